@@ -26,6 +26,7 @@ var anything = []string{"..."}
 var mayImport = map[string][]string{
 	".":                {}, // the root holds embedded files only
 	"job":              {},
+	"api":              {"job"},
 	"bus":              {"job"},
 	"bus/embedded":     {"."},
 	"bus/bustest":      {"bus", "bus/embedded", "job"},
@@ -39,7 +40,7 @@ var mayImport = map[string][]string{
 	"logstore/orphans": {"job", "bus", "logstore"},
 	"alert":            {"job", "bus"},
 	"ledger":           {"job", "bus", "logstore"},
-	"webapi":           {"job", "bus", "auth", "audit", "alert", "logstore", "ledger", "frontend"},
+	"webapi":           {"job", "api", "bus", "auth", "audit", "alert", "logstore", "ledger", "frontend"},
 	"frontend":         {},
 	"cmd":              anything,
 	"internal":         anything,
@@ -55,6 +56,13 @@ var onlyLinkedBy = map[string][]string{
 	"go.opentelemetry.io/otel/sdk":   {"cmd", "internal"},
 	"github.com/ClickHouse":          {"logstore/clickhouse", "cmd", "internal"},
 	"modernc.org/sqlite":             {"logstore/sqlite", "cmd", "internal"},
+}
+
+// neverLinked keeps the server out of its clients: the packages on the left reach none of
+// those on the right, nor what is below them.
+var neverLinked = map[string][]string{
+	"carillon/api":             {"carillon/alert", "carillon/audit", "carillon/auth", "carillon/bus", "carillon/ledger", "carillon/logstore", "carillon/webapi", "github.com"},
+	"carillon/internal/client": {"carillon/alert", "carillon/audit", "carillon/auth", "carillon/bus", "carillon/ledger", "carillon/logstore", "carillon/webapi", "github.com/nats-io", "github.com/wneessen"},
 }
 
 // standardOnly lists the folders that link nothing but the standard library.
@@ -87,6 +95,21 @@ func TestHeavyPackagesStayOutOfLibraries(t *testing.T) {
 			}
 			if inAny(pkg, standardOnly) && !isOurs(dep) && !isStandard(dep) {
 				t.Errorf("%s must link the standard library only, not %s", pkg, dep)
+			}
+		}
+	}
+}
+
+func TestClientsLinkNoServer(t *testing.T) {
+	tree := parseTree(t)
+	for client, servers := range neverLinked {
+		deps := tree.reachable(client)
+		if len(deps) == 0 {
+			t.Errorf("%s is gone: its row in neverLinked holds nothing", client)
+		}
+		for _, dep := range deps {
+			if slices.ContainsFunc(servers, func(server string) bool { return within(dep, server) }) {
+				t.Errorf("%s must not link %s", client, dep)
 			}
 		}
 	}

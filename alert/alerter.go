@@ -16,6 +16,7 @@ import (
 	"carillon/internal/outbound"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // leaseKey is the role that one alerter of a cluster has.
@@ -110,7 +111,7 @@ func (a *Alerter) Run(ctx context.Context) error {
 func (a *Alerter) hold(ctx context.Context, held *bus.Held) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
-	s := &session{Alerter: a, held: held, shelf: newShelf(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, discrepancies: discrepancies{all: map[string]*bus.Finding{}}}
+	s := &session{Alerter: a, held: held, shelf: newShelf(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, discrepancies: noDiscrepancies()}
 	g, working := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.shelf.follow(working, a.conn) })
 	g.Go(func() error { return s.watch(working) })
@@ -155,9 +156,9 @@ func (s *session) valid() error {
 
 // update changes the incident at a key, as it is stored by now: change gets a copy, nil
 // when there is none, and returns what to store, nil for nothing.
-func (s *session) update(ctx context.Context, key string, change func(*Incident) *Incident) error {
+func (s *session) update(ctx context.Context, key string, change func(*alerting.Incident) *alerting.Incident) error {
 	for {
-		inc, revision, err := read[Incident](ctx, s.conn, key)
+		inc, revision, err := read[alerting.Incident](ctx, s.conn, key)
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
 			return err
 		}

@@ -10,15 +10,17 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/alert"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/job/fleet"
+	"carillon/job/outcome"
 )
 
 func TestAFailureIsToldOnceAndItsEndToo(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{})
+		w.rule(alerting.Condition{})
 		w.ends(report, job.StatusSucceeded)
 		w.wantSent()
 		w.ends(report, job.StatusFailed)
@@ -32,7 +34,7 @@ func TestAFailureIsToldOnceAndItsEndToo(t *testing.T) {
 		w.ends(report, job.StatusSucceeded)
 		w.wantSent("recovered Resolved: billing/report timed out")
 		inc := w.wantDeliveries("hook opened sent 1", "hook recovered sent 1")
-		if inc.Count != 2 || inc.State != alert.Resolved || inc.Resolution != "billing/report succeeded" || inc.Jobs[0].Count != 2 {
+		if inc.Count != 2 || inc.State != alerting.Resolved || inc.Resolution != "billing/report succeeded" || inc.Jobs[0].Count != 2 {
 			w.t.Errorf("incident %+v", inc)
 		}
 		w.ends(report, job.StatusLost)
@@ -46,7 +48,7 @@ func TestAFailureIsToldOnceAndItsEndToo(t *testing.T) {
 func TestAnAttemptThatIsTriedAgainIsNoAlarmAndTheLastOneIs(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{})
+		w.rule(alerting.Condition{})
 		w.ends(report, job.StatusFailed, func(e *bus.Event) { e.Retry = true })
 		w.wantSent()
 		w.decided(job.StatusFailed, "no attempts are left", report)
@@ -60,7 +62,7 @@ func TestAnAttemptThatIsTriedAgainIsNoAlarmAndTheLastOneIs(t *testing.T) {
 func TestFailuresInARowAreCountedThroughACrash(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")
-		w.rule(alert.Condition{Ends: []job.Status{job.StatusFailed}, InARow: 3})
+		w.rule(alerting.Condition{Ends: []job.Status{job.StatusFailed}, InARow: 3})
 		w.ends(report, job.StatusFailed)
 		w.ends(report, job.StatusFailed)
 		w.ends(report, job.StatusSucceeded)
@@ -79,7 +81,7 @@ func TestFailuresInARowAreCountedThroughACrash(t *testing.T) {
 func TestWhatHappensWhileNoAlerterRunsIsToldLater(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")
-		w.rule(alert.Condition{})
+		w.rule(alerting.Condition{})
 		a.stop()
 		w.ends(report, job.StatusFailed)
 		w.decided(job.StatusMissed, "noticed too late", "billing/a", "billing/b")
@@ -93,7 +95,7 @@ func TestWhatHappensWhileNoAlerterRunsIsToldLater(t *testing.T) {
 func TestANodeThatDiesWhileItSendsIsFollowedByOneThatSendsUnderTheSameKey(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")
-		w.rule(alert.Condition{})
+		w.rule(alerting.Condition{})
 		w.answers(func(request) int { // it arrives, and its sender dies before it can write that down
 			a.conn.NC.Close()
 			return http.StatusOK
@@ -121,7 +123,7 @@ func TestANodeThatDiesWhileItSendsIsFollowedByOneThatSendsUnderTheSameKey(t *tes
 func TestADeliveryThatFailsIsTriedAgainLessAndLessOften(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{})
+		w.rule(alerting.Condition{})
 		w.answers(func(request) int { return http.StatusBadGateway })
 		w.ends(report, job.StatusFailed)
 		time.Sleep(3 * time.Minute)
@@ -146,13 +148,13 @@ func TestADeliveryThatFailsIsTriedAgainLessAndLessOften(t *testing.T) {
 func TestADeliveryThatFailsForADayIsGivenUp(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")
-		w.rule(alert.Condition{})
+		w.rule(alerting.Condition{})
 		w.answers(func(request) int { return http.StatusNotFound })
 		w.ends(report, job.StatusFailed)
 		a.stop()
 		time.Sleep(25 * time.Hour)
 		w.start("b")
-		if d := w.incidents()[0].Deliveries[0]; d.State != alert.Failed || d.Reason != "answered 404 Not Found: " {
+		if d := w.incidents()[0].Deliveries[0]; d.State != alerting.Failed || d.Reason != "answered 404 Not Found: " {
 			w.t.Errorf("delivery %+v, want it given up", d)
 		}
 	})
@@ -161,14 +163,14 @@ func TestADeliveryThatFailsForADayIsGivenUp(t *testing.T) {
 func TestQuietHoursHoldBackWhatIsNotCriticalAndDropWhatHasPassed(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.channel(alert.Channel{Channel: "hook", Kind: alert.KindWebhook, URL: "https://hook.test/x", Quiet: &alert.Quiet{From: "11:00", To: "15:00", Zone: "Europe/Berlin"}})
-		w.rule(alert.Condition{})
+		w.channel(alerting.Channel{Channel: "hook", Kind: alerting.KindWebhook, URL: "https://hook.test/x", Quiet: &alerting.Quiet{From: "11:00", To: "15:00", Zone: "Europe/Berlin"}})
+		w.rule(alerting.Condition{})
 		w.ends(report, job.StatusFailed) // 12:00 UTC is 13:00
 		w.ends("billing/passes", job.StatusFailed)
 		w.ends("billing/passes", job.StatusSucceeded)
 		w.wantSent()
-		w.rule(alert.Condition{}, func(r *alert.Rule) {
-			r.Alert, r.Severity, r.Match.Jobs = "s", alert.Critical, []job.Name{"billing/vital"}
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) {
+			r.Alert, r.Severity, r.Match.Jobs = "s", alerting.Critical, []job.Name{"billing/vital"}
 		})
 		w.ends("billing/vital", job.StatusFailed)
 		w.wantSent("opened billing/vital failed")
@@ -183,8 +185,8 @@ func TestQuietHoursHoldBackWhatIsNotCriticalAndDropWhatHasPassed(t *testing.T) {
 func TestASilenceHoldsBackUntilItEnds(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{})
-		s, err := alert.NewSilence(alert.Silence{Group: "billing"}, time.Hour, "ann", time.Now())
+		w.rule(alerting.Condition{})
+		s, err := alerting.NewSilence(alerting.Silence{Group: "billing"}, time.Hour, "ann", time.Now())
 		if err == nil {
 			err = w.book.AddSilence(w.t.Context(), s)
 		}
@@ -206,12 +208,12 @@ func TestASilenceHoldsBackUntilItEnds(t *testing.T) {
 func TestAcknowledgementEndsReminders(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{}, func(r *alert.Rule) { r.Repeat = job.Duration(time.Hour) })
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Repeat = job.Duration(time.Hour) })
 		w.ends(report, job.StatusFailed)
 		w.wantSent("opened billing/report failed")
 		time.Sleep(time.Hour + 10*time.Second)
 		w.wantSent("reminder Still open: billing/report failed")
-		_, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, func(inc *alert.Incident) { inc.Acknowledge("ann", "on it", time.Now()) })
+		_, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, func(inc *alerting.Incident) { inc.Acknowledge("ann", "on it", time.Now()) })
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -225,16 +227,16 @@ func TestAcknowledgementEndsReminders(t *testing.T) {
 func TestASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{}, func(r *alert.Rule) { r.Repeat = job.Duration(time.Hour) })
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Repeat = job.Duration(time.Hour) })
 		w.ends(report, job.StatusFailed)
 		w.wantSent("opened billing/report failed")
-		edit := func(change func(*alert.Incident)) {
+		edit := func(change func(*alerting.Incident)) {
 			w.t.Helper()
 			if _, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, change); err != nil {
 				w.t.Fatal(err)
 			}
 		}
-		snooze := func(inc *alert.Incident) { inc.Snooze("ann", "", time.Now(), time.Now().Add(5*time.Hour)) }
+		snooze := func(inc *alerting.Incident) { inc.Snooze("ann", "", time.Now(), time.Now().Add(5*time.Hour)) }
 		edit(snooze)
 		time.Sleep(5*time.Hour - time.Minute)
 		if inc := w.incidents()[0]; !inc.IsSnoozed(time.Now()) || inc.SnoozedBy != "ann" {
@@ -246,7 +248,7 @@ func TestASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
 
 		edit(snooze)
 		edit(snooze)
-		edit(func(inc *alert.Incident) { inc.Wake(time.Now()) })
+		edit(func(inc *alerting.Incident) { inc.Wake(time.Now()) })
 		time.Sleep(59 * time.Minute)
 		w.wantSent()
 		time.Sleep(time.Minute + settled)
@@ -263,18 +265,18 @@ func TestASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
 func TestAnIncidentSnoozedBeforeItIsToldIsToldWhenItIsWoken(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{}, func(r *alert.Rule) { r.Wait = job.Duration(time.Minute) })
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Wait = job.Duration(time.Minute) })
 		w.ends(report, job.StatusFailed)
-		edit := func(change func(*alert.Incident)) {
+		edit := func(change func(*alerting.Incident)) {
 			w.t.Helper()
 			if _, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, change); err != nil {
 				w.t.Fatal(err)
 			}
 		}
-		edit(func(inc *alert.Incident) { inc.Snooze("ann", "later", time.Now(), time.Now().Add(time.Hour)) })
+		edit(func(inc *alerting.Incident) { inc.Snooze("ann", "later", time.Now(), time.Now().Add(time.Hour)) })
 		time.Sleep(10 * time.Minute)
 		w.wantSent()
-		edit(func(inc *alert.Incident) { inc.Wake(time.Now()) })
+		edit(func(inc *alerting.Incident) { inc.Wake(time.Now()) })
 		time.Sleep(settled)
 		w.wantSent("opened billing/report failed")
 	})
@@ -283,7 +285,7 @@ func TestAnIncidentSnoozedBeforeItIsToldIsToldWhenItIsWoken(t *testing.T) {
 func TestAHundredJobsOfAGroupAreOneMessage(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{}, func(r *alert.Rule) { r.GroupBy, r.Wait = alert.ByGroup, job.Duration(30*time.Second) })
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.GroupBy, r.Wait = alerting.ByGroup, job.Duration(30*time.Second) })
 		names := []job.Name{}
 		for i := range 100 {
 			names = append(names, job.Name(fmt.Sprintf("billing/j%d", i)))
@@ -301,7 +303,7 @@ func TestAHundredJobsOfAGroupAreOneMessage(t *testing.T) {
 func TestAnIncidentWhoseRuleIsGoneIsOver(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{})
+		w.rule(alerting.Condition{})
 		w.ends(report, job.StatusFailed)
 		if err := w.book.DeleteRule(w.t.Context(), "r", bus.Edit{}); err != nil {
 			w.t.Fatal(err)
@@ -316,8 +318,8 @@ func TestAnIncidentWhoseRuleIsGoneIsOver(t *testing.T) {
 func TestARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{StartsWithin: job.Duration(time.Minute)})
-		w.rule(alert.Condition{EndsWithin: job.Duration(time.Hour)}, func(r *alert.Rule) { r.Alert = "s" })
+		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
+		w.rule(alerting.Condition{EndsWithin: job.Duration(time.Hour)}, func(r *alerting.Rule) { r.Alert = "s" })
 		waits, runs := w.trigger("billing/waits"), w.trigger("billing/runs")
 		for _, tr := range []*bus.Trigger{waits, runs} {
 			body, err := tr.Encode()
@@ -347,7 +349,7 @@ func TestARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
 func TestANodeThatTakesOverKnowsWhichRunsHaveBegun(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")
-		w.rule(alert.Condition{StartsWithin: job.Duration(time.Minute)})
+		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
 		runs := w.trigger("billing/runs")
 		body, err := runs.Encode()
 		if err != nil {
@@ -367,7 +369,7 @@ func TestANodeThatTakesOverKnowsWhichRunsHaveBegun(t *testing.T) {
 func TestARunThatIsMuchSlowerThanUsualIsTold(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{Slower: 3})
+		w.rule(alerting.Condition{Slower: 3})
 		takes := func(d time.Duration) {
 			w.t.Helper()
 			w.ends(report, job.StatusSucceeded, func(e *bus.Event) { e.StartedAt = e.FinishedAt.Add(-d) })
@@ -386,7 +388,7 @@ func TestARunThatIsMuchSlowerThanUsualIsTold(t *testing.T) {
 func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{NoExecutor: job.Duration(time.Minute)})
+		w.rule(alerting.Condition{NoExecutor: job.Duration(time.Minute)})
 		j, err := job.Decode([]byte(`{"job": "billing/report", "task": {"shell": "true"}}`))
 		if err == nil {
 			_, _, err = w.conn.PutJob(w.t.Context(), j, bus.Edit{At: time.Now()})
@@ -395,7 +397,7 @@ func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		w.beat("billing")
-		time.Sleep(bus.InstanceTTL + 50*time.Second)
+		time.Sleep(fleet.InstanceTTL + 50*time.Second)
 		w.wantSent()
 		time.Sleep(20 * time.Second)
 		w.wantSent("opened group billing has jobs, and no executor to run them")
@@ -408,7 +410,7 @@ func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 func TestAStreamThatFillsUpIsTold(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{StreamFull: 80})
+		w.rule(alerting.Condition{StreamFull: 80})
 		time.Sleep(10 * time.Second)
 		w.wantSent()
 		for range 14 {
@@ -425,7 +427,7 @@ func TestAStreamThatFillsUpIsTold(t *testing.T) {
 func TestLinesThatWaitForTheLogStoreAreToldBeforeTheyAreLost(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{StreamFull: 80})
+		w.rule(alerting.Condition{StreamFull: 80})
 		lines, err := w.conn.JS.Consumer(w.t.Context(), bus.StreamLog, bus.ConsumerLogs)
 		if err != nil {
 			w.t.Fatal(err)
@@ -456,7 +458,7 @@ func TestLinesThatWaitForTheLogStoreAreToldBeforeTheyAreLost(t *testing.T) {
 			taken = append(taken, m)
 		}
 		time.Sleep(10 * time.Second)
-		if all := w.incidents(); len(all) != 1 || all[0].Subject != "stream LOG" || all[0].State != alert.Open {
+		if all := w.incidents(); len(all) != 1 || all[0].Subject != "stream LOG" || all[0].State != alerting.Open {
 			w.t.Errorf("with lines that wait there are the incidents %+v", all)
 		}
 		for _, m := range taken {
@@ -465,7 +467,7 @@ func TestLinesThatWaitForTheLogStoreAreToldBeforeTheyAreLost(t *testing.T) {
 			}
 		}
 		time.Sleep(10 * time.Second)
-		if all := w.incidents(); len(all) != 1 || all[0].State != alert.Resolved {
+		if all := w.incidents(); len(all) != 1 || all[0].State != alerting.Resolved {
 			w.t.Errorf("with all lines in the store again there are the incidents %+v", all)
 		}
 	})
@@ -474,8 +476,8 @@ func TestLinesThatWaitForTheLogStoreAreToldBeforeTheyAreLost(t *testing.T) {
 func TestADiskOfTheLogStoreThatFillsUpIsTold(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alert.Condition{StoreFull: 90})
-		measured := func(free int64, incidents int, state alert.State) {
+		w.rule(alerting.Condition{StoreFull: 90})
+		measured := func(free int64, incidents int, state alerting.State) {
 			w.t.Helper()
 			if err := w.conn.PutStoreDisk(w.t.Context(), &bus.StoreDisk{Total: 1000, Free: free, At: time.Now()}); err != nil {
 				w.t.Fatal(err)
@@ -488,12 +490,12 @@ func TestADiskOfTheLogStoreThatFillsUpIsTold(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second) // nothing is measured yet
 		measured(110, 0, "")
-		measured(95, 1, alert.Open)
-		measured(120, 1, alert.Open) // not clearly less full
-		measured(200, 1, alert.Resolved)
-		measured(100, 2, alert.Open)
+		measured(95, 1, alerting.Open)
+		measured(120, 1, alerting.Open) // not clearly less full
+		measured(200, 1, alerting.Resolved)
+		measured(100, 2, alerting.Open)
 		time.Sleep(time.Hour) // while the store is away
-		if all := w.incidents(); len(all) != 2 || all[0].State != alert.Open {
+		if all := w.incidents(); len(all) != 2 || all[0].State != alerting.Open {
 			w.t.Errorf("after an hour without measurement the incidents are %+v", all)
 		}
 	})
@@ -502,9 +504,9 @@ func TestADiskOfTheLogStoreThatFillsUpIsTold(t *testing.T) {
 func TestADiscrepancyOfTheLedgerIsToldOnceThoughEverySessionReadsIt(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")
-		w.rule(alert.Condition{Discrepancy: true})
+		w.rule(alerting.Condition{Discrepancy: true})
 		fired := time.Now().UTC().Truncate(time.Second)
-		_, err := w.conn.PutFinding(w.t.Context(), &bus.Finding{
+		_, err := w.conn.PutFinding(w.t.Context(), &outcome.Finding{
 			Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now(),
 		})
 		if err != nil {
@@ -517,7 +519,7 @@ func TestADiscrepancyOfTheLedgerIsToldOnceThoughEverySessionReadsIt(t *testing.T
 		w.start("b")
 		w.ends(report, job.StatusSucceeded) // which proves nothing
 		w.wantSent()
-		if _, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, func(inc *alert.Incident) { inc.Resolve("ann", "looked into", time.Now()) }); err != nil {
+		if _, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, func(inc *alerting.Incident) { inc.Resolve("ann", "looked into", time.Now()) }); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(settled)
@@ -528,11 +530,11 @@ func TestADiscrepancyOfTheLedgerIsToldOnceThoughEverySessionReadsIt(t *testing.T
 func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")
-		w.rule(alert.Condition{Discrepancy: true})
-		var found []*bus.Finding
+		w.rule(alerting.Condition{Discrepancy: true})
+		var found []*outcome.Finding
 		for n := range 2 {
 			fired := time.Now().UTC().Truncate(time.Second).Add(time.Duration(n) * time.Second)
-			f := &bus.Finding{Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now()}
+			f := &outcome.Finding{Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now()}
 			if _, err := w.conn.PutFinding(w.t.Context(), f); err != nil {
 				w.t.Fatal(err)
 			}
@@ -540,7 +542,7 @@ func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
 		}
 		time.Sleep(settled)
 		w.wantSent("opened the ledger of billing/report has a discrepancy")
-		heal := func(f *bus.Finding) {
+		heal := func(f *outcome.Finding) {
 			w.t.Helper()
 			f.HealedAt, f.Healed = time.Now(), "its run is there"
 			if err := w.conn.HealFinding(w.t.Context(), f); err != nil {
@@ -557,7 +559,7 @@ func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
 		w.wantSent()
 		heal(found[1])
 		w.wantSent("recovered Resolved: the ledger of billing/report has a discrepancy")
-		if inc := w.incidents()[0]; inc.State != alert.Resolved || inc.Resolution != "what was missing in the ledger has come" || inc.Count != 2 {
+		if inc := w.incidents()[0]; inc.State != alerting.Resolved || inc.Resolution != "what was missing in the ledger has come" || inc.Count != 2 {
 			w.t.Errorf("%+v", inc)
 		}
 	})
@@ -574,7 +576,7 @@ func TestATestIsSentWhateverHoldsOthersBackAndTriedOnce(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if d := inc.Deliveries[0]; d.State != alert.Failed || !strings.HasPrefix(d.Reason, "answered 500") {
+		if d := inc.Deliveries[0]; d.State != alerting.Failed || !strings.HasPrefix(d.Reason, "answered 500") {
 			w.t.Errorf("delivery %+v", d)
 		}
 		w.wantSent("test This is a test of channel hook, sent by ann")
@@ -586,15 +588,15 @@ func TestATestIsSentWhateverHoldsOthersBackAndTriedOnce(t *testing.T) {
 func TestSecretsReachTheChannelAndNobodyElse(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.channel(alert.Channel{Channel: "chat", Kind: alert.KindSlack})
-		w.rule(alert.Condition{}, func(r *alert.Rule) { r.Channels = []string{"chat"} })
+		w.channel(alerting.Channel{Channel: "chat", Kind: alerting.KindSlack})
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Channels = []string{"chat"} })
 		w.ends("billing/one", job.StatusFailed)
 		w.wantDeliveries(`chat opened waiting 1 the channel has no secret "url" yet`)
-		entry, err := w.book.SetSecret(w.t.Context(), w.master, "chat", alert.SecretURL, "https://chat.test/T0/B0/s3cret", bus.Edit{At: time.Now()})
+		entry, err := w.book.SetSecret(w.t.Context(), w.master, "chat", alerting.SecretURL, "https://chat.test/T0/B0/s3cret", bus.Edit{At: time.Now()})
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if strings.Contains(string(entry.Sealed[alert.SecretURL]), "s3cret") {
+		if strings.Contains(string(entry.Sealed[alerting.SecretURL]), "s3cret") {
 			w.t.Error("the secret is stored as it is")
 		}
 		w.answers(func(request) int { return http.StatusForbidden })
@@ -603,7 +605,7 @@ func TestSecretsReachTheChannelAndNobodyElse(t *testing.T) {
 		if d := w.incidents()[0].Deliveries[0]; d.Reason != "answered 403 Forbidden: " {
 			w.t.Errorf("delivery %+v", d)
 		}
-		w.channel(alert.Channel{Channel: "chat", Kind: alert.KindTeams})
+		w.channel(alerting.Channel{Channel: "chat", Kind: alerting.KindTeams})
 		if entry, err := w.book.Channel(w.t.Context(), "chat"); err != nil || len(entry.Sealed) != 0 {
 			w.t.Errorf("a channel of another kind keeps its secrets: %v, %v", entry, err)
 		}

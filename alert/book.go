@@ -14,6 +14,7 @@ import (
 	"carillon/bus"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // Book is what the API reads and writes of alerts. It is safe for concurrent use.
@@ -38,8 +39,8 @@ type Entry[T any] struct {
 }
 
 // DecodeRule reads a rule from JSON, fills in its defaults and checks it.
-func DecodeRule(data []byte) (Rule, error) {
-	var r Rule
+func DecodeRule(data []byte) (alerting.Rule, error) {
+	var r alerting.Rule
 	if err := decode(data, &r); err != nil {
 		return r, err
 	}
@@ -48,8 +49,8 @@ func DecodeRule(data []byte) (Rule, error) {
 }
 
 // DecodeChannel reads a channel from JSON, fills in its defaults and checks it.
-func DecodeChannel(data []byte) (Channel, error) {
-	var c Channel
+func DecodeChannel(data []byte) (alerting.Channel, error) {
+	var c alerting.Channel
 	if err := decode(data, &c); err != nil {
 		return c, err
 	}
@@ -59,14 +60,14 @@ func DecodeChannel(data []byte) (Channel, error) {
 
 func decode(data []byte, into any) error {
 	if len(data) > job.MaxDocument {
-		return invalid("", "the document has %d bytes; it may have at most %d", len(data), job.MaxDocument)
+		return job.Invalid("", "the document has %d bytes; it may have at most %d", len(data), job.MaxDocument)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
 	if err == nil {
 		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-			return invalid("", "the document goes on after its end")
+			return job.Invalid("", "the document goes on after its end")
 		}
 		return nil
 	}
@@ -74,34 +75,34 @@ func decode(data []byte, into any) error {
 		return bad
 	}
 	if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return invalid(typ.Field, "must not be %s", typ.Value)
+		return job.Invalid(typ.Field, "must not be %s", typ.Value)
 	}
 	if text, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return invalid(strings.Trim(text, `"`), "is not a known field")
+		return job.Invalid(strings.Trim(text, `"`), "is not a known field")
 	}
-	return invalid("", "not JSON")
+	return job.Invalid("", "not JSON")
 }
 
 // Rules returns all rules, by name.
-func (b *Book) Rules(ctx context.Context) ([]Entry[Rule], error) {
-	return entries[Rule](ctx, b, keyRule)
+func (b *Book) Rules(ctx context.Context) ([]Entry[alerting.Rule], error) {
+	return entries[alerting.Rule](ctx, b, keyRule)
 }
 
 // Rule returns a rule.
-func (b *Book) Rule(ctx context.Context, name string) (*Entry[Rule], error) {
-	return entryAt[Rule](ctx, b, keyRule+name)
+func (b *Book) Rule(ctx context.Context, name string) (*Entry[alerting.Rule], error) {
+	return entryAt[alerting.Rule](ctx, b, keyRule+name)
 }
 
 // PutRule creates or replaces a rule, whose channels must exist. It returns it before the
 // edit too, nil for a new one, and whether it was changed at all.
-func (b *Book) PutRule(ctx context.Context, r Rule, e bus.Edit) (was, now *Entry[Rule], changed bool, err error) {
+func (b *Book) PutRule(ctx context.Context, r alerting.Rule, e bus.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
 	r = r.WithDefaults()
 	if err := r.Validate(); err != nil {
 		return nil, nil, false, err
 	}
 	for i, name := range r.Channels {
 		if _, err := b.Channel(ctx, name); errors.Is(err, job.ErrNotFound) {
-			return nil, nil, false, invalid(fmt.Sprintf("channels[%d]", i), "%q is not a channel; make it first", name)
+			return nil, nil, false, job.Invalid(fmt.Sprintf("channels[%d]", i), "%q is not a channel; make it first", name)
 		} else if err != nil {
 			return nil, nil, false, err
 		}
@@ -115,18 +116,18 @@ func (b *Book) DeleteRule(ctx context.Context, name string, e bus.Edit) error {
 }
 
 // Channels returns all channels, by name.
-func (b *Book) Channels(ctx context.Context) ([]Entry[Channel], error) {
-	return entries[Channel](ctx, b, keyChannel)
+func (b *Book) Channels(ctx context.Context) ([]Entry[alerting.Channel], error) {
+	return entries[alerting.Channel](ctx, b, keyChannel)
 }
 
 // Channel returns a channel.
-func (b *Book) Channel(ctx context.Context, name string) (*Entry[Channel], error) {
-	return entryAt[Channel](ctx, b, keyChannel+name)
+func (b *Book) Channel(ctx context.Context, name string) (*Entry[alerting.Channel], error) {
+	return entryAt[alerting.Channel](ctx, b, keyChannel+name)
 }
 
 // PutChannel creates or replaces a channel, as PutRule does a rule. It keeps its secrets,
 // unless it is of another kind than before.
-func (b *Book) PutChannel(ctx context.Context, c Channel, e bus.Edit) (was, now *Entry[Channel], changed bool, err error) {
+func (b *Book) PutChannel(ctx context.Context, c alerting.Channel, e bus.Edit) (was, now *Entry[alerting.Channel], changed bool, err error) {
 	c = c.WithDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, nil, false, err
@@ -153,7 +154,7 @@ func (b *Book) DeleteChannel(ctx context.Context, name string, e bus.Edit) error
 func keyOf(m *seal.Master) *seal.Key { return m.Group(".alert") }
 
 // SetSecret sets a secret of a channel; an empty value removes it.
-func (b *Book) SetSecret(ctx context.Context, m *seal.Master, channel, name, value string, e bus.Edit) (*Entry[Channel], error) {
+func (b *Book) SetSecret(ctx context.Context, m *seal.Master, channel, name, value string, e bus.Edit) (*Entry[alerting.Channel], error) {
 	for {
 		entry, err := b.Channel(ctx, channel)
 		if err != nil {
@@ -184,33 +185,33 @@ func (b *Book) SetSecret(ctx context.Context, m *seal.Master, channel, name, val
 }
 
 // Test has a message sent to a channel, and returns the incident that tells of it.
-func (b *Book) Test(ctx context.Context, channel, by string) (*Incident, error) {
+func (b *Book) Test(ctx context.Context, channel, by string) (*alerting.Incident, error) {
 	if _, err := b.Channel(ctx, channel); err != nil {
 		return nil, err
 	}
-	inc := NewTest(channel, by, stamp(time.Now()))
+	inc := alerting.NewTest(channel, by, stamp(time.Now()))
 	_, err := write(ctx, b.conn, keyPast+inc.ID, inc, 0)
 	return inc, err
 }
 
 // Tested waits until the delivery of a test has its outcome or ctx is done, and returns
 // the incident as it is then.
-func (b *Book) Tested(ctx context.Context, id string) (*Incident, error) {
+func (b *Book) Tested(ctx context.Context, id string) (*alerting.Incident, error) {
 	w, err := b.conn.WatchAlerts(ctx, keyPast+id)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = w.Stop() }()
-	var last *Incident
+	var last *alerting.Incident
 	for e := range w.Updates() {
 		if e == nil {
 			continue
 		}
-		inc := &Incident{}
+		inc := &alerting.Incident{}
 		if err := json.Unmarshal(e.Value(), inc); err != nil {
 			break // it was deleted
 		}
-		if last = inc; !slices.ContainsFunc(inc.Deliveries, func(d Delivery) bool { return d.State == Waiting }) {
+		if last = inc; !slices.ContainsFunc(inc.Deliveries, func(d alerting.Delivery) bool { return d.State == alerting.Waiting }) {
 			return last, nil
 		}
 	}
@@ -222,20 +223,20 @@ func (b *Book) Tested(ctx context.Context, id string) (*Incident, error) {
 
 // Incidents returns all incidents that fit, the newest first. Those that ended 30 days ago
 // are gone.
-func (b *Book) Incidents(ctx context.Context, fits func(*Incident) bool) ([]Incident, error) {
-	list := []Incident{}
-	err := all(ctx, b.conn, func(_ string, inc *Incident, _ uint64) {
+func (b *Book) Incidents(ctx context.Context, fits func(*alerting.Incident) bool) ([]alerting.Incident, error) {
+	list := []alerting.Incident{}
+	err := all(ctx, b.conn, func(_ string, inc *alerting.Incident, _ uint64) {
 		if fits(inc) {
 			list = append(list, *inc)
 		}
 	}, keyIncident, keyPast)
-	slices.SortFunc(list, func(a, b Incident) int { return strings.Compare(b.ID, a.ID) })
-	return slices.CompactFunc(list, func(a, b Incident) bool { return a.ID == b.ID }), err
+	slices.SortFunc(list, func(a, b alerting.Incident) int { return strings.Compare(b.ID, a.ID) })
+	return slices.CompactFunc(list, func(a, b alerting.Incident) bool { return a.ID == b.ID }), err
 }
 
 // Incident returns an incident.
-func (b *Book) Incident(ctx context.Context, id string) (*Incident, error) {
-	list, err := b.Incidents(ctx, func(inc *Incident) bool { return inc.ID == id })
+func (b *Book) Incident(ctx context.Context, id string) (*alerting.Incident, error) {
+	list, err := b.Incidents(ctx, func(inc *alerting.Incident) bool { return inc.ID == id })
 	if err == nil && len(list) == 0 {
 		return nil, fmt.Errorf("%w: incident %s", job.ErrNotFound, id)
 	}
@@ -247,15 +248,15 @@ func (b *Book) Incident(ctx context.Context, id string) (*Incident, error) {
 
 // EditIncident changes an incident that is open, and returns it. The error is
 // job.ErrConflict when it is over.
-func (b *Book) EditIncident(ctx context.Context, id string, change func(*Incident)) (*Incident, error) {
+func (b *Book) EditIncident(ctx context.Context, id string, change func(*alerting.Incident)) (*alerting.Incident, error) {
 	for {
 		inc, err := b.Incident(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		key := keyIncident + hashOf(inc.Rule, inc.Subject)
-		inc, revision, err := read[Incident](ctx, b.conn, key)
-		if errors.Is(err, job.ErrNotFound) || err == nil && (inc.ID != id || inc.State != Open) {
+		key := keyIncident + alerting.HashOf(inc.Rule, inc.Subject)
+		inc, revision, err := read[alerting.Incident](ctx, b.conn, key)
+		if errors.Is(err, job.ErrNotFound) || err == nil && (inc.ID != id || inc.State != alerting.Open) {
 			return nil, fmt.Errorf("%w: incident %s is over", job.ErrConflict, id)
 		}
 		if err != nil {
@@ -269,26 +270,26 @@ func (b *Book) EditIncident(ctx context.Context, id string, change func(*Inciden
 }
 
 // Silences returns those that have not ended, the one that ends first first.
-func (b *Book) Silences(ctx context.Context, now time.Time) ([]Silence, error) {
-	list := []Silence{}
-	err := all(ctx, b.conn, func(_ string, s *Silence, _ uint64) {
+func (b *Book) Silences(ctx context.Context, now time.Time) ([]alerting.Silence, error) {
+	list := []alerting.Silence{}
+	err := all(ctx, b.conn, func(_ string, s *alerting.Silence, _ uint64) {
 		if s.Until.After(now) {
 			list = append(list, *s)
 		}
 	}, keySilence)
-	slices.SortFunc(list, func(a, b Silence) int { return a.Until.Compare(b.Until) })
+	slices.SortFunc(list, func(a, b alerting.Silence) int { return a.Until.Compare(b.Until) })
 	return list, err
 }
 
 // AddSilence stores a silence.
-func (b *Book) AddSilence(ctx context.Context, s *Silence) error {
+func (b *Book) AddSilence(ctx context.Context, s *alerting.Silence) error {
 	_, err := write(ctx, b.conn, keySilence+s.ID, s, 0)
 	return err
 }
 
 // EndSilence ends a silence.
 func (b *Book) EndSilence(ctx context.Context, id string) error {
-	if _, _, err := read[Silence](ctx, b.conn, keySilence+id); err != nil {
+	if _, _, err := read[alerting.Silence](ctx, b.conn, keySilence+id); err != nil {
 		return err
 	}
 	return remove(ctx, b.conn, keySilence+id, 0)
@@ -346,8 +347,8 @@ func put[T any](ctx context.Context, b *Book, key string, doc T, e bus.Edit) (wa
 // keptSecrets returns what a channel keeps of its secrets when it is edited: those of
 // another kind would go to a place that they were not meant for.
 func keptSecrets(was, now any, sealed map[string][]byte) map[string][]byte {
-	a, ok := was.(*Channel)
-	b, ok2 := now.(*Channel)
+	a, ok := was.(*alerting.Channel)
+	b, ok2 := now.(*alerting.Channel)
 	if !ok || !ok2 || a.Kind != b.Kind {
 		return nil
 	}

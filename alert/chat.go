@@ -12,33 +12,35 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"carillon/job/alerting"
 )
 
 // sendChat writes a message to a chat by the address that the chat gave out for that.
-func (s *sender) sendChat(ctx context.Context, c *Channel, secrets map[string]string, m *Message) (reply, error) {
-	address, body := secrets[SecretURL], map[string]any(nil)
+func (s *sender) sendChat(ctx context.Context, c *alerting.Channel, secrets map[string]string, m *Message) (reply, error) {
+	address, body := secrets[alerting.SecretURL], map[string]any(nil)
 	now := time.Now()
 	switch c.Kind {
-	case KindSlack:
+	case alerting.KindSlack:
 		body = slackBody(m)
-	case KindTeams:
+	case alerting.KindTeams:
 		body = teamsBody(m)
-	case KindWeCom:
+	case alerting.KindWeCom:
 		body = map[string]any{"msgtype": "markdown", "markdown": map[string]any{"content": markdown(m, "\n")}}
-	case KindDingTalk:
+	case alerting.KindDingTalk:
 		body = map[string]any{"msgtype": "markdown", "markdown": map[string]any{"title": m.Title, "text": markdown(m, "\n\n")}}
-		if secret := secrets[SecretSign]; secret != "" {
+		if secret := secrets[alerting.SecretSign]; secret != "" {
 			var err error
 			if address, err = signedDingTalk(address, secret, now); err != nil {
 				return reply{}, err
 			}
 		}
-	case KindFeishu:
+	case alerting.KindFeishu:
 		body = feishuBody(m)
-		if secret := secrets[SecretSign]; secret != "" {
+		if secret := secrets[alerting.SecretSign]; secret != "" {
 			body["timestamp"], body["sign"] = signedFeishu(secret, now)
 		}
-	case KindWebhook, KindEmail, KindPagerDuty:
+	case alerting.KindWebhook, alerting.KindEmail, alerting.KindPagerDuty:
 	}
 	data, err := json.Marshal(body)
 	if err != nil {

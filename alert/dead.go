@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/job/alerting"
 )
 
 // maxDead bounds how many dead letters one look reads. What is left comes with the next.
@@ -23,7 +24,7 @@ type deadOf struct {
 // lookDead tells rules of the dead letters that have come since the last look, those of an
 // executor group together: whoever sends rubbish sends a lot of it.
 func (s *session) lookDead(ctx context.Context) error {
-	var rules []*Rule
+	var rules []*alerting.Rule
 	for _, r := range s.shelf.active() {
 		if r.When.DeadLetters {
 			rules = append(rules, r)
@@ -40,11 +41,11 @@ func (s *session) lookDead(ctx context.Context) error {
 	if last == s.place.Dead {
 		return nil
 	}
-	read, found := 0, map[*Rule]map[string]*deadOf{}
+	read, found := 0, map[*alerting.Rule]map[string]*deadOf{}
 	err = s.conn.DeadLettersFrom(ctx, s.place.Dead+1, func(l *bus.DeadLetter) bool {
 		read, last = read+1, max(l.Sequence, s.place.Dead)
 		for _, r := range rules {
-			if l.At.Before(r.since) || !r.Match.selectsGroup(l.Group()) {
+			if l.At.Before(r.Since) || !r.Match.SelectsGroup(l.Group()) {
 				continue
 			}
 			of := found[r]
@@ -76,7 +77,7 @@ func (s *session) lookDead(ctx context.Context) error {
 			}
 			// The instant, and not the sequence, as the stream may be made anew.
 			seq := uint64(d.at.UnixNano())
-			if err := s.found(ctx, &finding{rule: r, subject: subject, group: group, summary: summary, at: stamp(d.at), source: fromDead, seq: seq}); err != nil {
+			if err := s.found(ctx, &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: stamp(d.at), Source: fromDead, Seq: seq}); err != nil {
 				return err
 			}
 		}
@@ -86,7 +87,7 @@ func (s *session) lookDead(ctx context.Context) error {
 }
 
 // lookParked finds shards that are parked, as the nodes say that would fire for them.
-func (s *session) lookParked(ctx context.Context, r *Rule, now time.Time) error {
+func (s *session) lookParked(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	parked, err := s.conn.Parked(ctx, now)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // defaultAuthor is who the rules are by that are there from the start.
@@ -17,34 +18,34 @@ const defaultAuthor = "carillon"
 // unnoticed before anybody has thought of a rule. They have no channels, so their incidents
 // are in lists only until somebody adds some. They are rules as any other: whoever deletes
 // one does not get it again.
-func Defaults() []Rule {
-	return []Rule{
+func Defaults() []alerting.Rule {
+	return []alerting.Rule{
 		{
-			Alert: "dead-letters", Severity: Warning, When: Condition{DeadLetters: true}, GroupBy: ByGroup,
+			Alert: "dead-letters", Severity: alerting.Warning, When: alerting.Condition{DeadLetters: true}, GroupBy: alerting.ByGroup,
 			Description: "Messages about runs were refused: \"carillon dead-letters list\" has them, each with the reason.",
 		},
 		{
-			Alert: "streams-nearly-full", Severity: Warning, When: Condition{StreamFull: 80}, GroupBy: ByRule,
+			Alert: "streams-nearly-full", Severity: alerting.Warning, When: alerting.Condition{StreamFull: 80}, GroupBy: alerting.ByRule,
 			Description: "A stream of NATS fills up. Full, it refuses messages, or loses the oldest log lines: give it more room, or find out who fills it.",
 		},
 		{
-			Alert: "streams-full", Severity: Critical, When: Condition{StreamFull: 95}, GroupBy: ByRule,
+			Alert: "streams-full", Severity: alerting.Critical, When: alerting.Condition{StreamFull: 95}, GroupBy: alerting.ByRule,
 			Description: "A stream of NATS refuses messages, or is about to: runs are not triggered (TRIG), or not reported (EVT).",
 		},
 		{
-			Alert: "shards-parked", Severity: Critical, When: Condition{ShardsParked: true}, GroupBy: ByRule,
+			Alert: "shards-parked", Severity: alerting.Critical, When: alerting.Condition{ShardsParked: true}, GroupBy: alerting.ByRule,
 			Description: "NATS refuses for good what a shard is to store, so its jobs do not fire. The incident names the limit to raise.",
 		},
 		{
-			Alert: "clocks-wrong", Severity: Critical, When: Condition{ClockWrong: true}, GroupBy: ByRule,
+			Alert: "clocks-wrong", Severity: alerting.Critical, When: alerting.Condition{ClockWrong: true}, GroupBy: alerting.ByRule,
 			Description: "A clock is out of line. A server whose clock is wrong fires nothing, and the others fire for it: look at NTP on that machine.",
 		},
 		{
-			Alert: "groups-over-budget", Severity: Warning, When: Condition{OverBudget: true}, GroupBy: ByGroup,
+			Alert: "groups-over-budget", Severity: alerting.Warning, When: alerting.Condition{OverBudget: true}, GroupBy: alerting.ByGroup,
 			Description: "Executors of a group send more than their share, so NATS cuts them off and refuses them for a while. Their runs wait, or go to waste.",
 		},
 		{
-			Alert: "instances-suspended", Severity: Warning, When: Condition{InstancesSuspended: true}, GroupBy: ByGroup,
+			Alert: "instances-suspended", Severity: alerting.Warning, When: alerting.Condition{InstancesSuspended: true}, GroupBy: alerting.ByGroup,
 			Description: "An executor gives triggers back again and again, and gets none for a while: \"carillon get groups\" names it. Stop it, and look at its log.",
 		},
 	}

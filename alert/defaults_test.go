@@ -13,12 +13,13 @@ import (
 	"carillon/alert"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // defaultIncidents returns the incidents of a default rule.
-func (w *world) defaultIncidents(rule string) []alert.Incident {
+func (w *world) defaultIncidents(rule string) []alerting.Incident {
 	w.t.Helper()
-	list, err := w.book.Incidents(w.t.Context(), func(inc *alert.Incident) bool { return inc.Rule == rule })
+	list, err := w.book.Incidents(w.t.Context(), func(inc *alerting.Incident) bool { return inc.Rule == rule })
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestANewDeadLetterRaisesAnIncidentByARuleThatIsThereFromTheStart(t *testing
 			if inc.Group == "billing" {
 				want = "2 messages of group billing were refused, the last one as: status \"ok\" is unknown"
 			}
-			if inc.Summary != want || inc.State != alert.Open {
+			if inc.Summary != want || inc.State != alerting.Open {
 				w.t.Errorf("%+v, want %q", inc, want)
 			}
 		}
@@ -77,7 +78,7 @@ func TestADefaultRuleIsARuleAsAnyOther(t *testing.T) {
 		if err != nil || len(rules) != len(alert.Defaults()) || rules[0].Author != "carillon" {
 			w.t.Fatalf("%+v, %v", rules, err)
 		}
-		mine := alert.Rule{Alert: "streams-full", When: alert.Condition{StreamFull: 99}, Channels: []string{"hook"}}
+		mine := alerting.Rule{Alert: "streams-full", When: alerting.Condition{StreamFull: 99}, Channels: []string{"hook"}}
 		if _, _, _, err := w.book.PutRule(w.t.Context(), mine, bus.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
@@ -107,22 +108,22 @@ func TestAParkedShardRaisesAnIncidentByItself(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 		}
-		want := func(n int, state alert.State) {
+		want := func(n int, state alerting.State) {
 			w.t.Helper()
 			all := w.defaultIncidents("shards-parked")
-			if len(all) != n || n > 0 && (all[0].State != state || all[0].Severity != alert.Critical) {
+			if len(all) != n || n > 0 && (all[0].State != state || all[0].Severity != alerting.Critical) {
 				w.t.Errorf("%+v, want %d, the newest %s", all, n, state)
 			}
 		}
 		want(0, "")
 		park(bus.ParkedShard{Shard: 3, Reason: "message size exceeds maximum allowed"})
-		want(1, alert.Open)
+		want(1, alerting.Open)
 		park()
-		want(1, alert.Resolved)
+		want(1, alerting.Resolved)
 		park(bus.ParkedShard{Shard: 3, Reason: "again"})
-		want(2, alert.Open)
+		want(2, alerting.Open)
 		time.Sleep(2 * time.Minute) // the node is gone, and its shards are others'
-		want(2, alert.Resolved)
+		want(2, alerting.Resolved)
 	})
 }
 
@@ -198,7 +199,7 @@ func TestAGroupOverItsBudgetRaisesAnIncidentByItself(t *testing.T) {
 		if d := cmp.Diff([]string{"open: " + text}, w.states("groups-over-budget")); d != "" {
 			w.t.Error(d)
 		}
-		if all := w.defaultIncidents("groups-over-budget"); len(all) != 1 || all[0].Group != "billing" || all[0].Severity != alert.Warning {
+		if all := w.defaultIncidents("groups-over-budget"); len(all) != 1 || all[0].Group != "billing" || all[0].Severity != alerting.Warning {
 			w.t.Errorf("%+v", all)
 		}
 		time.Sleep(time.Minute)
@@ -220,7 +221,7 @@ func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNex
 		if upTo, err := w.conn.EventsAlerted(w.t.Context()); err != nil || upTo < 2 || upTo > 100 {
 			w.t.Errorf("the alerter has come to %d of EVT: %v", upTo, err)
 		}
-		w.rule(alert.Condition{Ends: []job.Status{job.StatusFailed}})
+		w.rule(alerting.Condition{Ends: []job.Status{job.StatusFailed}})
 		w.ends(report, job.StatusFailed)
 		time.Sleep(settled)
 		w.wantSent("opened billing/report failed")
@@ -237,7 +238,7 @@ func TestASuspendedInstanceRaisesAnIncidentByItself(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 		}
-		want := func(n int, state alert.State, summary string) {
+		want := func(n int, state alerting.State, summary string) {
 			w.t.Helper()
 			all := w.defaultIncidents("instances-suspended")
 			if len(all) != n || n > 0 && (all[0].State != state || all[0].Group != "billing" || !strings.Contains(all[0].Summary, summary)) {
@@ -247,12 +248,12 @@ func TestASuspendedInstanceRaisesAnIncidentByItself(t *testing.T) {
 		want(0, "", "")
 		until := time.Now().Add(time.Hour)
 		suspend(bus.Suspension{Group: "billing", Instance: "web1", Reason: "it gave back 21 triggers", Until: until})
-		want(1, alert.Open, "instance web1 of group billing is suspended: it gave back 21 triggers; suspended until 2026-")
+		want(1, alerting.Open, "instance web1 of group billing is suspended: it gave back 21 triggers; suspended until 2026-")
 		suspend()
-		want(1, alert.Resolved, "")
+		want(1, alerting.Resolved, "")
 		suspend(bus.Suspension{Group: "billing", Reason: "one trigger was given back", Until: until})
-		want(2, alert.Open, "an instance of group billing is suspended: one trigger was given back")
+		want(2, alerting.Open, "an instance of group billing is suspended: one trigger was given back")
 		time.Sleep(2 * time.Minute) // the node that said so is gone
-		want(2, alert.Resolved, "")
+		want(2, alerting.Resolved, "")
 	})
 }

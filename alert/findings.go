@@ -9,12 +9,18 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
+	ledger "carillon/job/outcome"
 )
 
 // discrepancies are what the bucket has of the findings of the ledger.
 type discrepancies struct {
-	all  map[string]*bus.Finding // by key
-	read bool                    // all that there were at the beginning of the session have come
+	all  map[string]*ledger.Finding // by key
+	read bool                       // all that there were at the beginning of the session have come
+}
+
+func noDiscrepancies() discrepancies {
+	return discrepancies{all: map[string]*ledger.Finding{}}
 }
 
 // readFindings hands on what the audit of the ledger has found. All that is kept comes
@@ -57,14 +63,14 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 		return s.settleFindings(ctx, jobs)
 	}
 	for _, r := range s.shelf.active() {
-		if !r.When.Discrepancy || f.FoundAt.Before(r.since) || !r.Match.selects(f.Job, jobs.labelsOf) {
+		if !r.When.Discrepancy || f.FoundAt.Before(r.Since) || !r.Match.Selects(f.Job, jobs.labelsOf) {
 			continue
 		}
 		subject, group := subjectOf(r, f.Job)
-		err := s.found(ctx, &finding{
-			rule: r, subject: subject, group: group, at: stamp(f.FoundAt), source: fromLedger, seq: e.Revision(),
-			summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
-			job:     Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
+		err := s.found(ctx, &alerting.Finding{
+			Rule: r, Subject: subject, Group: group, At: stamp(f.FoundAt), Source: fromLedger, Seq: e.Revision(),
+			Summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
+			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
 		})
 		if err != nil {
 			return err
@@ -84,7 +90,7 @@ func (s *session) settleFindings(ctx context.Context, jobs *jobsView) error {
 		}
 		open, healed := map[string]bool{}, map[string]job.Name{}
 		for _, f := range s.discrepancies.all {
-			if f.FoundAt.Before(r.since) || !r.Match.selects(f.Job, jobs.labelsOf) {
+			if f.FoundAt.Before(r.Since) || !r.Match.Selects(f.Job, jobs.labelsOf) {
 				continue
 			}
 			subject, _ := subjectOf(r, f.Job)

@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // jobs knows which groups have jobs and what labels those have, while a rule needs it.
@@ -97,6 +98,6 @@ func (j *jobs) take(e jetstream.KeyValueEntry) {
 	}
 }
 
-func needsJobs(rules []*Rule) bool {
-	return slices.ContainsFunc(rules, func(r *Rule) bool { return r.When.NoExecutor > 0 || len(r.Match.Labels) > 0 })
+func needsJobs(rules []*alerting.Rule) bool {
+	return slices.ContainsFunc(rules, func(r *alerting.Rule) bool { return r.When.NoExecutor > 0 || len(r.Match.Labels) > 0 })
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // take has the rules judge an outcome.
-func (s *session) take(ctx context.Context, rules []*Rule, o *outcome, jobs *jobsView) error {
+func (s *session) take(ctx context.Context, rules []*alerting.Rule, o *outcome, jobs *jobsView) error {
 	for _, r := range rules {
-		if !r.When.ofRuns() || o.At.Before(r.since) || !r.Match.selects(o.Job, jobs.labelsOf) {
+		if !r.When.OfRuns() || o.At.Before(r.Since) || !r.Match.Selects(o.Job, jobs.labelsOf) {
 			continue
 		}
 		v, summary := judge(r, o, s.tallyOf(r, o.Job))
@@ -17,8 +18,8 @@ func (s *session) take(ctx context.Context, rules []*Rule, o *outcome, jobs *job
 		var err error
 		switch v {
 		case wrong:
-			err = s.found(ctx, &finding{
-				rule: r, subject: subject, group: group, summary: summary, at: stamp(o.At), source: o.source, seq: o.seq, job: o.affected(),
+			err = s.found(ctx, &alerting.Finding{
+				Rule: r, Subject: subject, Group: group, Summary: summary, At: stamp(o.At), Source: o.source, Seq: o.seq, Job: o.affected(),
 			})
 		case good:
 			err = s.cured(ctx, r, subject, o)
@@ -32,8 +33,8 @@ func (s *session) take(ctx context.Context, rules []*Rule, o *outcome, jobs *job
 }
 
 // tallyOf returns what a rule remembers of a job, nil when it needs to remember nothing.
-func (s *session) tallyOf(r *Rule, name job.Name) *tally {
-	if !r.When.remembers() {
+func (s *session) tallyOf(r *alerting.Rule, name job.Name) *tally {
+	if !r.When.Remembers() {
 		return nil
 	}
 	key := keyTally + r.Alert + "." + name.Group() + "." + name.Short()
@@ -43,42 +44,42 @@ func (s *session) tallyOf(r *Rule, name job.Name) *tally {
 		s.tallies[key] = t
 	}
 	if t.Seen == nil {
-		t.Seen = map[source]uint64{}
+		t.Seen = map[alerting.Source]uint64{}
 	}
 	return t
 }
 
 // subjectOf returns what a rule's incident about a job is about, and whose it is.
-func subjectOf(r *Rule, name job.Name) (subject, group string) {
+func subjectOf(r *alerting.Rule, name job.Name) (subject, group string) {
 	switch r.GroupBy {
-	case ByGroup:
+	case alerting.ByGroup:
 		return "group " + name.Group(), name.Group()
-	case ByRule:
+	case alerting.ByRule:
 		return "alert " + r.Alert, ""
-	case ByJob:
+	case alerting.ByJob:
 	}
 	return "job " + string(name), name.Group()
 }
 
 // found opens an incident, or adds to the one that is open.
-func (s *session) found(ctx context.Context, f *finding) error {
-	return s.update(ctx, keyIncident+hashOf(f.rule.Alert, f.subject), func(inc *Incident) *Incident {
-		if inc != nil && f.seq != 0 && inc.Seen[f.source] >= f.seq {
+func (s *session) found(ctx context.Context, f *alerting.Finding) error {
+	return s.update(ctx, keyIncident+alerting.HashOf(f.Rule.Alert, f.Subject), func(inc *alerting.Incident) *alerting.Incident {
+		if inc != nil && f.Seq != 0 && inc.Seen[f.Source] >= f.Seq {
 			return nil // it was read twice
 		}
-		if inc != nil && inc.State == Open {
-			if !inc.take(f) {
+		if inc != nil && inc.State == alerting.Open {
+			if !inc.Add(f) {
 				return nil
 			}
 			return inc
 		}
-		s.log.InfoContext(ctx, "incident opened", "alert", f.rule.Alert, "subject", f.subject)
-		s.metrics.opened.WithLabelValues(string(f.rule.Severity)).Inc()
-		next := open(f)
+		s.log.InfoContext(ctx, "incident opened", "alert", f.Rule.Alert, "subject", f.Subject)
+		s.metrics.opened.WithLabelValues(string(f.Rule.Severity)).Inc()
+		next := alerting.NewIncident(f)
 		if inc != nil { // what it has seen of the other source holds on
 			for from, seq := range inc.Seen {
 				if next.Seen[from] < seq {
-					next.see(from, seq)
+					next.MarkSeen(from, seq)
 				}
 			}
 		}
@@ -88,17 +89,17 @@ func (s *session) found(ctx context.Context, f *finding) error {
 
 // cured takes in an outcome after which a job is well again, if an incident says that it
 // is not.
-func (s *session) cured(ctx context.Context, r *Rule, subject string, o *outcome) error {
-	key := keyIncident + hashOf(r.Alert, subject)
+func (s *session) cured(ctx context.Context, r *alerting.Rule, subject string, o *outcome) error {
+	key := keyIncident + alerting.HashOf(r.Alert, subject)
 	late := r.When.StartsWithin > 0 || r.When.EndsWithin > 0
-	if inc := s.shelf.incident(key); inc == nil || !inc.cures(o, late) {
+	if inc := s.shelf.incident(key); inc == nil || !o.cures(inc, late) {
 		return nil
 	}
-	return s.update(ctx, key, func(inc *Incident) *Incident {
-		if inc == nil || !inc.cures(o, late) {
+	return s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+		if inc == nil || !o.cures(inc, late) {
 			return nil
 		}
-		inc.good(o)
+		o.cure(inc)
 		return inc
 	})
 }

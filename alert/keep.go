@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // store writes down how far the session has come.
@@ -57,7 +58,9 @@ const keepIncidents = 30 * 24 * time.Hour
 // tidy removes what nobody will ask for any more.
 func (s *session) tidy(ctx context.Context, _ *jobsView) error {
 	now := time.Now()
-	for _, key := range s.shelf.find(func(inc *Incident) bool { return inc.State == Resolved && now.Sub(inc.ResolvedAt) > keepIncidents }) {
+	for _, key := range s.shelf.find(func(inc *alerting.Incident) bool {
+		return inc.State == alerting.Resolved && now.Sub(inc.ResolvedAt) > keepIncidents
+	}) {
 		if err := remove(ctx, s.conn, key, 0); err != nil {
 			return ignoreAway(err)
 		}

@@ -12,6 +12,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/job/fleet"
 )
 
 // maxScanned bounds how many live runs one look at a group considers, the oldest first.
@@ -77,7 +79,7 @@ func (s *session) passEvents(ctx context.Context) error {
 
 // lookLate finds the live runs of a rule that have not begun, or ended, in time. The
 // triggers that nobody has acknowledged and the deferred items are the live runs.
-func (s *session) lookLate(ctx context.Context, r *Rule, now time.Time, jobs *jobsView) error {
+func (s *session) lookLate(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	consider := func(name job.Name, id job.RunID, attempt int) error {
 		fired := id.Time()
 		within := r.When.EndsWithin.Std()
@@ -89,16 +91,16 @@ func (s *session) lookLate(ctx context.Context, r *Rule, now time.Time, jobs *jo
 				return nil
 			}
 		}
-		if fired.Add(within).After(now) || !r.Match.selects(name, jobs.labelsOf) {
+		if fired.Add(within).After(now) || !r.Match.Selects(name, jobs.labelsOf) {
 			return nil
 		}
 		subject, group := subjectOf(r, name)
-		if inc := s.shelf.incident(keyIncident + hashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a Affected) bool { return a.Job == name && a.RunID >= id }) {
+		if inc := s.shelf.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == name && a.RunID >= id }) {
 			return nil // it is known, or was over when it was looked at last
 		}
-		return s.found(ctx, &finding{
-			rule: r, subject: subject, group: group, at: now, summary: fmt.Sprintf("%s %s %s after its fire time", name, what, job.Duration(within)),
-			job: Affected{Job: name, RunID: id, Status: job.StatusPending, At: now, Message: "fired at " + fired.Format(time.RFC3339)},
+		return s.found(ctx, &alerting.Finding{
+			Rule: r, Subject: subject, Group: group, At: now, Summary: fmt.Sprintf("%s %s %s after its fire time", name, what, job.Duration(within)),
+			Job: alerting.Affected{Job: name, RunID: id, Status: job.StatusPending, At: now, Message: "fired at " + fired.Format(time.RFC3339)},
 		})
 	}
 	groups := slices.Clone(r.Match.Groups)
@@ -155,19 +157,19 @@ func runOf(m *bus.Stored) (name job.Name, id job.RunID, attempt int) {
 }
 
 // lookExecutors finds groups that have jobs, and no instance to run them.
-func (s *session) lookExecutors(ctx context.Context, r *Rule, now time.Time, jobs *jobsView) error {
+func (s *session) lookExecutors(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	instances, err := s.conn.Instances(ctx)
 	if err != nil {
 		return err
 	}
 	manned := map[string]bool{}
 	for i := range instances {
-		if instances[i].State == bus.InstanceOnline || instances[i].State == bus.InstanceIncompatible {
+		if instances[i].State == fleet.InstanceOnline || instances[i].State == fleet.InstanceIncompatible {
 			manned[instances[i].Group] = true
 		}
 	}
 	for _, group := range jobs.groups() {
-		if !r.Match.selectsGroup(group) {
+		if !r.Match.SelectsGroup(group) {
 			continue
 		}
 		if manned[group] {
@@ -198,7 +200,7 @@ const hysteresis = 5
 
 // lookStreams finds streams that are nearly full. One has to become clearly less full
 // again until that is over.
-func (s *session) lookStreams(ctx context.Context, r *Rule, now time.Time) error {
+func (s *session) lookStreams(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	for _, name := range filling {
 		stream, err := s.conn.JS.Stream(ctx, name)
 		if err != nil {
@@ -218,7 +220,7 @@ func (s *session) lookStreams(ctx context.Context, r *Rule, now time.Time) error
 
 // lookLines looks at the stream of log lines, of which the oldest go when it is full, as
 // they should, once the log store has them: what counts is how much of it waits.
-func (s *session) lookLines(ctx context.Context, r *Rule, now time.Time) error {
+func (s *session) lookLines(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	stream, err := s.conn.JS.Stream(ctx, bus.StreamLog)
 	if err != nil {
 		return bus.Unavailable(err)
@@ -237,7 +239,7 @@ func (s *session) lookLines(ctx context.Context, r *Rule, now time.Time) error {
 }
 
 // filled opens or resolves the incident about a stream that is so many percent full.
-func (s *session) filled(ctx context.Context, r *Rule, stream string, percent float64, means string, now time.Time) error {
+func (s *session) filled(ctx context.Context, r *alerting.Rule, stream string, percent float64, means string, now time.Time) error {
 	full, subject := int(percent), "stream "+stream
 	switch {
 	case full >= r.When.StreamFull:
@@ -253,7 +255,7 @@ func (s *session) filled(ctx context.Context, r *Rule, stream string, percent fl
 const measuredWithin = 10 * time.Minute
 
 // lookStore finds that the disk of the log store is nearly full.
-func (s *session) lookStore(ctx context.Context, r *Rule, now time.Time) error {
+func (s *session) lookStore(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	disk, err := s.conn.GetStoreDisk(ctx)
 	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(disk.At) > measuredWithin {
 		return nil
@@ -274,24 +276,24 @@ func (s *session) lookStore(ctx context.Context, r *Rule, now time.Time) error {
 }
 
 // stands opens an incident about a state of things, unless it is open.
-func (s *session) stands(ctx context.Context, r *Rule, subject, group string, now time.Time, summary string) error {
-	if inc := s.shelf.incident(keyIncident + hashOf(r.Alert, subject)); inc != nil && inc.State == Open {
+func (s *session) stands(ctx context.Context, r *alerting.Rule, subject, group string, now time.Time, summary string) error {
+	if inc := s.shelf.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
 		return nil
 	}
-	return s.found(ctx, &finding{rule: r, subject: subject, group: group, summary: summary, at: now})
+	return s.found(ctx, &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: now})
 }
 
 // over resolves an incident, if there is one.
-func (s *session) over(ctx context.Context, r *Rule, subject string, now time.Time, why string) error {
-	key := keyIncident + hashOf(r.Alert, subject)
-	if inc := s.shelf.incident(key); inc == nil || inc.State != Open {
+func (s *session) over(ctx context.Context, r *alerting.Rule, subject string, now time.Time, why string) error {
+	key := keyIncident + alerting.HashOf(r.Alert, subject)
+	if inc := s.shelf.incident(key); inc == nil || inc.State != alerting.Open {
 		return nil
 	}
-	return s.update(ctx, key, func(inc *Incident) *Incident {
-		if inc == nil || inc.State != Open {
+	return s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+		if inc == nil || inc.State != alerting.Open {
 			return nil
 		}
-		inc.resolve(now, why)
+		inc.End(now, why)
 		return inc
 	})
 }
@@ -303,19 +305,19 @@ func (s *session) closeOrphans(ctx context.Context, now time.Time) error {
 		rules[r.Alert] = true
 	}
 	open := 0
-	orphans := s.shelf.find(func(inc *Incident) bool {
-		if inc.State == Open {
+	orphans := s.shelf.find(func(inc *alerting.Incident) bool {
+		if inc.State == alerting.Open {
 			open++
 		}
-		return inc.State == Open && !rules[inc.Rule]
+		return inc.State == alerting.Open && !rules[inc.Rule]
 	})
 	s.metrics.open.Set(float64(open))
 	for _, key := range orphans {
-		err := s.update(ctx, key, func(inc *Incident) *Incident {
-			if inc == nil || inc.State != Open {
+		err := s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+			if inc == nil || inc.State != alerting.Open {
 				return nil
 			}
-			inc.resolve(now, "alert "+inc.Rule+" was deleted or disabled")
+			inc.End(now, "alert "+inc.Rule+" was deleted or disabled")
 			return inc
 		})
 		if err != nil {
@@ -327,18 +329,18 @@ func (s *session) closeOrphans(ctx context.Context, now time.Time) error {
 
 // remind plans the messages that are to come again.
 func (s *session) remind(ctx context.Context, now time.Time) error {
-	due := func(inc *Incident) *Incident {
+	due := func(inc *alerting.Incident) *alerting.Incident {
 		if inc == nil {
 			return nil
 		}
 		next := *inc
 		next.Deliveries = slices.Clone(inc.Deliveries)
-		if !next.remind(now) {
+		if !next.Remind(now) {
 			return nil
 		}
 		return &next
 	}
-	for _, key := range s.shelf.find(func(inc *Incident) bool { return due(inc) != nil }) {
+	for _, key := range s.shelf.find(func(inc *alerting.Incident) bool { return due(inc) != nil }) {
 		if err := s.update(ctx, key, due); err != nil {
 			return err
 		}

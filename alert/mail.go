@@ -7,11 +7,13 @@ import (
 	"net"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"carillon/job/alerting"
 )
 
 // sendMail sends a message by the channel's mail server. It dials through the guard, as a
 // mail server's address is chosen by people too.
-func (s *sender) sendMail(ctx context.Context, c *Channel, secrets map[string]string, m *Message) error {
+func (s *sender) sendMail(ctx context.Context, c *alerting.Channel, secrets map[string]string, m *Message) error {
 	e := c.Email
 	msg := gomail.NewMsg()
 	if err := msg.From(e.From); err != nil {
@@ -38,9 +40,9 @@ func (s *sender) sendMail(ctx context.Context, c *Channel, secrets map[string]st
 	}()
 	policy, auth := gomail.TLSMandatory, gomail.SMTPAuthAutoDiscover
 	switch e.TLS {
-	case TLSNone:
+	case alerting.TLSNone:
 		policy = gomail.NoTLS
-	case TLSImplicit: // dialMail speaks TLS from the first byte, of which only PLAIN takes note
+	case alerting.TLSImplicit: // dialMail speaks TLS from the first byte, of which only PLAIN takes note
 		policy, auth = gomail.NoTLS, gomail.SMTPAuthPlain
 	}
 	options := []gomail.Option{
@@ -51,7 +53,7 @@ func (s *sender) sendMail(ctx context.Context, c *Channel, secrets map[string]st
 		}),
 	}
 	if e.User != "" {
-		options = append(options, gomail.WithSMTPAuth(auth), gomail.WithUsername(e.User), gomail.WithPassword(secrets[SecretPassword]))
+		options = append(options, gomail.WithSMTPAuth(auth), gomail.WithUsername(e.User), gomail.WithPassword(secrets[alerting.SecretPassword]))
 	}
 	client, err := gomail.NewClient(e.Host, options...)
 	if err != nil {
@@ -67,9 +69,9 @@ func (s *sender) tls(host string) *tls.Config {
 	return &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12, RootCAs: s.roots}
 }
 
-func (s *sender) dialMail(ctx context.Context, e *Email, network, address string) (net.Conn, error) {
+func (s *sender) dialMail(ctx context.Context, e *alerting.Email, network, address string) (net.Conn, error) {
 	conn, err := s.guard.Dial(ctx, network, address)
-	if err != nil || e.TLS != TLSImplicit {
+	if err != nil || e.TLS != alerting.TLSImplicit {
 		return conn, err
 	}
 	secure := tls.Client(conn, s.tls(e.Host))

@@ -1,24 +1,24 @@
 package alert
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // Message is what a delivery says: what templates of webhooks are about.
 type Message struct {
-	Key   string       `json:"key"` // the same each time that it is sent
-	Event DeliveryKind `json:"event"`
-	Title string       `json:"title"` // one line
-	Text  string       `json:"text"`  // several
-	Link  string       `json:"link,omitempty"`
+	Key   string                `json:"key"` // the same each time that it is sent
+	Event alerting.DeliveryKind `json:"event"`
+	Title string                `json:"title"` // one line
+	Text  string                `json:"text"`  // several
+	Link  string                `json:"link,omitempty"`
 	// Incident is what it is about, without its deliveries.
-	Incident *Incident `json:"incident"`
+	Incident *alerting.Incident `json:"incident"`
 
 	facts []fact
 }
@@ -30,11 +30,11 @@ type fact struct{ name, value string }
 const shownJobs = 10
 
 // message makes the message of a delivery.
-func (s *sender) message(inc *Incident, d *Delivery) *Message {
+func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery) *Message {
 	about := *inc
-	about.Deliveries, about.Seen = []Delivery{}, nil
+	about.Deliveries, about.Seen = []alerting.Delivery{}, nil
 	m := &Message{Key: inc.Key(d), Event: d.Kind, Title: title(inc, d.Kind), Incident: &about, facts: facts(inc)}
-	if s.link != "" && d.Kind != Test {
+	if s.link != "" && d.Kind != alerting.Test {
 		m.Link = strings.TrimSuffix(s.link, "/") + "/alerts/incidents/" + inc.ID
 	}
 	lines := []string{}
@@ -49,18 +49,18 @@ func (s *sender) message(inc *Incident, d *Delivery) *Message {
 }
 
 // title tells what happened in one line.
-func title(inc *Incident, kind DeliveryKind) string {
+func title(inc *alerting.Incident, kind alerting.DeliveryKind) string {
 	switch kind {
-	case Recovery:
+	case alerting.Recovery:
 		return "Resolved: " + oneLine(inc.Summary)
-	case Reminder:
+	case alerting.Reminder:
 		return "Still open: " + oneLine(inc.Summary)
-	case Opened, Test:
+	case alerting.Opened, alerting.Test:
 	}
 	return oneLine(inc.Summary)
 }
 
-func facts(inc *Incident) []fact {
+func facts(inc *alerting.Incident) []fact {
 	list := []fact{{"incident", inc.ID}}
 	if inc.Rule != "" {
 		list = append(list, fact{"alert", inc.Rule})
@@ -96,10 +96,4 @@ func facts(inc *Incident) []fact {
 // or a line of its own.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\u2028' || c == '\u2029' }), " ")
-}
-
-// asJSON is the function json of templates.
-func asJSON(v any) (string, error) {
-	data, err := json.Marshal(v)
-	return string(data), err
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/job/alerting"
 )
 
 // metrics are the collectors of an alerter. Names and units are in docs/reference/metrics.md.
@@ -35,10 +37,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}),
 	}
-	for _, s := range Severities {
+	for _, s := range alerting.Severities {
 		m.opened.WithLabelValues(string(s))
 	}
-	for _, k := range Kinds {
+	for _, k := range alerting.Kinds {
 		m.deliveries.WithLabelValues(string(k), resultSent)
 		m.deliveries.WithLabelValues(string(k), resultFailed)
 	}

@@ -8,17 +8,15 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
 )
-
-// source is where a message was read.
-type source string
 
 // The sources.
 const (
-	fromEvents  source = "evt"
-	fromNotices source = "note"
-	fromLedger  source = "ledger"
-	fromDead    source = "dead"
+	fromEvents  alerting.Source = "evt"
+	fromNotices alerting.Source = "note"
+	fromLedger  alerting.Source = "ledger"
+	fromDead    alerting.Source = "dead"
 )
 
 // maxLines is more than a record has lines: what it says has numbers of its own, so that
@@ -27,7 +25,7 @@ const maxLines = 1 << 20
 
 // outcome is how a run has ended, or that it has begun.
 type outcome struct {
-	source  source
+	source  alerting.Source
 	seq     uint64
 	RunID   job.RunID
 	Job     job.Name
@@ -35,6 +33,35 @@ type outcome struct {
 	Message string
 	At      time.Time
 	Took    time.Duration // of one that was executed
+}
+
+// cures reports whether an outcome ends what an incident is about for its job. A run that
+// fired before the bad one tells nothing. Of a late run its own end does.
+func (o *outcome) cures(inc *alerting.Incident, late bool) bool {
+	i := slices.IndexFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == o.Job })
+	if i < 0 || inc.State != alerting.Open || inc.Jobs[i].Over || inc.Seen[o.source] >= o.seq {
+		return false
+	}
+	return o.RunID > inc.Jobs[i].RunID || late && o.RunID == inc.Jobs[i].RunID
+}
+
+// cure lets an incident take in an outcome that cures its job. The incident is resolved when no job is
+// left.
+func (o *outcome) cure(inc *alerting.Incident) {
+	inc.MarkSeen(o.source, o.seq)
+	inc.UpdatedAt = o.At
+	for i := range inc.Jobs {
+		if inc.Jobs[i].Job == o.Job {
+			inc.Jobs[i].Over = true
+		}
+	}
+	if !slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return !a.Over }) && inc.More == 0 {
+		why := "all is well again"
+		if o.Status == job.StatusSucceeded {
+			why = string(o.Job) + " succeeded"
+		}
+		inc.End(o.At, why)
+	}
 }
 
 // fromEvent returns what an event tells, or nil when that is nothing: progress, an attempt
@@ -78,24 +105,24 @@ func fromNotice(r *bus.Record, seq uint64) ([]outcome, error) {
 
 // clip keeps an incident short.
 func clip(s string) string {
-	if len(s) > maxMessage {
-		return s[:maxMessage] + "…"
+	if len(s) > alerting.MaxMessage {
+		return s[:alerting.MaxMessage] + "…"
 	}
 	return s
 }
 
 // affected returns the job of an outcome as an incident has it.
-func (o *outcome) affected() Affected {
-	return Affected{Job: o.Job, RunID: o.RunID, Status: o.Status, Message: o.Message, At: o.At}
+func (o *outcome) affected() alerting.Affected {
+	return alerting.Affected{Job: o.Job, RunID: o.RunID, Status: o.Status, Message: o.Message, At: o.At}
 }
 
 // tally is what a rule remembers of a job.
 type tally struct {
-	Rule  string            `json:"alert"`
-	Job   job.Name          `json:"job"`
-	Seen  map[source]uint64 `json:"seen"`
-	Bad   int               `json:"bad,omitempty"`  // ends in a row
-	Took  []int64           `json:"took,omitempty"` // of the last runs that succeeded, in ms
+	Rule  string                     `json:"alert"`
+	Job   job.Name                   `json:"job"`
+	Seen  map[alerting.Source]uint64 `json:"seen"`
+	Bad   int                        `json:"bad,omitempty"`  // ends in a row
+	Took  []int64                    `json:"took,omitempty"` // of the last runs that succeeded, in ms
 	dirty bool
 }
 
@@ -118,7 +145,7 @@ const (
 
 // judge returns what a rule makes of an outcome, and in words what is wrong. t is the
 // tally of a rule that needs one, and takes the outcome in; else nil.
-func judge(r *Rule, o *outcome, t *tally) (verdict, string) {
+func judge(r *alerting.Rule, o *outcome, t *tally) (verdict, string) {
 	if t != nil {
 		if t.Seen[o.source] >= o.seq {
 			return neutral, ""
@@ -138,7 +165,7 @@ func judge(r *Rule, o *outcome, t *tally) (verdict, string) {
 	return neutral, ""
 }
 
-func judgeEnd(when *Condition, o *outcome, t *tally) (verdict, string) {
+func judgeEnd(when *alerting.Condition, o *outcome, t *tally) (verdict, string) {
 	switch {
 	case slices.Contains(when.Ends, o.Status) && t == nil:
 		return wrong, fmt.Sprintf("%s %s", o.Job, said(o.Status))
@@ -155,7 +182,7 @@ func judgeEnd(when *Condition, o *outcome, t *tally) (verdict, string) {
 	return neutral, ""
 }
 
-func judgeSpeed(when *Condition, o *outcome, t *tally) (v verdict, summary string) {
+func judgeSpeed(when *alerting.Condition, o *outcome, t *tally) (v verdict, summary string) {
 	if o.Status != job.StatusSucceeded || o.Took == 0 {
 		return neutral, ""
 	}

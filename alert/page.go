@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"carillon/job/alerting"
 )
 
 // pagerDutyURL is where PagerDuty takes events, unless the channel has another region's.
@@ -12,13 +14,13 @@ const pagerDutyURL = "https://events.pagerduty.com/v2/enqueue"
 
 // sendPage sends an event to PagerDuty. All of an incident have one key, by which that
 // drops what comes twice, and knows which of its own incidents is over.
-func (s *sender) sendPage(ctx context.Context, c *Channel, secrets map[string]string, m *Message) (reply, error) {
+func (s *sender) sendPage(ctx context.Context, c *alerting.Channel, secrets map[string]string, m *Message) (reply, error) {
 	address := c.URL
 	if address == "" {
 		address = pagerDutyURL
 	}
-	event := map[string]any{"routing_key": secrets[SecretRouting], "dedup_key": m.Incident.ID, "event_action": "trigger"}
-	if m.Event == Recovery {
+	event := map[string]any{"routing_key": secrets[alerting.SecretRouting], "dedup_key": m.Incident.ID, "event_action": "trigger"}
+	if m.Event == alerting.Recovery {
 		event["event_action"] = "resolve"
 	} else {
 		details := map[string]string{}

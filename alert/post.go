@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // How deliveries are tried: how long an attempt may take, how many there may be at once,
@@ -93,7 +94,7 @@ func (s *session) due(now time.Time) (list []dueDelivery, next time.Duration) {
 	for key, inc := range s.shelf.incidents {
 		for _, d := range inc.Deliveries {
 			switch left := d.NextAt.Sub(now); {
-			case d.State != Waiting:
+			case d.State != alerting.Waiting:
 			case left <= 0, d.Claim != 0 && d.Claim != s.held.Epoch: // whoever claimed it is gone
 				list = append(list, dueDelivery{inc.ID, key, d.ID, d.Channel})
 			default:
@@ -133,23 +134,23 @@ func (s *session) deliver(ctx context.Context, due dueDelivery) error {
 
 // claim says that the delivery is being sent, and returns what is to be sent. The error is
 // errHandled when it is not to be sent now.
-func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, channel *Entry[Channel], err error) {
+func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, channel *Entry[alerting.Channel], err error) {
 	now := stamp(time.Now())
 	channel = s.shelf.channel(due.channel)
-	err = s.update(ctx, due.key, func(inc *Incident) *Incident {
+	err = s.update(ctx, due.key, func(inc *alerting.Incident) *alerting.Incident {
 		m = nil
 		if inc == nil {
 			return nil
 		}
 		d := inc.Delivery(due.id)
-		if d == nil || d.State != Waiting || d.NextAt.After(now) && (d.Claim == 0 || d.Claim == s.held.Epoch) {
+		if d == nil || d.State != alerting.Waiting || d.NextAt.After(now) && (d.Claim == 0 || d.Claim == s.held.Epoch) {
 			return nil
 		}
 		switch until, why := s.heldBack(inc, d, channel, now); {
 		case channel == nil:
-			d.drop("there is no such channel any more")
-		case channel.Doc.Disabled && d.Kind != Test:
-			d.drop("the channel is disabled")
+			d.Drop("there is no such channel any more")
+		case channel.Doc.Disabled && d.Kind != alerting.Test:
+			d.Drop("the channel is disabled")
 		case !until.IsZero():
 			d.NextAt, d.Reason, d.Claim = until, why, 0
 		default:
@@ -167,27 +168,27 @@ func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, chann
 
 // heldBack returns until when a delivery has to wait, and why; zero when it has not.
 // Silences are looked at again when they change: one may end early.
-func (s *session) heldBack(inc *Incident, d *Delivery, channel *Entry[Channel], now time.Time) (time.Time, string) {
-	if d.Kind == Test || d.Kind == Recovery {
+func (s *session) heldBack(inc *alerting.Incident, d *alerting.Delivery, channel *Entry[alerting.Channel], now time.Time) (time.Time, string) {
+	if d.Kind == alerting.Test || d.Kind == alerting.Recovery {
 		return time.Time{}, "" // who asks for a test waits for it, and who was woken may sleep again
 	}
 	if until, why := s.shelf.silenced(inc, now); !until.IsZero() {
 		return minTime(until, now.Add(time.Minute)), why + " until " + until.Format(time.RFC3339)
 	}
-	if channel == nil || channel.Doc.Quiet == nil || inc.Severity == Critical {
+	if channel == nil || channel.Doc.Quiet == nil || inc.Severity == alerting.Critical {
 		return time.Time{}, ""
 	}
-	until := channel.Doc.Quiet.until(now)
+	until := channel.Doc.Quiet.Until(now)
 	return until, "quiet hours"
 }
 
 // record says what became of an attempt.
-func (s *session) record(ctx context.Context, due dueDelivery, answer *Answer, failure error) error {
+func (s *session) record(ctx context.Context, due dueDelivery, answer *alerting.Answer, failure error) error {
 	// What was sent must be known as such even if this process is to stop.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("the bus does not answer"))
 	defer cancel()
 	now := stamp(time.Now())
-	err := s.update(ctx, due.key, func(inc *Incident) *Incident {
+	err := s.update(ctx, due.key, func(inc *alerting.Incident) *alerting.Incident {
 		if inc == nil {
 			return nil
 		}
@@ -198,11 +199,11 @@ func (s *session) record(ctx context.Context, due dueDelivery, answer *Answer, f
 		d.Claim, d.Answer = 0, answer
 		switch {
 		case failure == nil:
-			d.State, d.SentAt, d.NextAt, d.Reason = Sent, now, time.Time{}, ""
-		case d.Kind == Test, now.Sub(d.MadeAt) > tryFor:
-			d.State, d.NextAt, d.Reason = Failed, time.Time{}, failure.Error()
-		case inc.State == Resolved && d.Kind != Recovery:
-			d.drop("it was over before it could be sent; " + failure.Error())
+			d.State, d.SentAt, d.NextAt, d.Reason = alerting.Sent, now, time.Time{}, ""
+		case d.Kind == alerting.Test, now.Sub(d.MadeAt) > tryFor:
+			d.State, d.NextAt, d.Reason = alerting.Failed, time.Time{}, failure.Error()
+		case inc.State == alerting.Resolved && d.Kind != alerting.Recovery:
+			d.Drop("it was over before it could be sent; " + failure.Error())
 		default:
 			d.NextAt, d.Reason = now.Add(repeatAfter(d.Attempts)), failure.Error()
 		}

@@ -21,6 +21,7 @@ import (
 	"carillon/internal/outbound"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // sender sends messages to channels. It is safe for concurrent use.
@@ -34,14 +35,14 @@ type sender struct {
 
 // send sends a message to a channel, and returns what the other side said, also with an
 // error. The error is fit for people to read; neither has a secret.
-func (s *sender) send(ctx context.Context, c *Entry[Channel], m *Message) (*Answer, error) {
+func (s *sender) send(ctx context.Context, c *Entry[alerting.Channel], m *Message) (*alerting.Answer, error) {
 	begun := time.Now()
 	secrets, err := s.open(c)
 	if err != nil {
 		return nil, err
 	}
 	came, err := s.sendBy(ctx, &c.Doc, secrets, m)
-	answer := &Answer{Status: came.status, Took: job.Duration(time.Since(begun).Round(time.Millisecond))}
+	answer := &alerting.Answer{Status: came.status, Took: job.Duration(time.Since(begun).Round(time.Millisecond))}
 	body := strings.ToValidUTF8(string(came.body), "�")
 	for _, secret := range secrets {
 		if secret != "" {
@@ -58,22 +59,22 @@ type reply struct {
 	body   []byte
 }
 
-func (s *sender) sendBy(ctx context.Context, c *Channel, secrets map[string]string, m *Message) (reply, error) {
+func (s *sender) sendBy(ctx context.Context, c *alerting.Channel, secrets map[string]string, m *Message) (reply, error) {
 	switch c.Kind {
-	case KindEmail:
+	case alerting.KindEmail:
 		return reply{}, s.sendMail(ctx, c, secrets, m)
-	case KindWebhook:
+	case alerting.KindWebhook:
 		return s.sendWebhook(ctx, c, secrets, m)
-	case KindPagerDuty:
+	case alerting.KindPagerDuty:
 		return s.sendPage(ctx, c, secrets, m)
-	case KindSlack, KindTeams, KindDingTalk, KindWeCom, KindFeishu:
+	case alerting.KindSlack, alerting.KindTeams, alerting.KindDingTalk, alerting.KindWeCom, alerting.KindFeishu:
 		return s.sendChat(ctx, c, secrets, m)
 	}
 	return reply{}, fmt.Errorf("channels of kind %q are not known to this program", c.Kind)
 }
 
 // open returns the secrets of a channel.
-func (s *sender) open(c *Entry[Channel]) (map[string]string, error) {
+func (s *sender) open(c *Entry[alerting.Channel]) (map[string]string, error) {
 	if missing := c.Doc.Missing(c.Sealed); len(missing) > 0 {
 		return nil, fmt.Errorf("the channel has no secret %q yet", missing[0])
 	}
@@ -144,7 +145,7 @@ func withoutAddress(ctx context.Context, err error) error {
 
 // sendWebhook sends a message as JSON, or as the channel's template has it, signed if there
 // is a secret to sign it with.
-func (s *sender) sendWebhook(ctx context.Context, c *Channel, secrets map[string]string, m *Message) (reply, error) {
+func (s *sender) sendWebhook(ctx context.Context, c *alerting.Channel, secrets map[string]string, m *Message) (reply, error) {
 	body, err := webhookBody(c, m)
 	if err != nil {
 		return reply{}, err
@@ -158,7 +159,7 @@ func (s *sender) sendWebhook(ctx context.Context, c *Channel, secrets map[string
 	if !json.Valid(body) && header.Get("Content-Type") == "" {
 		header.Set("Content-Type", "text/plain; charset=utf-8")
 	}
-	if secret := secrets[SecretSign]; secret != "" {
+	if secret := secrets[alerting.SecretSign]; secret != "" {
 		header.Set("Carillon-Signature", sign(secret, time.Now(), body))
 	}
 	return s.call(ctx, c.URL, header, body)
@@ -177,11 +178,11 @@ func sign(secret string, at time.Time, body []byte) string {
 // maxBody bounds what a template makes, in bytes.
 const maxBody = 256 << 10
 
-func webhookBody(c *Channel, m *Message) ([]byte, error) {
+func webhookBody(c *alerting.Channel, m *Message) ([]byte, error) {
 	if c.Body == "" {
 		return json.Marshal(m)
 	}
-	t, err := parseTemplate(c.Body)
+	t, err := alerting.ParseTemplate(c.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read template: %w", err)
 	}

@@ -26,6 +26,7 @@ import (
 	"carillon/internal/outbound"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // call is a request that reached the other side.
@@ -67,8 +68,8 @@ func newTestSender(t *testing.T, cfg Config) (*sender, *seal.Key) {
 }
 
 // entry returns a channel with secrets, given as name and value in turns.
-func entry(key *seal.Key, c Channel, secrets ...string) *Entry[Channel] {
-	e := &Entry[Channel]{Doc: c.WithDefaults(), Sealed: map[string][]byte{}}
+func entry(key *seal.Key, c alerting.Channel, secrets ...string) *Entry[alerting.Channel] {
+	e := &Entry[alerting.Channel]{Doc: c.WithDefaults(), Sealed: map[string][]byte{}}
 	for i := 0; i < len(secrets); i += 2 {
 		e.Sealed[secrets[i]] = key.Seal(c.Channel+"/"+secrets[i], secrets[i+1])
 	}
@@ -76,20 +77,20 @@ func entry(key *seal.Key, c Channel, secrets ...string) *Entry[Channel] {
 }
 
 // failing returns a message about a job that failed.
-func failing(s *sender, kind DeliveryKind) *Message {
+func failing(s *sender, kind alerting.DeliveryKind) *Message {
 	at := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
-	inc := &Incident{
-		ID: "i1", Rule: "nightly", Subject: "job billing/report", Group: "billing", Severity: Critical, State: Open, Summary: "billing/report failed", OpenedAt: at, Count: 1,
-		Jobs: []Affected{{Job: "billing/report", RunID: job.FireRunID("billing/report", at.UnixMilli(), job.CauseSchedule), Status: job.StatusFailed, Message: "disk <full>", Count: 1}},
+	inc := &alerting.Incident{
+		ID: "i1", Rule: "nightly", Subject: "job billing/report", Group: "billing", Severity: alerting.Critical, State: alerting.Open, Summary: "billing/report failed", OpenedAt: at, Count: 1,
+		Jobs: []alerting.Affected{{Job: "billing/report", RunID: job.FireRunID("billing/report", at.UnixMilli(), job.CauseSchedule), Status: job.StatusFailed, Message: "disk <full>", Count: 1}},
 	}
-	return s.message(inc, &Delivery{ID: "1", Kind: kind})
+	return s.message(inc, &alerting.Delivery{ID: "1", Kind: kind})
 }
 
 func TestAWebhookIsSignedAndHasAKey(t *testing.T) {
 	url, calls := otherSide(t, nil)
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-	m := failing(s, Opened)
-	c := entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: url + "/in", Headers: map[string]string{"X-Team": "ops"}}, SecretSign, "s3cret")
+	m := failing(s, alerting.Opened)
+	c := entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindWebhook, URL: url + "/in", Headers: map[string]string{"X-Team": "ops"}}, alerting.SecretSign, "s3cret")
 	if _, err := s.send(t.Context(), c, m); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestAWebhookSaysWhatItsTemplateHas(t *testing.T) {
 	url, calls := otherSide(t, nil)
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
 	send := func(body string) error {
-		_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: url, Body: body}), failing(s, Opened))
+		_, err := s.send(t.Context(), entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindWebhook, URL: url, Body: body}), failing(s, alerting.Opened))
 		return err
 	}
 	if err := send(`{"text": {{json .Title}}, "jobs": [{{range $i, $j := .Incident.Jobs}}{{if $i}},{{end}}{{json $j.Job}}{{end}}]}`); err != nil {
@@ -154,19 +155,19 @@ func TestChannelsReachNothingPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, key := newTestSender(t, Config{})
-	refused := func(c *Entry[Channel]) {
+	refused := func(c *Entry[alerting.Channel]) {
 		t.Helper()
 		var forbidden *outbound.ForbiddenError
-		if _, err := s.send(t.Context(), c, failing(s, Opened)); !errors.As(err, &forbidden) || !strings.Contains(err.Error(), "--alert-allow") {
+		if _, err := s.send(t.Context(), c, failing(s, alerting.Opened)); !errors.As(err, &forbidden) || !strings.Contains(err.Error(), "--alert-allow") {
 			t.Errorf("%v, want it forbidden", err)
 		}
 	}
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "169.254.169.254", "10.0.0.1"} {
-		refused(entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: "http://" + host + ":" + port}))
+		refused(entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindWebhook, URL: "http://" + host + ":" + port}))
 	}
-	refused(entry(key, Channel{Channel: "c", Kind: KindSlack}, SecretURL, url))
-	refused(entry(key, Channel{Channel: "c", Kind: KindPagerDuty, URL: url}, SecretRouting, "k"))
-	refused(entry(key, Channel{Channel: "c", Kind: KindEmail, Email: &Email{Host: "localhost", Port: 25, From: "a@b.org", To: []string{"c@d.org"}}}))
+	refused(entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindSlack}, alerting.SecretURL, url))
+	refused(entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindPagerDuty, URL: url}, alerting.SecretRouting, "k"))
+	refused(entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindEmail, Email: &alerting.Email{Host: "localhost", Port: 25, From: "a@b.org", To: []string{"c@d.org"}}}))
 	if len(*calls) != 0 {
 		t.Errorf("%d requests arrived", len(*calls))
 	}
@@ -180,8 +181,8 @@ func TestWhatTheOtherSideSaidIsKeptWithoutSecrets(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 		})
 		s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-		c := entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: url}, SecretSign, "s3cret")
-		answer, err := s.send(t.Context(), c, failing(s, Opened))
+		c := entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindWebhook, URL: url}, alerting.SecretSign, "s3cret")
+		answer, err := s.send(t.Context(), c, failing(s, alerting.Opened))
 		if (err != nil) != fails || answer == nil || answer.Status != wantStatus || answer.Body != wantBody || answer.Took < 0 {
 			t.Errorf("%+v, %v; want %s %q", answer, err, wantStatus, wantBody)
 		}
@@ -191,8 +192,8 @@ func TestWhatTheOtherSideSaidIsKeptWithoutSecrets(t *testing.T) {
 	f(200, strings.Repeat("字", 700), "200 OK", strings.Repeat("字", keptAnswer)+"…", false)
 
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-	gone := entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: "http://127.0.0.1:1"})
-	if answer, err := s.send(t.Context(), gone, failing(s, Opened)); err == nil || answer == nil || answer.Status != "" || answer.Body != "" {
+	gone := entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindWebhook, URL: "http://127.0.0.1:1"})
+	if answer, err := s.send(t.Context(), gone, failing(s, alerting.Opened)); err == nil || answer == nil || answer.Status != "" || answer.Body != "" {
 		t.Errorf("nobody answers with %+v, %v", answer, err)
 	}
 }
@@ -204,7 +205,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	})
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-	_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindWebhook, URL: outer}), failing(s, Opened))
+	_, err := s.send(t.Context(), entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindWebhook, URL: outer}), failing(s, alerting.Opened))
 	if err == nil || err.Error() != "answered 307 Temporary Redirect: redirects are not followed" || len(*reached) != 0 {
 		t.Errorf("%v, and %d requests where it led", err, len(*reached))
 	}
@@ -213,7 +214,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 func TestAnErrorHasNoSecret(t *testing.T) {
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
 	for _, address := range []string{"http://127.0.0.1:1/T0/s3cret", "http://s3cret.invalid:99999/s3cret"} {
-		_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindSlack}, SecretURL, address), failing(s, Opened))
+		_, err := s.send(t.Context(), entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindSlack}, alerting.SecretURL, address), failing(s, alerting.Opened))
 		if err == nil || strings.Contains(err.Error(), "/T0/") || strings.Contains(err.Error(), "/s3cret") {
 			t.Errorf("error %v", err)
 		}
@@ -221,15 +222,15 @@ func TestAnErrorHasNoSecret(t *testing.T) {
 }
 
 func TestEachChatGetsItsOwnForm(t *testing.T) {
-	f := func(kind Kind, want ...string) call {
+	f := func(kind alerting.Kind, want ...string) call {
 		t.Helper()
 		url, calls := otherSide(t, func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"errcode":0,"code":0}`) })
 		s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-		secrets := []string{SecretURL, url + "/robot?access_token=x"}
-		if kind == KindDingTalk || kind == KindFeishu {
-			secrets = append(secrets, SecretSign, "SEC")
+		secrets := []string{alerting.SecretURL, url + "/robot?access_token=x"}
+		if kind == alerting.KindDingTalk || kind == alerting.KindFeishu {
+			secrets = append(secrets, alerting.SecretSign, "SEC")
 		}
-		if _, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: kind}, secrets...), failing(s, Opened)); err != nil {
+		if _, err := s.send(t.Context(), entry(key, alerting.Channel{Channel: "c", Kind: kind}, secrets...), failing(s, alerting.Opened)); err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
 		got := (*calls)[0]
@@ -240,19 +241,19 @@ func TestEachChatGetsItsOwnForm(t *testing.T) {
 		}
 		return got
 	}
-	f(KindSlack, `"text":"billing/report failed"`, `"type":"mrkdwn"`, `disk \u0026lt;full\u0026gt;`, `|Open in Carillon\u003e`)
-	f(KindTeams, `"contentType":"application/vnd.microsoft.card.adaptive"`, `"title":"severity","value":"critical"`, `"Action.OpenUrl"`)
-	f(KindWeCom, `"msgtype":"markdown"`, `"content":"**billing/report failed**`)
-	if got := f(KindDingTalk, `"msgtype":"markdown"`, `"title":"billing/report failed"`); !strings.Contains(got.query, "access_token=x") || !strings.Contains(got.query, "&sign=") || !strings.Contains(got.query, "&timestamp=") {
+	f(alerting.KindSlack, `"text":"billing/report failed"`, `"type":"mrkdwn"`, `disk \u0026lt;full\u0026gt;`, `|Open in Carillon\u003e`)
+	f(alerting.KindTeams, `"contentType":"application/vnd.microsoft.card.adaptive"`, `"title":"severity","value":"critical"`, `"Action.OpenUrl"`)
+	f(alerting.KindWeCom, `"msgtype":"markdown"`, `"content":"**billing/report failed**`)
+	if got := f(alerting.KindDingTalk, `"msgtype":"markdown"`, `"title":"billing/report failed"`); !strings.Contains(got.query, "access_token=x") || !strings.Contains(got.query, "&sign=") || !strings.Contains(got.query, "&timestamp=") {
 		t.Errorf("DingTalk is called with %s", got.query)
 	}
-	f(KindFeishu, `"msg_type":"post"`, `"zh_cn"`, `"sign":"`, `"timestamp":"`)
+	f(alerting.KindFeishu, `"msg_type":"post"`, `"zh_cn"`, `"sign":"`, `"timestamp":"`)
 }
 
 func TestAChatThatRefusesWithStatus200IsNotTold(t *testing.T) {
 	url, _ := otherSide(t, func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"errcode":310000,"errmsg":"sign not match"}`) })
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-	_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindDingTalk}, SecretURL, url), failing(s, Opened))
+	_, err := s.send(t.Context(), entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindDingTalk}, alerting.SecretURL, url), failing(s, alerting.Opened))
 	if err == nil || err.Error() != "refused with code 310000: sign not match" {
 		t.Errorf("error %v", err)
 	}
@@ -261,8 +262,8 @@ func TestAChatThatRefusesWithStatus200IsNotTold(t *testing.T) {
 func TestPagerDutyResolvesUnderTheKeyOfTheIncident(t *testing.T) {
 	url, calls := otherSide(t, func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) })
 	s, key := newTestSender(t, Config{Allow: []string{"127.0.0.1"}})
-	c := entry(key, Channel{Channel: "c", Kind: KindPagerDuty, URL: url}, SecretRouting, "R1")
-	for _, kind := range []DeliveryKind{Opened, Recovery} {
+	c := entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindPagerDuty, URL: url}, alerting.SecretRouting, "R1")
+	for _, kind := range []alerting.DeliveryKind{alerting.Opened, alerting.Recovery} {
 		if _, err := s.send(t.Context(), c, failing(s, kind)); err != nil {
 			t.Fatal(err)
 		}
@@ -283,20 +284,20 @@ func TestPagerDutyResolvesUnderTheKeyOfTheIncident(t *testing.T) {
 }
 
 func TestMailGoesOverTLSAndSignsIn(t *testing.T) {
-	for _, mode := range []string{TLSStart, TLSImplicit, TLSNone} {
+	for _, mode := range []string{alerting.TLSStart, alerting.TLSImplicit, alerting.TLSNone} {
 		server := newMailServer(t, mode)
 		s, key := newTestSender(t, Config{Allow: []string{"localhost"}, Roots: server.roots})
-		email := &Email{Host: "localhost", Port: server.port, TLS: mode, From: "Carillon <carillon@example.org>", To: []string{"ops@example.org", "dev@example.org"}}
+		email := &alerting.Email{Host: "localhost", Port: server.port, TLS: mode, From: "Carillon <carillon@example.org>", To: []string{"ops@example.org", "dev@example.org"}}
 		secrets := []string{}
-		if mode != TLSNone {
+		if mode != alerting.TLSNone {
 			email.User = "carillon"
-			secrets = []string{SecretPassword, "pa55"}
+			secrets = []string{alerting.SecretPassword, "pa55"}
 		}
-		if _, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}, secrets...), failing(s, Opened)); err != nil {
+		if _, err := s.send(t.Context(), entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindEmail, Email: email}, secrets...), failing(s, alerting.Opened)); err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
 		got := <-server.mails
-		if got.secure != (mode != TLSNone) || mode != TLSNone && got.auth != "\x00carillon\x00pa55" || strings.Join(got.to, " ") != "<ops@example.org> <dev@example.org>" {
+		if got.secure != (mode != alerting.TLSNone) || mode != alerting.TLSNone && got.auth != "\x00carillon\x00pa55" || strings.Join(got.to, " ") != "<ops@example.org> <dev@example.org>" {
 			t.Errorf("%s: secure %v, signed in with %q, to %v", mode, got.secure, got.auth, got.to)
 		}
 		for _, part := range []string{"Subject: [Carillon] billing/report failed", "Message-ID: <i1-1@carillon.localhost>", "disk <full>", "https://carillon.test/alerts/incidents/i1"} {
@@ -308,17 +309,17 @@ func TestMailGoesOverTLSAndSignsIn(t *testing.T) {
 }
 
 func TestMailIsNotSentInTheClearWhenTLSIsAskedFor(t *testing.T) {
-	server := newMailServer(t, TLSNone)
+	server := newMailServer(t, alerting.TLSNone)
 	s, key := newTestSender(t, Config{Allow: []string{"localhost"}, Roots: server.roots})
-	email := &Email{Host: "localhost", Port: server.port, User: "carillon", From: "a@example.org", To: []string{"b@example.org"}}
-	_, err := s.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}, SecretPassword, "pa55"), failing(s, Opened))
+	email := &alerting.Email{Host: "localhost", Port: server.port, User: "carillon", From: "a@example.org", To: []string{"b@example.org"}}
+	_, err := s.send(t.Context(), entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindEmail, Email: email}, alerting.SecretPassword, "pa55"), failing(s, alerting.Opened))
 	if err == nil || !strings.Contains(strings.ToUpper(err.Error()), "STARTTLS") {
 		t.Errorf("error %v, want that the server has no STARTTLS", err)
 	}
 	stranger, _ := newTestSender(t, Config{Allow: []string{"localhost"}, Roots: x509.NewCertPool()})
-	secure := newMailServer(t, TLSStart)
+	secure := newMailServer(t, alerting.TLSStart)
 	email.Port, email.User = secure.port, ""
-	if _, err := stranger.send(t.Context(), entry(key, Channel{Channel: "c", Kind: KindEmail, Email: email}), failing(s, Opened)); err == nil {
+	if _, err := stranger.send(t.Context(), entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindEmail, Email: email}), failing(s, alerting.Opened)); err == nil {
 		t.Error("a certificate of nobody we know is taken")
 	}
 }
@@ -385,7 +386,7 @@ func (s *mailServer) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	m := gotMail{}
-	if s.mode == TLSImplicit {
+	if s.mode == alerting.TLSImplicit {
 		conn, m.secure = tls.Server(conn, s.tls), true
 	}
 	in := bufio.NewReader(conn)
@@ -400,7 +401,7 @@ func (s *mailServer) serve(conn net.Conn) {
 		verb, rest, _ := strings.Cut(line, " ")
 		switch strings.ToUpper(verb) {
 		case "EHLO", "HELO":
-			if s.mode == TLSStart && !m.secure {
+			if s.mode == alerting.TLSStart && !m.secure {
 				say("250-localhost\r\n250 STARTTLS")
 			} else {
 				say("250-localhost\r\n250 AUTH PLAIN")

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/job/alerting"
 )
 
 // shelf has the bucket ALERT in memory. It is safe for concurrent use; what it gives out
@@ -22,10 +23,10 @@ type shelf struct {
 	changed chan struct{} // has an entry when something has changed since it was taken out
 
 	mu        sync.Mutex
-	rules     map[string]*Rule
-	channels  map[string]*Entry[Channel]
-	silences  map[string]*Silence
-	incidents map[string]*Incident // by key
+	rules     map[string]*alerting.Rule
+	channels  map[string]*Entry[alerting.Channel]
+	silences  map[string]*alerting.Silence
+	incidents map[string]*alerting.Incident // by key
 	tallies   map[string]*tally
 	revisions map[string]uint64 // by key: what comes late must not undo what is known
 }
@@ -33,8 +34,8 @@ type shelf struct {
 func newShelf() *shelf {
 	return &shelf{
 		loaded: make(chan struct{}), changed: make(chan struct{}, 1),
-		rules: map[string]*Rule{}, channels: map[string]*Entry[Channel]{}, silences: map[string]*Silence{},
-		incidents: map[string]*Incident{}, tallies: map[string]*tally{}, revisions: map[string]uint64{},
+		rules: map[string]*alerting.Rule{}, channels: map[string]*Entry[alerting.Channel]{}, silences: map[string]*alerting.Silence{},
+		incidents: map[string]*alerting.Incident{}, tallies: map[string]*tally{}, revisions: map[string]uint64{},
 	}
 }
 
@@ -80,18 +81,18 @@ func (s *shelf) take(e jetstream.KeyValueEntry) {
 	kind, name, _ := strings.Cut(key, ".")
 	switch kind + "." {
 	case keyRule:
-		entry := &Entry[Rule]{}
+		entry := &Entry[alerting.Rule]{}
 		there := read(entry)
-		entry.Doc.since = entry.CreatedAt
+		entry.Doc.Since = entry.CreatedAt
 		set(s.rules, name, &entry.Doc, there)
 	case keyChannel:
-		entry := &Entry[Channel]{}
+		entry := &Entry[alerting.Channel]{}
 		set(s.channels, name, entry, read(entry))
 	case keySilence:
-		silence := &Silence{}
+		silence := &alerting.Silence{}
 		set(s.silences, name, silence, read(silence))
 	case keyIncident, keyPast:
-		inc := &Incident{}
+		inc := &alerting.Incident{}
 		set(s.incidents, key, inc, read(inc))
 	case keyTally:
 		t := &tally{}
@@ -108,7 +109,7 @@ func set[T any](m map[string]*T, key string, value *T, there bool) {
 }
 
 // put takes in an incident that this process has written.
-func (s *shelf) put(key string, inc *Incident, revision uint64) {
+func (s *shelf) put(key string, inc *alerting.Incident, revision uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.revisions[key] < revision {
@@ -117,10 +118,10 @@ func (s *shelf) put(key string, inc *Incident, revision uint64) {
 }
 
 // active returns the rules that are not disabled, by name.
-func (s *shelf) active() []*Rule {
+func (s *shelf) active() []*alerting.Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []*Rule
+	var list []*alerting.Rule
 	for _, name := range sortedKeys(s.rules) {
 		if r := s.rules[name]; !r.Disabled {
 			list = append(list, r)
@@ -130,25 +131,25 @@ func (s *shelf) active() []*Rule {
 }
 
 // ofRuns returns the active rules that are about runs.
-func (s *shelf) ofRuns() []*Rule {
-	return slices.DeleteFunc(s.active(), func(r *Rule) bool { return !r.When.ofRuns() })
+func (s *shelf) ofRuns() []*alerting.Rule {
+	return slices.DeleteFunc(s.active(), func(r *alerting.Rule) bool { return !r.When.OfRuns() })
 }
 
-func (s *shelf) channel(name string) *Entry[Channel] {
+func (s *shelf) channel(name string) *Entry[alerting.Channel] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.channels[name]
 }
 
 // incident returns the incident at a key, or nil.
-func (s *shelf) incident(key string) *Incident {
+func (s *shelf) incident(key string) *alerting.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.incidents[key]
 }
 
 // find returns the keys of the incidents that fit, in order.
-func (s *shelf) find(fits func(*Incident) bool) []string {
+func (s *shelf) find(fits func(*alerting.Incident) bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var keys []string
@@ -162,11 +163,11 @@ func (s *shelf) find(fits func(*Incident) bool) []string {
 }
 
 // silenced returns until when an incident is silenced, and why; zero when it is not.
-func (s *shelf) silenced(inc *Incident, now time.Time) (until time.Time, why string) {
+func (s *shelf) silenced(inc *alerting.Incident, now time.Time) (until time.Time, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range sortedKeys(s.silences) {
-		if q := s.silences[id]; q.Until.After(now) && q.Until.After(until) && q.fits(inc) {
+		if q := s.silences[id]; q.Until.After(now) && q.Until.After(until) && q.Fits(inc) {
 			until, why = q.Until, "silenced by "+q.By
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // lookClocks finds servers whose clock is out of line, as they say themselves, and a clock of NATS
 // that is, as most servers find.
-func (s *session) lookClocks(ctx context.Context, r *Rule, now time.Time) error {
+func (s *session) lookClocks(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	clocks, err := s.conn.NodeClocks(ctx)
 	if err != nil {
 		return err
@@ -48,14 +49,14 @@ func offBy(seconds float64) string {
 }
 
 // lookBudgets finds executor groups that are refused because they send too much.
-func (s *session) lookBudgets(ctx context.Context, r *Rule, now time.Time) error {
+func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	refused, err := s.conn.Refusals(ctx)
 	if err != nil {
 		return err
 	}
 	over := map[string]bool{}
 	for _, f := range refused {
-		if !now.Before(f.Until) || !r.Match.selectsGroup(f.Group) {
+		if !now.Before(f.Until) || !r.Match.SelectsGroup(f.Group) {
 			continue
 		}
 		subject := "group " + f.Group
@@ -70,14 +71,16 @@ func (s *session) lookBudgets(ctx context.Context, r *Rule, now time.Time) error
 
 // overExcept resolves the incidents of a rule about a state of things that is over: all but those
 // about the given subjects.
-func (s *session) overExcept(ctx context.Context, r *Rule, still map[string]bool, now time.Time, why string) error {
-	done := func(inc *Incident) bool { return inc.Rule == r.Alert && inc.State == Open && !still[inc.Subject] }
+func (s *session) overExcept(ctx context.Context, r *alerting.Rule, still map[string]bool, now time.Time, why string) error {
+	done := func(inc *alerting.Incident) bool {
+		return inc.Rule == r.Alert && inc.State == alerting.Open && !still[inc.Subject]
+	}
 	for _, key := range s.shelf.find(done) {
-		err := s.update(ctx, key, func(inc *Incident) *Incident {
+		err := s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
 			if inc == nil || !done(inc) {
 				return nil
 			}
-			inc.resolve(now, why)
+			inc.End(now, why)
 			return inc
 		})
 		if err != nil {

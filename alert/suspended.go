@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/job/alerting"
 )
 
 // lookSuspended finds instances that are suspended, those of an executor group together.
-func (s *session) lookSuspended(ctx context.Context, r *Rule, now time.Time) error {
+func (s *session) lookSuspended(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	list, err := s.conn.Suspensions(ctx, now)
 	if err != nil {
 		return err
 	}
 	groups := map[string][]bus.Suspension{}
 	for _, one := range list {
-		if r.Match.selectsGroup(one.Group) {
+		if r.Match.SelectsGroup(one.Group) {
 			groups[one.Group] = append(groups[one.Group], one)
 		}
 	}
@@ -25,7 +26,7 @@ func (s *session) lookSuspended(ctx context.Context, r *Rule, now time.Time) err
 			return err
 		}
 	}
-	open := s.shelf.find(func(inc *Incident) bool { return inc.State == Open && inc.Rule == r.Alert })
+	open := s.shelf.find(func(inc *alerting.Incident) bool { return inc.State == alerting.Open && inc.Rule == r.Alert })
 	for _, key := range open {
 		inc := s.shelf.incident(key)
 		if inc == nil || len(groups[inc.Group]) > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // Ran is how a run went that has ended, as the history has it.
@@ -22,22 +23,22 @@ type Ran struct {
 // ended, in the order in which they open. labels returns those that a job asks of its
 // instances. The error is an *InvalidError: the rule is wrong, or is not about runs, of whose past
 // nothing is known.
-func Try(r Rule, runs []Ran, labels func(job.Name) job.Labels) ([]*Incident, error) {
+func Try(r alerting.Rule, runs []Ran, labels func(job.Name) job.Labels) ([]*alerting.Incident, error) {
 	r = r.WithDefaults()
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	if !r.When.ofRuns() {
-		return nil, invalid("when", "is about something other than runs, of which the history does not tell")
+	if !r.When.OfRuns() {
+		return nil, job.Invalid("when", "is about something other than runs, of which the history does not tell")
 	}
 	var steps []step
 	for i := range runs {
-		if r.Match.selects(runs[i].Job, labels) {
+		if r.Match.Selects(runs[i].Job, labels) {
 			steps = append(steps, stepsOf(&r.When, &runs[i])...)
 		}
 	}
 	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.RunID, b.RunID)) })
-	t := trial{rule: &r, tallies: map[job.Name]*tally{}, newest: map[string]*Incident{}}
+	t := trial{rule: &r, tallies: map[job.Name]*tally{}, newest: map[string]*alerting.Incident{}}
 	for i := range steps {
 		steps[i].source, steps[i].seq = fromEvents, uint64(i)+1
 		t.take(&steps[i])
@@ -52,7 +53,7 @@ type step struct {
 }
 
 // stepsOf returns what a rule would have seen of a run.
-func stepsOf(when *Condition, r *Ran) []step {
+func stepsOf(when *alerting.Condition, r *Ran) []step {
 	outcomeAt := func(status job.Status, at time.Time) step {
 		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip(r.Message), At: at}
 		if !r.StartedAt.IsZero() && r.FinishedAt.After(r.StartedAt) {
@@ -87,10 +88,10 @@ func stepsOf(when *Condition, r *Ran) []step {
 
 // trial is what a rule would remember.
 type trial struct {
-	rule    *Rule
+	rule    *alerting.Rule
 	tallies map[job.Name]*tally
-	newest  map[string]*Incident // by subject
-	all     []*Incident
+	newest  map[string]*alerting.Incident // by subject
+	all     []*alerting.Incident
 }
 
 func (t *trial) take(s *step) {
@@ -103,28 +104,28 @@ func (t *trial) take(s *step) {
 	late := t.rule.When.StartsWithin > 0 || t.rule.When.EndsWithin > 0
 	switch {
 	case v == wrong:
-		f := &finding{
-			rule: t.rule, subject: subject, group: group, summary: summary, at: stamp(s.At), source: s.source, seq: s.seq, job: s.affected(),
+		f := &alerting.Finding{
+			Rule: t.rule, Subject: subject, Group: group, Summary: summary, At: stamp(s.At), Source: s.source, Seq: s.seq, Job: s.affected(),
 		}
-		if inc != nil && inc.State == Open {
-			inc.take(f)
+		if inc != nil && inc.State == alerting.Open {
+			inc.Add(f)
 			return
 		}
-		inc = open(f)
+		inc = alerting.NewIncident(f)
 		t.newest[subject] = inc
 		t.all = append(t.all, inc)
-	case v == good && inc != nil && inc.cures(&s.outcome, late):
-		inc.good(&s.outcome)
+	case v == good && inc != nil && s.cures(inc, late):
+		s.cure(inc)
 	}
 }
 
 // tallyOf returns what the rule remembers of a job, nil when it needs to remember nothing.
 func (t *trial) tallyOf(name job.Name) *tally {
-	if !t.rule.When.remembers() {
+	if !t.rule.When.Remembers() {
 		return nil
 	}
 	if t.tallies[name] == nil {
-		t.tallies[name] = &tally{Rule: t.rule.Alert, Job: name, Seen: map[source]uint64{}}
+		t.tallies[name] = &tally{Rule: t.rule.Alert, Job: name, Seen: map[alerting.Source]uint64{}}
 	}
 	return t.tallies[name]
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // history returns the runs of a job, one a minute, that ended as the letters say: ok, failed,
@@ -28,9 +29,9 @@ func history(name job.Name, ends string, took time.Duration) []Ran {
 }
 
 func TestARuleIsPlayedBackAsItWouldHaveBeenThere(t *testing.T) {
-	f := func(when Condition, by GroupBy, runs []Ran, want ...string) {
+	f := func(when alerting.Condition, by alerting.GroupBy, runs []Ran, want ...string) {
 		t.Helper()
-		rule := Rule{Alert: "a", When: when, GroupBy: by, Match: Match{Groups: []string{"g"}}, Channels: []string{}}
+		rule := alerting.Rule{Alert: "a", When: when, GroupBy: by, Match: alerting.Match{Groups: []string{"g"}}, Channels: []string{}}
 		found, err := Try(rule, runs, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -47,20 +48,20 @@ func TestARuleIsPlayedBackAsItWouldHaveBeenThere(t *testing.T) {
 			t.Errorf("%+v: %s", when, d)
 		}
 	}
-	f(Condition{}, ByJob, history("g/x", "offomt", time.Second),
+	f(alerting.Condition{}, alerting.ByJob, history("g/x", "offomt", time.Second),
 		"job g/x 2 from 01:03 to 03:03: g/x failed", "job g/x 2 from 04:00 to open: g/x timed out")
-	f(Condition{InARow: 3}, ByJob, history("g/x", "ffoffff", time.Second), "job g/x 2 from 05:03 to open: g/x failed, 4 times in a row")
-	f(Condition{}, ByJob, history("other/x", "fff", time.Second))
-	f(Condition{}, ByGroup, append(history("g/x", "fo", time.Second), history("g/y", "ff", time.Second)...),
+	f(alerting.Condition{InARow: 3}, alerting.ByJob, history("g/x", "ffoffff", time.Second), "job g/x 2 from 05:03 to open: g/x failed, 4 times in a row")
+	f(alerting.Condition{}, alerting.ByJob, history("other/x", "fff", time.Second))
+	f(alerting.Condition{}, alerting.ByGroup, append(history("g/x", "fo", time.Second), history("g/y", "ff", time.Second)...),
 		"group g 3 from 00:03 to open: g/y failed, and 1 other jobs")
-	f(Condition{StartsWithin: job.Duration(time.Second)}, ByJob, history("g/x", "om", time.Second), "job g/x 1 from 00:01 to 00:02: g/x did not begin within 1s")
-	f(Condition{EndsWithin: job.Duration(30 * time.Second)}, ByJob, history("g/x", "f", time.Minute), "job g/x 1 from 00:30 to 01:02: g/x did not end within 30s")
+	f(alerting.Condition{StartsWithin: job.Duration(time.Second)}, alerting.ByJob, history("g/x", "om", time.Second), "job g/x 1 from 00:01 to 00:02: g/x did not begin within 1s")
+	f(alerting.Condition{EndsWithin: job.Duration(30 * time.Second)}, alerting.ByJob, history("g/x", "f", time.Minute), "job g/x 1 from 00:30 to 01:02: g/x did not end within 30s")
 	slow := append(history("g/x", strings.Repeat("o", 20), time.Second), history("g/x", strings.Repeat("o", 21), 3*time.Second)[20:]...)
-	f(Condition{Slower: 2}, ByJob, slow, "job g/x 1 from 20:05 to open: g/x took 3s, which is slow: 95 of 100 runs take 1s at most")
+	f(alerting.Condition{Slower: 2}, alerting.ByJob, slow, "job g/x 1 from 20:05 to open: g/x took 3s, which is slow: 95 of 100 runs take 1s at most")
 }
 
 func TestARuleOfWhichTheHistoryKnowsNothingIsNotPlayedBack(t *testing.T) {
-	_, err := Try(Rule{Alert: "a", When: Condition{StreamFull: 80}, Channels: []string{}}, nil, nil)
+	_, err := Try(alerting.Rule{Alert: "a", When: alerting.Condition{StreamFull: 80}, Channels: []string{}}, nil, nil)
 	if problems := job.Problems(err); len(problems) != 1 || problems[0].Field != "when" {
 		t.Error(err)
 	}

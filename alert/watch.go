@@ -78,9 +78,9 @@ func (s *session) readEvents(ctx context.Context, position uint64, looked time.T
 			return nil
 		}
 	}
-	since, longest := rules[0].since, time.Duration(0)
+	since, longest := rules[0].Since, time.Duration(0)
 	for _, r := range rules {
-		since, longest = minTime(since, r.since), max(longest, r.When.StartsWithin.Std())
+		since, longest = minTime(since, r.Since), max(longest, r.When.StartsWithin.Std())
 	}
 	from, err := s.conn.SeqAt(ctx, bus.StreamEvt, since)
 	if err != nil {

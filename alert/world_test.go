@@ -23,6 +23,8 @@ import (
 	"carillon/bus/bustest"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/job/fleet"
 )
 
 var start = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
@@ -65,7 +67,7 @@ func run(t *testing.T, f func(w *world)) {
 			t.Fatal(err)
 		}
 		w.book = alert.NewBook(w.conn)
-		w.channel(alert.Channel{Channel: "hook", Kind: alert.KindWebhook, URL: "https://hook.test/x"})
+		w.channel(alerting.Channel{Channel: "hook", Kind: alerting.KindWebhook, URL: "https://hook.test/x"})
 		f(w)
 	})
 }
@@ -160,7 +162,7 @@ func (n *node) crash() {
 	<-n.done
 }
 
-func (w *world) channel(c alert.Channel) {
+func (w *world) channel(c alerting.Channel) {
 	w.t.Helper()
 	if _, _, _, err := w.book.PutChannel(w.t.Context(), c, bus.Edit{At: time.Now()}); err != nil {
 		w.t.Fatal(err)
@@ -168,9 +170,9 @@ func (w *world) channel(c alert.Channel) {
 }
 
 // rule saves a rule called "r" for the channel hook.
-func (w *world) rule(when alert.Condition, change ...func(*alert.Rule)) {
+func (w *world) rule(when alerting.Condition, change ...func(*alerting.Rule)) {
 	w.t.Helper()
-	r := alert.Rule{Alert: "r", When: when, Channels: []string{"hook"}}
+	r := alerting.Rule{Alert: "r", When: when, Channels: []string{"hook"}}
 	for _, c := range change {
 		c(&r)
 	}
@@ -257,12 +259,12 @@ func (w *world) wantSent(want ...string) []request {
 
 // incidents returns all incidents, the newest first.
 func isDefault(rule string) bool {
-	return slices.ContainsFunc(alert.Defaults(), func(r alert.Rule) bool { return r.Alert == rule })
+	return slices.ContainsFunc(alert.Defaults(), func(r alerting.Rule) bool { return r.Alert == rule })
 }
 
-func (w *world) incidents() []alert.Incident {
+func (w *world) incidents() []alerting.Incident {
 	w.t.Helper()
-	list, err := w.book.Incidents(w.t.Context(), func(inc *alert.Incident) bool { return !isDefault(inc.Rule) })
+	list, err := w.book.Incidents(w.t.Context(), func(inc *alerting.Incident) bool { return !isDefault(inc.Rule) })
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -270,7 +272,7 @@ func (w *world) incidents() []alert.Incident {
 }
 
 // wantDeliveries checks the deliveries of the newest incident.
-func (w *world) wantDeliveries(want ...string) alert.Incident {
+func (w *world) wantDeliveries(want ...string) alerting.Incident {
 	w.t.Helper()
 	list := w.incidents()
 	if len(list) == 0 {
@@ -306,7 +308,7 @@ func (w *world) beat(group string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: group, Instance: "i", State: bus.InstanceOnline, Protocol: bus.Protocol}})
+	data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{Group: group, Instance: "i", State: fleet.InstanceOnline, Protocol: fleet.Protocol}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

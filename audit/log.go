@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/job/trail"
 )
 
 // prefix begins the keys of intents in ACCESS.
@@ -37,7 +38,7 @@ type Log struct {
 	counter atomic.Uint32 // of ids
 
 	mu   sync.Mutex
-	late []*Entry // ended, and not stored yet
+	late []*trail.Entry // ended, and not stored yet
 }
 
 // New returns a log on conn. log may be nil.
@@ -51,7 +52,7 @@ func New(conn *bus.Conn, log *slog.Logger) *Log {
 // Begin makes sure that the change which e describes will have an entry. It gives e
 // its id and instant. The error is job.ErrUnavailable when that cannot be made sure:
 // then the change must not be made.
-func (l *Log) Begin(ctx context.Context, e *Entry) error {
+func (l *Log) Begin(ctx context.Context, e *trail.Entry) error {
 	now := time.Now().UTC()
 	e.ID, e.At = l.newID(now), now.Truncate(time.Millisecond)
 	kv, err := l.bucket(ctx)
@@ -78,14 +79,14 @@ func (l *Log) newID(now time.Time) string {
 
 // Drop says that the change was not made, or changed nothing. Should that get lost,
 // the entry will say that the outcome is not known.
-func (l *Log) Drop(ctx context.Context, e *Entry) {
+func (l *Log) Drop(ctx context.Context, e *trail.Entry) {
 	if err := l.forget(ctx, e.ID); err != nil {
 		l.log.WarnContext(ctx, "audit entry not dropped", "id", e.ID, "error", err)
 	}
 }
 
 // End stores the entry. Should the bus be away, Run does it later.
-func (l *Log) End(ctx context.Context, e *Entry) {
+func (l *Log) End(ctx context.Context, e *trail.Entry) {
 	if err := l.store(ctx, e); err != nil {
 		l.log.WarnContext(ctx, "audit entry not stored yet", "id", e.ID, "error", err)
 		l.mu.Lock()
@@ -145,14 +146,14 @@ func (l *Log) settle(ctx context.Context, before time.Time) error {
 		if err != nil {
 			return fmt.Errorf("read audit entry: %w", bus.Unavailable(err))
 		}
-		var e Entry
+		var e trail.Entry
 		if err := json.Unmarshal(entry.Value(), &e); err != nil {
 			return fmt.Errorf("decode audit entry %s: %w", key, err)
 		}
 		if !e.At.Before(before) || l.isLate(e.ID) {
 			continue
 		}
-		e.Result = Unknown
+		e.Result = trail.Unknown
 		if err := l.store(ctx, &e); err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func (l *Log) isLate(id string) bool {
 
 // store puts an entry on the stream, where its id is taken once, and forgets the
 // intent.
-func (l *Log) store(ctx context.Context, e *Entry) error {
+func (l *Log) store(ctx context.Context, e *trail.Entry) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encode audit entry: %w", err)
@@ -212,11 +213,11 @@ const scanned = 20000
 // Find returns entries that match, the newest first, at most limit of them, that were
 // stored before the given sequence, zero for all. next is where to go on, zero at the
 // end; a page may be short, and even empty, before that. Errors: job.ErrUnavailable.
-func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (page []Entry, next uint64, err error) {
+func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (page []trail.Entry, next uint64, err error) {
 	looked := 0
 	var bad error
 	err = l.conn.ScanBack(ctx, bus.StreamAudit, bus.SubjectAudit, before, func(m *bus.Stored) bool {
-		var e Entry
+		var e trail.Entry
 		if err := json.Unmarshal(m.Data, &e); err != nil {
 			bad = fmt.Errorf("decode audit entry %d: %w", m.Seq, err)
 			return false
@@ -243,10 +244,10 @@ func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (pag
 
 // Since returns the entries that match and were stored after the given sequence, the
 // oldest first. Errors: job.ErrUnavailable.
-func (l *Log) Since(ctx context.Context, f Filter, after uint64) (entries []Entry, err error) {
+func (l *Log) Since(ctx context.Context, f Filter, after uint64) (entries []trail.Entry, err error) {
 	var bad error
 	err = l.conn.ScanFrom(ctx, bus.StreamAudit, bus.SubjectAudit, after+1, func(m *bus.Stored) bool {
-		var e Entry
+		var e trail.Entry
 		if err := json.Unmarshal(m.Data, &e); err != nil {
 			bad = fmt.Errorf("decode audit entry %d: %w", m.Seq, err)
 			return false

@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/job/trail"
 )
 
 // world is an audit log on a bus, in a bubble.
@@ -47,9 +48,9 @@ func (w *world) run(d time.Duration) {
 	w.check(w.log.Run(ctx))
 }
 
-func (w *world) begin(object string) *Entry {
+func (w *world) begin(object string) *trail.Entry {
 	w.Helper()
-	e := &Entry{User: "ann", Operation: "putJob", Object: object, Result: Unknown}
+	e := &trail.Entry{User: "ann", Operation: "putJob", Object: object, Result: trail.Unknown}
 	w.check(w.log.Begin(w.Context(), e))
 	return e
 }
@@ -74,7 +75,7 @@ func TestAChangeWhoseServerDiedIsRecordedOnceAsUnknown(t *testing.T) {
 		done := w.begin("a")
 		w.begin("b") // and no more is heard of it
 		dropped := w.begin("c")
-		done.Result = Done
+		done.Result = trail.Done
 		w.log.End(w.Context(), done)
 		w.log.Drop(w.Context(), dropped)
 		w.want("a done")
@@ -96,7 +97,7 @@ func TestAnEntryThatIsSettledAgainIsStoredOnce(t *testing.T) {
 		w.check(err)
 		intent, err := kv.Get(w.Context(), prefix+e.ID)
 		w.check(err)
-		e.Result = Done
+		e.Result = trail.Done
 		w.log.End(w.Context(), e)
 		_, err = kv.Put(w.Context(), prefix+e.ID, intent.Value())
 		w.check(err)
@@ -109,7 +110,7 @@ func TestAnEntryIsStoredLateWhenTheBusWasAway(t *testing.T) {
 	inBubble(t, func(w *world) {
 		e := w.begin("a")
 		w.broker.Stop()
-		e.Result = Done
+		e.Result = trail.Done
 		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
 		defer cancel()
 		w.log.End(ctx, e)
@@ -124,10 +125,10 @@ func TestFindGoesBackThroughALongLog(t *testing.T) {
 		const n = 1203
 		for i := range n {
 			e := w.begin(fmt.Sprintf("job billing/%d", i))
-			e.Result = Done
+			e.Result = trail.Done
 			w.log.End(w.Context(), e)
 		}
-		var got []Entry
+		var got []trail.Entry
 		for before := uint64(0); ; {
 			page, next, err := w.log.Find(w.Context(), Filter{}, before, 100)
 			w.check(err)

@@ -5,30 +5,32 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"carillon/job/rights"
 )
 
 func TestARoleHoldsInItsGroupAndEverywhereInAll(t *testing.T) {
-	list := AccessList{{Role: Editor, Group: "billing"}, {Role: Viewer, Group: Everywhere, Grants: []Grant{}}}.WithDefaults()
-	f := func(role Role, group string, want bool) {
+	list := rights.List{{Role: rights.Editor, Group: "billing"}, {Role: rights.Viewer, Group: rights.Everywhere, Grants: []rights.Grant{}}}.WithDefaults()
+	f := func(role rights.Role, group string, want bool) {
 		t.Helper()
 		if got := list.May(role, group); got != want {
 			t.Errorf("%s in %s: %v", role, group, got)
 		}
 	}
-	f(Viewer, "billing", true)
-	f(Editor, "billing", true)
-	f(Admin, "billing", false)
-	f(Viewer, "ops", true)
-	f(Operator, "ops", false)
-	f(Viewer, Everywhere, true)
-	f(Editor, Everywhere, false)
-	if !list.Sees(Scripts, "billing") || list.Sees(Logs, "ops") || list.Sees(Scripts, Everywhere) {
+	f(rights.Viewer, "billing", true)
+	f(rights.Editor, "billing", true)
+	f(rights.Admin, "billing", false)
+	f(rights.Viewer, "ops", true)
+	f(rights.Operator, "ops", false)
+	f(rights.Viewer, rights.Everywhere, true)
+	f(rights.Editor, rights.Everywhere, false)
+	if !list.Sees(rights.Scripts, "billing") || list.Sees(rights.Logs, "ops") || list.Sees(rights.Scripts, rights.Everywhere) {
 		t.Error("grants")
 	}
-	if groups, all := list.Groups(Operator); all || !slices.Equal(groups, []string{"billing"}) {
+	if groups, all := list.Groups(rights.Operator); all || !slices.Equal(groups, []string{"billing"}) {
 		t.Errorf("%v %v", groups, all)
 	}
-	if _, all := list.Groups(Viewer); !all {
+	if _, all := list.Groups(rights.Viewer); !all {
 		t.Error("not everywhere")
 	}
 }
@@ -36,11 +38,11 @@ func TestARoleHoldsInItsGroupAndEverywhereInAll(t *testing.T) {
 // What both lists allow is what each allows: tried on random lists.
 func TestWithinAllowsWhatBothAllow(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	groups := []string{Everywhere, "a", "b"}
-	random := func() (list AccessList) {
+	groups := []string{rights.Everywhere, "a", "b"}
+	random := func() (list rights.List) {
 		for range r.IntN(4) {
-			a := Access{Role: Roles[r.IntN(len(Roles))], Group: groups[r.IntN(len(groups))], Grants: []Grant{}}
-			for _, g := range Grants {
+			a := rights.Access{Role: rights.Roles[r.IntN(len(rights.Roles))], Group: groups[r.IntN(len(groups))], Grants: []rights.Grant{}}
+			for _, g := range rights.Grants {
 				if r.IntN(2) == 0 {
 					a.Grants = append(a.Grants, g)
 				}
@@ -53,12 +55,12 @@ func TestWithinAllowsWhatBothAllow(t *testing.T) {
 		a, b := random(), random()
 		both := a.Within(b)
 		for _, group := range append(groups, "c") {
-			for _, role := range Roles {
+			for _, role := range rights.Roles {
 				if got, want := both.May(role, group), a.May(role, group) && b.May(role, group); got != want {
 					t.Fatalf("%v within %v: %s in %s is %v", a, b, role, group, got)
 				}
 			}
-			for _, grant := range Grants {
+			for _, grant := range rights.Grants {
 				if got, want := both.Sees(grant, group), a.Sees(grant, group) && b.Sees(grant, group); got != want {
 					t.Fatalf("%v within %v: %s in %s is %v", a, b, grant, group, got)
 				}

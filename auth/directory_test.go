@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 var here = Client{Address: "10.0.0.1", UserAgent: "test"}
 
 func TestASessionEndsWithoutUse(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		signedIn := func(cookie string) bool {
 			w.Helper()
 			_, err := w.d.ByCookie(w.Context(), cookie)
@@ -48,11 +49,11 @@ func TestASessionEndsAfterAWeekOfUse(t *testing.T) {
 
 func TestARevocationIsHeardByAllServersAtOnce(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		other := w.run(w.connect("second"))
 		_, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
 		w.check(err)
-		_, token, err := w.d.CreateToken(w.Context(), "ann", "script", AccessList{{Role: Viewer, Group: Everywhere}}, time.Hour)
+		_, token, err := w.d.CreateToken(w.Context(), "ann", "script", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
 		w.check(err)
 		time.Sleep(100 * time.Millisecond)
 		who, err := other.ByCookie(w.Context(), cookie)
@@ -75,7 +76,7 @@ func TestARevocationIsHeardByAllServersAtOnce(t *testing.T) {
 
 func TestWhoIsSignedInStaysSoWhileTheBusIsAway(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		_, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
 		w.check(err)
 		w.broker.Stop()
@@ -96,7 +97,7 @@ func TestWhoIsSignedInStaysSoWhileTheBusIsAway(t *testing.T) {
 
 func TestGuessingIsSlowedByPairByAddressAndByUser(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.user("ann", Access{Role: Admin, Group: Everywhere})
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		count := func(user, address string) error {
 			for _, c := range countersOf(user, address) {
 				if err := w.d.count(w.Context(), c); err != nil {
@@ -140,8 +141,8 @@ func TestGuessingIsSlowedByPairByAddressAndByUser(t *testing.T) {
 
 func TestAnInvitationWorksOnceAndForADay(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.user("ann", Access{Role: Admin, Group: Everywhere})
-		w.user("bob", Access{Role: Viewer, Group: "billing"})
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
+		w.user("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 		_, before, err := w.d.SignIn(w.Context(), "bob", password, here)
 		w.check(err)
 		secret, _, err := w.d.Invite(w.Context(), "bob")
@@ -162,7 +163,7 @@ func TestAnInvitationWorksOnceAndForADay(t *testing.T) {
 		void, _, err := w.d.Invite(w.Context(), "bob")
 		w.check(err)
 		w.check(w.d.DeleteUser(w.Context(), "bob", 0))
-		w.user("bob", Access{Role: Admin, Group: Everywhere})
+		w.user("bob", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		if _, _, err := w.d.Accept(w.Context(), void, "", password, here); !errors.Is(err, ErrInvitation) {
 			w.Errorf("of a deleted user, for another of its name: %v", err)
 		}
@@ -175,8 +176,8 @@ func TestAnInvitationWorksOnceAndForADay(t *testing.T) {
 
 func TestATokenEndsAtItsTime(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.user("ann", Access{Role: Admin, Group: Everywhere})
-		_, secret, err := w.d.CreateToken(w.Context(), "ann", "script", AccessList{{Role: Viewer, Group: Everywhere}}, time.Hour)
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
+		_, secret, err := w.d.CreateToken(w.Context(), "ann", "script", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
 		w.check(err)
 		time.Sleep(time.Hour - time.Millisecond)
 		if _, err := w.d.BySecret(w.Context(), secret); err != nil {

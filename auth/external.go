@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+
+	"carillon/job/rights"
 )
 
 // External is somebody whom a provider of identities has signed in.
@@ -19,7 +21,7 @@ type External struct {
 	// Access is what the provider's groups stand for, and Managed says that they stand
 	// for something: then this is all that the user may. Otherwise it is what a new
 	// user may, and later administrators say.
-	Access  AccessList
+	Access  rights.List
 	Managed bool
 	// SessionLife is how long the session may last, at most [SessionLife]: the provider
 	// is asked again after it, so that who has left a group there does not stay for

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"carillon/job/rights"
 )
 
 func TestTokensOfAProvidersUserRestUntilTheUserSignsInAgain(t *testing.T) {
 	inBubble(t, func(w *world) {
-		jane := &External{Issuer: "https://id.example", Subject: "1", Name: "jane", Managed: true, Access: AccessList{{Role: Operator, Group: "billing"}}, TokenLife: 2 * time.Hour}
+		jane := &External{Issuer: "https://id.example", Subject: "1", Name: "jane", Managed: true, Access: rights.List{{Role: rights.Operator, Group: "billing"}}, TokenLife: 2 * time.Hour}
 		signIn := func() error {
 			_, _, err := w.d.SignInExternal(w.Context(), jane, Client{})
 			return err
@@ -54,7 +56,7 @@ func TestTokensOfAProvidersUserRestUntilTheUserSignsInAgain(t *testing.T) {
 		}
 
 		// A user with a password needs no provider.
-		w.user("bob", Access{Role: Viewer, Group: "billing"})
+		w.user("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 		_, secret, err = w.d.CreateToken(w.Context(), "bob", "ci", nil, 90*24*time.Hour)
 		w.check(err)
 		time.Sleep(3 * time.Hour)

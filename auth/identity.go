@@ -6,25 +6,16 @@ import (
 	"time"
 
 	"carillon/job"
-)
-
-// How says by what an identity was proved.
-type How string
-
-// The ways to prove an identity.
-const (
-	BySession How = "session" // a browser's cookie
-	ByToken   How = "token"   // an API token
-	ByLocal   How = "local"   // being on the machine of a `carillon dev`
+	"carillon/job/rights"
 )
 
 // Identity is who makes a request. It holds for that request.
 type Identity struct {
 	User        string
 	DisplayName string
-	How         How
+	How         rights.How
 	// Access is what it may do: the user's, for a token within the token's.
-	Access AccessList
+	Access rights.List
 	// Session and Token name what proved it; the other is empty.
 	Session, Token string
 	// Password says that the user has a password, and so can change it.
@@ -42,7 +33,7 @@ func Local(user string) *Identity {
 	if user == "" {
 		user = "local"
 	}
-	return &Identity{User: user, How: ByLocal, Access: AccessList{{Role: Admin, Group: Everywhere}}.WithDefaults()}
+	return &Identity{User: user, How: rights.ByLocal, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}.WithDefaults()}
 }
 
 // BySecret returns the identity that an API token proves. Errors: [ErrUnauthenticated],
@@ -67,7 +58,7 @@ func (d *Directory) byToken(token *Token) (*Identity, error) {
 		return nil, ErrUnauthenticated
 	}
 	return &Identity{
-		User: user.Name, DisplayName: user.DisplayName, How: ByToken, Token: token.ID,
+		User: user.Name, DisplayName: user.DisplayName, How: rights.ByToken, Token: token.ID,
 		Access: user.Access.Within(token.Access), Password: user.Password != "", External: user.External != "",
 	}, nil
 }
@@ -84,7 +75,7 @@ func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, err
 	}
 	d.touch(ctx, key, session, revision, now)
 	return &Identity{
-		User: user.Name, DisplayName: user.DisplayName, How: BySession, Session: session.ID,
+		User: user.Name, DisplayName: user.DisplayName, How: rights.BySession, Session: session.ID,
 		Access: user.Access, Password: user.Password != "", External: user.External != "",
 	}, nil
 }
@@ -126,7 +117,7 @@ func (d *Directory) sessionOf(key string, now time.Time) (session Session, revis
 // long. Errors as BySecret.
 func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, error) {
 	switch who.How {
-	case ByToken:
+	case rights.ByToken:
 		token, err := d.Token(ctx, who.Token)
 		if errors.Is(err, job.ErrNotFound) {
 			return nil, ErrUnauthenticated
@@ -135,7 +126,7 @@ func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, erro
 			return nil, err
 		}
 		return d.byToken(token)
-	case BySession:
+	case rights.BySession:
 		for _, f := range d.sessionsOf(who.User) {
 			if user, ok := d.owner(f.value.User, f.value.UserID); ok && f.value.ID == who.Session {
 				now := *who
@@ -144,7 +135,7 @@ func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, erro
 			}
 		}
 		return nil, ErrUnauthenticated
-	case ByLocal:
+	case rights.ByLocal:
 	}
 	return who, nil
 }

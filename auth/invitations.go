@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // InvitationLife is how long a one-time link works.
@@ -128,7 +129,7 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	}
 	var user *User
 	if i.User == "" {
-		user, err = d.create(ctx, User{Name: name, Access: AccessList{{Role: Admin, Group: Everywhere}}, Password: hash})
+		user, err = d.create(ctx, User{Name: name, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}, Password: hash})
 	} else {
 		user, err = d.edit(ctx, name, 0, func(u *User) error {
 			u.Password, u.Generation = hash, newID()
@@ -172,5 +173,5 @@ func (d *Directory) signedIn(ctx context.Context, user *User, from Client, life 
 	if err != nil {
 		return nil, "", err
 	}
-	return &Identity{User: user.Name, DisplayName: user.DisplayName, How: BySession, Access: user.Access, Session: s.ID, Password: user.Password != "", External: user.External != ""}, cookie, nil
+	return &Identity{User: user.Name, DisplayName: user.DisplayName, How: rights.BySession, Access: user.Access, Session: s.ID, Password: user.Password != "", External: user.External != ""}, cookie, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // Recover makes a user who may do everything, whether there is one of that name or not,
@@ -13,15 +14,15 @@ import (
 // operates NATS, who could write it there as well; it asks nobody. Errors:
 // *job.InvalidError, job.ErrUnavailable.
 func (d *Directory) Recover(ctx context.Context, name string) (secret string, expires time.Time, err error) {
-	all := Access{Role: Admin, Group: Everywhere}
+	all := rights.Access{Role: rights.Admin, Group: rights.Everywhere}
 	_, err = d.User(ctx, name)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		_, err = d.create(ctx, User{Name: name, Access: AccessList{all}})
+		_, err = d.create(ctx, User{Name: name, Access: rights.List{all}})
 	case err == nil:
 		_, err = d.edit(ctx, name, 0, func(u *User) error {
 			u.Disabled = false
-			if !u.Access.May(Admin, Everywhere) {
+			if !u.Access.May(rights.Admin, rights.Everywhere) {
 				u.Access = append(u.Access, all)
 			}
 			return nil

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 func TestRecoveryMakesAnAdministratorOfAnybody(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.user("bob", Access{Role: Viewer, Group: "billing"})
-		_, _, err := w.d.PutUser(w.Context(), "bob", UserEdit{Access: AccessList{{Role: Viewer, Group: "billing"}}, Disabled: true})
+		w.user("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
+		_, _, err := w.d.PutUser(w.Context(), "bob", UserEdit{Access: rights.List{{Role: rights.Viewer, Group: "billing"}}, Disabled: true})
 		w.check(err)
 		for _, name := range []string{"bob", "new"} {
 			secret, expires, err := w.d.Recover(w.Context(), name)
@@ -21,7 +22,7 @@ func TestRecoveryMakesAnAdministratorOfAnybody(t *testing.T) {
 			}
 			who, _, err := w.d.Accept(w.Context(), secret, "", password, here)
 			w.check(err)
-			if who.User != name || !who.Access.May(Admin, Everywhere) {
+			if who.User != name || !who.Access.May(rights.Admin, rights.Everywhere) {
 				w.Errorf("%s is %+v", name, who)
 			}
 			if _, _, err := w.d.Accept(w.Context(), secret, "", password, here); !errors.Is(err, ErrInvitation) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // MaxTokenLife bounds how long a token may last.
@@ -25,17 +26,17 @@ type Token struct {
 	User   string `json:"user"`
 	UserID string `json:"user_id"`
 	// Access limits what the token may do; it is never more than its user may.
-	Access    AccessList `json:"access"`
-	Hash      string     `json:"hash"`
-	CreatedAt time.Time  `json:"created_at"`
-	ExpiresAt time.Time  `json:"expires_at"`
+	Access    rights.List `json:"access"`
+	Hash      string      `json:"hash"`
+	CreatedAt time.Time   `json:"created_at"`
+	ExpiresAt time.Time   `json:"expires_at"`
 }
 
 // CreateToken makes a token of a user, and returns it with its secret, which nobody
 // can see again. access may be more than the user may: it counts as far as the user's
 // goes at the time of use. Errors: *job.InvalidError, job.ErrNotFound when there is no
 // such user, job.ErrUnavailable.
-func (d *Directory) CreateToken(ctx context.Context, user, name string, access AccessList, life time.Duration) (*Token, string, error) {
+func (d *Directory) CreateToken(ctx context.Context, user, name string, access rights.List, life time.Duration) (*Token, string, error) {
 	owner, err := d.User(ctx, user)
 	if err != nil {
 		return nil, "", err

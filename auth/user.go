@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // User is somebody, or some program, that signs in. Its JSON is what the bucket
@@ -17,10 +18,10 @@ type User struct {
 	Name string `json:"name"`
 	// ID tells users apart who have had the same name, so that what belongs to a
 	// deleted one is not its successor's.
-	ID          string     `json:"id"`
-	DisplayName string     `json:"display_name,omitempty"`
-	Access      AccessList `json:"access"`
-	Disabled    bool       `json:"disabled,omitempty"`
+	ID          string      `json:"id"`
+	DisplayName string      `json:"display_name,omitempty"`
+	Access      rights.List `json:"access"`
+	Disabled    bool        `json:"disabled,omitempty"`
 	// Password is the hash of the user's password, empty for one who has none.
 	Password string `json:"password,omitempty"`
 	// External is who the user is for an OIDC provider: its issuer, a space and the
@@ -65,5 +66,5 @@ func userOfKey(key string) string { return strings.ReplaceAll(key, "=", "@") }
 
 // IsAdministrator reports whether the user may do everything, and can sign in.
 func (u *User) IsAdministrator() bool {
-	return !u.Disabled && (u.Password != "" || u.External != "") && u.Access.May(Admin, Everywhere)
+	return !u.Disabled && (u.Password != "" || u.External != "") && u.Access.May(rights.Admin, rights.Everywhere)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // User returns a user. The error is job.ErrNotFound when there is none of that name.
@@ -38,7 +39,7 @@ func (d *Directory) Users(ctx context.Context) ([]User, error) {
 // UserEdit is what an administrator sets of a user.
 type UserEdit struct {
 	DisplayName string
-	Access      AccessList
+	Access      rights.List
 	Disabled    bool
 	// IfRevision makes the edit conditional on the user's present revision, IfAbsent
 	// on there being no such user.

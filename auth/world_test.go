@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/job/rights"
 )
 
 var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
@@ -64,7 +65,7 @@ func (w *world) run(conn *bus.Conn) *Directory {
 }
 
 // user creates a user with the password, and the access.
-func (w *world) user(name string, access ...Access) {
+func (w *world) user(name string, access ...rights.Access) {
 	w.Helper()
 	_, _, err := w.d.PutUser(w.Context(), name, UserEdit{Access: access})
 	w.check(err)

@@ -15,10 +15,11 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestAnAddressKeepsItsSecretOutOfWhatIsShown(t *testing.T) {
-	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: "g", Instance: "a", Protocol: bus.Protocol}}
+	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{Group: "g", Instance: "a", Protocol: fleet.Protocol}}
 	to := beat.Address()
 	if got := to.Subject(bus.VerbKill); got != "exec.g.a-"+beat.ControlSecret+".kill" {
 		t.Errorf("subject %q", got)
@@ -68,7 +69,7 @@ func TestErrorsOfRequestsDoNotTellTheSecret(t *testing.T) {
 
 func TestAHeartbeatIsOneThatTheInstanceOfThatNameWouldWrite(t *testing.T) {
 	read := func(key string, change func(*bus.Heartbeat)) error {
-		h := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: "g", Instance: "a", Protocol: bus.Protocol}}
+		h := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{Group: "g", Instance: "a", Protocol: fleet.Protocol}}
 		change(&h)
 		data, err := json.Marshal(h)
 		if err != nil {
@@ -117,9 +118,9 @@ func TestARequestSaysThatItIsOne(t *testing.T) {
 func TestAGroupIsAskedAllAtOnceAndNoLongerThanItTakes(t *testing.T) {
 	inCluster(t, func(w *world) {
 		t, conn := w.t, w.conn
-		here := func(group, instance string, answer bus.Answer) bus.Address {
+		here := func(group, instance string, answer fleet.Answer) bus.Address {
 			t.Helper()
-			beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: group, Instance: instance, Protocol: bus.Protocol}}
+			beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{Group: group, Instance: instance, Protocol: fleet.Protocol}}
 			data, err := json.Marshal(beat)
 			if err == nil {
 				_, err = conn.JS.Publish(t.Context(), bus.SubjectHeartbeat(group, instance), data)
@@ -129,7 +130,7 @@ func TestAGroupIsAskedAllAtOnceAndNoLongerThanItTakes(t *testing.T) {
 					if bus.CheckRequest(m) != nil || string(m.Data) != "body" {
 						t.Errorf("heard %v %q", m.Header, m.Data)
 					}
-					_ = (&bus.InstanceReply{Instance: instance, Answer: answer}).Respond(m)
+					_ = bus.RespondInstance(m, &fleet.InstanceReply{Instance: instance, Answer: answer})
 				})
 			}
 			if err != nil {
@@ -140,7 +141,7 @@ func TestAGroupIsAskedAllAtOnceAndNoLongerThanItTakes(t *testing.T) {
 		ask := func(group string) (answers []string, took time.Duration) {
 			t.Helper()
 			asked := time.Now()
-			err := conn.AskGroup(t.Context(), group, bus.VerbKill, []byte("body"), time.Second, func(r *bus.InstanceReply) bool {
+			err := conn.AskGroup(t.Context(), group, bus.VerbKill, []byte("body"), time.Second, func(r *fleet.InstanceReply) bool {
 				answers = append(answers, r.Instance+" "+string(r.Answer))
 				return true
 			})
@@ -157,12 +158,12 @@ func TestAGroupIsAskedAllAtOnceAndNoLongerThanItTakes(t *testing.T) {
 			}
 		}
 		want("g", 0)
-		here("g", "a", bus.AnswerAccepted)
-		here("g", "b", bus.AnswerGone)
+		here("g", "a", fleet.AnswerAccepted)
+		here("g", "b", fleet.AnswerGone)
 		here("g", "died", "")
-		here("other", "c", bus.AnswerAccepted)
+		here("other", "c", fleet.AnswerAccepted)
 		want("g", 0, "a accepted", "b gone")
-		time.Sleep(bus.InstanceTTL + time.Minute) // its heartbeats do not arrive, and it is there
+		time.Sleep(fleet.InstanceTTL + time.Minute) // its heartbeats do not arrive, and it is there
 		want("g", 0, "a accepted", "b gone")
 		frozen := here("g", "frozen", "")
 		if _, err := conn.NC.Subscribe(frozen.Subject("*"), func(*nats.Msg) {}); err != nil {

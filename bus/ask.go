@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // Asker asks instances without waiting for their answers, which all come on one channel:
@@ -54,7 +55,7 @@ func (a *Asker) Inbox() <-chan *nats.Msg { return a.inbox }
 
 // Answer returns which question m answers, and how. The error is [ErrNobodyThere] when the
 // instance is gone, and what it refused otherwise.
-func (a *Asker) Answer(m *nats.Msg) (question uint64, reply *InstanceReply, err error) {
+func (a *Asker) Answer(m *nats.Msg) (question uint64, reply *fleet.InstanceReply, err error) {
 	number, ours := strings.CutPrefix(m.Subject, a.prefix)
 	question, err = strconv.ParseUint(number, 36, 64)
 	if err != nil || !ours {
@@ -69,10 +70,10 @@ func (a *Asker) Answer(m *nats.Msg) (question uint64, reply *InstanceReply, err 
 
 // parseInstanceReply returns what an instance has answered, or the fault that it found. It does
 // so in one pass: there is an answer for each run that is routed.
-func parseInstanceReply(m *nats.Msg) (*InstanceReply, error) {
+func parseInstanceReply(m *nats.Msg) (*fleet.InstanceReply, error) {
 	var r struct {
-		Value *InstanceReply `json:"value"`
-		Fault *fault         `json:"fault"`
+		Value *fleet.InstanceReply `json:"value"`
+		Fault *fault               `json:"fault"`
 	}
 	switch err := json.Unmarshal(m.Data, &r); {
 	case err != nil:

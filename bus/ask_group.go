@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // maxAsked bounds how many instances of a group are asked: those heard of last.
@@ -19,7 +20,7 @@ const maxAsked = 20000
 // not arrive. Refusals and instances that are gone are passed over. Having nobody to ask
 // is no error; [job.ErrUnavailable] says that the instances are not known, or that ctx has
 // ended.
-func (c *Conn) AskGroup(ctx context.Context, group, verb string, body []byte, wait time.Duration, yield func(*InstanceReply) bool) error {
+func (c *Conn) AskGroup(ctx context.Context, group, verb string, body []byte, wait time.Duration, yield func(*fleet.InstanceReply) bool) error {
 	all, err := c.addresses(ctx, group)
 	if err != nil || len(all) == 0 {
 		return err

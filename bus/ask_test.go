@@ -10,12 +10,13 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestAnAskerTellsWhichQuestionWasAnsweredAndHow(t *testing.T) {
 	inCluster(t, func(w *world) {
 		conn, t := w.conn, w.t
-		accepted := bus.InstanceReply{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 1, Slots: 8}
+		accepted := fleet.InstanceReply{Instance: "a", Answer: fleet.AnswerAccepted, State: fleet.InstanceOnline, Running: 1, Slots: 8}
 		var heard []*nats.Msg
 		sub, err := conn.NC.Subscribe(bus.NewAddress("g", "a", "s").Subject(bus.VerbRun), func(m *nats.Msg) { heard = append(heard, m) })
 		if err != nil {
@@ -40,10 +41,10 @@ func TestAnAskerTellsWhichQuestionWasAnsweredAndHow(t *testing.T) {
 		}
 		_ = bus.Respond(heard[1], nil, &job.InvalidError{Field: "run_id", Reason: "is none"})
 		synctest.Wait()
-		_ = accepted.Respond(heard[0])
+		_ = bus.RespondInstance(heard[0], &accepted)
 		gone := ask("b")
 
-		answer := func(want uint64) (*bus.InstanceReply, error) {
+		answer := func(want uint64) (*fleet.InstanceReply, error) {
 			t.Helper()
 			question, reply, err := asker.Answer(<-asker.Inbox())
 			if question != want {
@@ -64,7 +65,7 @@ func TestAnAskerTellsWhichQuestionWasAnsweredAndHow(t *testing.T) {
 			t.Errorf("what answers no question: %v", err)
 		}
 		asker.Close()
-		_ = accepted.Respond(heard[0])
+		_ = bus.RespondInstance(heard[0], &accepted)
 		synctest.Wait()
 		if len(asker.Inbox()) != 0 {
 			t.Error("an answer came after the end")

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // DefaultShards is how many slices the job space of a new cluster has.
@@ -178,7 +179,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 func (a Assets) executorBuckets() []jetstream.KeyValueConfig {
 	return []jetstream.KeyValueConfig{
 		{Bucket: BucketHandler, Description: "what executors say of their handlers", TTL: HandlerTTL, MaxValueSize: maxValueSize, Replicas: a.Replicas},
-		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: InstanceShown, MaxValueSize: maxValueSize, Replicas: a.Replicas},
+		{Bucket: BucketInst, Description: "heartbeats of executor instances", TTL: fleet.InstanceShown, MaxValueSize: maxValueSize, Replicas: a.Replicas},
 		claimBucket(a.Replicas),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // AttemptRef names an attempt, or one piece of it.
@@ -26,20 +27,10 @@ func (t *Trigger) Ref() AttemptRef { return AttemptRef{t.RunID, t.Attempt, t.Ind
 // Ref returns the name of the attempt that e is about.
 func (e *Event) Ref() AttemptRef { return AttemptRef{e.RunID, e.Attempt, e.Index} }
 
-// Custody is what an instance says of an attempt when it is asked, see [VerbAttempts].
-type Custody string
-
-// What an instance may say.
-const (
-	CustodyHeld     Custody = "held"     // it has it: it runs, or its end is not stored yet
-	CustodyReported Custody = "reported" // it had it, and its end is stored
-	CustodyNone     Custody = "none"     // it knows nothing of it
-)
-
 // MaxAttemptsAsked bounds a [VerbAttempts] request.
 const MaxAttemptsAsked = 500
 
-// AttemptsRequest is the body of a [VerbAttempts] request. The answer has a [Custody] for
+// AttemptsRequest is the body of a [VerbAttempts] request. The answer has a [fleet.Custody] for
 // each, in the same order.
 type AttemptsRequest struct {
 	Attempts []AttemptRef `json:"attempts"`
@@ -83,11 +74,11 @@ func (c *Conn) FindAttempts(ctx context.Context, instances []Address, attempts [
 				}
 				for i, custody := range said {
 					switch custody {
-					case CustodyHeld:
+					case fleet.CustodyHeld:
 						found.Held[batch[i]] = instance.Instance()
-					case CustodyReported:
+					case fleet.CustodyReported:
 						found.Reported[batch[i]] = instance.Instance()
-					case CustodyNone:
+					case fleet.CustodyNone:
 					}
 				}
 				mu.Unlock()
@@ -113,7 +104,7 @@ func (c *Conn) FindGroupAttempts(ctx context.Context, group string, attempts []A
 
 // askAttempts asks one instance. Who refuses the question speaks an older protocol: what
 // it does cannot count, so it has nothing.
-func (c *Conn) askAttempts(ctx context.Context, instance Address, attempts []AttemptRef, timeout time.Duration) ([]Custody, error) {
+func (c *Conn) askAttempts(ctx context.Context, instance Address, attempts []AttemptRef, timeout time.Duration) ([]fleet.Custody, error) {
 	body, err := json.Marshal(AttemptsRequest{Attempts: attempts})
 	if err != nil {
 		return nil, fmt.Errorf("encode question about attempts: %w", err)

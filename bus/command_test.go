@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
@@ -66,15 +67,15 @@ func TestErrorsKeepTheirKindAcrossTheBus(t *testing.T) {
 func TestAnInstancesReplyArrivesAsItWasSent(t *testing.T) {
 	inCluster(t, func(w *world) {
 		conn, t := w.conn, w.t
-		replies := []bus.InstanceReply{
-			{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 1, Slots: 8},
-			{Instance: "a", Answer: bus.AnswerUnknownHandler, State: bus.InstanceOnline, Detail: "no handler \"x\"\n"},
-			{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 3, Slots: 8, Pieces: []int{0, 12}},
+		replies := []fleet.InstanceReply{
+			{Instance: "a", Answer: fleet.AnswerAccepted, State: fleet.InstanceOnline, Running: 1, Slots: 8},
+			{Instance: "a", Answer: fleet.AnswerUnknownHandler, State: fleet.InstanceOnline, Detail: "no handler \"x\"\n"},
+			{Instance: "a", Answer: fleet.AnswerAccepted, State: fleet.InstanceOnline, Running: 3, Slots: 8, Pieces: []int{0, 12}},
 		}
 		next := 0
 		sub, err := conn.NC.Subscribe(bus.NewAddress("g", "a", "s").Subject("*"), func(m *nats.Msg) {
 			if next < len(replies) {
-				_ = replies[next].Respond(m)
+				_ = bus.RespondInstance(m, &replies[next])
 			} else {
 				_ = bus.Respond(m, nil, &job.InvalidError{Field: "slots", Reason: "are too many"})
 			}
@@ -84,7 +85,7 @@ func TestAnInstancesReplyArrivesAsItWasSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = sub.Unsubscribe() }()
-		ask := func() (*bus.InstanceReply, error) {
+		ask := func() (*fleet.InstanceReply, error) {
 			return conn.AskInstance(t.Context(), bus.NewAddress("g", "a", "s"), bus.VerbBeat, nil, nil, time.Second)
 		}
 		for i := range replies {

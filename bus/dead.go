@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // The headers of a dead letter, beside those of the message that it was.
@@ -34,18 +35,11 @@ const (
 // may have a newer version by now, and the audit log is nobody's to add to.
 var replayed = []string{StreamTrig, StreamEvt, StreamLog}
 
-// DeadLetter is a message that ingest refused.
+// DeadLetter is one with what is in it.
 type DeadLetter struct {
-	Sequence uint64    `json:"sequence"` // on StreamDead
-	At       time.Time `json:"at"`       // when it was refused
-	Stream   string    `json:"stream"`   // from which it came
-	Subject  string    `json:"subject"`  // on that stream
-	Message  string    `json:"message,omitempty"`
-	Reason   string    `json:"reason"`
-	Size     int       `json:"size"` // of its data, in bytes
-	// Whole says that Data has all of it.
-	Whole bool   `json:"whole"`
-	Data  []byte `json:"-"`
+	fleet.DeadLetter
+
+	Data []byte
 
 	header nats.Header
 }
@@ -162,8 +156,8 @@ func (c *Conn) ReplayDeadLetter(ctx context.Context, l *DeadLetter) error {
 
 func deadLetter(s *Stored) DeadLetter {
 	size, _ := strconv.Atoi(s.Header.Get(HeaderDeadSize)) // we have written it
-	return DeadLetter{
+	return DeadLetter{DeadLetter: fleet.DeadLetter{
 		Sequence: s.Seq, At: s.At.UTC().Truncate(time.Millisecond), Stream: strings.TrimPrefix(s.Subject, prefixDead), Subject: s.Header.Get(HeaderDeadSubject),
-		Message: s.Header.Get(HeaderMessage), Reason: s.Header.Get(HeaderDeadReason), Size: size, Whole: size == len(s.Data), Data: s.Data, header: s.Header,
-	}
+		Message: s.Header.Get(HeaderMessage), Reason: s.Header.Get(HeaderDeadReason), Size: size, Whole: size == len(s.Data),
+	}, Data: s.Data, header: s.Header}
 }

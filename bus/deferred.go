@@ -63,7 +63,7 @@ type Deferred struct {
 	// does again what has failed of another.
 	Pieces *Pieces `json:"pieces,omitempty"`
 	// Backfill is fires of the past that are to be run, or how far that has come.
-	Backfill *Backfill `json:"backfill,omitempty"`
+	Backfill *job.Backfill `json:"backfill,omitempty"`
 	// Parent is how the parent of a child ended.
 	Parent *ParentEnd `json:"parent,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
@@ -187,7 +187,7 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	case DeferredBackfill, DeferredBackfilled:
 		if d.Backfill == nil {
 			missing = "backfill"
-		} else if err := d.Backfill.check(d.Kind == DeferredBackfill); err != nil {
+		} else if err := checkBackfill(d.Backfill, d.Kind == DeferredBackfill); err != nil {
 			return nil, err
 		}
 	case DeferredChild:

@@ -12,26 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
+	"carillon/job/outcome"
 )
-
-// Finding is a discrepancy that the continuous audit of the ledger has found: a fire of
-// an active job has neither its run nor a recorded reason, or a run has no fire. It is
-// worth an alarm. The bucket keeps it for [FindingTTL].
-type Finding struct {
-	Job      job.Name  `json:"job"`
-	FireTime time.Time `json:"fire_time"`
-	RunID    job.RunID `json:"run_id"` // that the fire owes, or that has no fire
-	Version  int       `json:"version,omitempty"`
-	Reason   string    `json:"reason"` // what is wrong
-	FoundAt  time.Time `json:"found_at"`
-	// HealedAt is when the audit saw that nothing is wrong any more, and Healed what it saw.
-	HealedAt time.Time `json:"healed_at,omitzero"`
-	Healed   string    `json:"healed,omitempty"`
-}
-
-func (f *Finding) key() string {
-	return findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
-}
 
 // FindingTTL is how long a finding is kept, and not told anew.
 const FindingTTL = 30 * 24 * time.Hour
@@ -41,8 +23,12 @@ const (
 	keyAudited    = "audited"
 )
 
+func findingKey(f *outcome.Finding) string {
+	return findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
+}
+
 // PutFinding keeps f, and reports whether it is new: of a run there is one finding.
-func (c *Conn) PutFinding(ctx context.Context, f *Finding) (isNew bool, err error) {
+func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, err error) {
 	kv, err := c.kv(ctx, BucketLedger)
 	if err != nil {
 		return false, err
@@ -51,7 +37,7 @@ func (c *Conn) PutFinding(ctx context.Context, f *Finding) (isNew bool, err erro
 	if err != nil {
 		return false, fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
 	}
-	_, err = kv.Create(ctx, f.key(), data, jetstream.KeyTTL(FindingTTL))
+	_, err = kv.Create(ctx, findingKey(f), data, jetstream.KeyTTL(FindingTTL))
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return false, nil
 	}
@@ -63,13 +49,13 @@ func (c *Conn) PutFinding(ctx context.Context, f *Finding) (isNew bool, err erro
 
 // HealFinding keeps f, which has healed, in the place of what is kept about its run, and for as
 // long as that was new.
-func (c *Conn) HealFinding(ctx context.Context, f *Finding) error {
+func (c *Conn) HealFinding(ctx context.Context, f *outcome.Finding) error {
 	data, err := json.Marshal(f)
 	if err != nil {
 		return fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
 	}
 	// Put of the KV client would keep it for ever.
-	m := nats.NewMsg("$KV." + BucketLedger + "." + f.key())
+	m := nats.NewMsg("$KV." + BucketLedger + "." + findingKey(f))
 	m.Data = data
 	m.Header.Set(headerTTL, FindingTTL.String())
 	if _, err := c.JS.PublishMsg(ctx, m); err != nil {
@@ -85,13 +71,13 @@ func (c *Conn) WatchFindings(ctx context.Context) (jetstream.KeyWatcher, error) 
 }
 
 // Findings returns the findings that the bucket has.
-func (c *Conn) Findings(ctx context.Context) ([]Finding, error) {
+func (c *Conn) Findings(ctx context.Context) ([]outcome.Finding, error) {
 	w, err := c.WatchFindings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = w.Stop() }()
-	var all []Finding
+	var all []outcome.Finding
 	for e := range w.Updates() {
 		if e == nil {
 			return all, nil
@@ -107,8 +93,8 @@ func (c *Conn) Findings(ctx context.Context) ([]Finding, error) {
 }
 
 // DecodeFinding reads what the bucket holds. The error is an *InvalidError.
-func DecodeFinding(data []byte) (*Finding, error) {
-	f := &Finding{}
+func DecodeFinding(data []byte) (*outcome.Finding, error) {
+	f := &outcome.Finding{}
 	if err := json.Unmarshal(data, f); err != nil {
 		return nil, &job.InvalidError{Field: "finding", Reason: fmt.Sprintf("is damaged: %v", err)}
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // Bounds of a group's limits.
@@ -239,14 +240,14 @@ func (c *Conn) BacklogOf(ctx context.Context, group string) (Backlog, error) {
 }
 
 // Instances returns the instances of all groups, those lost lately included; see
-// [Instance.Judge] for their states.
-func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
+// [fleet.Instance.Judge] for their states.
+func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
 	w, err := c.WatchInstances(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list instances: %w", err)
 	}
 	defer func() { _ = w.Stop() }()
-	var all []Instance
+	var all []fleet.Instance
 	var written []time.Time
 	// Heartbeats carry the server's time. One that is ahead of this clock tells more
 	// about what time it is.
@@ -258,7 +259,7 @@ func (c *Conn) Instances(ctx context.Context) ([]Instance, error) {
 			}
 			suspended, err := c.Suspensions(ctx, now)
 			for i := range all {
-				all[i].suspend(suspended)
+				suspend(&all[i], suspended)
 			}
 			return all, err
 		}

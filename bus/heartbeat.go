@@ -11,13 +11,14 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // Heartbeat is what an instance publishes about itself: what everybody may see, and the
 // secret part of the subjects on which it takes requests. Only servers read heartbeats.
-// What they show is the [Instance] in it.
+// What they show is the [fleet.Instance] in it.
 type Heartbeat struct {
-	Instance
+	fleet.Instance
 	// ControlSecret is new each time the instance starts; see [NewControlSecret].
 	ControlSecret string `json:"control_secret,omitempty"`
 }

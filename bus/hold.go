@@ -12,27 +12,6 @@ import (
 	"carillon/job"
 )
 
-// Hold is the switch for everything: while it is on, every fire is recorded as
-// skipped. It holds for fires after EffectiveFrom.
-type Hold struct {
-	Paused bool `json:"paused"`
-	// EffectiveFrom is since when the switch is as it is; zero is that nobody has used it.
-	EffectiveFrom time.Time `json:"effective_from,omitzero"`
-	// Until is when a pause ends by itself, the fires at that instant running; zero is
-	// never.
-	Until  time.Time `json:"until,omitzero"`
-	Author string    `json:"author,omitempty"`
-	Note   string    `json:"note,omitempty"`
-}
-
-// At returns the switch as it is at an instant: off since Until, if that has come.
-func (h Hold) At(now time.Time) Hold {
-	if h.Paused && !h.Until.IsZero() && !now.Before(h.Until) {
-		h.Paused, h.EffectiveFrom, h.Until = false, h.Until, time.Time{}
-	}
-	return h
-}
-
 const keyHold = "hold"
 
 // HoldHistory is how many positions of the switch are kept.
@@ -40,24 +19,24 @@ const HoldHistory = 32
 
 // SetHold turns the switch, until an instant or, if that is zero, for good. It returns
 // what holds afterwards.
-func (c *Conn) SetHold(ctx context.Context, paused bool, until time.Time, e Edit) (Hold, error) {
+func (c *Conn) SetHold(ctx context.Context, paused bool, until time.Time, e Edit) (job.Hold, error) {
 	until = until.UTC().Truncate(time.Millisecond)
 	kv, err := c.kv(ctx, BucketCluster)
 	if err != nil {
-		return Hold{}, err
+		return job.Hold{}, err
 	}
 	for {
 		was, rev, err := c.getHold(ctx, kv)
 		if was = was.At(e.At); err != nil || was.Paused == paused && was.Until.Equal(until) {
 			return was, err
 		}
-		next := Hold{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Until: until, Author: e.Author, Note: e.Note}
+		next := job.Hold{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Until: until, Author: e.Author, Note: e.Note}
 		if !next.EffectiveFrom.After(was.EffectiveFrom) {
 			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
 		}
 		data, err := json.Marshal(next)
 		if err != nil {
-			return Hold{}, fmt.Errorf("encode hold: %w", err)
+			return job.Hold{}, fmt.Errorf("encode hold: %w", err)
 		}
 		if rev == 0 {
 			_, err = kv.Create(ctx, keyHold, data)
@@ -68,28 +47,28 @@ func (c *Conn) SetHold(ctx context.Context, paused bool, until time.Time, e Edit
 		case err == nil:
 			return next, nil
 		case !errors.Is(err, jetstream.ErrKeyExists) && !isWrongLast(err):
-			return Hold{}, fmt.Errorf("write hold: %w", Unavailable(err))
+			return job.Hold{}, fmt.Errorf("write hold: %w", Unavailable(err))
 		}
 	}
 }
 
 // GetHold returns the present state of the switch.
-func (c *Conn) GetHold(ctx context.Context) (Hold, error) {
+func (c *Conn) GetHold(ctx context.Context) (job.Hold, error) {
 	kv, err := c.kv(ctx, BucketCluster)
 	if err != nil {
-		return Hold{}, err
+		return job.Hold{}, err
 	}
 	h, _, err := c.getHold(ctx, kv)
 	return h, err
 }
 
-func (c *Conn) getHold(ctx context.Context, kv jetstream.KeyValue) (Hold, uint64, error) {
+func (c *Conn) getHold(ctx context.Context, kv jetstream.KeyValue) (job.Hold, uint64, error) {
 	e, err := kv.Get(ctx, keyHold)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return Hold{}, 0, nil
+		return job.Hold{}, 0, nil
 	}
 	if err != nil {
-		return Hold{}, 0, fmt.Errorf("read hold: %w", Unavailable(err))
+		return job.Hold{}, 0, fmt.Errorf("read hold: %w", Unavailable(err))
 	}
 	h, err := DecodeHold(e.Value())
 	return h, e.Revision(), err
@@ -101,8 +80,8 @@ func (c *Conn) WatchHold(ctx context.Context) (jetstream.KeyWatcher, error) {
 }
 
 // DecodeHold reads what the bucket holds. The error is an *InvalidError.
-func DecodeHold(data []byte) (Hold, error) {
-	var h Hold
+func DecodeHold(data []byte) (job.Hold, error) {
+	var h job.Hold
 	if err := json.Unmarshal(data, &h); err != nil {
 		return h, &job.InvalidError{Field: "hold", Reason: fmt.Sprintf("is damaged: %v", err)}
 	}

@@ -6,26 +6,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job/fleet"
 )
-
-// IngestBacklog is what waits on a stream to be moved into the log store.
-type IngestBacklog struct {
-	Stream   string    `json:"stream"`
-	Messages uint64    `json:"messages"`
-	Since    time.Time `json:"since,omitzero"` // when the oldest of them came
-	// PerSecond is by how many fewer wait with each second, while it is behind; 0 when no
-	// fewer do, and when nobody has measured. See [IngestPace.Forecast].
-	PerSecond float64 `json:"per_second,omitzero"`
-}
-
-// Behind reports whether more waits than what a batch takes.
-func (b *IngestBacklog) Behind(now time.Time) bool {
-	return !b.Since.IsZero() && now.Sub(b.Since) >= IngestBehind
-}
 
 // IngestBacklogs returns what waits on each of the streams that history is made of. The error
 // is job.ErrUnavailable.
-func (c *Conn) IngestBacklogs(ctx context.Context) ([]IngestBacklog, error) {
+func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error) {
 	feeds := []struct {
 		stream, consumer string
 		subjects         []string
@@ -38,7 +25,7 @@ func (c *Conn) IngestBacklogs(ctx context.Context) ([]IngestBacklog, error) {
 			subjects         []string
 		}{s.Stream, ConsumerFacts, s.Subjects})
 	}
-	var all []IngestBacklog
+	var all []fleet.IngestBacklog
 	for _, feed := range feeds {
 		b, err := c.ingestBacklog(ctx, feed.stream, feed.consumer, feed.subjects)
 		if err != nil {
@@ -49,8 +36,8 @@ func (c *Conn) IngestBacklogs(ctx context.Context) ([]IngestBacklog, error) {
 	return all, nil
 }
 
-func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subjects []string) (IngestBacklog, error) {
-	b := IngestBacklog{Stream: stream}
+func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subjects []string) (fleet.IngestBacklog, error) {
+	b := fleet.IngestBacklog{Stream: stream}
 	info, err := c.ingestInfo(ctx, stream, consumer)
 	if err != nil {
 		return b, err

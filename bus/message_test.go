@@ -20,6 +20,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files with what is encoded now")
@@ -224,10 +225,10 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	golden(t, "cancel-request.json", asJSON(cancel), cancel, plain[bus.CancelRequest])
 	kill := &bus.KillRequest{RunID: run, By: "ada", Reason: "wrong day"}
 	golden(t, "kill-request.json", asJSON(kill), kill, plain[bus.KillRequest])
-	hold := &bus.Hold{Paused: true, EffectiveFrom: noon, Author: "ada", Note: "move of the data centre"}
-	golden(t, "hold.json", asJSON(hold), hold, plain[bus.Hold])
-	beat := &bus.Heartbeat{ControlSecret: "K7MZQ2XWVN4BTRJDS5LCHYG3FE", Instance: bus.Instance{
-		Group: "billing", Instance: "worker-1", State: bus.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"}, Slots: 8, Running: 1,
+	hold := &job.Hold{Paused: true, EffectiveFrom: noon, Author: "ada", Note: "move of the data centre"}
+	golden(t, "hold.json", asJSON(hold), hold, plain[job.Hold])
+	beat := &bus.Heartbeat{ControlSecret: "K7MZQ2XWVN4BTRJDS5LCHYG3FE", Instance: fleet.Instance{
+		Group: "billing", Instance: "worker-1", State: fleet.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"}, Slots: 8, Running: 1,
 		Protocol: 3, Version: "1.2.3", SDK: "carillon-go/0.1.0", Host: "host", PID: 7, StartedAt: noon, At: noon,
 	}}
 	golden(t, "instance.json", asJSON(beat), beat, func(data []byte) (*bus.Heartbeat, error) { return bus.ParseHeartbeat("billing.worker-1", data) })

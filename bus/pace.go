@@ -3,11 +3,9 @@ package bus
 import (
 	"context"
 	"time"
-)
 
-// IngestBehind is how long a message has waited to be moved into the log store when that is
-// worth saying: it moves them in batches.
-const IngestBehind = 10 * time.Second
+	"carillon/job/fleet"
+)
 
 // paceHolds is for how long a measurement of the pace tells something.
 const paceHolds = time.Minute
@@ -41,7 +39,7 @@ func (c *Conn) GetIngestPace(ctx context.Context) (*IngestPace, error) {
 // Forecast notes in backlogs how fast those shrink that are behind, and returns when the log
 // store will have caught up if it goes on so. That is zero when it is not behind, when one of
 // them does not shrink, and when p is too old to tell.
-func (p *IngestPace) Forecast(backlogs []IngestBacklog, now time.Time) time.Time {
+func (p *IngestPace) Forecast(backlogs []fleet.IngestBacklog, now time.Time) time.Time {
 	if now.Sub(p.At) > paceHolds {
 		return time.Time{}
 	}

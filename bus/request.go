@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/tracing"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // Requests to one instance, on the subjects of its [Address].
@@ -45,66 +46,9 @@ const (
 	HeaderResume = "Carillon-Resume"
 )
 
-// Answer is what an instance makes of a request.
-type Answer string
-
-// The answers.
-const (
-	AnswerAccepted       Answer = "accepted"        // it has the run; or: yes; or: done
-	AnswerBusy           Answer = "busy"            // no slot is free, or it runs the job already
-	AnswerDraining       Answer = "draining"        // it is leaving
-	AnswerCordoned       Answer = "cordoned"        // it takes no work
-	AnswerUnknownHandler Answer = "unknown_handler" // it has no handler of that name
-	AnswerUnknownKind    Answer = "unknown_kind"    // it does no tasks of that kind
-	AnswerGone           Answer = "gone"            // it does not have the attempt that it was to go on with, or the run that it was to end
-)
-
-// InstanceReply answers every request to an instance.
-type InstanceReply struct {
-	Instance string        `json:"instance"`
-	Answer   Answer        `json:"answer"`
-	State    InstanceState `json:"state"`
-	Running  int           `json:"running"`
-	Slots    int           `json:"slots"`
-	Detail   string        `json:"detail,omitempty"`
-	// DrainBy is when one that drains ends at the latest; zero while it takes as long as its
-	// runs need, or its SDK knows no such limit.
-	DrainBy time.Time `json:"drain_by,omitzero"`
-	// Pieces are those that it has, by index, of a run that it was to end and that is done
-	// in pieces.
-	Pieces []int `json:"pieces,omitempty"`
-	// Attempts answers a [VerbAttempts] request.
-	Attempts []Custody `json:"attempts,omitempty"`
-}
-
-// MaxDrain is the longest time that an instance may be given to drain.
-const MaxDrain = 7 * 24 * time.Hour
-
-// DrainRequest is the body of a [VerbDrain] request. An empty one sets no limit.
-type DrainRequest struct {
-	// Within is how long its runs may take: then it ends as one that is stopped. It is a
-	// length, not an instant, so that clocks need not agree.
-	Within job.Duration `json:"within,omitempty"`
-}
-
-// Validate reports what is wrong with r as an *InvalidError.
-func (r DrainRequest) Validate() error {
-	if r.Within < 0 || r.Within.Std() > MaxDrain {
-		return &job.InvalidError{Field: "within", Reason: fmt.Sprintf("is %s; it must be more than 0s, and at most 7d", r.Within)}
-	}
-	return nil
-}
-
 // IdleRequest is the body of a [VerbIdle] request.
 type IdleRequest struct {
 	Job job.Name `json:"job"`
-}
-
-// SetRequest is the body of a [VerbSet] request. What is absent stays. It holds until
-// the instance ends.
-type SetRequest struct {
-	Slots  int         `json:"slots,omitempty"`
-	Labels *job.Labels `json:"labels,omitempty"` // all of them
 }
 
 // ErrNobodyThere means that no program listens where a request went: the instance is
@@ -115,7 +59,7 @@ var ErrNobodyThere = fmt.Errorf("%w: nobody answers", job.ErrUnavailable)
 // becomes part of it, and body. The error is [ErrNobodyThere] at once when the instance is
 // gone, another job.ErrUnavailable when no answer came in time, so that nobody knows
 // whether it was heard, and what the instance refused otherwise.
-func (c *Conn) AskInstance(ctx context.Context, to Address, verb string, header nats.Header, body []byte, timeout time.Duration) (*InstanceReply, error) {
+func (c *Conn) AskInstance(ctx context.Context, to Address, verb string, header nats.Header, body []byte, timeout time.Duration) (*fleet.InstanceReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	m, err := c.NC.RequestMsgWithContext(ctx, newRequest(to, verb, header, body))
@@ -164,9 +108,9 @@ const (
 	headerRequestInfo = "Nats-Request-Info" // which it adds to requests from another account
 )
 
-// Respond answers a request with r. It is what [Respond] does, at a fraction of the
-// cost.
-func (r *InstanceReply) Respond(m *nats.Msg) error {
+// RespondInstance answers a request to an instance. It is what [Respond] does, at a
+// fraction of the cost.
+func RespondInstance(m *nats.Msg, r *fleet.InstanceReply) error {
 	value := make(object, 0, 160)
 	value.text("instance", r.Instance)
 	value.text("answer", string(r.Answer))

@@ -26,13 +26,8 @@ func (e *NoRoomError) Error() string { return e.Reason }
 // Unwrap lets callers see [job.ErrUnavailable].
 func (e *NoRoomError) Unwrap() error { return job.ErrUnavailable }
 
-const (
-	// roomFor is for how long an answer of CheckRoom counts: anybody may ask for it.
-	roomFor = 5 * time.Second
-	// roomLeft is how much has to be left of a stream's bytes: a message that is larger is
-	// refused though the stream is not full.
-	roomLeft = 1 << 20
-)
+// roomFor is for how long an answer of CheckRoom counts: anybody may ask for it.
+const roomFor = 5 * time.Second
 
 // room is the last answer of CheckRoom.
 type room struct {
@@ -80,16 +75,6 @@ func (c *Conn) checkRoom(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Full reports whether the stream refuses messages because it has as much as it may have, or
-// will with the next large one.
-func (s *StreamState) Full() bool {
-	if !s.Refuses || s.MaxBytes <= 0 {
-		return false
-	}
-	left := min(roomLeft, s.MaxBytes/100)
-	return s.Bytes+uint64(left) > uint64(s.MaxBytes)
 }
 
 // Codes of JetStream's errors that say that a server has no room.

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestAnErrorOfADiskThatIsFullSaysWhatToDo(t *testing.T) {
@@ -37,20 +38,20 @@ func TestAnErrorOfADiskThatIsFullSaysWhatToDo(t *testing.T) {
 }
 
 func TestAStreamIsFullBeforeItsLastByte(t *testing.T) {
-	full := func(s StreamState, want bool) {
+	full := func(s fleet.StreamState, want bool) {
 		t.Helper()
 		if s.Full() != want {
 			t.Errorf("%+v: %v", s, s.Full())
 		}
 	}
 	const gib = 1 << 30
-	full(StreamState{Refuses: true, MaxBytes: gib, Bytes: gib}, true)
-	full(StreamState{Refuses: true, MaxBytes: gib, Bytes: gib - roomLeft + 1}, true)
-	full(StreamState{Refuses: true, MaxBytes: gib, Bytes: gib - roomLeft}, false)
-	full(StreamState{Refuses: true, MaxBytes: 1000, Bytes: 990}, false)
-	full(StreamState{Refuses: true, MaxBytes: 1000, Bytes: 991}, true)
-	full(StreamState{MaxBytes: gib, Bytes: gib}, false)
-	full(StreamState{Refuses: true, Bytes: gib}, false)
+	full(fleet.StreamState{Refuses: true, MaxBytes: gib, Bytes: gib}, true)
+	full(fleet.StreamState{Refuses: true, MaxBytes: gib, Bytes: gib - fleet.RoomLeft + 1}, true)
+	full(fleet.StreamState{Refuses: true, MaxBytes: gib, Bytes: gib - fleet.RoomLeft}, false)
+	full(fleet.StreamState{Refuses: true, MaxBytes: 1000, Bytes: 990}, false)
+	full(fleet.StreamState{Refuses: true, MaxBytes: 1000, Bytes: 991}, true)
+	full(fleet.StreamState{MaxBytes: gib, Bytes: gib}, false)
+	full(fleet.StreamState{Refuses: true, Bytes: gib}, false)
 }
 
 func TestAnErrorWhileNATSIsAwaySaysThatThereIsNoConnection(t *testing.T) {

@@ -9,67 +9,9 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job/fleet"
 )
-
-// Durability is what the copies of the streams withstand.
-type Durability string
-
-// Durabilities. What a power cut costs where there is one copy is up to the NATS server's
-// sync_interval, which it does not tell its clients.
-const (
-	OneCopy    Durability = "one_copy"   // the death of any process, not that of a disk
-	Replicated Durability = "replicated" // that of a minority of the NATS servers, too
-	Degraded   Durability = "degraded"   // replicated, but some copies are behind or gone
-)
-
-// State is how NATS keeps what Carillon has on it, as it says at one moment.
-type State struct {
-	// Server is the NATS server that this process is connected to, Cluster empty where it
-	// has no others beside it.
-	Server  string `json:"server"`
-	Version string `json:"version"`
-	Cluster string `json:"cluster,omitempty"`
-
-	// Bytes of MaxBytes that the account may have on disk; 0 when that has no bound of its own.
-	Bytes    uint64 `json:"bytes"`
-	MaxBytes int64  `json:"max_bytes,omitempty"`
-
-	// Durability is that of the stream which has the least, Replicas its copies.
-	Durability Durability      `json:"durability"`
-	Replicas   int             `json:"replicas"`
-	Streams    []StreamState   `json:"streams"`   // streams first, then the buckets, each by name
-	Consumers  []ConsumerState `json:"consumers"` // on streams, not on buckets: those with most work first
-}
-
-// StreamState is one stream, or the one below a bucket.
-type StreamState struct {
-	Stream      string    `json:"stream"` // a bucket by its own name
-	Bucket      bool      `json:"bucket,omitempty"`
-	Description string    `json:"description,omitempty"`
-	Messages    uint64    `json:"messages"`
-	Bytes       uint64    `json:"bytes"`
-	MaxBytes    int64     `json:"max_bytes,omitempty"` // 0: no bound
-	Refuses     bool      `json:"refuses"`             // once it is full; the oldest goes otherwise
-	LastSeq     uint64    `json:"last_sequence"`       // grows by one with each message
-	OldestAt    time.Time `json:"oldest_at,omitzero"`
-	Consumers   int       `json:"consumers"`
-	Replicas    int       `json:"replicas"`
-	Leader      string    `json:"leader,omitempty"`
-	// Behind are the servers whose copy is not whole at the moment.
-	Behind []string `json:"behind,omitempty"`
-}
-
-// ConsumerState is who takes from a stream.
-type ConsumerState struct {
-	Stream         string `json:"stream"`
-	Consumer       string `json:"consumer"`
-	Group          string `json:"executor_group,omitempty"` // whose triggers it hands out
-	Ephemeral      bool   `json:"ephemeral,omitempty"`      // it follows for one connection, and goes with it
-	Waiting        uint64 `json:"waiting"`
-	Unacknowledged int    `json:"unacknowledged"`
-	Redelivered    int    `json:"redelivered"` // of the unacknowledged, those that were handed out again
-	Pulls          int    `json:"pulls"`       // requests for more that wait
-}
 
 // bucketPrefix is that of the streams below buckets.
 const bucketPrefix = "KV_"
@@ -79,12 +21,12 @@ const maxConsumers = 100
 
 // State asks NATS for the state of all streams, and of the consumers on those that are
 // no buckets, of which the 100 with most work are told. The error is job.ErrUnavailable.
-func (c *Conn) State(ctx context.Context) (*State, error) {
+func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
 	account, err := c.JS.AccountInfo(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look up the account: %w", Unavailable(err))
 	}
-	s := &State{
+	s := &fleet.State{
 		Server: c.NC.ConnectedServerName(), Version: c.NC.ConnectedServerVersion(), Cluster: c.NC.ConnectedClusterName(),
 		Bytes: account.Store, MaxBytes: max(account.Limits.MaxStore, 0),
 	}
@@ -98,7 +40,7 @@ func (c *Conn) State(ctx context.Context) (*State, error) {
 	if err := streams.Err(); err != nil {
 		return nil, fmt.Errorf("list streams: %w", Unavailable(err))
 	}
-	slices.SortFunc(s.Streams, func(a, b StreamState) int {
+	slices.SortFunc(s.Streams, func(a, b fleet.StreamState) int {
 		switch {
 		case a.Bucket == b.Bucket:
 			return strings.Compare(a.Stream, b.Stream)
@@ -133,9 +75,9 @@ func assetNames() map[string]bool {
 	return names
 }
 
-func streamState(info *jetstream.StreamInfo) StreamState {
+func streamState(info *jetstream.StreamInfo) fleet.StreamState {
 	name, bucket := strings.CutPrefix(info.Config.Name, bucketPrefix)
-	s := StreamState{
+	s := fleet.StreamState{
 		Stream: name, Bucket: bucket, Description: info.Config.Description,
 		Messages: info.State.Msgs, Bytes: info.State.Bytes, MaxBytes: max(info.Config.MaxBytes, 0),
 		Refuses: info.Config.Discard == jetstream.DiscardNew, LastSeq: info.State.LastSeq,
@@ -157,7 +99,7 @@ func streamState(info *jetstream.StreamInfo) StreamState {
 }
 
 // durability returns what the stream with the least copies has.
-func durability(streams []StreamState) (Durability, int) {
+func durability(streams []fleet.StreamState) (fleet.Durability, int) {
 	least, behind := 0, false
 	for _, s := range streams {
 		if least == 0 || s.Replicas < least {
@@ -167,15 +109,15 @@ func durability(streams []StreamState) (Durability, int) {
 	}
 	switch {
 	case behind:
-		return Degraded, least
+		return fleet.Degraded, least
 	case least > 1:
-		return Replicated, least
+		return fleet.Replicated, least
 	}
-	return OneCopy, least
+	return fleet.OneCopy, least
 }
 
 // consumersOf adds those of a stream to those that have most work.
-func (c *Conn) consumersOf(ctx context.Context, name string, all []ConsumerState) ([]ConsumerState, error) {
+func (c *Conn) consumersOf(ctx context.Context, name string, all []fleet.ConsumerState) ([]fleet.ConsumerState, error) {
 	stream, err := c.JS.Stream(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("look up stream %s: %w", name, Unavailable(err))
@@ -186,7 +128,7 @@ func (c *Conn) consumersOf(ctx context.Context, name string, all []ConsumerState
 		if name == StreamTrig {
 			group = GroupOfConsumer(info.Name)
 		}
-		all = append(all, ConsumerState{
+		all = append(all, fleet.ConsumerState{
 			Stream: name, Consumer: info.Name, Group: group, Ephemeral: info.Config.Durable == "",
 			Waiting: info.NumPending, Unacknowledged: info.NumAckPending, Redelivered: info.NumRedelivered, Pulls: info.NumWaiting,
 		})
@@ -194,7 +136,7 @@ func (c *Conn) consumersOf(ctx context.Context, name string, all []ConsumerState
 	if err := list.Err(); err != nil {
 		return nil, fmt.Errorf("list consumers of %s: %w", name, Unavailable(err))
 	}
-	slices.SortStableFunc(all, func(a, b ConsumerState) int {
+	slices.SortStableFunc(all, func(a, b fleet.ConsumerState) int {
 		return cmp.Or(
 			cmp.Compare(b.Waiting+uint64(max(b.Unacknowledged, 0)), a.Waiting+uint64(max(a.Unacknowledged, 0))),
 			strings.Compare(a.Stream, b.Stream), strings.Compare(a.Consumer, b.Consumer))

@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
@@ -34,7 +35,7 @@ func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if state.Durability != bus.OneCopy || state.Replicas != 1 || state.Server == "" || !strings.HasPrefix(state.Version, "2.") || state.Bytes == 0 {
+		if state.Durability != fleet.OneCopy || state.Replicas != 1 || state.Server == "" || !strings.HasPrefix(state.Version, "2.") || state.Bytes == 0 {
 			t.Errorf("%+v", state)
 		}
 		var names []string
@@ -55,7 +56,7 @@ func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 		if !trig.Refuses || trig.Messages < 3 || trig.LastSeq < 3 || trig.MaxBytes != assets.TrigBytes || !trig.OldestAt.Equal(began) || trig.Consumers != 5 {
 			t.Errorf("%+v", trig)
 		}
-		if want := (bus.ConsumerState{Stream: bus.StreamTrig, Consumer: "high-mail-eu", Group: "mail-eu", Waiting: 3}); state.Consumers[0] != want {
+		if want := (fleet.ConsumerState{Stream: bus.StreamTrig, Consumer: "high-mail-eu", Group: "mail-eu", Waiting: 3}); state.Consumers[0] != want {
 			t.Errorf("%+v, want %+v", state.Consumers[0], want)
 		}
 		for _, c := range state.Consumers {

@@ -134,7 +134,7 @@ func ParseAck(subject, group string) (seq uint64, delivery int, err error) {
 const VerbNudge = "nudge"
 
 // The verbs of requests about backfills, see [BackfillRequest], [BackfillsRequest] and
-// [BackfillCancel]. The first and the last are answered with a [Backfill].
+// [BackfillCancel]. The first and the last are answered with a [job.Backfill].
 const (
 	VerbBackfill       = "backfill"
 	VerbBackfills      = "backfills"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // Suspension says that an instance gives triggers back again and again, and gets none from
@@ -86,10 +87,10 @@ func (c *Conn) Suspensions(ctx context.Context, now time.Time) ([]Suspension, er
 }
 
 // suspend sets the state of an instance that takes work but is suspended.
-func (i *Instance) suspend(all []Suspension) {
+func suspend(i *fleet.Instance, all []Suspension) {
 	for _, s := range all {
-		if s.Group == i.Group && s.Instance == i.Instance && (i.State == InstanceOnline || i.State == InstanceIncompatible) {
-			i.State, i.Reason = InstanceSuspended, s.Text()
+		if s.Group == i.Group && s.Instance == i.Instance && (i.State == fleet.InstanceOnline || i.State == fleet.InstanceIncompatible) {
+			i.State, i.Reason = fleet.InstanceSuspended, s.Text()
 		}
 	}
 }

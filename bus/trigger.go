@@ -11,6 +11,11 @@ import (
 	"carillon/job"
 )
 
+// AckWait is how long a trigger that was delivered may go without a sign of life
+// before JetStream gives it to another executor. Executors say "in progress" at a
+// third of it.
+const AckWait = 15 * time.Second
+
 // Trigger asks an executor group for one attempt of a run.
 type Trigger struct {
 	RunID       job.RunID `json:"run_id"`

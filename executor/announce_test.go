@@ -14,6 +14,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 type reportParams struct {
@@ -76,7 +77,7 @@ func TestAnAnnouncementIsRepeatedUntilItIsStored(t *testing.T) {
 		if err := w.conn.Setup(t.Context(), w.assets); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(3 * bus.HeartbeatEvery)
+		time.Sleep(3 * fleet.HeartbeatEvery)
 		if h, err := w.conn.Handler(t.Context(), "g", "h"); err != nil || h.Instance != "a" {
 			t.Errorf("%+v, %v", h, err)
 		}

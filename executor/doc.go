@@ -33,7 +33,7 @@
 //     While it cannot (EVT is full, NATS is away) the attempt keeps its slot: an
 //     executor holds back rather than lose a callback. With [Config.Spool] the event is
 //     on disk meanwhile, and the next process reports it before it takes work.
-//   - An executor that dies, or is cut off, for [bus.InstanceTTL] loses its attempts:
+//   - An executor that dies, or is cut off, for [fleet.InstanceTTL] loses its attempts:
 //     with delivery at_least_once they run again elsewhere, with at_most_once they are
 //     recorded as lost, never run again. Servers judge that: an executor hands them what
 //     was delivered before. While NATS is away, nobody loses anything. An at_most_once

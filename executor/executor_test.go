@@ -15,6 +15,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestARunIsReportedOnceAndItsTriggerIsGone(t *testing.T) {
@@ -242,7 +243,7 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 		a := w.start("a", executor.Config{Slots: 4, Version: "1.2", Labels: job.Labels{"zone": "eu"}}, handler(c.sleeper(20*time.Second)))
 		w.trigger()
 		time.Sleep(12 * time.Second)
-		entry := func() bus.Instance {
+		entry := func() fleet.Instance {
 			t.Helper()
 			all, err := w.conn.Instances(t.Context())
 			if err != nil || len(all) != 1 {
@@ -251,23 +252,23 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 			return all[0]
 		}
 		i := entry()
-		if age := time.Since(i.At); age > bus.HeartbeatEvery {
+		if age := time.Since(i.At); age > fleet.HeartbeatEvery {
 			t.Errorf("the heartbeat is %v old", age)
 		}
 		if i.Load == nil || i.Load.CPUs == 0 {
 			t.Errorf("the machine's load is %+v", i.Load)
 		}
 		i.At, i.Host, i.PID, i.Load = time.Time{}, "", 0, nil
-		want := bus.Instance{
-			Group: "g", Instance: "a", State: bus.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"},
-			Slots: 4, Running: 1, Labels: job.Labels{"zone": "eu"}, Zone: "eu", Protocol: bus.Protocol, Version: "1.2", SDK: "carillon-go/0.1.0", StartedAt: i.StartedAt,
+		want := fleet.Instance{
+			Group: "g", Instance: "a", State: fleet.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"},
+			Slots: 4, Running: 1, Labels: job.Labels{"zone": "eu"}, Zone: "eu", Protocol: fleet.Protocol, Version: "1.2", SDK: "carillon-go/0.1.0", StartedAt: i.StartedAt,
 		}
 		if diff := cmp.Diff(want, i); diff != "" {
 			t.Errorf("instance (-want +got):\n%s", diff)
 		}
 		a.halt()
 		time.Sleep(time.Second)
-		if i := entry(); i.State != bus.InstanceDraining || i.Running != 1 {
+		if i := entry(); i.State != fleet.InstanceDraining || i.Running != 1 {
 			t.Errorf("while stopping: state %s, running %d", i.State, i.Running)
 		}
 		time.Sleep(10 * time.Second)

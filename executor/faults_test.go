@@ -13,6 +13,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestARunOfAnInstanceThatIsCutOffIsDoneByAnother(t *testing.T) {
@@ -212,7 +213,7 @@ func TestWhatComesTooLateToBeginIsMissedAndTheExecutorGoesOn(t *testing.T) {
 func TestAStoppingExecutorFinishesAndThenGivesBack(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
-		time.Sleep(bus.InstanceTTL + 3*time.Second) // the server knows who is there
+		time.Sleep(fleet.InstanceTTL + 3*time.Second) // the server knows who is there
 		var a, b counter
 		stopping := w.start("a", executor.Config{Grace: 10 * time.Second}, func(e *executor.Executor) {
 			e.Handle("h", a.sleeper(5*time.Second))

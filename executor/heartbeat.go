@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 // beat writes the instance's entry in INST. It is published by subject, as opening the
@@ -16,11 +17,11 @@ import (
 func (l *loop) beat(now time.Time) {
 	l.lastBeat = now
 	cfg := &l.e.cfg
-	beat := bus.Heartbeat{ControlSecret: l.secret, Instance: bus.Instance{
+	beat := bus.Heartbeat{ControlSecret: l.secret, Instance: fleet.Instance{
 		Group: cfg.Group, Instance: cfg.Instance, State: l.state(),
 		Kinds: l.e.kinds(), Handlers: l.e.handlerNames(),
 		Slots: l.slots, Running: len(l.live), DrainBy: l.drainBy, Labels: l.labels, Zone: l.labels["zone"], Load: hostLoad(),
-		Protocol: bus.Protocol, Version: cfg.Version, SDK: sdk,
+		Protocol: fleet.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),
 		StartedAt: l.began, At: now.UTC().Truncate(time.Millisecond),
 	}}

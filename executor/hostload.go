@@ -6,12 +6,12 @@ import (
 	"github.com/shirou/gopsutil/v4/load"
 	"github.com/shirou/gopsutil/v4/mem"
 
-	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 // hostLoad returns how busy the machine is, as far as its operating system tells.
-func hostLoad() *bus.HostLoad {
-	h := &bus.HostLoad{CPUs: runtime.NumCPU()}
+func hostLoad() *fleet.HostLoad {
+	h := &fleet.HostLoad{CPUs: runtime.NumCPU()}
 	if avg, err := load.Avg(); err == nil {
 		h.Load1 = avg.Load1
 	}

@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // introduction is how an executor gets known: nothing is pulled until a heartbeat of this
@@ -75,7 +76,7 @@ const nameEvery = time.Second
 
 // introduce stores the first heartbeat of a connection in the place of what is known to be
 // over: nothing, one of this start, or one that an instance of this name has left, or has not
-// renewed for [bus.InstanceTTL]. The error is [job.ErrConflict] if such an instance lives.
+// renewed for [fleet.InstanceTTL]. The error is [job.ErrConflict] if such an instance lives.
 func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) error {
 	var over, seen uint64 // sequences: of what is over, and of another's heartbeat
 	var since time.Time   // when that was seen first
@@ -103,7 +104,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) er
 		case seq != seen:
 			return fmt.Errorf("%w: instance %s of group %s runs already, on host %s (pid %d, since %s); give each its own name (--instance), or none",
 				job.ErrConflict, e.cfg.Instance, e.cfg.Group, other.Host, other.PID, other.StartedAt.Format(time.RFC3339))
-		case time.Since(since) >= bus.InstanceTTL-nameEvery:
+		case time.Since(since) >= fleet.InstanceTTL-nameEvery:
 			over = seq
 			continue
 		}

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // second starts another executor of the name "a", and returns what ends it and what it ends with.
@@ -97,7 +97,7 @@ func TestTheNameOfAKilledExecutorIsFreeAfterItsHeartbeatsHaveCeased(t *testing.T
 		a.stop()
 		stop, ended := w.second(c)
 		w.trigger()
-		time.Sleep(bus.InstanceTTL + 3*time.Second)
+		time.Sleep(fleet.InstanceTTL + 3*time.Second)
 		if c.total() != 1 {
 			t.Errorf("%d runs", c.total())
 		}

@@ -10,20 +10,21 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // kill ends a run, if it is here, and says which of its pieces are.
-func (l *loop) kill(life context.Context, m *nats.Msg) (answer bus.Answer, pieces []int, err error) {
+func (l *loop) kill(life context.Context, m *nats.Msg) (answer fleet.Answer, pieces []int, err error) {
 	req, err := decodeKill(m)
 	if err != nil {
 		return "", nil, err
 	}
-	answer = bus.AnswerGone
+	answer = fleet.AnswerGone
 	for key, r := range l.live {
 		if key.run != req.RunID {
 			continue
 		}
-		answer = bus.AnswerAccepted
+		answer = fleet.AnswerAccepted
 		if r.trigger.Total > 0 {
 			pieces = append(pieces, r.trigger.Index)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // lookEvery is how often the loop looks after what happens without a message:
@@ -264,7 +265,7 @@ func (l *loop) look(life context.Context, now time.Time) {
 			l.abandon(life, r, now)
 		}
 	}
-	if l.introduction.due(l.e.conn.NC) || now.Sub(l.lastBeat) >= bus.HeartbeatEvery {
+	if l.introduction.due(l.e.conn.NC) || now.Sub(l.lastBeat) >= fleet.HeartbeatEvery {
 		l.beat(now)
 	}
 	l.puller.Look(now)

@@ -20,6 +20,7 @@ import (
 	"carillon/bus/embedded"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // protocol returns the examples of docs/reference/protocol.md that follow a fence with this
@@ -71,7 +72,7 @@ func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
 	same("kill", func() any { return &bus.KillRequest{} })
 	same("instance-reply", func() any {
 		return &struct {
-			Value bus.InstanceReply `json:"value"`
+			Value fleet.InstanceReply `json:"value"`
 		}{}
 	})
 	same("instance", func() any { return &bus.Heartbeat{} })
@@ -187,7 +188,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 		t.Fatal(err)
 	}
 	reply, err := all.AskInstance(t.Context(), beat.Address(), bus.VerbKill, nil, fmt.Appendf(nil, `{"run_id":%q}`, id), 10*time.Second)
-	if err != nil || reply.Answer != bus.AnswerAccepted {
+	if err != nil || reply.Answer != fleet.AnswerAccepted {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	if end := witness.finished(); end.RunID != id || end.Status != job.StatusCancelled {
@@ -282,7 +283,7 @@ func handOver(t *testing.T, conn *bus.Conn, to bus.Address) {
 	}
 	header := bus.RunRequest(&nats.Msg{Reply: pulled.Reply(), Header: pulled.Headers()}, "", false)
 	reply, err := conn.AskInstance(t.Context(), to, bus.VerbRun, header, pulled.Data(), 10*time.Second)
-	if err != nil || reply.Answer != bus.AnswerAccepted {
+	if err != nil || reply.Answer != fleet.AnswerAccepted {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	for {

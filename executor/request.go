@@ -12,20 +12,21 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // takes reports whether the instance takes new work.
 func (l *loop) takes() bool { return !l.draining && !l.leaving && !l.cordoned }
 
 // state is what the instance says of itself.
-func (l *loop) state() bus.InstanceState {
+func (l *loop) state() fleet.InstanceState {
 	switch {
 	case l.draining, l.leaving:
-		return bus.InstanceDraining
+		return fleet.InstanceDraining
 	case l.cordoned:
-		return bus.InstanceCordoned
+		return fleet.InstanceCordoned
 	}
-	return bus.InstanceOnline
+	return fleet.InstanceOnline
 }
 
 // request answers a request to this instance. What only looks like one has no answer.
@@ -36,20 +37,20 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 		l.e.log.WarnContext(life, "message refused that is no request", "verb", verb, "error", err)
 		return
 	}
-	reply := bus.InstanceReply{Instance: l.e.cfg.Instance}
+	reply := fleet.InstanceReply{Instance: l.e.cfg.Instance}
 	var err error
 	switch verb {
 	case bus.VerbKill:
 		reply.Answer, reply.Pieces, err = l.kill(life, m)
 	case bus.VerbAttempts:
-		reply.Answer = bus.AnswerAccepted
+		reply.Answer = fleet.AnswerAccepted
 		reply.Attempts, err = l.custody(m)
 	default:
 		reply.Answer, reply.Detail, err = l.obey(life, verb, m)
 	}
 	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.state(), len(l.live), l.slots, l.drainBy
 	if err == nil {
-		err = reply.Respond(m)
+		err = bus.RespondInstance(m, &reply)
 	} else {
 		l.e.metrics.rejected.Inc()
 		l.e.log.WarnContext(life, "request refused", "verb", verb, "error", err)
@@ -61,7 +62,7 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 }
 
 // obey does what a request asks for. The detail is for people.
-func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.Answer, detail string, err error) {
+func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer fleet.Answer, detail string, err error) {
 	switch verb {
 	case bus.VerbRun:
 		return l.offer(life, m)
@@ -70,7 +71,7 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.
 	case bus.VerbIdle:
 		return l.idle(m)
 	case bus.VerbDrain:
-		return bus.AnswerAccepted, "", l.depart(life, m)
+		return fleet.AnswerAccepted, "", l.depart(life, m)
 	case bus.VerbCordon:
 		if !l.cordoned {
 			l.cordoned = true
@@ -79,13 +80,13 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.
 		}
 	case bus.VerbUncordon:
 		if l.draining {
-			return bus.AnswerDraining, "it is stopping", nil
+			return fleet.AnswerDraining, "it is stopping", nil
 		}
 		l.cordoned, l.leaving, l.drainBy = false, false, time.Time{}
 		l.e.log.InfoContext(life, "executor takes work again")
 		l.beat(time.Now())
 	case bus.VerbSet:
-		var r bus.SetRequest
+		var r fleet.SetRequest
 		if err := json.Unmarshal(m.Data, &r); err != nil {
 			return "", "", &job.InvalidError{Reason: fmt.Sprintf("the request has no settings: %v", err)}
 		}
@@ -96,13 +97,13 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer bus.
 	default:
 		return "", "", &job.InvalidError{Field: "verb", Reason: fmt.Sprintf("%q must be one of %s", verb, strings.Join(bus.InstanceVerbs, ", "))}
 	}
-	return bus.AnswerAccepted, "", nil
+	return fleet.AnswerAccepted, "", nil
 }
 
 // depart has the instance leave when it has no runs, or when the time is over that the request
 // gives them. Each request says anew how long that is.
 func (l *loop) depart(life context.Context, m *nats.Msg) error {
-	var r bus.DrainRequest
+	var r fleet.DrainRequest
 	if len(m.Data) > 0 {
 		if err := json.Unmarshal(m.Data, &r); err != nil {
 			return &job.InvalidError{Reason: fmt.Sprintf("the request is no JSON: %v", err)}
@@ -145,39 +146,39 @@ func (l *loop) adjust(life context.Context) {
 }
 
 // willing says whether the instance takes new work.
-func (l *loop) willing() bus.Answer {
+func (l *loop) willing() fleet.Answer {
 	switch {
 	case l.draining, l.leaving:
-		return bus.AnswerDraining
+		return fleet.AnswerDraining
 	case l.cordoned:
-		return bus.AnswerCordoned
+		return fleet.AnswerCordoned
 	}
-	return bus.AnswerAccepted
+	return fleet.AnswerAccepted
 }
 
 // idle says whether a slot is free and none has a run of the job in question.
-func (l *loop) idle(m *nats.Msg) (bus.Answer, string, error) {
+func (l *loop) idle(m *nats.Msg) (fleet.Answer, string, error) {
 	var r bus.IdleRequest
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return "", "", &job.InvalidError{Reason: fmt.Sprintf("the request names no job: %v", err)}
 	}
-	if answer := l.willing(); answer != bus.AnswerAccepted {
+	if answer := l.willing(); answer != fleet.AnswerAccepted {
 		return answer, "", nil
 	}
 	for _, run := range l.live {
 		if run.Job() == r.Job {
-			return bus.AnswerBusy, "it runs the job already", nil
+			return fleet.AnswerBusy, "it runs the job already", nil
 		}
 	}
 	if len(l.live) >= l.slots {
-		return bus.AnswerBusy, "", nil
+		return fleet.AnswerBusy, "", nil
 	}
-	return bus.AnswerAccepted, "", nil
+	return fleet.AnswerAccepted, "", nil
 }
 
 // custody says what this instance knows of attempts: while it says so of one, nobody else
 // begins it.
-func (l *loop) custody(m *nats.Msg) ([]bus.Custody, error) {
+func (l *loop) custody(m *nats.Msg) ([]fleet.Custody, error) {
 	var r bus.AttemptsRequest
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return nil, &job.InvalidError{Reason: fmt.Sprintf("the request names no attempts: %v", err)}
@@ -185,15 +186,15 @@ func (l *loop) custody(m *nats.Msg) ([]bus.Custody, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	all := make([]bus.Custody, len(r.Attempts))
+	all := make([]fleet.Custody, len(r.Attempts))
 	for i, a := range r.Attempts {
 		switch key := (attemptKey{a.RunID, a.Attempt, a.Index}); {
 		case l.live[key] != nil:
-			all[i] = bus.CustodyHeld
+			all[i] = fleet.CustodyHeld
 		case l.done.has(key):
-			all[i] = bus.CustodyReported
+			all[i] = fleet.CustodyReported
 		default:
-			all[i] = bus.CustodyNone
+			all[i] = fleet.CustodyNone
 		}
 	}
 	return all, nil
@@ -201,7 +202,7 @@ func (l *loop) custody(m *nats.Msg) ([]bus.Custody, error) {
 
 // offer takes the attempt whose trigger the request is, if it can. Once it has said
 // so, the trigger is its own to answer.
-func (l *loop) offer(life context.Context, m *nats.Msg) (bus.Answer, string, error) {
+func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, error) {
 	// As if it had been pulled, by the reply subject of whoever did.
 	header := maps.Clone(m.Header)
 	header.Set(bus.HeaderMessage, bus.MessageTrigger)
@@ -218,31 +219,31 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (bus.Answer, string, err
 	if r := l.live[key]; r != nil { // the dispatcher has not heard that, or the bus has not heard of us
 		r.reply = pulled.Reply
 		l.sign(r, time.Now())
-		return bus.AnswerAccepted, "", nil
+		return fleet.AnswerAccepted, "", nil
 	}
 	if l.done.has(key) {
 		l.answer(pulled.Reply, "+ACK")
-		return bus.AnswerAccepted, "", nil
+		return fleet.AnswerAccepted, "", nil
 	}
 	if m.Header.Get(bus.HeaderResume) != "" {
-		return bus.AnswerGone, "", nil
+		return fleet.AnswerGone, "", nil
 	}
-	if answer := l.willing(); answer != bus.AnswerAccepted {
+	if answer := l.willing(); answer != fleet.AnswerAccepted {
 		return answer, "", nil
 	}
 	if _, err := l.e.handlerFor(&t.Task); err != nil {
 		if t.Task.Handler != "" {
-			return bus.AnswerUnknownHandler, err.Error(), nil
+			return fleet.AnswerUnknownHandler, err.Error(), nil
 		}
-		return bus.AnswerUnknownKind, err.Error(), nil
+		return fleet.AnswerUnknownKind, err.Error(), nil
 	}
 	l.handing.comeBack(pulled.Reply)
 	if len(l.live) >= l.slots {
-		return bus.AnswerBusy, "", nil
+		return fleet.AnswerBusy, "", nil
 	}
 	l.add(life, &Run{
 		trigger: t, token: m.Header.Get(bus.HeaderToken), instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
 		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason), bus.MaxMessage),
 	}, pulled.Reply)
-	return bus.AnswerAccepted, "", nil
+	return fleet.AnswerAccepted, "", nil
 }

@@ -13,6 +13,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // offer publishes a routed trigger, takes it as a dispatcher would, and offers it to
@@ -120,7 +121,7 @@ func TestADrainWithALimitGivesBackWhatStillRunsThen(t *testing.T) {
 		long := w.trigger()
 		once := w.trigger(func(t *bus.Trigger) { t.Delivery = job.AtMostOnce })
 		time.Sleep(time.Second)
-		drain := func(body string) *bus.InstanceReply {
+		drain := func(body string) *fleet.InstanceReply {
 			t.Helper()
 			reply, err := w.conn.AskInstance(t.Context(), w.address("a"), bus.VerbDrain, nil, []byte(body), time.Second)
 			if err != nil {
@@ -136,7 +137,7 @@ func TestADrainWithALimitGivesBackWhatStillRunsThen(t *testing.T) {
 		second := w.start("b", executor.Config{Slots: 4}, handler(b.sleeper(time.Second)))
 
 		asked := time.Now()
-		if got := drain(`{"within":"1m"}`); !got.DrainBy.Equal(asked.Add(time.Minute)) || got.State != bus.InstanceDraining {
+		if got := drain(`{"within":"1m"}`); !got.DrainBy.Equal(asked.Add(time.Minute)) || got.State != fleet.InstanceDraining {
 			t.Errorf("drained within a minute, asked at %s: %+v", asked, got)
 		}
 		time.Sleep(30 * time.Second)
@@ -145,7 +146,7 @@ func TestADrainWithALimitGivesBackWhatStillRunsThen(t *testing.T) {
 		}
 		time.Sleep(9 * time.Minute) // longer than at first
 		all, err := w.conn.Instances(t.Context())
-		at := slices.IndexFunc(all, func(i bus.Instance) bool { return i.Instance == "a" })
+		at := slices.IndexFunc(all, func(i fleet.Instance) bool { return i.Instance == "a" })
 		if err != nil || at < 0 || !all[at].DrainBy.Equal(asked.Add(10*time.Minute+30*time.Second)) || all[at].Running != 2 {
 			t.Errorf("instances before the end: %+v, %v", all, err)
 		}
@@ -208,7 +209,7 @@ func TestNothingIsPulledBeforeTheHeartbeatIsStored(t *testing.T) {
 
 		// It was cut off for so long that its heartbeat was forgotten.
 		w.broker.Partition("a")
-		time.Sleep(bus.InstanceShown + time.Minute)
+		time.Sleep(fleet.InstanceShown + time.Minute)
 		full(1)
 		begun := c.total()
 		tr = w.trigger()

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"sync"
 
-	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // settings are what may change while an executor runs.
@@ -33,16 +33,16 @@ func checkSlots(n int) error {
 // SetSlots changes how many runs there may be at once. When there are more, they go
 // on, and no new ones are taken until there are fewer. It may be called at any time.
 // The error is an *job.InvalidError.
-func (e *Executor) SetSlots(n int) error { return e.set(bus.SetRequest{Slots: n}, checkSlots(n)) }
+func (e *Executor) SetSlots(n int) error { return e.set(fleet.SetRequest{Slots: n}, checkSlots(n)) }
 
 // SetLabels changes the labels of this instance, all of them. It may be called at any
 // time. The error is an *job.InvalidError.
 func (e *Executor) SetLabels(l job.Labels) error {
-	return e.set(bus.SetRequest{Labels: &l}, l.Validate())
+	return e.set(fleet.SetRequest{Labels: &l}, l.Validate())
 }
 
 // set changes what r has, unless it is wrong.
-func (e *Executor) set(r bus.SetRequest, wrong error) error {
+func (e *Executor) set(r fleet.SetRequest, wrong error) error {
 	if wrong != nil {
 		return wrong
 	}
@@ -63,7 +63,7 @@ func (e *Executor) set(r bus.SetRequest, wrong error) error {
 }
 
 // setAsked is set for a request from outside.
-func (e *Executor) setAsked(r bus.SetRequest) error {
+func (e *Executor) setAsked(r fleet.SetRequest) error {
 	var wrong []error
 	if r.Slots != 0 {
 		wrong = append(wrong, checkSlots(r.Slots))

@@ -17,6 +17,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 	"carillon/scheduler/dispatch"
 )
 
@@ -258,8 +259,8 @@ func (w *world) kill(id job.RunID) string {
 		w.t.Fatal(err)
 	}
 	who := ""
-	err = w.conn.AskGroup(w.t.Context(), "g", bus.VerbKill, body, time.Second, func(r *bus.InstanceReply) bool {
-		if r.Answer == bus.AnswerAccepted {
+	err = w.conn.AskGroup(w.t.Context(), "g", bus.VerbKill, body, time.Second, func(r *fleet.InstanceReply) bool {
+		if r.Answer == fleet.AnswerAccepted {
 			who = r.Instance
 		}
 		return true

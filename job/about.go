@@ -19,27 +19,27 @@ func (j Job) validateAbout() (errs []error) {
 	text := func(field, s string, most int) {
 		switch {
 		case len(s) > most:
-			errs = append(errs, invalid(field, "has %d bytes; at most %d are kept", len(s), most))
+			errs = append(errs, Invalid(field, "has %d bytes; at most %d are kept", len(s), most))
 		case strings.TrimSpace(s) != s:
-			errs = append(errs, invalid(field, "%q must not begin or end with a space", clip(s)))
+			errs = append(errs, Invalid(field, "%q must not begin or end with a space", clip(s)))
 		case strings.ContainsFunc(s, unicode.IsControl):
-			errs = append(errs, invalid(field, "%q must be one line of text", clip(s)))
+			errs = append(errs, Invalid(field, "%q must be one line of text", clip(s)))
 		}
 	}
 	text("title", j.Title, MaxTitle)
 	text("owner", j.Owner, MaxOwner)
 	if len(j.Description) > MaxDescription {
-		errs = append(errs, invalid("description", "has %d bytes; at most %d are kept", len(j.Description), MaxDescription))
+		errs = append(errs, Invalid("description", "has %d bytes; at most %d are kept", len(j.Description), MaxDescription))
 	}
 	if len(j.Tags) > MaxTags {
-		errs = append(errs, invalid("tags", "has %d entries; at most %d are allowed", len(j.Tags), MaxTags))
+		errs = append(errs, Invalid("tags", "has %d entries; at most %d are allowed", len(j.Tags), MaxTags))
 	}
 	for i, tag := range j.Tags {
 		switch {
 		case !isTag(tag):
-			errs = append(errs, invalid("tags", "%q must be letters, digits, '-', '_' and '.', at most %d bytes of them", clip(tag), MaxTag))
+			errs = append(errs, Invalid("tags", "%q must be letters, digits, '-', '_' and '.', at most %d bytes of them", clip(tag), MaxTag))
 		case slices.Contains(j.Tags[:i], tag):
-			errs = append(errs, invalid("tags", "has %q twice", tag))
+			errs = append(errs, Invalid("tags", "has %q twice", tag))
 		}
 	}
 	return errs

@@ -48,7 +48,7 @@ type CalendarVersion struct {
 func DecodeCalendar(data []byte) (Calendar, error) {
 	var c Calendar
 	if len(data) > MaxDocument {
-		return c, invalid("", "the document has %d bytes; a calendar may have at most %d", len(data), MaxDocument)
+		return c, Invalid("", "the document has %d bytes; a calendar may have at most %d", len(data), MaxDocument)
 	}
 	if err := decodeStrict(data, &c); err != nil {
 		return c, err
@@ -95,26 +95,26 @@ func (c Calendar) Compile() (*DateSet, error) {
 	if c.Zone != "" {
 		loc, err := time.LoadLocation(c.Zone)
 		if err != nil || c.Zone == "Local" {
-			errs = append(errs, invalid("zone", "%q is not a time zone; use an IANA name such as Europe/Berlin", clip(c.Zone)))
+			errs = append(errs, Invalid("zone", "%q is not a time zone; use an IANA name such as Europe/Berlin", clip(c.Zone)))
 		} else {
 			set.loc = loc
 		}
 	}
 	if len(c.Dates) > MaxCalendarDates {
-		errs = append(errs, invalid("dates", "has %d entries; at most %d are kept", len(c.Dates), MaxCalendarDates))
+		errs = append(errs, Invalid("dates", "has %d entries; at most %d are kept", len(c.Dates), MaxCalendarDates))
 	}
 	if len(c.Windows) > MaxCalendarWindows {
-		errs = append(errs, invalid("windows", "has %d entries; at most %d are kept", len(c.Windows), MaxCalendarWindows))
+		errs = append(errs, Invalid("windows", "has %d entries; at most %d are kept", len(c.Windows), MaxCalendarWindows))
 	}
 	for i, text := range c.Dates {
 		if err := set.addDate(text); err != nil {
-			errs = append(errs, invalid(fmt.Sprintf("dates[%d]", i), "%s", err))
+			errs = append(errs, Invalid(fmt.Sprintf("dates[%d]", i), "%s", err))
 		}
 	}
 	for i, w := range c.Windows {
 		s, err := w.parse()
 		if err != nil {
-			errs = append(errs, invalid(fmt.Sprintf("windows[%d]", i), "%s", err))
+			errs = append(errs, Invalid(fmt.Sprintf("windows[%d]", i), "%s", err))
 		}
 		set.windows = append(set.windows, s)
 	}

@@ -71,41 +71,41 @@ func (j Job) withDefaultChildren() []Child {
 func (j Job) validateChildren() []error {
 	var errs []error
 	if len(j.Children) > MaxChildren {
-		errs = append(errs, invalid("children", "has %d; at most %d are allowed", len(j.Children), MaxChildren))
+		errs = append(errs, Invalid("children", "has %d; at most %d are allowed", len(j.Children), MaxChildren))
 	}
 	seen := map[Name]bool{}
 	for i, c := range j.Children {
 		field := fmt.Sprintf("children[%d]", i)
 		if _, err := ParseName(string(c.Job)); err != nil {
-			errs = append(errs, invalid(field+".job", "%q must be group/name", clip(string(c.Job))))
+			errs = append(errs, Invalid(field+".job", "%q must be group/name", clip(string(c.Job))))
 		}
 		if c.Job == j.Job {
-			errs = append(errs, invalid(field+".job", "is the job itself; a fixed_delay schedule repeats a job"))
+			errs = append(errs, Invalid(field+".job", "is the job itself; a fixed_delay schedule repeats a job"))
 		}
 		if seen[c.Job] {
-			errs = append(errs, invalid(field+".job", "%q is listed twice", clip(string(c.Job))))
+			errs = append(errs, Invalid(field+".job", "%q is listed twice", clip(string(c.Job))))
 		}
 		seen[c.Job] = true
 		switch c.On {
 		case OnSuccess, OnFailure, OnEnd, "":
 		default:
-			errs = append(errs, invalid(field+".on", "%q must be success, failure or end", clip(string(c.On))))
+			errs = append(errs, Invalid(field+".on", "%q must be success, failure or end", clip(string(c.On))))
 		}
 	}
 	if len(j.Join) > MaxJoin {
-		errs = append(errs, invalid("join", "has %d parents; at most %d are allowed", len(j.Join), MaxJoin))
+		errs = append(errs, Invalid("join", "has %d parents; at most %d are allowed", len(j.Join), MaxJoin))
 	}
 	seen = map[Name]bool{}
 	for i, parent := range j.Join {
 		field := fmt.Sprintf("join[%d]", i)
 		if _, err := ParseName(string(parent)); err != nil {
-			errs = append(errs, invalid(field, "%q must be group/name", clip(string(parent))))
+			errs = append(errs, Invalid(field, "%q must be group/name", clip(string(parent))))
 		}
 		if parent == j.Job {
-			errs = append(errs, invalid(field, "is the job itself"))
+			errs = append(errs, Invalid(field, "is the job itself"))
 		}
 		if seen[parent] {
-			errs = append(errs, invalid(field, "%q is listed twice", clip(string(parent))))
+			errs = append(errs, Invalid(field, "%q is listed twice", clip(string(parent))))
 		}
 		seen[parent] = true
 	}
@@ -123,7 +123,7 @@ func (j Job) RefuseCycle(children func(Name) []Child) error {
 	for i, name := range cycle {
 		names[i] = string(name)
 	}
-	return invalid("children", "lead back to the job itself: %s", strings.Join(names, " → "))
+	return Invalid("children", "lead back to the job itself: %s", strings.Join(names, " → "))
 }
 
 // Cycle looks for a way from a job back to itself along children. children returns

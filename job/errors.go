@@ -31,7 +31,8 @@ func (e *InvalidError) Error() string {
 // Is makes every InvalidError an [ErrInvalid].
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
-func invalid(field, format string, args ...any) error {
+// Invalid returns an *InvalidError about a field.
+func Invalid(field, format string, args ...any) error {
 	return &InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 

@@ -79,7 +79,7 @@ func statuses(s string) (from, to int, ok bool) {
 func (h *HTTP) validate(t Task) []error {
 	var errs []error
 	wrong := func(field, format string, args ...any) {
-		errs = append(errs, invalid("task.http."+field, format, args...))
+		errs = append(errs, Invalid("task.http."+field, format, args...))
 	}
 	expands := func(field, text string) {
 		if _, err := Expand(text, func(name string) (string, error) { return "", t.checkVariable(name) }); err != nil {

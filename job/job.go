@@ -109,7 +109,7 @@ const VersionFormat = 1
 func Decode(data []byte) (Job, error) {
 	var j Job
 	if len(data) > MaxDocument {
-		return j, invalid("", "the document has %d bytes; a job may have at most %d", len(data), MaxDocument)
+		return j, Invalid("", "the document has %d bytes; a job may have at most %d", len(data), MaxDocument)
 	}
 	if err := decodeStrict(data, &j); err != nil {
 		return j, err
@@ -125,7 +125,7 @@ func decodeStrict(data []byte, into any) error {
 		return locate(data, into, explain(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return invalid("", "the document goes on after its end; write one job a document")
+		return Invalid("", "the document goes on after its end; write one job a document")
 	}
 	return nil
 }
@@ -136,21 +136,21 @@ func explain(err error) error {
 		return bad
 	}
 	if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return invalid(typ.Field, "must be %s, not %s", jsonKind(typ.Type.String()), typ.Value)
+		return Invalid(typ.Field, "must be %s, not %s", jsonKind(typ.Type.String()), typ.Value)
 	}
 	if at, ok := errors.AsType[*time.ParseError](err); ok {
-		return invalid("", "%q must be an instant that exists, in RFC 3339, such as 2026-03-01T09:00:00+01:00", clip(at.Value))
+		return Invalid("", "%q must be an instant that exists, in RFC 3339, such as 2026-03-01T09:00:00+01:00", clip(at.Value))
 	}
 	if syn, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return invalid("", "not JSON: %s at byte %d", syn.Error(), syn.Offset)
+		return Invalid("", "not JSON: %s at byte %d", syn.Error(), syn.Offset)
 	}
 	if text, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return invalid(strings.Trim(text, `"`), unknownField)
+		return Invalid(strings.Trim(text, `"`), unknownField)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return invalid("", "the document ends too early")
+		return Invalid("", "the document ends too early")
 	}
-	return invalid("", "%s", strings.TrimPrefix(err.Error(), "json: "))
+	return Invalid("", "%s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 const unknownField = "is not a known field"
@@ -203,7 +203,7 @@ func (j Job) Validate() error {
 	switch j.Delivery {
 	case AtLeastOnce, AtMostOnce, "":
 	default:
-		errs = append(errs, invalid("delivery", "%q must be at_least_once or at_most_once", clip(string(j.Delivery))))
+		errs = append(errs, Invalid("delivery", "%q must be at_least_once or at_most_once", clip(string(j.Delivery))))
 	}
 	if err := j.Route.validate(); err != nil {
 		errs = append(errs, err)
@@ -221,7 +221,7 @@ func (j Job) Validate() error {
 	errs = append(errs, j.validateLimits()...)
 	errs = append(errs, j.Task.validate()...)
 	if len(j.Params) > MaxParams {
-		errs = append(errs, invalid("params", "has %d bytes; at most %d are passed on", len(j.Params), MaxParams))
+		errs = append(errs, Invalid("params", "has %d bytes; at most %d are passed on", len(j.Params), MaxParams))
 	}
 	return errors.Join(errs...)
 }

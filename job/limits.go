@@ -14,7 +14,7 @@ func (j Job) validateLimits() []error {
 	var errs []error
 	limit := func(field string, d Duration, most time.Duration) {
 		if d < 0 || d.Std() > most {
-			errs = append(errs, invalid(field, "%s must be between 0 (no limit) and %s", d, Duration(most)))
+			errs = append(errs, Invalid(field, "%s must be between 0 (no limit) and %s", d, Duration(most)))
 		}
 	}
 	limit("timeout", j.Timeout, MaxTimeout)
@@ -22,16 +22,16 @@ func (j Job) validateLimits() []error {
 	limit("warn_after", j.WarnAfter, MaxTimeout)
 	limit("start_within", j.StartWithin, MaxStartWithin)
 	if j.KillGrace < 0 || j.KillGrace.Std() > MaxKillGrace {
-		errs = append(errs, invalid("kill_grace", "%s must be between 0 (the executor's own) and %s", j.KillGrace, Duration(MaxKillGrace)))
+		errs = append(errs, Invalid("kill_grace", "%s must be between 0 (the executor's own) and %s", j.KillGrace, Duration(MaxKillGrace)))
 	}
 	if j.Timeout > 0 && j.TotalTimeout > 0 && j.TotalTimeout < j.Timeout {
-		errs = append(errs, invalid("total_timeout", "%s must not be less than timeout, %s: it is for all attempts together", j.TotalTimeout, j.Timeout))
+		errs = append(errs, Invalid("total_timeout", "%s must not be less than timeout, %s: it is for all attempts together", j.TotalTimeout, j.Timeout))
 	}
 	if j.Timeout > 0 && j.WarnAfter >= j.Timeout {
-		errs = append(errs, invalid("warn_after", "%s must be less than timeout, %s", j.WarnAfter, j.Timeout))
+		errs = append(errs, Invalid("warn_after", "%s must be less than timeout, %s", j.WarnAfter, j.Timeout))
 	}
 	if j.PauseAfter < 0 || j.PauseAfter > MaxPauseAfter {
-		errs = append(errs, invalid("pause_after_failures", "%d must be between 0 (never) and %d", j.PauseAfter, MaxPauseAfter))
+		errs = append(errs, Invalid("pause_after_failures", "%d must be between 0 (never) and %d", j.PauseAfter, MaxPauseAfter))
 	}
 	return errs
 }

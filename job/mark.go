@@ -31,11 +31,11 @@ func (s Status) Marks() bool { return s.Final() && s != StatusSucceeded && s != 
 func CheckMark(m Mark, note string) error {
 	switch {
 	case !slices.Contains(Marks, m):
-		return invalid("as", "%q must be one of %v", clip(string(m)), Marks)
+		return Invalid("as", "%q must be one of %v", clip(string(m)), Marks)
 	case strings.TrimSpace(note) == "":
-		return invalid("note", "is missing: say what was done, or why")
+		return Invalid("note", "is missing: say what was done, or why")
 	case len(note) > MaxMarkNote:
-		return invalid("note", "has %d bytes; at most %d are kept", len(note), MaxMarkNote)
+		return Invalid("note", "has %d bytes; at most %d are kept", len(note), MaxMarkNote)
 	}
 	return nil
 }

@@ -68,19 +68,19 @@ func (m Misfire) validate() []error {
 	switch m.Policy {
 	case MisfireSkip, FireOnce, FireAll, "":
 	default:
-		errs = append(errs, invalid("misfire.policy", "%q must be skip, fire_once or fire_all", clip(string(m.Policy))))
+		errs = append(errs, Invalid("misfire.policy", "%q must be skip, fire_once or fire_all", clip(string(m.Policy))))
 	}
 	if g := m.Grace.Std(); g < 0 || g > MaxGrace {
-		errs = append(errs, invalid("misfire.grace", "%s must be between 0 and %s", m.Grace, Duration(MaxGrace)))
+		errs = append(errs, Invalid("misfire.grace", "%s must be between 0 and %s", m.Grace, Duration(MaxGrace)))
 	}
 	if m.MaxCount < 0 || m.MaxCount > MaxMaxCount {
-		errs = append(errs, invalid("misfire.max_count", "%d must be between 1 and %d", m.MaxCount, MaxMaxCount))
+		errs = append(errs, Invalid("misfire.max_count", "%d must be between 1 and %d", m.MaxCount, MaxMaxCount))
 	}
 	if a := m.MaxAge.Std(); a < 0 || a > MaxMaxAge {
-		errs = append(errs, invalid("misfire.max_age", "%s must be between 0 and %s", m.MaxAge, Duration(MaxMaxAge)))
+		errs = append(errs, Invalid("misfire.max_age", "%s must be between 0 and %s", m.MaxAge, Duration(MaxMaxAge)))
 	}
 	if m.Policy != FireAll && (m.MaxCount != 0 || m.MaxAge != 0) {
-		errs = append(errs, invalid("misfire", "has max_count or max_age, which belong to fire_all only"))
+		errs = append(errs, Invalid("misfire", "has max_count or max_age, which belong to fire_all only"))
 	}
 	return errs
 }

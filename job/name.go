@@ -18,15 +18,15 @@ func ParseName(s string) (Name, error) {
 	group, name, ok := strings.Cut(s, "/")
 	switch {
 	case s == "":
-		return "", invalid("job", "is missing: GROUP/NAME, for example billing/nightly-report")
+		return "", Invalid("job", "is missing: GROUP/NAME, for example billing/nightly-report")
 	case !ok:
-		return "", invalid("job", "%q must be GROUP/NAME, for example billing/nightly-report", clip(s))
+		return "", Invalid("job", "%q must be GROUP/NAME, for example billing/nightly-report", clip(s))
 	}
 	if why := slugProblem(group); why != "" {
-		return "", invalid("job", "%q has a group that %s", clip(s), why)
+		return "", Invalid("job", "%q has a group that %s", clip(s), why)
 	}
 	if why := slugProblem(name); why != "" {
-		return "", invalid("job", "%q has a name that %s", clip(s), why)
+		return "", Invalid("job", "%q has a name that %s", clip(s), why)
 	}
 	return Name(s), nil
 }
@@ -34,7 +34,7 @@ func ParseName(s string) (Name, error) {
 // CheckSlug returns an *InvalidError for field unless s is a slug.
 func CheckSlug(field, s string) error {
 	if why := slugProblem(s); why != "" {
-		return invalid(field, "%q %s", clip(s), why)
+		return Invalid(field, "%q %s", clip(s), why)
 	}
 	return nil
 }

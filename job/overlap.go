@@ -93,21 +93,21 @@ func (o Overlap) validate() []error {
 	switch o.Policy {
 	case OverlapAllow, OverlapQueue, OverlapSkip, OverlapReplace, "":
 	default:
-		errs = append(errs, invalid("overlap.policy", "%q must be allow, queue, skip or replace", clip(string(o.Policy))))
+		errs = append(errs, Invalid("overlap.policy", "%q must be allow, queue, skip or replace", clip(string(o.Policy))))
 	}
 	if o.Limit < 0 || o.Limit > MaxAlive {
-		errs = append(errs, invalid("overlap.limit", "%d must be between 1 and %d", o.Limit, MaxAlive))
+		errs = append(errs, Invalid("overlap.limit", "%d must be between 1 and %d", o.Limit, MaxAlive))
 	}
 	if o.Policy != OverlapQueue && (o.Queue != 0 || o.WhenFull != "") {
-		errs = append(errs, invalid("overlap", "has queue or when_full, which belong to the policy queue only"))
+		errs = append(errs, Invalid("overlap", "has queue or when_full, which belong to the policy queue only"))
 	}
 	if o.Queue < 0 || o.Queue > MaxQueue {
-		errs = append(errs, invalid("overlap.queue", "%d must be between 1 and %d", o.Queue, MaxQueue))
+		errs = append(errs, Invalid("overlap.queue", "%d must be between 1 and %d", o.Queue, MaxQueue))
 	}
 	switch o.WhenFull {
 	case SkipNewest, SkipOldest, "":
 	default:
-		errs = append(errs, invalid("overlap.when_full", "%q must be skip_newest or skip_oldest", clip(string(o.WhenFull))))
+		errs = append(errs, Invalid("overlap.when_full", "%q must be skip_newest or skip_oldest", clip(string(o.WhenFull))))
 	}
 	return errs
 }

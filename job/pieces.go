@@ -53,7 +53,7 @@ func (s *Share) UnmarshalJSON(data []byte) error {
 	number, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(number)
 	if !percent || err != nil || n < 1 || n > 100 {
-		return invalid("succeeds_if", `%q must be "all", or the share of pieces that have to succeed, from "1%%" to "100%%"`, clip(text))
+		return Invalid("succeeds_if", `%q must be "all", or the share of pieces that have to succeed, from "1%%" to "100%%"`, clip(text))
 	}
 	*s = Share(n)
 	if n == 100 {
@@ -86,26 +86,26 @@ func (j Job) validatePieces() []error {
 	if m := j.Map; m != nil {
 		switch {
 		case j.Route == RouteBroadcast:
-			errs = append(errs, invalid("map", "does not go with route broadcast, which makes a piece for each instance"))
+			errs = append(errs, Invalid("map", "does not go with route broadcast, which makes a piece for each instance"))
 		case m.Split && m.Pieces != 0:
-			errs = append(errs, invalid("map.pieces", "does not go with map.split, which finds the pieces"))
+			errs = append(errs, Invalid("map.pieces", "does not go with map.split, which finds the pieces"))
 		case !m.Split && (m.Pieces < 1 || m.Pieces > MaxPieces):
-			errs = append(errs, invalid("map.pieces", "%d must be between 1 and %d, or map.split true", m.Pieces, MaxPieces))
+			errs = append(errs, Invalid("map.pieces", "%d must be between 1 and %d, or map.split true", m.Pieces, MaxPieces))
 		}
 		if m.AtOnce < 0 || m.AtOnce > MaxPieces {
-			errs = append(errs, invalid("map.at_once", "%d must be between 0 (no limit) and %d", m.AtOnce, MaxPieces))
+			errs = append(errs, Invalid("map.at_once", "%d must be between 0 (no limit) and %d", m.AtOnce, MaxPieces))
 		}
 	}
 	if j.AtOnce < 0 || j.AtOnce > MaxPieces {
-		errs = append(errs, invalid("at_once", "%d must be between 0 (no limit) and %d", j.AtOnce, MaxPieces))
+		errs = append(errs, Invalid("at_once", "%d must be between 0 (no limit) and %d", j.AtOnce, MaxPieces))
 	} else if j.AtOnce > 0 && j.Route != RouteBroadcast {
-		errs = append(errs, invalid("at_once", "is for jobs with route broadcast; in a map it is map.at_once"))
+		errs = append(errs, Invalid("at_once", "is for jobs with route broadcast; in a map it is map.at_once"))
 	}
 	if j.SucceedsIf < 0 || j.SucceedsIf > 100 {
-		errs = append(errs, invalid("succeeds_if", `must be "all", or from "1%%" to "100%%"`))
+		errs = append(errs, Invalid("succeeds_if", `must be "all", or from "1%%" to "100%%"`))
 	}
 	if j.SucceedsIf != 0 && !j.InPieces() {
-		errs = append(errs, invalid("succeeds_if", "is for jobs whose runs are done in pieces: with route broadcast, or map"))
+		errs = append(errs, Invalid("succeeds_if", "is for jobs whose runs are done in pieces: with route broadcast, or map"))
 	}
 	return errs
 }

@@ -38,5 +38,5 @@ func (p Priority) validate() error {
 	if p == normalPriority || slices.Contains(Priorities, p) {
 		return nil
 	}
-	return invalid("priority", "%q must be high, normal or low", clip(string(p)))
+	return Invalid("priority", "%q must be high, normal or low", clip(string(p)))
 }

@@ -114,38 +114,38 @@ func (r Retry) Wait(id RunID, attempt int) time.Duration {
 func (r Retry) validate(d Delivery) []error {
 	var errs []error
 	if r.Limit < 0 || r.Limit > MaxRetries {
-		errs = append(errs, invalid("retry.limit", "%d must be between 0 and %d", r.Limit, MaxRetries))
+		errs = append(errs, Invalid("retry.limit", "%d must be between 0 and %d", r.Limit, MaxRetries))
 	}
 	switch r.Backoff {
 	case BackoffConstant, BackoffLinear, BackoffExponential, "":
 	default:
-		errs = append(errs, invalid("retry.backoff", "%q must be constant, linear or exponential", clip(string(r.Backoff))))
+		errs = append(errs, Invalid("retry.backoff", "%q must be constant, linear or exponential", clip(string(r.Backoff))))
 	}
 	if w := r.Delay.Std(); w < 0 || w > MaxRetryDelay {
-		errs = append(errs, invalid("retry.delay", "%s must be between 0 and %s", r.Delay, Duration(MaxRetryDelay)))
+		errs = append(errs, Invalid("retry.delay", "%s must be between 0 and %s", r.Delay, Duration(MaxRetryDelay)))
 	}
 	switch w := r.MaxDelay.Std(); {
 	case w < 0 || w > MaxRetryDelay:
-		errs = append(errs, invalid("retry.max_delay", "%s must be between 0 and %s", r.MaxDelay, Duration(MaxRetryDelay)))
+		errs = append(errs, Invalid("retry.max_delay", "%s must be between 0 and %s", r.MaxDelay, Duration(MaxRetryDelay)))
 	case w > 0 && w < r.Delay.Std():
-		errs = append(errs, invalid("retry.max_delay", "%s must not be less than retry.delay, %s", r.MaxDelay, r.Delay))
+		errs = append(errs, Invalid("retry.max_delay", "%s must not be less than retry.delay, %s", r.MaxDelay, r.Delay))
 	}
 	if r.Jitter < 0 || r.Jitter > 100 {
-		errs = append(errs, invalid("retry.jitter_percent", "%d must be between 0 and 100", r.Jitter))
+		errs = append(errs, Invalid("retry.jitter_percent", "%d must be between 0 and 100", r.Jitter))
 	}
 	for _, s := range r.On {
 		switch {
 		case s != StatusFailed && s != StatusTimedOut && s != StatusLost:
-			errs = append(errs, invalid("retry.on", "%q must be failed, timed_out or lost", clip(string(s))))
+			errs = append(errs, Invalid("retry.on", "%q must be failed, timed_out or lost", clip(string(s))))
 		case s == StatusLost && d == AtMostOnce:
-			errs = append(errs, invalid("retry.on", "has lost, after which delivery at_most_once forbids another attempt"))
+			errs = append(errs, Invalid("retry.on", "has lost, after which delivery at_most_once forbids another attempt"))
 		}
 	}
 	if len(r.ExitCodes) > 0 && len(r.On) > 0 && !slices.Contains(r.On, StatusFailed) {
-		errs = append(errs, invalid("retry.exit_codes", "narrows failed, which retry.on does not have"))
+		errs = append(errs, Invalid("retry.exit_codes", "narrows failed, which retry.on does not have"))
 	}
 	if r.Limit == 0 && (r.Backoff != "" || r.Delay != 0 || r.MaxDelay != 0 || r.Jitter != 0 || len(r.On) > 0 || len(r.ExitCodes) > 0) {
-		errs = append(errs, invalid("retry.limit", "must be 1 or more when retry has other fields"))
+		errs = append(errs, Invalid("retry.limit", "must be 1 or more when retry has other fields"))
 	}
 	return errs
 }

@@ -35,7 +35,7 @@ func (r Route) validate() error {
 	if r == "" || slices.Contains(Routes, r) {
 		return nil
 	}
-	return invalid("route", "%q must be one of %s", clip(string(r)), routeNames())
+	return Invalid("route", "%q must be one of %s", clip(string(r)), routeNames())
 }
 
 func routeNames() string {
@@ -82,7 +82,7 @@ func ParseLabels(texts []string) (Labels, error) {
 	for _, text := range texts {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return nil, invalid("labels", "%q must be KEY=VALUE, for example zone=eu", clip(text))
+			return nil, Invalid("labels", "%q must be KEY=VALUE, for example zone=eu", clip(text))
 		}
 		if l == nil {
 			l = Labels{}
@@ -95,16 +95,16 @@ func ParseLabels(texts []string) (Labels, error) {
 // Validate reports what is wrong with l, as an *InvalidError for field "labels".
 func (l Labels) Validate() error {
 	if len(l) > MaxLabels {
-		return invalid("labels", "has %d entries; at most %d are allowed", len(l), MaxLabels)
+		return Invalid("labels", "has %d entries; at most %d are allowed", len(l), MaxLabels)
 	}
 	for _, key := range slices.Sorted(maps.Keys(l)) {
 		value := l[key]
 		field := "labels." + clip(key)
 		if why := slugProblem(key); why != "" {
-			return invalid("labels", "has the key %q, which %s", clip(key), why)
+			return Invalid("labels", "has the key %q, which %s", clip(key), why)
 		}
 		if value == "" || len(value) > MaxLabelValue || !isLabelValue(value) {
-			return invalid(field, "%q must have 1 to %d letters, digits, '-', '_', '.', '/' and ':'", clip(value), MaxLabelValue)
+			return Invalid(field, "%q must have 1 to %d letters, digits, '-', '_', '.', '/' and ':'", clip(value), MaxLabelValue)
 		}
 	}
 	return nil

@@ -103,7 +103,7 @@ func ParseRunID(s string) (RunID, error) {
 		}
 	}
 	if !ok {
-		return "", invalid("run_id", "%q must be a UUIDv7 in lower case, such as 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d", clip(s))
+		return "", Invalid("run_id", "%q must be a UUIDv7 in lower case, such as 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d", clip(s))
 	}
 	return RunID(s), nil
 }

@@ -120,21 +120,21 @@ func (s Schedule) validate(name Name) []error {
 		}
 	}
 	if set > 1 {
-		errs = append(errs, invalid("schedule", "has more than one of cron, fixed_rate, fixed_delay and once"))
+		errs = append(errs, Invalid("schedule", "has more than one of cron, fixed_rate, fixed_delay and once"))
 	}
 	interval := func(field string, d Duration, least time.Duration) {
 		if d != 0 && (d.Std() < least || d.Std() > MaxInterval || d.Std()%time.Millisecond != 0) {
-			errs = append(errs, invalid(field, "%s must be whole milliseconds between %s and %s", d, Duration(least), Duration(MaxInterval)))
+			errs = append(errs, Invalid(field, "%s must be whole milliseconds between %s and %s", d, Duration(least), Duration(MaxInterval)))
 		}
 	}
 	interval("schedule.fixed_rate", s.FixedRate, MinFixedRate)
 	interval("schedule.fixed_delay", s.FixedDelay, MinFixedDelay)
 	if s.Spread < 0 || s.Spread.Std() > MaxSpread {
-		errs = append(errs, invalid("schedule.spread", "%s must be between 0 and %s", s.Spread, Duration(MaxSpread)))
+		errs = append(errs, Invalid("schedule.spread", "%s must be between 0 and %s", s.Spread, Duration(MaxSpread)))
 	}
 	instant := func(field string, t *time.Time) {
 		if t != nil && (t.Year() < 1970 || t.Year() > 2225) {
-			errs = append(errs, invalid(field, "%s must be between the years 1970 and 2225", t.Format(time.RFC3339)))
+			errs = append(errs, Invalid(field, "%s must be between the years 1970 and 2225", t.Format(time.RFC3339)))
 		}
 	}
 	instant("schedule.once", s.Once)
@@ -142,16 +142,16 @@ func (s Schedule) validate(name Name) []error {
 	instant("schedule.from", s.From)
 	instant("schedule.until", s.Until)
 	if s.From != nil && s.Until != nil && s.Until.Before(*s.From) {
-		errs = append(errs, invalid("schedule.until", "is before schedule.from"))
+		errs = append(errs, Invalid("schedule.until", "is before schedule.from"))
 	}
 	if s.Anchor != nil && s.Kind() != KindFixedRate {
-		errs = append(errs, invalid("schedule.anchor", "belongs to fixed_rate only"))
+		errs = append(errs, Invalid("schedule.anchor", "belongs to fixed_rate only"))
 	}
 	if s.DST != "" && s.Kind() != KindCron {
-		errs = append(errs, invalid("schedule.dst", "belongs to cron only"))
+		errs = append(errs, Invalid("schedule.dst", "belongs to cron only"))
 	}
 	if len(s.Only)+len(s.Except) > MaxCalendars {
-		errs = append(errs, invalid("schedule.only", "and schedule.except name more than %d calendars", MaxCalendars))
+		errs = append(errs, Invalid("schedule.only", "and schedule.except name more than %d calendars", MaxCalendars))
 	}
 	for _, c := range s.Only {
 		if err := CheckSlug("schedule.only", c); err != nil {
@@ -171,7 +171,7 @@ func (s Schedule) validate(name Name) []error {
 		return []error{err}
 	}
 	if _, ok := table.Next(math.MinInt64); s.Kind() == KindCron && !ok {
-		return []error{invalid("schedule.cron", "%q never fires: no date matches it", clip(s.Cron))}
+		return []error{Invalid("schedule.cron", "%q never fires: no date matches it", clip(s.Cron))}
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (s Schedule) compile(name Name) (*Timetable, error) {
 	t := &Timetable{kind: s.Kind(), from: 0, until: math.MaxInt64}
 	zone, err := cron.LoadZone(s.Zone)
 	if err != nil {
-		return nil, invalid("schedule.zone", "%q is not a time zone; use an IANA name such as Europe/Berlin", clip(s.Zone))
+		return nil, Invalid("schedule.zone", "%q is not a time zone; use an IANA name such as Europe/Berlin", clip(s.Zone))
 	}
 	if s.From != nil {
 		t.from = s.From.UnixMilli()
@@ -240,17 +240,17 @@ func (s Schedule) compile(name Name) (*Timetable, error) {
 	case KindCron:
 		t.zone = zone
 		if t.policy, err = cron.ParsePolicy(s.DST); err != nil {
-			return nil, invalid("schedule.dst", "%s", err)
+			return nil, Invalid("schedule.dst", "%s", err)
 		}
 		if t.expr, err = cron.Parse(s.Cron, name.Hash()); err != nil {
-			return nil, invalid("schedule.cron", "%q: %s", clip(s.Cron), err)
+			return nil, Invalid("schedule.cron", "%q: %s", clip(s.Cron), err)
 		}
 	case KindFixedRate:
 		every := s.FixedRate.Std()
 		if text, ok := strings.CutPrefix(s.Cron, "@every"); ok {
 			every, err = ParseDuration(strings.TrimSpace(text))
 			if err != nil || every < MinFixedRate || every > MaxInterval || every%time.Millisecond != 0 {
-				return nil, invalid("schedule.cron", "%q must give an interval of whole milliseconds between %s and %s, as in \"@every 90s\"", clip(s.Cron), Duration(MinFixedRate), Duration(MaxInterval))
+				return nil, Invalid("schedule.cron", "%q must give an interval of whole milliseconds between %s and %s, as in \"@every 90s\"", clip(s.Cron), Duration(MinFixedRate), Duration(MaxInterval))
 			}
 		}
 		t.every = every.Milliseconds()
@@ -265,7 +265,7 @@ func (s Schedule) compile(name Name) (*Timetable, error) {
 		if text, ok := strings.CutPrefix(s.Cron, "@at"); ok {
 			v, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 			if err != nil || v.Year() < 1970 || v.Year() > 2225 {
-				return nil, invalid("schedule.cron", "%q must give an instant in RFC 3339, as in \"@at 2026-03-01T09:00:00+01:00\"", clip(s.Cron))
+				return nil, Invalid("schedule.cron", "%q must give an instant in RFC 3339, as in \"@at 2026-03-01T09:00:00+01:00\"", clip(s.Cron))
 			}
 			at = &v
 		}

@@ -42,19 +42,19 @@ func (t Task) ByDigest() Task {
 func (s *Script) validate() []error {
 	var errs []error
 	if !slices.Contains(Languages, s.Language) {
-		errs = append(errs, invalid("task.script.language", "%q must be one of %s", clip(s.Language), strings.Join(Languages, ", ")))
+		errs = append(errs, Invalid("task.script.language", "%q must be one of %s", clip(s.Language), strings.Join(Languages, ", ")))
 	}
 	if (s.Source == "") == (s.Digest == "") {
-		errs = append(errs, invalid("task.script", "must have either source or digest"))
+		errs = append(errs, Invalid("task.script", "must have either source or digest"))
 	}
 	if len(s.Source) > MaxScript {
-		errs = append(errs, invalid("task.script.source", "has %d bytes; at most %d are kept", len(s.Source), MaxScript))
+		errs = append(errs, Invalid("task.script.source", "has %d bytes; at most %d are kept", len(s.Source), MaxScript))
 	}
 	if strings.ContainsRune(s.Source, 0) {
-		errs = append(errs, invalid("task.script.source", "has a NUL byte"))
+		errs = append(errs, Invalid("task.script.source", "has a NUL byte"))
 	}
 	if s.Digest != "" && !IsDigest(s.Digest) {
-		errs = append(errs, invalid("task.script.digest", "%q must be a SHA-256 as 64 hexadecimal digits in lower case", clip(s.Digest)))
+		errs = append(errs, Invalid("task.script.digest", "%q must be a SHA-256 as 64 hexadecimal digits in lower case", clip(s.Digest)))
 	}
 	return errs
 }

@@ -171,9 +171,9 @@ func (j Job) validatePause() error {
 	case at == nil:
 		return nil
 	case j.Paused:
-		return invalid("paused_until", "is given together with paused, which has no end")
+		return Invalid("paused_until", "is given together with paused, which has no end")
 	case at.Year() < 1970 || at.Year() > 2225:
-		return invalid("paused_until", "%s must be between the years 1970 and 2225", at.Format(time.RFC3339))
+		return Invalid("paused_until", "%s must be between the years 1970 and 2225", at.Format(time.RFC3339))
 	default:
 		return nil
 	}
@@ -188,7 +188,7 @@ func (j Job) CheckSkip(fireTime time.Time) error {
 		return fmt.Errorf("plan job %s: %w", j.Job, err)
 	}
 	if len(fires) == 0 || fires[0].At != fireTime.UnixMilli() {
-		return invalid("fire_time", "the schedule of %s has no fire at %s", j.Job, fireTime.UTC().Format(time.RFC3339Nano))
+		return Invalid("fire_time", "the schedule of %s has no fire at %s", j.Job, fireTime.UTC().Format(time.RFC3339Nano))
 	}
 	return nil
 }

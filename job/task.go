@@ -70,27 +70,27 @@ func (t Task) validate() []error {
 		}
 	}
 	if kinds != 1 {
-		errs = append(errs, invalid("task", "must have exactly one of handler, shell, command, http and script"))
+		errs = append(errs, Invalid("task", "must have exactly one of handler, shell, command, http and script"))
 	}
 	if len(t.Handler) > 255 {
-		errs = append(errs, invalid("task.handler", "is longer than 255 characters"))
+		errs = append(errs, Invalid("task.handler", "is longer than 255 characters"))
 	}
 	if len(t.Shell) > MaxShell {
-		errs = append(errs, invalid("task.shell", "has %d bytes; at most %d travel with a trigger: make it a script, or keep it in a file of the executor's", len(t.Shell), MaxShell))
+		errs = append(errs, Invalid("task.shell", "has %d bytes; at most %d travel with a trigger: make it a script, or keep it in a file of the executor's", len(t.Shell), MaxShell))
 	}
 	for i, arg := range t.Command {
 		if i == 0 && arg == "" {
-			errs = append(errs, invalid("task.command[0]", "is empty; it must name a program"))
+			errs = append(errs, Invalid("task.command[0]", "is empty; it must name a program"))
 		}
 		if strings.ContainsRune(arg, 0) {
-			errs = append(errs, invalid(fmt.Sprintf("task.command[%d]", i), "has a NUL byte"))
+			errs = append(errs, Invalid(fmt.Sprintf("task.command[%d]", i), "has a NUL byte"))
 		}
 	}
 	if strings.ContainsRune(t.Shell, 0) {
-		errs = append(errs, invalid("task.shell", "has a NUL byte"))
+		errs = append(errs, Invalid("task.shell", "has a NUL byte"))
 	}
 	if len(t.Stdin) > MaxShell {
-		errs = append(errs, invalid("task.stdin", "has %d bytes; at most %d travel with a trigger", len(t.Stdin), MaxShell))
+		errs = append(errs, Invalid("task.stdin", "has %d bytes; at most %d travel with a trigger", len(t.Stdin), MaxShell))
 	}
 	errs = append(errs, t.validateVariables()...)
 	if t.HTTP != nil {
@@ -100,10 +100,10 @@ func (t Task) validate() []error {
 		errs = append(errs, t.Script.validate()...)
 	}
 	if t.Handler != "" && (t.Dir != "" || len(t.Env) > 0 || t.Stdin != "") {
-		errs = append(errs, invalid("task", "has dir, env or stdin, which a handler does not use; pass params"))
+		errs = append(errs, Invalid("task", "has dir, env or stdin, which a handler does not use; pass params"))
 	}
 	if t.HTTP != nil && (t.Dir != "" || t.Stdin != "") {
-		errs = append(errs, invalid("task", "has dir or stdin, which an http task does not use; it has a body"))
+		errs = append(errs, Invalid("task", "has dir or stdin, which an http task does not use; it has a body"))
 	}
 	return errs
 }
@@ -113,20 +113,20 @@ func (t Task) validateVariables() []error {
 	var errs []error
 	for _, k := range slices.Sorted(maps.Keys(t.Env)) {
 		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(t.Env[k], 0) {
-			errs = append(errs, invalid("task.env", "%q must be a name without '=' and a value without NUL", clip(k)))
+			errs = append(errs, Invalid("task.env", "%q must be a name without '=' and a value without NUL", clip(k)))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(t.Secrets)) {
 		field := "task.secrets." + clip(k)
 		if k == "" || strings.ContainsAny(k, "=\x00") {
-			errs = append(errs, invalid("task.secrets", "%q must be the name of a variable, without '='", clip(k)))
+			errs = append(errs, Invalid("task.secrets", "%q must be the name of a variable, without '='", clip(k)))
 			continue
 		}
 		if _, twice := t.Env[k]; twice {
-			errs = append(errs, invalid(field, "is in env too"))
+			errs = append(errs, Invalid(field, "is in env too"))
 		}
 		if strings.HasPrefix(k, variablePrefix) {
-			errs = append(errs, invalid(field, "must not begin with %s, as the variables of the run do", variablePrefix))
+			errs = append(errs, Invalid(field, "must not begin with %s, as the variables of the run do", variablePrefix))
 		}
 		if err := CheckSecretName(field, t.Secrets[k]); err != nil {
 			errs = append(errs, err)
@@ -143,7 +143,7 @@ func CheckSecretName(field, s string) error {
 		ok = ok && (c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
 	}
 	if !ok {
-		return invalid(field, "%q must name a secret: 1 to %d letters, digits, '-' and '_', the first a letter or a digit", clip(s), MaxSlug)
+		return Invalid(field, "%q must name a secret: 1 to %d letters, digits, '-' and '_', the first a letter or a digit", clip(s), MaxSlug)
 	}
 	return nil
 }

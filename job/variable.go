@@ -36,7 +36,7 @@ func Expand(text string, value func(name string) (string, error)) (string, error
 		}
 		name, rest, found := strings.Cut(after, "}")
 		if !found {
-			return "", invalid("", "has ${ without }; write $${ for the characters themselves")
+			return "", Invalid("", "has ${ without }; write $${ for the characters themselves")
 		}
 		v, err := value(name)
 		if err != nil {
@@ -54,5 +54,5 @@ func (t Task) checkVariable(name string) error {
 	if env || secret || slices.Contains(Variables, name) || strings.HasPrefix(name, paramsVariable) && len(name) > len(paramsVariable) {
 		return nil
 	}
-	return invalid("", "names ${%s}, which is neither in env nor in secrets, nor params.FIELD, nor one of %s", clip(name), strings.Join(Variables, ", "))
+	return Invalid("", "names ${%s}, which is neither in env nor in secrets, nor params.FIELD, nor one of %s", clip(name), strings.Join(Variables, ", "))
 }

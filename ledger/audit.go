@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/outcome"
 )
 
 // Bounds of an audit.
@@ -43,42 +44,9 @@ func (r *Request) Validate() error {
 	return checkRange(r.From, r.To)
 }
 
-// Day is what became of a job's fires within a day in UTC.
-type Day struct {
-	Job   job.Name  `json:"job"`
-	Date  time.Time `json:"day"` // its beginning
-	Tally `json:"counts"`
-}
-
-// Finding is a discrepancy of a job.
-type Finding struct {
-	Job job.Name `json:"job"`
-	Entry
-}
-
-// Held is a job whose fires since an instant nobody decides, because of a version that the
-// servers cannot read which fire for it, or this one.
-type Held struct {
-	Job     job.Name  `json:"job"`
-	Version int       `json:"version"`
-	Since   time.Time `json:"since"`
-	Reason  string    `json:"reason"`
-}
-
-// Page is a part of an audit. Jobs are in the order of their names.
-type Page struct {
-	Days          []Day     `json:"items"`
-	Total         Tally     `json:"total"` // of the page
-	Discrepancies []Finding `json:"discrepancies"`
-	Held          []Held    `json:"held,omitempty"`
-	// DecidedUntil is the position of the shard that is furthest behind.
-	DecidedUntil time.Time `json:"decided_until"`
-	Next         string    `json:"next,omitempty"`
-}
-
 // Audit judges a page of jobs. A page ends where a job does, or within one that has
 // many fires. Errors: job.ErrInvalid, job.ErrUnavailable.
-func (l *Ledger) Audit(ctx context.Context, r Request) (*Page, error) {
+func (l *Ledger) Audit(ctx context.Context, r Request) (*outcome.Page, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -102,7 +70,7 @@ func (l *Ledger) Audit(ctx context.Context, r Request) (*Page, error) {
 		return nil, err
 	}
 	first, _ := slices.BinarySearch(names, at.name)
-	a := &auditing{Page: Page{Days: []Day{}, Discrepancies: []Finding{}, DecidedUntil: p.behind()}, from: r.From, ends: begun.Add(r.Within)}
+	a := &auditing{Page: outcome.Page{Days: []outcome.Day{}, Discrepancies: []outcome.JobEntry{}, DecidedUntil: p.behind()}, from: r.From, ends: begun.Add(r.Within)}
 	for i, name := range names[first:] {
 		from := r.From
 		if name == at.name && at.from.After(from) {
@@ -124,7 +92,7 @@ func (l *Ledger) Audit(ctx context.Context, r Request) (*Page, error) {
 
 // auditing is a page that is being made.
 type auditing struct {
-	Page
+	outcome.Page
 	from time.Time // of the range; a job that begins later was begun on the page before
 	ends time.Time
 }
@@ -146,7 +114,7 @@ func (l *Ledger) auditJob(ctx context.Context, p *position, a *auditing, name jo
 		a.Held = append(a.Held, *h)
 	}
 	seen := 0
-	_, err = v.Judge(ctx, from, to, func(e *Entry) bool {
+	_, err = v.Judge(ctx, from, to, func(e *outcome.Entry) bool {
 		if seen++; seen%looked == 0 && a.full() {
 			a.Next = cursor{name, e.FireTime}.String()
 			return false
@@ -157,15 +125,15 @@ func (l *Ledger) auditJob(ctx context.Context, p *position, a *auditing, name jo
 	return err
 }
 
-func (a *auditing) add(name job.Name, e *Entry) {
+func (a *auditing) add(name job.Name, e *outcome.Entry) {
 	day := e.FireTime.Truncate(24 * time.Hour)
 	if n := len(a.Days); n == 0 || a.Days[n-1].Job != name || !a.Days[n-1].Date.Equal(day) {
-		a.Days = append(a.Days, Day{Job: name, Date: day})
+		a.Days = append(a.Days, outcome.Day{Job: name, Date: day})
 	}
 	a.Days[len(a.Days)-1].Add(e)
 	a.Total.Add(e)
-	if e.Fate == Discrepancy {
-		a.Discrepancies = append(a.Discrepancies, Finding{name, *e})
+	if e.Fate == outcome.Discrepancy {
+		a.Discrepancies = append(a.Discrepancies, outcome.JobEntry{Job: name, Entry: *e})
 	}
 }
 

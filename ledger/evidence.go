@@ -9,6 +9,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -30,7 +32,7 @@ type Evidence struct {
 // Judge calls yield for each entry of the job with a fire time in [from, to), oldest
 // first, until yield returns false; then so does Judge. The error is
 // job.ErrUnavailable when the history cannot be read.
-func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*Entry) bool) (bool, error) {
+func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
 	j := &judge{book: v.book()}
 	after, upto := from.UnixMilli()-1, to.UnixMilli()-1
 	if err := v.readEdges(ctx, j.book, after, upto); err != nil {
@@ -86,11 +88,11 @@ func (v Evidence) held(version int) bool {
 }
 
 // heldSince returns since when nobody decides the job's fires, or nil.
-func (v Evidence) heldSince() *Held {
+func (v Evidence) heldSince() *outcome.Held {
 	b := v.book()
 	for i := range b.plans {
 		if why := b.whyHeld(i); why != "" {
-			return &Held{Job: v.Job, Version: int(b.plans[i].Version), Since: instant(b.plans[i].From), Reason: why}
+			return &outcome.Held{Job: v.Job, Version: int(b.plans[i].Version), Since: instant(b.plans[i].From), Reason: why}
 		}
 	}
 	return nil
@@ -100,9 +102,9 @@ func (v Evidence) heldSince() *Held {
 var causes = []job.Cause{job.CauseSchedule, job.CauseMisfire}
 
 // rows returns what the history has of the schedule's fires in [from, to), oldest first.
-func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]logstore.Run, error) {
+func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]runlog.Run, error) {
 	filter := logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: causes, From: from, To: to, Limit: logstore.MaxRuns}
-	var rows []logstore.Run
+	var rows []runlog.Run
 	for {
 		page, err := v.Store.Runs(ctx, filter)
 		if err != nil {
@@ -118,7 +120,7 @@ func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]logstore.Run,
 }
 
 // newest returns the newest of the schedule's fires that match, or nil.
-func (v Evidence) newest(ctx context.Context, filter logstore.RunFilter) (*logstore.Run, error) {
+func (v Evidence) newest(ctx context.Context, filter logstore.RunFilter) (*runlog.Run, error) {
 	filter.Jobs, filter.Causes, filter.Limit = []job.Name{v.Job}, causes, 1
 	page, err := v.Store.Runs(ctx, filter)
 	if err != nil {
@@ -168,7 +170,7 @@ func (v Evidence) readCover(ctx context.Context, j *judge, after int64) error {
 
 // listen notices that a fixed-delay job has fallen silent, if its next fire would have
 // come within the range.
-func (v Evidence) listen(ctx context.Context, j *judge, from, to time.Time, yield func(*Entry) bool) (bool, error) {
+func (v Evidence) listen(ctx context.Context, j *judge, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
 	if n := len(j.plans); n == 0 || j.plans[n-1].Kind != job.KindFixedDelay {
 		return true, nil
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
 	"carillon/logstore"
 )
 
@@ -44,7 +44,7 @@ func (p *Patrol) recheck(ctx context.Context, at *position) error {
 
 // healed returns why a discrepancy that was found is none any more, or nothing while it is one,
 // or while that cannot be told.
-func (l *Ledger) healed(ctx context.Context, at *position, f *bus.Finding) (string, error) {
+func (l *Ledger) healed(ctx context.Context, at *position, f *outcome.Finding) (string, error) {
 	v, err := l.evidence(ctx, at, f.Job)
 	if errors.Is(err, job.ErrNotFound) {
 		return "", nil // no version of it is kept any more
@@ -53,9 +53,9 @@ func (l *Ledger) healed(ctx context.Context, at *position, f *bus.Finding) (stri
 		return "", err
 	}
 	why, bad := "", false
-	_, err = v.Judge(ctx, f.FireTime, f.FireTime.Add(time.Millisecond), func(e *Entry) bool {
-		bad = bad || e.Fate == Discrepancy
-		if e.RunID == f.RunID && e.Fate != Discrepancy && e.Fate != Unjudged && e.Fate != Undecided {
+	_, err = v.Judge(ctx, f.FireTime, f.FireTime.Add(time.Millisecond), func(e *outcome.Entry) bool {
+		bad = bad || e.Fate == outcome.Discrepancy
+		if e.RunID == f.RunID && e.Fate != outcome.Discrepancy && e.Fate != outcome.Unjudged && e.Fate != outcome.Undecided {
 			why = "its fire is recorded as " + string(e.Fate) + " now"
 		}
 		return true
@@ -71,7 +71,7 @@ func (l *Ledger) healed(ctx context.Context, at *position, f *bus.Finding) (stri
 
 // firesAgain tells of a fixed-delay job that had fallen silent: its next fire depends on when
 // the run before ended, so it is seldom the one that was found missing.
-func (v Evidence) firesAgain(ctx context.Context, f *bus.Finding) (string, error) {
+func (v Evidence) firesAgain(ctx context.Context, f *outcome.Finding) (string, error) {
 	for _, e := range v.Versions {
 		if e.Version.Version != f.Version || e.Unreadable != "" || e.Schedule.Kind() != job.KindFixedDelay {
 			continue

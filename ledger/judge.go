@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/outcome"
+	"carillon/job/runlog"
 )
 
 // judge lays the history beside the book of a job. Windows come in order of time.
 type judge struct {
 	*book
-	cover *logstore.Run // several fires with one fate, the newest that has come
+	cover *runlog.Run // several fires with one fate, the newest that has come
 }
 
 // window yields an entry for each fire and for each row that belongs to none, oldest
 // first. rows are those of the schedule's runs with fire times in the window, oldest
 // first.
-func (j *judge) window(fires []expected, rows []logstore.Run, yield func(*Entry) bool) bool {
+func (j *judge) window(fires []expected, rows []runlog.Run, yield func(*outcome.Entry) bool) bool {
 	for len(fires) > 0 || len(rows) > 0 {
 		if len(fires) == 0 || len(rows) > 0 && rows[0].FireTime.UnixMilli() < fires[0].At {
 			if !yield(j.unexpected(&rows[0])) {
@@ -44,9 +45,9 @@ func (j *judge) window(fires []expected, rows []logstore.Run, yield func(*Entry)
 
 // fire yields the entry of a fire for which there are these rows, and one for each row
 // too many.
-func (j *judge) fire(f expected, rows []logstore.Run, yield func(*Entry) bool) bool {
+func (j *judge) fire(f expected, rows []runlog.Run, yield func(*outcome.Entry) bool) bool {
 	owed := job.FireRunID(j.name, f.At, job.CauseSchedule)
-	i := slices.IndexFunc(rows, func(r logstore.Run) bool { return r.RunID == owed })
+	i := slices.IndexFunc(rows, func(r runlog.Run) bool { return r.RunID == owed })
 	if i < 0 {
 		if !yield(j.without(f)) {
 			return false
@@ -62,9 +63,9 @@ func (j *judge) fire(f expected, rows []logstore.Run, yield func(*Entry) bool) b
 			continue
 		}
 		e := j.entry(f)
-		e.tell(&rows[k])
+		tell(e, &rows[k])
 		e.RunID = rows[k].RunID
-		e.contradict("it is a second run for the fire of run %s", owed)
+		contradict(e, "it is a second run for the fire of run %s", owed)
 		if !yield(e) {
 			return false
 		}
@@ -73,7 +74,7 @@ func (j *judge) fire(f expected, rows []logstore.Run, yield func(*Entry) bool) b
 }
 
 // take notes a row that speaks for later fires too.
-func (j *judge) take(r *logstore.Run) {
+func (j *judge) take(r *runlog.Run) {
 	if r.Count > 1 {
 		j.cover = r
 	}
@@ -85,15 +86,15 @@ func (j *judge) covered(at int64) bool {
 }
 
 // entry returns what is known of a fire before the history is asked.
-func (j *judge) entry(f expected) *Entry {
-	return &Entry{
+func (j *judge) entry(f expected) *outcome.Entry {
+	return &outcome.Entry{
 		FireTime: instant(f.At), Due: instant(f.Due), Version: int(j.plans[f.plan].Version),
 		RunID: job.FireRunID(j.name, f.At, job.CauseSchedule),
 	}
 }
 
-// tell says what a row says of the entry's fire.
-func (e *Entry) tell(r *logstore.Run) {
+// tell has an entry say what a row says of its fire.
+func tell(e *outcome.Entry, r *runlog.Run) {
 	e.Version, e.Status, e.Attempt, e.Reason = r.Version, r.RunStatus(), r.Attempt, r.Reason
 	e.CommittedAt, e.StartedAt, e.FinishedAt = r.CommittedAt, r.StartedAt, r.FinishedAt
 	if !r.CommittedAt.IsZero() {
@@ -101,15 +102,15 @@ func (e *Entry) tell(r *logstore.Run) {
 	}
 	switch {
 	case e.Status == job.StatusSkipped:
-		e.Fate = Skipped
+		e.Fate = outcome.Skipped
 	case e.Status == job.StatusMissed:
-		e.Fate = Missed
+		e.Fate = outcome.Missed
 	case !e.Status.Final():
-		e.Fate = Pending
+		e.Fate = outcome.Pending
 	case r.Cause == job.CauseMisfire:
-		e.Fate = CaughtUp
+		e.Fate = outcome.CaughtUp
 	default:
-		e.Fate = Ran
+		e.Fate = outcome.Ran
 	}
 	if e.Reason == "" {
 		e.Reason = r.Message
@@ -117,52 +118,52 @@ func (e *Entry) tell(r *logstore.Run) {
 }
 
 // compare returns the entry of a fire that has a row of its own.
-func (j *judge) compare(f expected, r *logstore.Run) *Entry {
+func (j *judge) compare(f expected, r *runlog.Run) *outcome.Entry {
 	e := j.entry(f)
-	e.tell(r)
+	tell(e, r)
 	if j.covered(f.At) && j.cover.RunID != r.RunID {
-		e.contradict("it has two fates: beside this it is one of %d fires recorded as %s, of which %s is the first", j.cover.Count, j.cover.Status, j.cover.RunID)
+		contradict(e, "it has two fates: beside this it is one of %d fires recorded as %s, of which %s is the first", j.cover.Count, j.cover.Status, j.cover.RunID)
 	}
 	return e
 }
 
-func (e *Entry) contradict(format string, args ...any) {
-	e.Fate, e.Reason = Discrepancy, fmt.Sprintf(format, args...)
+func contradict(e *outcome.Entry, format string, args ...any) {
+	e.Fate, e.Reason = outcome.Discrepancy, fmt.Sprintf(format, args...)
 }
 
 // without returns the entry of a fire that has no row of its own.
-func (j *judge) without(f expected) *Entry {
+func (j *judge) without(f expected) *outcome.Entry {
 	e := j.entry(f)
 	if j.covered(f.At) {
-		e.tell(j.cover)
+		tell(e, j.cover)
 		return e
 	}
 	p := &j.plans[f.plan]
 	edge := f.plan > 0 && j.plans[f.plan-1].Kind == job.KindFixedDelay && f.At <= p.From+EdgeTolerance.Milliseconds()
 	switch {
 	case j.whyHeld(f.plan) != "":
-		e.Fate, e.Reason = Undecided, "held: "+j.whyHeld(f.plan)
+		e.Fate, e.Reason = outcome.Undecided, "held: "+j.whyHeld(f.plan)
 	case f.Due > j.decided:
-		e.Fate, e.Reason = Undecided, "its shard has come up to "+instant(j.decided).Format(time.RFC3339Nano)
+		e.Fate, e.Reason = outcome.Undecided, "its shard has come up to "+instant(j.decided).Format(time.RFC3339Nano)
 	case j.revs[f.plan] > j.known:
-		e.Fate, e.Reason = Undecided, fmt.Sprintf("its shard has not heard of version %d yet", p.Version)
+		e.Fate, e.Reason = outcome.Undecided, fmt.Sprintf("its shard has not heard of version %d yet", p.Version)
 	case f.At < j.since:
-		e.Fate, e.Reason = Unjudged, "it is older than the history"
+		e.Fate, e.Reason = outcome.Unjudged, "it is older than the history"
 	case !j.ingested:
-		e.Fate, e.Reason = Unjudged, "there are records that are not in the history yet"
+		e.Fate, e.Reason = outcome.Unjudged, "there are records that are not in the history yet"
 	case edge:
-		e.Fate, e.Reason = Unjudged, "it may have been heard of when the edit of a fixed delay had passed"
+		e.Fate, e.Reason = outcome.Unjudged, "it may have been heard of when the edit of a fixed delay had passed"
 	default:
-		e.contradict("nothing is known of it, though its shard has come up to %s", instant(j.decided).Format(time.RFC3339Nano))
+		contradict(e, "nothing is known of it, though its shard has come up to %s", instant(j.decided).Format(time.RFC3339Nano))
 	}
 	return e
 }
 
 // unexpected returns the entry of a row at an instant at which no plan had a fire.
-func (j *judge) unexpected(r *logstore.Run) *Entry {
+func (j *judge) unexpected(r *runlog.Run) *outcome.Entry {
 	at := r.FireTime.UnixMilli()
-	e := &Entry{FireTime: r.FireTime, Due: r.FireTime, RunID: r.RunID}
-	e.tell(r)
+	e := &outcome.Entry{FireTime: r.FireTime, Due: r.FireTime, RunID: r.RunID}
+	tell(e, r)
 	if len(j.plans) == 0 || at <= j.plans[0].From || r.Version > int(j.plans[len(j.plans)-1].Version) {
 		return e // by a version that is not kept any more, or is newer than what was read
 	}
@@ -175,13 +176,13 @@ func (j *judge) unexpected(r *logstore.Run) *Entry {
 		}
 		return e
 	}
-	e.contradict("no version of the job fires at that instant")
+	contradict(e, "no version of the job fires at that instant")
 	return e
 }
 
 // silence returns the entry for a fixed-delay job whose next fire has not come, or nil.
 // last is its newest row; nil when there is none.
-func (j *judge) silence(last *logstore.Run) *Entry {
+func (j *judge) silence(last *runlog.Run) *outcome.Entry {
 	i := len(j.plans) - 1
 	if i < 0 || j.plans[i].Kind != job.KindFixedDelay || j.plans[i].Deleted || j.revs[i] > j.known || j.held(i) || !j.ingested {
 		return nil
@@ -206,7 +207,7 @@ func (j *judge) silence(last *logstore.Run) *Entry {
 		return nil
 	}
 	e := j.entry(expected{fire, i})
-	e.contradict("the job has not fired since, though its shard has come up to %s", instant(j.decided).Format(time.RFC3339Nano))
+	contradict(e, "the job has not fired since, though its shard has come up to %s", instant(j.decided).Format(time.RFC3339Nano))
 	return e
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
 	"carillon/logstore"
 )
 
@@ -36,9 +37,9 @@ const (
 // JobRequest asks for the ledger of a job: its fires in [From, To).
 type JobRequest struct {
 	From, To time.Time
-	Fates    []Fate // only these; none is all
-	Cursor   string // where the page before ended
-	Limit    int    // from 1 to MaxLimit; defaults to DefaultLimit
+	Fates    []outcome.Fate // only these; none is all
+	Cursor   string         // where the page before ended
+	Limit    int            // from 1 to MaxLimit; defaults to DefaultLimit
 }
 
 func checkRange(from, to time.Time) error {
@@ -54,8 +55,8 @@ func checkRange(from, to time.Time) error {
 // Validate returns an *InvalidError that names the field that is wrong.
 func (r *JobRequest) Validate() error {
 	for _, f := range r.Fates {
-		if !slices.Contains(Fates, f) {
-			return &job.InvalidError{Field: "fate", Reason: fmt.Sprintf("%q must be one of %v", f, Fates)}
+		if !slices.Contains(outcome.Fates, f) {
+			return &job.InvalidError{Field: "fate", Reason: fmt.Sprintf("%q must be one of %v", f, outcome.Fates)}
 		}
 	}
 	if r.Limit < 0 || r.Limit > MaxLimit {
@@ -64,23 +65,9 @@ func (r *JobRequest) Validate() error {
 	return checkRange(r.From, r.To)
 }
 
-// JobPage is a part of the ledger of a job, oldest first.
-type JobPage struct {
-	Items []Entry `json:"items"`
-	// Counts are of all fires that were looked at for the page, whatever their fate.
-	Counts Tally `json:"counts"`
-	// DecidedUntil is the position of the job's shard: up to there fires are judged.
-	DecidedUntil time.Time `json:"decided_until"`
-	// HistorySince is where the job's history begins; zero when there is none of any job.
-	HistorySince time.Time `json:"history_since,omitzero"`
-	// VersionsSince is from when on the versions are kept: earlier fires are not known.
-	VersionsSince time.Time `json:"versions_since"`
-	Next          string    `json:"next,omitempty"`
-}
-
 // Job returns a page of the ledger of a job. Errors: job.ErrInvalid, job.ErrNotFound,
 // job.ErrUnavailable.
-func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*JobPage, error) {
+func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome.JobPage, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -105,10 +92,10 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*JobPage
 	if err != nil {
 		return nil, err
 	}
-	page := &JobPage{
-		Items: []Entry{}, DecidedUntil: v.Cursor.DoneFor(name), HistorySince: v.Since, VersionsSince: v.Versions[0].EffectiveFrom,
+	page := &outcome.JobPage{
+		Items: []outcome.Entry{}, DecidedUntil: v.Cursor.DoneFor(name), HistorySince: v.Since, VersionsSince: v.Versions[0].EffectiveFrom,
 	}
-	_, err = v.Judge(ctx, from, r.To, func(e *Entry) bool {
+	_, err = v.Judge(ctx, from, r.To, func(e *outcome.Entry) bool {
 		if len(page.Items) == r.Limit || page.Counts.Fires%looked == looked-1 && time.Now().After(ends) {
 			page.Next = strconv.FormatInt(e.FireTime.UnixMilli(), 10)
 			return false

@@ -11,6 +11,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/runlog"
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
@@ -53,7 +55,7 @@ func newWorld(t *testing.T, schedules ...job.Schedule) *world {
 func (w *world) wrote(minute int, s job.Status, change ...func(*logstore.Update)) {
 	w.Helper()
 	u := logstore.Update{
-		Kind: logstore.KindRecorded, RunID: job.FireRunID(report, at(minute).UnixMilli(), job.CauseSchedule), Job: report, Version: 1, Attempt: 1,
+		Kind: runlog.KindRecorded, RunID: job.FireRunID(report, at(minute).UnixMilli(), job.CauseSchedule), Job: report, Version: 1, Attempt: 1,
 		Cause: job.CauseSchedule, At: at(minute).Add(20 * time.Millisecond), Status: s,
 	}
 	for _, f := range change {
@@ -69,7 +71,7 @@ func (w *world) wrote(minute int, s job.Status, change ...func(*logstore.Update)
 func (w *world) says(from, to int, want ...string) {
 	w.Helper()
 	var got []string
-	if _, err := w.Judge(w.Context(), at(from), at(to), func(e *ledger.Entry) bool {
+	if _, err := w.Judge(w.Context(), at(from), at(to), func(e *outcome.Entry) bool {
 		text := strings.TrimSpace(fmt.Sprintf("%s %s %s", e.FireTime.Format("15:04"), e.Fate, e.Reason))
 		if n := len(got); n < len(want) && len(text) > len(want[n]) && want[n] != "" {
 			text = text[:len(want[n])]
@@ -179,7 +181,7 @@ func TestAFixedDelayJobThatFallsSilentIsNoticed(t *testing.T) {
 	w.wrote(10, job.StatusPending)
 	w.says(0, 60, "12:10 pending")
 	w.wrote(10, job.StatusSucceeded, func(u *logstore.Update) {
-		u.Kind, u.FinishedAt, u.StartedAt, u.Instance, u.Delivery = logstore.KindFinished, at(11), at(10), "i", 1
+		u.Kind, u.FinishedAt, u.StartedAt, u.Instance, u.Delivery = runlog.KindFinished, at(11), at(10), "i", 1
 	})
 	w.Cursor.Done = at(21)
 	w.says(0, 60, "12:10 ran")
@@ -196,7 +198,7 @@ func TestLongRangesAreJudgedInWindows(t *testing.T) {
 	for i := range 3600 {
 		fire := noon.Add(time.Duration(i) * time.Second)
 		u := logstore.Update{
-			Kind: logstore.KindRecorded, RunID: job.FireRunID(report, fire.UnixMilli(), job.CauseSchedule), Job: report, Version: 1, Attempt: 1,
+			Kind: runlog.KindRecorded, RunID: job.FireRunID(report, fire.UnixMilli(), job.CauseSchedule), Job: report, Version: 1, Attempt: 1,
 			Cause: job.CauseSchedule, At: fire, Status: job.StatusPending,
 		}
 		if i == 900 { // one row for the fires over the end of a window
@@ -209,11 +211,11 @@ func TestLongRangesAreJudgedInWindows(t *testing.T) {
 	if err := w.Store.WriteRuns(t.Context(), "", updates); err != nil {
 		t.Fatal(err)
 	}
-	var tally ledger.Tally
+	var tally outcome.Tally
 	found := map[int]bool{}
-	if _, err := w.Judge(t.Context(), at(0), at(60), func(e *ledger.Entry) bool {
+	if _, err := w.Judge(t.Context(), at(0), at(60), func(e *outcome.Entry) bool {
 		tally.Add(e)
-		if e.Fate == ledger.Discrepancy {
+		if e.Fate == outcome.Discrepancy {
 			found[int(e.FireTime.Sub(noon).Seconds())] = true
 		}
 		return true
@@ -223,7 +225,7 @@ func TestLongRangesAreJudgedInWindows(t *testing.T) {
 	if d := cmp.Diff(missing, found); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(ledger.Tally{Fires: 3600, Pending: 3496, Skipped: 100, Discrepancies: 4}, tally); d != "" {
+	if d := cmp.Diff(outcome.Tally{Fires: 3600, Pending: 3496, Skipped: 100, Discrepancies: 4}, tally); d != "" {
 		t.Error(d)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/job/outcome"
 )
 
 // metrics is what a patrol counts.
@@ -35,15 +36,15 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
 	}
-	for _, f := range Fates {
+	for _, f := range outcome.Fates {
 		m.fires.WithLabelValues(string(f))
 	}
 	return m, nil
 }
 
-func (m *metrics) count(t *Tally) {
-	for fate, n := range map[Fate]int{
-		Ran: t.Ran, CaughtUp: t.CaughtUp, Pending: t.Pending, Skipped: t.Skipped, Missed: t.Missed, Unjudged: t.Unjudged, Discrepancy: t.Discrepancies,
+func (m *metrics) count(t *outcome.Tally) {
+	for fate, n := range map[outcome.Fate]int{
+		outcome.Ran: t.Ran, outcome.CaughtUp: t.CaughtUp, outcome.Pending: t.Pending, outcome.Skipped: t.Skipped, outcome.Missed: t.Missed, outcome.Unjudged: t.Unjudged, outcome.Discrepancy: t.Discrepancies,
 	} {
 		m.fires.WithLabelValues(string(fate)).Add(float64(n))
 	}

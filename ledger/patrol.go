@@ -12,6 +12,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -28,7 +30,7 @@ const (
 
 // Patrol audits the ledger as time goes on: each fire once, as soon as it can be judged.
 // How far it has come is kept on the bus, and so are the discrepancies that it finds,
-// as [bus.Finding]. One patrol of a cluster should be at work; two do no harm.
+// as [outcome.Finding]. One patrol of a cluster should be at work; two do no harm.
 type Patrol struct {
 	conn    *bus.Conn
 	store   logstore.Store
@@ -149,20 +151,20 @@ func (v Evidence) reach() time.Duration {
 
 // patrolJob judges what was due in (from, to], and returns up to where it could.
 func (p *Patrol) patrolJob(ctx context.Context, v Evidence, from, to time.Time) (time.Time, error) {
-	var tally Tally
-	var found []*Entry
-	_, err := v.Judge(ctx, from.Add(-v.reach()), to.Add(time.Millisecond), func(e *Entry) bool {
+	var tally outcome.Tally
+	var found []*outcome.Entry
+	_, err := v.Judge(ctx, from.Add(-v.reach()), to.Add(time.Millisecond), func(e *outcome.Entry) bool {
 		switch {
 		case !e.Due.After(from) || e.Due.After(to):
 			return true
-		case e.Fate == Undecided && v.held(e.Version): // which may take days, and other jobs do not wait
+		case e.Fate == outcome.Undecided && v.held(e.Version): // which may take days, and other jobs do not wait
 			return true
-		case e.Fate == Undecided: // of a version that its shard has not heard of yet
+		case e.Fate == outcome.Undecided: // of a version that its shard has not heard of yet
 			to = e.Due.Add(-time.Millisecond)
 			return false
 		}
 		tally.Add(e)
-		if e.Fate == Discrepancy {
+		if e.Fate == outcome.Discrepancy {
 			found = append(found, e)
 		}
 		return true
@@ -179,8 +181,8 @@ func (p *Patrol) patrolJob(ctx context.Context, v Evidence, from, to time.Time) 
 	return latest(from, to), nil
 }
 
-func (p *Patrol) report(ctx context.Context, name job.Name, e *Entry) error {
-	f := &bus.Finding{Job: name, FireTime: e.FireTime, RunID: e.RunID, Version: e.Version, Reason: e.Reason, FoundAt: time.Now().UTC().Truncate(time.Millisecond)}
+func (p *Patrol) report(ctx context.Context, name job.Name, e *outcome.Entry) error {
+	f := &outcome.Finding{Job: name, FireTime: e.FireTime, RunID: e.RunID, Version: e.Version, Reason: e.Reason, FoundAt: time.Now().UTC().Truncate(time.Millisecond)}
 	isNew, err := p.conn.PutFinding(ctx, f)
 	if err != nil || !isNew {
 		return err
@@ -194,13 +196,13 @@ func (p *Patrol) report(ctx context.Context, name job.Name, e *Entry) error {
 type prefetched struct {
 	logstore.Store
 	from, to time.Time
-	rows     map[job.Name][]logstore.Run // newest first
+	rows     map[job.Name][]runlog.Run // newest first
 }
 
 // prefetch reads what the history has of the jobs' fires with fire times in [from, to],
 // unless that is much.
 func (p *Patrol) prefetch(ctx context.Context, jobs []Evidence, from, to time.Time) (logstore.Store, error) {
-	short := &prefetched{Store: p.store, from: from, to: to.Add(time.Millisecond), rows: map[job.Name][]logstore.Run{}}
+	short := &prefetched{Store: p.store, from: from, to: to.Add(time.Millisecond), rows: map[job.Name][]runlog.Run{}}
 	filter := logstore.RunFilter{Causes: causes, From: short.from, To: short.to, Limit: logstore.MaxRuns}
 	for _, v := range jobs {
 		filter.Jobs = append(filter.Jobs, v.Job)

@@ -18,6 +18,8 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/runlog"
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
@@ -77,7 +79,7 @@ func (b *beat) ran(name job.Name, minutes ...int) {
 	var updates []logstore.Update
 	for _, m := range minutes {
 		updates = append(updates, logstore.Update{
-			Kind: logstore.KindRecorded, RunID: job.FireRunID(name, at(m).UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
+			Kind: runlog.KindRecorded, RunID: job.FireRunID(name, at(m).UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
 			Cause: job.CauseSchedule, At: at(m), Status: job.StatusPending,
 		})
 	}
@@ -239,11 +241,11 @@ func TestAPatrolNeitherBlamesNorWaitsForAJobThatIsHeld(t *testing.T) {
 
 		page, err := ledger.New(b.conn, b.store, logstore.DefaultRetention()).Audit(b.Context(), ledger.Request{From: at(0), To: at(35)})
 		b.check(err)
-		if d := cmp.Diff(ledger.Tally{Fires: 8, Pending: 5, Undecided: 2, Discrepancies: 1}, page.Total); d != "" {
+		if d := cmp.Diff(outcome.Tally{Fires: 8, Pending: 5, Undecided: 2, Discrepancies: 1}, page.Total); d != "" {
 			b.Error(d)
 		}
 		reason := "a newer server saved version 2, and this server cannot read it"
-		if d := cmp.Diff([]ledger.Held{{Job: held, Version: 2, Since: at(15), Reason: reason}}, page.Held); d != "" {
+		if d := cmp.Diff([]outcome.Held{{Job: held, Version: 2, Since: at(15), Reason: reason}}, page.Held); d != "" {
 			b.Error(d)
 		}
 
@@ -251,7 +253,7 @@ func TestAPatrolNeitherBlamesNorWaitsForAJobThatIsHeld(t *testing.T) {
 		b.ran(held, 20, 30)
 		page, err = ledger.New(b.conn, b.store, logstore.DefaultRetention()).Audit(b.Context(), ledger.Request{From: at(0), To: at(35)})
 		b.check(err)
-		if d := cmp.Diff(ledger.Tally{Fires: 8, Pending: 7, Discrepancies: 1}, page.Total); d != "" || page.Held != nil {
+		if d := cmp.Diff(outcome.Tally{Fires: 8, Pending: 7, Discrepancies: 1}, page.Total); d != "" || page.Held != nil {
 			b.Error(d, page.Held)
 		}
 	})

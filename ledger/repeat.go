@@ -8,49 +8,21 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
 	"carillon/logstore"
 )
-
-// Only says which fires of the past to run again.
-type Only string
-
-// Which fires to run again.
-const (
-	OnlyMissed  Only = "missed"  // of which nothing ran, though it should have
-	OnlySkipped Only = "skipped" // for which there was a reason: overlap, a calendar, a pause
-	OnlyFailed  Only = "failed"  // whose runs did not succeed
-	All         Only = "all"     // every fire, also of a time before there was the job
-)
-
-// Onlys lists all choices.
-var Onlys = []Only{OnlyMissed, OnlySkipped, OnlyFailed, All}
-
-// selects reports whether an entry is among those that are meant.
-func (o Only) selects(e *Entry) bool {
-	switch o {
-	case OnlyMissed:
-		return e.Fate == Missed || e.Fate == Discrepancy && e.Status == ""
-	case OnlySkipped:
-		return e.Fate == Skipped
-	case OnlyFailed:
-		return (e.Fate == Ran || e.Fate == CaughtUp) && e.Status != job.StatusSucceeded
-	case All:
-		return e.Fate != Undecided && e.Fate != Pending
-	}
-	return false
-}
 
 // RepeatRequest asks which fires in [From, To) a backfill is to run.
 type RepeatRequest struct {
 	From, To time.Time
-	Only     Only
+	Only     outcome.Only
 	// Again selects fires that an earlier backfill has run with success, too.
 	Again bool
 }
 
 // Repeat is what a backfill is to run.
 type Repeat struct {
-	Fires []Entry `json:"fires"` // oldest first
+	Fires []outcome.Entry `json:"fires"` // oldest first
 	// LeftOut is how many fires an earlier backfill has run, or has yet to.
 	LeftOut int `json:"left_out"`
 }
@@ -59,8 +31,8 @@ type Repeat struct {
 // taken are fire times, in Unix milliseconds, that earlier ones have yet to run.
 // Errors: job.ErrInvalid, job.ErrNotFound, job.ErrUnavailable.
 func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, taken map[int64]bool) (*Repeat, error) {
-	if !slices.Contains(Onlys, r.Only) {
-		return nil, &job.InvalidError{Field: "only", Reason: fmt.Sprintf("%q must be one of %v", r.Only, Onlys)}
+	if !slices.Contains(outcome.Onlys, r.Only) {
+		return nil, &job.InvalidError{Field: "only", Reason: fmt.Sprintf("%q must be one of %v", r.Only, outcome.Onlys)}
 	}
 	if err := checkRange(r.From, r.To); err != nil {
 		return nil, err
@@ -77,11 +49,11 @@ func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, tak
 	if err != nil {
 		return nil, err
 	}
-	plan := &Repeat{Fires: []Entry{}}
+	plan := &Repeat{Fires: []outcome.Entry{}}
 	tooMany := false
-	add := func(e *Entry) bool {
+	add := func(e *outcome.Entry) bool {
 		switch at := e.FireTime.UnixMilli(); {
-		case !r.Only.selects(e):
+		case !r.Only.Selects(e):
 		case taken[at] || done[at]:
 			plan.LeftOut++
 		case len(plan.Fires) == bus.MaxBackfill:
@@ -91,7 +63,7 @@ func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, tak
 		}
 		return !tooMany
 	}
-	if r.Only != All || v.before(r.From, r.To, add) {
+	if r.Only != outcome.All || v.before(r.From, r.To, add) {
 		if _, err := v.Judge(ctx, r.From, r.To, add); err != nil {
 			return nil, err
 		}
@@ -126,7 +98,7 @@ func (v Evidence) backfilled(ctx context.Context, r RepeatRequest) (map[int64]bo
 
 // before yields the fires that the job would have had, had it been there before its
 // first version, by the schedule that it has now.
-func (v Evidence) before(from, to time.Time, yield func(*Entry) bool) bool {
+func (v Evidence) before(from, to time.Time, yield func(*outcome.Entry) bool) bool {
 	newest := v.Versions[len(v.Versions)-1].Version
 	first := v.Versions[0].EffectiveFrom
 	if !from.Before(first) || newest.Deleted {
@@ -141,8 +113,8 @@ func (v Evidence) before(from, to time.Time, yield func(*Entry) bool) bool {
 	goOn := true
 	upto := earliest(first, to.Add(-time.Millisecond)).UnixMilli()
 	job.History{plan}.Fires(0, plan.From+plan.Offset, upto+plan.Offset, func(f job.Fire) bool {
-		goOn = yield(&Entry{
-			FireTime: instant(f.At), Due: instant(f.Due), Version: newest.Version, Fate: Unjudged,
+		goOn = yield(&outcome.Entry{
+			FireTime: instant(f.At), Due: instant(f.Due), Version: newest.Version, Fate: outcome.Unjudged,
 			RunID: job.FireRunID(v.Job, f.At, job.CauseSchedule), Reason: "it was before the first version of the job that is kept",
 		})
 		return goOn

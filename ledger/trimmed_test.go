@@ -7,7 +7,7 @@ import (
 	"carillon/bus"
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 )
@@ -82,10 +82,10 @@ func judgeTrimmed(t *testing.T, w *world) {
 		t.Errorf("the history of %s begins at %s; it is kept for longer", audits, got)
 	}
 	w.Since = kept.Since(report, now)
-	var tally ledger.Tally
-	if _, err := w.Judge(t.Context(), at(first), now, func(e *ledger.Entry) bool {
+	var tally outcome.Tally
+	if _, err := w.Judge(t.Context(), at(first), now, func(e *outcome.Entry) bool {
 		tally.Add(e)
-		if e.Fate == ledger.Discrepancy {
+		if e.Fate == outcome.Discrepancy {
 			t.Errorf("%s: %s", e.FireTime, e.Reason)
 		}
 		return true

@@ -8,8 +8,8 @@
 //
 // # Model
 //
-// A [Run] is one attempt of a run, or several fires that share one fate (skipped,
-// missed). A run that is done in pieces has a row of its own for each [Piece] of each
+// A [runlog.Run] is one attempt of a run, or several fires that share one fate (skipped,
+// missed). A run that is done in pieces has a row of its own for each [runlog.Piece] of each
 // attempt, beside the one for the attempt as a whole. Lists and counts have every run
 // once: its newest attempt, as a whole.
 //
@@ -27,13 +27,13 @@
 //	reason       a final record's, before a pending one's, before a queued one's
 //	other fields what is known wins over what is not
 //
-// An end by an event that is not the run's end is kept as a [Change], "late". An event
+// An end by an event that is not the run's end is kept as a [runlog.Change], "late". An event
 // may say that another attempt follows: the row is Retrying until a record has that
 // attempt, or a final status for this one.
 //
 // Whose a run is never changes: updates about a run of another job are left out.
 //
-// A Change is a point on the timeline of a run, a [Line] one line of its log. A [Fact] is
+// A Change is a point on the timeline of a run, a [runlog.Line] one line of its log. A [Fact] is
 // what happened beside runs: a change in the audit log, an incident and the messages
 // about it, a discrepancy of the ledger.
 //

@@ -36,25 +36,13 @@ func (f *FailureFilter) Runs() RunFilter {
 // Validate returns an *InvalidError that names the first field that is wrong.
 func (f *FailureFilter) Validate() error {
 	if f.Limit < 0 || f.Limit > MaxFailures {
-		return invalid("limit", "must be from 1 to %d", MaxFailures)
+		return job.Invalid("limit", "must be from 1 to %d", MaxFailures)
 	}
 	if err := checkRange(f.From, f.To); err != nil {
 		return err
 	}
 	runs := f.Runs()
 	return runs.Validate()
-}
-
-// Failure is one way in which attempts failed: those whose messages have the same
-// fingerprint.
-type Failure struct {
-	Fingerprint string     `json:"fingerprint"`
-	Message     string     `json:"message"` // of the newest, as it was
-	Attempts    int        `json:"attempts"`
-	Jobs        []job.Name `json:"jobs"` // some of theirs, in order
-	First       time.Time  `json:"first"`
-	Last        time.Time  `json:"last"` // fire times
-	LastRun     job.RunID  `json:"last_run_id"`
 }
 
 // Variable is a pattern of what differs between messages of one cause: ids, addresses,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 )
 
 // Bounds of pages.
@@ -26,7 +27,7 @@ type RunFilter struct {
 	Jobs     []job.Name
 	Group    string       // executor group
 	Groups   []string     // one of these executor groups; nil is any
-	Statuses []job.Status // of [Run.RunStatus]; with AllAttempts, of Run.Status
+	Statuses []job.Status // of [runlog.Run.RunStatus]; with AllAttempts, of Run.Status
 	Causes   []job.Cause
 	Instance string
 	Version  int
@@ -63,27 +64,27 @@ func (f *RunFilter) Validate() error {
 	}
 	for _, s := range f.Statuses {
 		if !slices.Contains(job.Statuses, s) {
-			return invalid("status", "%q must be one of %v", s, job.Statuses)
+			return job.Invalid("status", "%q must be one of %v", s, job.Statuses)
 		}
 	}
 	for _, c := range f.Causes {
 		if !slices.Contains(job.Causes, c) {
-			return invalid("cause", "%q must be one of %v", c, job.Causes)
+			return job.Invalid("cause", "%q must be one of %v", c, job.Causes)
 		}
 	}
 	switch {
 	case f.Version < 0:
-		return invalid("version", "must not be negative")
+		return job.Invalid("version", "must not be negative")
 	case f.MinAttempt < 0:
-		return invalid("min_attempt", "must not be negative")
+		return job.Invalid("min_attempt", "must not be negative")
 	case !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From):
-		return invalid("to", "must not lie before from")
+		return job.Invalid("to", "must not lie before from")
 	case f.Limit < 0 || f.Limit > MaxRuns:
-		return invalid("limit", "must be from 1 to %d", MaxRuns)
+		return job.Invalid("limit", "must be from 1 to %d", MaxRuns)
 	}
 	if f.Parent != "" {
 		if _, err := job.ParseRunID(string(f.Parent)); err != nil {
-			return invalid("parent", "must be a run id")
+			return job.Invalid("parent", "must be a run id")
 		}
 	}
 	if f.Cursor != "" {
@@ -96,8 +97,8 @@ func (f *RunFilter) Validate() error {
 
 // RunPage is a part of a list of runs.
 type RunPage struct {
-	Runs []Run  `json:"runs"`
-	Next string `json:"next,omitempty"` // the cursor of the next page; empty on the last
+	Runs []runlog.Run `json:"runs"`
+	Next string       `json:"next,omitempty"` // the cursor of the next page; empty on the last
 }
 
 // Cursor is the last row of a page. The next page has the rows below it in the order
@@ -108,7 +109,7 @@ type Cursor struct {
 }
 
 // CursorAt returns the cursor of a page that ends with r.
-func CursorAt(r *Run) Cursor { return Cursor{RunID: r.RunID, Attempt: r.Attempt} }
+func CursorAt(r *runlog.Run) Cursor { return Cursor{RunID: r.RunID, Attempt: r.Attempt} }
 
 // String returns the text that ParseCursor reads.
 func (c Cursor) String() string { return fmt.Sprintf("%s.%d", c.RunID, c.Attempt) }
@@ -118,7 +119,7 @@ func ParseCursor(s string) (Cursor, error) {
 	id, number, _ := strings.Cut(s, ".")
 	attempt, err := strconv.Atoi(number)
 	if _, idErr := job.ParseRunID(id); idErr != nil || err != nil || attempt < 1 || attempt > math.MaxInt32 {
-		return Cursor{}, invalid("cursor", "must be the text that came as next with the page before")
+		return Cursor{}, job.Invalid("cursor", "must be the text that came as next with the page before")
 	}
 	return Cursor{RunID: job.RunID(id), Attempt: attempt}, nil
 }
@@ -127,7 +128,7 @@ func ParseCursor(s string) (Cursor, error) {
 type LineFilter struct {
 	RunID   job.RunID
 	Attempt int
-	Piece   Piece
+	Piece   runlog.Piece
 	// Job is whose run it is, as far as that is known: lines that others have written under
 	// the run's id are left out. Empty is any.
 	Job     job.Name
@@ -145,15 +146,15 @@ func (f *LineFilter) Validate() error {
 	}
 	switch {
 	case f.Attempt < 1 || f.Attempt > math.MaxInt32:
-		return invalid("attempt", "must be 1 or more")
-	case f.Piece.check() != nil:
-		return f.Piece.check()
+		return job.Invalid("attempt", "must be 1 or more")
+	case f.Piece.Check() != nil:
+		return f.Piece.Check()
 	case f.FromSeq < 0:
-		return invalid("from_seq", "must not be negative")
+		return job.Invalid("from_seq", "must not be negative")
 	case f.ToSeq < 0 || f.ToSeq != 0 && f.ToSeq < f.FromSeq:
-		return invalid("to_seq", "must not be less than from_seq")
+		return job.Invalid("to_seq", "must not be less than from_seq")
 	case f.Limit < 0 || f.Limit > MaxLines:
-		return invalid("limit", "must be from 1 to %d", MaxLines)
+		return job.Invalid("limit", "must be from 1 to %d", MaxLines)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package logstore
 import (
 	"cmp"
 	"time"
+
+	"carillon/job/runlog"
 )
 
 // CountTime is how long [Store.CountHits] counts by default.
@@ -45,17 +47,7 @@ type HitCounts struct {
 	Since time.Time     // where a bucket begins: those before it were not counted. From when all were; To when none was
 	// Buckets are of equal parts of the range, the oldest first: as many as were asked
 	// for, or fewer where the range has no more steps.
-	Buckets []HitBucket
-}
-
-// HitBucket is how many lines of each level a search finds from an instant on.
-type HitBucket struct {
-	At    time.Time `json:"at"`
-	Debug int       `json:"debug"`
-	Info  int       `json:"info"`
-	Warn  int       `json:"warn"`
-	Error int       `json:"error"`
-	Other int       `json:"other"` // of any other level, as newer executors may have
+	Buckets []runlog.HitBucket
 }
 
 // NewHitCounts returns the buckets for a filter that was validated, without hits.
@@ -65,7 +57,7 @@ func NewHitCounts(f *HitCountFilter) HitCounts {
 	step = (step + time.Millisecond - 1).Truncate(time.Millisecond)
 	c := HitCounts{From: from, To: to, Step: step, Since: from}
 	for at := from; at.Before(to); at = at.Add(step) {
-		c.Buckets = append(c.Buckets, HitBucket{At: at})
+		c.Buckets = append(c.Buckets, runlog.HitBucket{At: at})
 	}
 	return c
 }
@@ -101,7 +93,7 @@ func (c *HitCounts) CutAt(fire time.Time) {
 	}
 	n := min(c.bucket(fire)+1, len(c.Buckets))
 	for i := range c.Buckets[:n] {
-		c.Buckets[i] = HitBucket{At: c.Buckets[i].At}
+		c.Buckets[i] = runlog.HitBucket{At: c.Buckets[i].At}
 	}
 	since := c.To
 	if n < len(c.Buckets) {

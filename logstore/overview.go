@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/job"
+	"carillon/job/runlog"
 )
 
 const (
@@ -27,46 +28,33 @@ type OverviewFilter struct {
 	Top      int       // how long its lists may be; defaults to 5
 }
 
-// Overview is how things are, and were over a range of fire times.
-type Overview struct {
-	From     time.Time          `json:"from"`
-	To       time.Time          `json:"to"`
-	Alive    map[job.Status]int `json:"alive"` // pending, queued and running now
-	Total    ReportRow          `json:"total"`
-	Trend    []ReportRow        `json:"trend"`    // by hour, or by day beyond three days
-	Busiest  []ReportRow        `json:"busiest"`  // minutes with the most runs, without times
-	Slowest  []ReportRow        `json:"slowest"`  // jobs by the 95th percentile of their duration
-	Failing  []ReportRow        `json:"failing"`  // jobs by the share of their runs that failed
-	Failures []Failure          `json:"failures"` // the most frequent
-}
-
 // ReadOverview asks a store for all of an overview, some of it at a time.
-func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now time.Time) (Overview, error) {
+func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now time.Time) (runlog.Overview, error) {
 	top := cmp.Or(filter.Top, 5)
 	base := ReportFilter{From: filter.From, To: filter.To, Group: filter.Group, Limit: MaxReportRows}
 	if err := base.Validate(); err != nil {
-		return Overview{}, err
+		return runlog.Overview{}, err
 	}
 	whole := base.WithDefaults()
-	o := Overview{From: whole.From, To: whole.To}
+	o := runlog.Overview{From: whole.From, To: whole.To}
 	report := func(f ReportFilter, into func(Report)) func() error {
 		return func() error {
 			r, err := store.Report(ctx, f)
 			if err == nil {
-				r.Rows = append([]ReportRow{}, r.Rows...)
+				r.Rows = append([]runlog.ReportRow{}, r.Rows...)
 				into(r)
 			}
 			return err
 		}
 	}
 	slowest, failing, trend, minutes := base, base, whole, base
-	slowest.By, slowest.Order, slowest.Limit, slowest.Times = []Dimension{ByJob}, OrderDuration, top, []Timing{TimeDuration}
-	failing.By, failing.Order, failing.Limit, failing.Times = []Dimension{ByJob}, OrderRatio, top, []Timing{TimeNone}
-	trend.Order, trend.Total = OrderTime, true
-	if trend.Step = StepHour; whole.To.Sub(whole.From) > trendByHours {
-		trend.Step = StepDay
+	slowest.By, slowest.Order, slowest.Limit, slowest.Times = []runlog.Dimension{runlog.ByJob}, runlog.OrderDuration, top, []runlog.Timing{runlog.TimeDuration}
+	failing.By, failing.Order, failing.Limit, failing.Times = []runlog.Dimension{runlog.ByJob}, runlog.OrderRatio, top, []runlog.Timing{runlog.TimeNone}
+	trend.Order, trend.Total = runlog.OrderTime, true
+	if trend.Step = runlog.StepHour; whole.To.Sub(whole.From) > trendByHours {
+		trend.Step = runlog.StepDay
 	}
-	minutes.Step, minutes.Order, minutes.Limit, minutes.Times = StepMinute, OrderRuns, top, []Timing{TimeNone}
+	minutes.Step, minutes.Order, minutes.Limit, minutes.Times = runlog.StepMinute, runlog.OrderRuns, top, []runlog.Timing{runlog.TimeNone}
 	if oldest := now.Add(-minutesKept); minutes.From.Before(oldest) {
 		minutes.From = oldest
 	}
@@ -75,19 +63,19 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 	g.SetLimit(overviewAtOnce)
 	g.Go(func() error {
 		if err := report(failing, func(r Report) {
-			o.Failing = slices.DeleteFunc(r.Rows, func(r ReportRow) bool { return r.Failed() == 0 })
+			o.Failing = slices.DeleteFunc(r.Rows, func(r runlog.ReportRow) bool { return r.Failed() == 0 })
 		})(); err != nil {
 			return err
 		}
 		if err := report(slowest, func(r Report) {
-			o.Slowest = slices.DeleteFunc(r.Rows, func(r ReportRow) bool { return r.Duration.Count == 0 })
+			o.Slowest = slices.DeleteFunc(r.Rows, func(r runlog.ReportRow) bool { return r.Duration.Count == 0 })
 		})(); err != nil {
 			return err
 		}
 		return addTimes(ctx, store, base, o.Slowest, o.Failing)
 	})
 	g.Go(report(trend, func(r Report) { o.Trend, o.Total = r.Rows, r.Total }))
-	if o.Busiest = []ReportRow{}; minutes.From.Before(minutes.To) {
+	if o.Busiest = []runlog.ReportRow{}; minutes.From.Before(minutes.To) {
 		g.Go(report(minutes, func(r Report) { o.Busiest = r.Rows }))
 	}
 	g.Go(func() (err error) {
@@ -103,8 +91,8 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 
 // addTimes adds to rows of jobs their times. To read those of all jobs takes long, and a
 // second look at a few jobs hardly anything.
-func addTimes(ctx context.Context, store Store, f ReportFilter, lists ...[]ReportRow) error {
-	f.By = []Dimension{ByJob}
+func addTimes(ctx context.Context, store Store, f ReportFilter, lists ...[]runlog.ReportRow) error {
+	f.By = []runlog.Dimension{runlog.ByJob}
 	for _, rows := range lists {
 		for i := range rows {
 			if !slices.Contains(f.Jobs, rows[i].Job) {
@@ -121,7 +109,7 @@ func addTimes(ctx context.Context, store Store, f ReportFilter, lists ...[]Repor
 	}
 	for _, all := range r.Rows {
 		for _, rows := range lists {
-			if i := slices.IndexFunc(rows, func(row ReportRow) bool { return row.Job == all.Job }); i >= 0 {
+			if i := slices.IndexFunc(rows, func(row runlog.ReportRow) bool { return row.Job == all.Job }); i >= 0 {
 				rows[i].Duration, rows[i].Committed, rows[i].Delivered, rows[i].Started, rows[i].Finished = all.Duration, all.Committed, all.Delivered, all.Started, all.Finished
 			}
 		}

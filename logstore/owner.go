@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"carillon/job"
+	"carillon/job/runlog"
 )
 
 // ForeignError is what a write returns when it has left out updates of runs that are
@@ -24,7 +25,7 @@ func (e *ForeignError) Add(i int, u *Update, owner job.Name) {
 	if e.Updates == nil {
 		e.Updates = map[int]error{}
 	}
-	e.Updates[i] = invalid("run_id", "%s is a run of %s, not of %s", u.RunID, owner, u.Job)
+	e.Updates[i] = job.Invalid("run_id", "%s is a run of %s, not of %s", u.RunID, owner, u.Job)
 }
 
 // OrNil returns e as an error if anything was left out.
@@ -80,4 +81,4 @@ func (u *Update) fires() bool {
 	return job.FireRunID(u.Job, u.RunID.Time().UnixMilli(), job.CauseSchedule) == u.RunID
 }
 
-func (u *Update) recorded() bool { return u.Kind == KindRecorded }
+func (u *Update) recorded() bool { return u.Kind == runlog.KindRecorded }

@@ -3,26 +3,21 @@ package logstore
 import (
 	"context"
 	"sync/atomic"
-	"time"
+
+	"carillon/job/runlog"
 )
 
-// Partial says what an answer has that is not made of the whole history.
-type Partial struct {
-	// Since is the instant before which runs and lines may be missing; zero if none are.
-	Since time.Time `json:"since,omitzero"`
-	// AsOf is the instant up to which it has what was said.
-	AsOf time.Time `json:"as_of"`
-}
-
 // Witness hears that an answer is partial. It is safe for concurrent use.
-type Witness struct{ said atomic.Pointer[Partial] }
+type Witness struct {
+	said atomic.Pointer[runlog.Partial]
+}
 
 // Partial returns what was said last of the answers to the calls with the witness's
 // context, or nil if all of them are whole.
-func (w *Witness) Partial() *Partial { return w.said.Load() }
+func (w *Witness) Partial() *runlog.Partial { return w.said.Load() }
 
 // Say is for stores.
-func (w *Witness) Say(p Partial) { w.said.Store(&p) }
+func (w *Witness) Say(p runlog.Partial) { w.said.Store(&p) }
 
 type witnessKey struct{}
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 )
 
 // Day is what retention counts in: log lines are dropped by days of fire times, in UTC.
@@ -12,22 +13,6 @@ const Day = 24 * time.Hour
 // DefaultRetention is what holds where nobody has said otherwise.
 func DefaultRetention() job.Retention {
 	return job.Retention{Default: job.Keep{Runs: job.Duration(30 * Day), Logs: job.Duration(7 * Day)}}
-}
-
-// Amount is some of a store's history. Bytes are those on disk.
-type Amount struct {
-	Runs  int64 `json:"runs"` // attempts, each as a whole
-	Lines int64 `json:"lines"`
-	Bytes int64 `json:"bytes"`
-}
-
-// Effect says what a retention does to a store. Its figures are estimates.
-type Effect struct {
-	Now   Amount `json:"now"`   // what is there
-	Frees Amount `json:"frees"` // what the next trim would delete
-	// Expected is what there is in the long run, if each day brings as much as the days
-	// of the last week did.
-	Expected Amount `json:"expected"`
 }
 
 // rateDays is over how many days Expected looks back.
@@ -64,10 +49,10 @@ func (r *Rates) Add(name job.Name, runs, lines int64, oldest time.Time) {
 
 // Expected returns what there is in the long run, with the bytes that a run and a line
 // take.
-func (r *Rates) Expected(bytesOfRun, bytesOfLine float64) Amount {
+func (r *Rates) Expected(bytesOfRun, bytesOfLine float64) runlog.Amount {
 	days := min(max(r.now.Sub(r.oldest).Hours()/24, 1), rateDays)
 	runs, lines := r.runDays/days, r.lineDays/days
-	return Amount{Runs: int64(runs), Lines: int64(lines), Bytes: int64(runs*bytesOfRun + lines*bytesOfLine)}
+	return runlog.Amount{Runs: int64(runs), Lines: int64(lines), Bytes: int64(runs*bytesOfRun + lines*bytesOfLine)}
 }
 
 // DropAt returns when a job's lines of a day and class go. They are kept from the end of

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"carillon/job"
+	"carillon/job/runlog"
 )
 
 // maxSorted bounds the range of a list in another order than that of its fires: a store
@@ -39,7 +40,7 @@ func (o RunOrder) Default() bool { return o == RunOrder{} }
 
 // Value returns what r has of the key, as a number that can be compared with that of other
 // runs. ok is false if it has none.
-func (k SortKey) Value(r *Run) (value int64, ok bool) {
+func (k SortKey) Value(r *runlog.Run) (value int64, ok bool) {
 	switch k {
 	case SortFire:
 		return r.FireTime.UnixMilli(), true
@@ -59,7 +60,7 @@ func (k SortKey) Value(r *Run) (value int64, ok bool) {
 var Delayed = []job.Cause{job.CauseSchedule, job.CauseMisfire}
 
 // Compare is the order of a list.
-func (o RunOrder) Compare(a, b *Run) int {
+func (o RunOrder) Compare(a, b *runlog.Run) int {
 	x, hasX := o.By.Value(a)
 	y, hasY := o.By.Value(b)
 	by := cmp.Compare(y, x)
@@ -82,17 +83,17 @@ func (o RunOrder) Compare(a, b *Run) int {
 func (o RunOrder) check(f *RunFilter) error {
 	switch {
 	case !slices.Contains(SortKeys, o.By):
-		return invalid("sort", "%q must be one of %v", o.By, SortKeys[1:])
+		return job.Invalid("sort", "%q must be one of %v", o.By, SortKeys[1:])
 	case o.Default():
 		return nil
 	case f.Cursor != "":
-		return invalid("cursor", "must be left out: there are pages in the order of fires only, the newest first")
+		return job.Invalid("cursor", "must be left out: there are pages in the order of fires only, the newest first")
 	case f.From.IsZero():
-		return invalid("from", "is needed for a list in this order")
+		return job.Invalid("from", "is needed for a list in this order")
 	case f.To.IsZero():
-		return invalid("to", "is needed for a list in this order")
+		return job.Invalid("to", "is needed for a list in this order")
 	case f.To.Sub(f.From) > maxSorted:
-		return invalid("from", "must be at most %d days before to for a list in this order", maxSorted/Day)
+		return job.Invalid("from", "must be at most %d days before to for a list in this order", maxSorted/Day)
 	}
 	return nil
 }

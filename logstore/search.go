@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"carillon/job"
+	"carillon/job/runlog"
 )
 
 // Bounds of searches.
@@ -58,15 +59,15 @@ func (f *SearchFilter) Validate() error {
 	}
 	switch {
 	case len(f.Text) > maxSearchText:
-		return invalid("text", "must not be longer than %d bytes", maxSearchText)
+		return job.Invalid("text", "must not be longer than %d bytes", maxSearchText)
 	case strings.Count(f.Text, `"`)%2 != 0:
-		return invalid("text", "has a quotation mark without another")
+		return job.Invalid("text", "has a quotation mark without another")
 	case f.Limit < 0 || f.Limit > MaxHits:
-		return invalid("limit", "must be from 1 to %d", MaxHits)
+		return job.Invalid("limit", "must be from 1 to %d", MaxHits)
 	}
 	for _, level := range f.Levels {
-		if level == "" || len(level) > maxWord {
-			return invalid("level", "must be a word of at most %d bytes", maxWord)
+		if level == "" || len(level) > runlog.MaxWord {
+			return job.Invalid("level", "must be a word of at most %d bytes", runlog.MaxWord)
 		}
 	}
 	if f.Cursor != "" {
@@ -80,36 +81,26 @@ func (f *SearchFilter) Validate() error {
 // SearchPage is a part of the lines that a search finds, newest run first, and of a run
 // the last line first.
 type SearchPage struct {
-	Lines []Line `json:"lines"`
-	Next  string `json:"next,omitempty"` // the cursor of the next page; empty on the last
-}
-
-// Hit is a line that a search has found, where in it, and the lines around it, as far as
-// they were asked for.
-type Hit struct {
-	Line
-
-	Highlights []Range `json:"highlights,omitempty"`
-	Before     []Line  `json:"before,omitempty"`
-	After      []Line  `json:"after,omitempty"`
+	Lines []runlog.Line `json:"lines"`
+	Next  string        `json:"next,omitempty"` // the cursor of the next page; empty on the last
 }
 
 // HitCursor is the last line of a page.
 type HitCursor struct {
 	Cursor
-	Piece Piece
+	Piece runlog.Piece
 	Seq   int64
 }
 
 // HitAt returns the cursor of a page that ends with l.
-func HitAt(l *Line) HitCursor { return HitCursor{Cursor{l.RunID, l.Attempt}, l.Piece, l.Seq} }
+func HitAt(l *runlog.Line) HitCursor { return HitCursor{Cursor{l.RunID, l.Attempt}, l.Piece, l.Seq} }
 
 // String returns the text that ParseHitCursor reads.
 func (c HitCursor) String() string { return fmt.Sprintf("%s.%d.%d", c.Cursor, c.Piece, c.Seq) }
 
 // ParseHitCursor reads [SearchPage.Next]. Its error is an *InvalidError.
 func ParseHitCursor(s string) (HitCursor, error) {
-	wrong := invalid("cursor", "must be the text that came as next with the page before")
+	wrong := job.Invalid("cursor", "must be the text that came as next with the page before")
 	parts := strings.Split(s, ".")
 	if len(parts) != 4 {
 		return HitCursor{}, wrong
@@ -117,10 +108,10 @@ func ParseHitCursor(s string) (HitCursor, error) {
 	c, err := ParseCursor(parts[0] + "." + parts[1])
 	piece, pieceErr := strconv.Atoi(parts[2])
 	seq, seqErr := strconv.ParseInt(parts[3], 10, 64)
-	if err != nil || pieceErr != nil || Piece(piece).check() != nil || seqErr != nil || seq < 1 {
+	if err != nil || pieceErr != nil || runlog.Piece(piece).Check() != nil || seqErr != nil || seq < 1 {
 		return HitCursor{}, wrong
 	}
-	return HitCursor{c, Piece(piece), seq}, nil
+	return HitCursor{c, runlog.Piece(piece), seq}, nil
 }
 
 // Terms are what a search's text asks for, in lower case.
@@ -241,18 +232,11 @@ func AddWords(set map[string]struct{}, text string) {
 	}
 }
 
-// Range is a part of a text, in characters and not in bytes: those from From on, and
-// before To.
-type Range struct {
-	From int `json:"from"`
-	To   int `json:"to"`
-}
-
 // Find returns where a text has what t asks for: ranges in their order, none of which
 // touches another.
-func (t *Terms) Find(text string) []Range {
+func (t *Terms) Find(text string) []runlog.Range {
 	text = lower(text)
-	var found []Range // in bytes
+	var found []runlog.Range // in bytes
 	for _, p := range t.Phrases {
 		for i := 0; ; {
 			at := strings.Index(text[i:], p)
@@ -260,7 +244,7 @@ func (t *Terms) Find(text string) []Range {
 				break
 			}
 			i += at + len(p)
-			found = append(found, Range{i - len(p), i})
+			found = append(found, runlog.Range{From: i - len(p), To: i})
 		}
 	}
 	for _, w := range t.Words {
@@ -270,11 +254,11 @@ func (t *Terms) Find(text string) []Range {
 				break
 			}
 			i += at + len(w)
-			found = append(found, Range{i - len(w), i})
+			found = append(found, runlog.Range{From: i - len(w), To: i})
 		}
 	}
-	slices.SortFunc(found, func(a, b Range) int { return cmp.Or(a.From-b.From, a.To-b.To) })
-	var merged []Range
+	slices.SortFunc(found, func(a, b runlog.Range) int { return cmp.Or(a.From-b.From, a.To-b.To) })
+	var merged []runlog.Range
 	for _, r := range found {
 		if last := len(merged) - 1; last >= 0 && r.From <= merged[last].To {
 			merged[last].To = max(merged[last].To, r.To)
@@ -293,6 +277,6 @@ func (t *Terms) Find(text string) []Range {
 }
 
 // CompareHits is the order of a search's lines.
-func CompareHits(a, b *Line) int {
+func CompareHits(a, b *runlog.Line) int {
 	return cmp.Or(cmp.Compare(b.RunID, a.RunID), cmp.Compare(b.Attempt, a.Attempt), cmp.Compare(b.Piece, a.Piece), cmp.Compare(b.Seq, a.Seq))
 }

@@ -7,23 +7,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 func TestASearchIsFoundInALineByCharacters(t *testing.T) {
-	find := func(query, text string, want ...logstore.Range) {
+	find := func(query, text string, want ...runlog.Range) {
 		t.Helper()
 		terms := logstore.ParseTerms(query)
 		if diff := cmp.Diff(want, terms.Find(text)); diff != "" {
 			t.Errorf("%q in %q differs (-want +got):\n%s", query, text, diff)
 		}
 	}
-	find("error", "Error: no error, errors", logstore.Range{From: 0, To: 5}, logstore.Range{From: 10, To: 15})
-	find("db-7", "größe of db-7", logstore.Range{From: 9, To: 11}, logstore.Range{From: 12, To: 13})
-	find(`"to db"`, "to db, to db", logstore.Range{From: 0, To: 5}, logstore.Range{From: 7, To: 12})
-	find("日本 語", "日本 語 日本語", logstore.Range{From: 0, To: 2}, logstore.Range{From: 3, To: 4})
-	find("aa", "aaa aa", logstore.Range{From: 4, To: 6})
-	find("x", "\xff x", logstore.Range{From: 2, To: 3})
+	find("error", "Error: no error, errors", runlog.Range{From: 0, To: 5}, runlog.Range{From: 10, To: 15})
+	find("db-7", "größe of db-7", runlog.Range{From: 9, To: 11}, runlog.Range{From: 12, To: 13})
+	find(`"to db"`, "to db, to db", runlog.Range{From: 0, To: 5}, runlog.Range{From: 7, To: 12})
+	find("日本 語", "日本 語 日本語", runlog.Range{From: 0, To: 2}, runlog.Range{From: 3, To: 4})
+	find("aa", "aaa aa", runlog.Range{From: 4, To: 6})
+	find("x", "\xff x", runlog.Range{From: 2, To: 3})
 	find("", "anything")
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 )
 
 // Store keeps history. Its methods are safe for concurrent use. Errors: one that is
@@ -22,7 +23,7 @@ type Store interface {
 	// WriteLines adds log lines. When it fails it may have added some of them; a repeat
 	// adds the rest. When a line is not valid, none is added. Of two lines with one (run_id, attempt,
 	// piece, seq) the first written stays.
-	WriteLines(ctx context.Context, token string, lines []Line) error
+	WriteLines(ctx context.Context, token string, lines []runlog.Line) error
 
 	// WriteFacts adds facts, and replaces older versions of those that are there, all or
 	// none. Repeats change nothing, under any token. When a fact is not valid, none is
@@ -34,7 +35,7 @@ type Store interface {
 
 	// Run returns all attempts of a run, the newest first and each as a whole, or
 	// job.ErrNotFound.
-	Run(ctx context.Context, id job.RunID) ([]Run, error)
+	Run(ctx context.Context, id job.RunID) ([]runlog.Run, error)
 	// Pieces returns pieces of a run, none of one that is unknown.
 	Pieces(ctx context.Context, filter PieceFilter) (PiecePage, error)
 	// Runs returns a page of the runs that match, the newest fire first unless another
@@ -43,10 +44,10 @@ type Store interface {
 	// Changes returns the timeline of all attempts of a run as a whole, or of one of its
 	// pieces, the oldest first, or job.ErrNotFound. Of the progress it has one change in
 	// ten seconds at most.
-	Changes(ctx context.Context, id job.RunID, piece Piece) ([]Change, error)
+	Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error)
 	// Lines returns lines in the order of their seq. It returns none for an attempt
 	// that is unknown.
-	Lines(ctx context.Context, filter LineFilter) ([]Line, error)
+	Lines(ctx context.Context, filter LineFilter) ([]runlog.Line, error)
 	// Search returns a page of the lines that match. It reads the newest first, and so
 	// returns soon when there are many; a word that no line has may take a look at all.
 	Search(ctx context.Context, filter SearchFilter) (SearchPage, error)
@@ -55,14 +56,14 @@ type Store interface {
 	// when its time is over it says since when it has counted, which may be none of
 	// it. Lines that were stored more than once may count as often for some hours.
 	CountHits(ctx context.Context, filter HitCountFilter) (HitCounts, error)
-	// Counts returns how many fires the runs that match stand for, by [Run.RunStatus], or
+	// Counts returns how many fires the runs that match stand for, by [runlog.Run.RunStatus], or
 	// with AllAttempts by Status: a row counts as its Count. Limit and Cursor are ignored.
 	Counts(ctx context.Context, filter RunFilter) (map[job.Status]int, error)
 	// Facets returns how many fires the runs that match stand for, by what they are. Each
 	// dimension is counted without what the filter itself says of it, so that people see
 	// what else there is to choose. Runs without a value, such as the instance of one that
 	// waits, are in none.
-	Facets(ctx context.Context, filter FacetFilter) (Facets, error)
+	Facets(ctx context.Context, filter FacetFilter) (runlog.Facets, error)
 	// Histogram returns what Counts does, for each of so many equal parts of the range
 	// between From and To, which are both needed.
 	Histogram(ctx context.Context, filter RunFilter, parts int) ([]map[job.Status]int, error)
@@ -70,7 +71,7 @@ type Store interface {
 	// kept beside the runs and outlive them. Repeats and late events are not counted twice.
 	Report(ctx context.Context, filter ReportFilter) (Report, error)
 	// Failures returns in which ways attempts failed, the most frequent first.
-	Failures(ctx context.Context, filter FailureFilter) ([]Failure, error)
+	Failures(ctx context.Context, filter FailureFilter) ([]runlog.Failure, error)
 	// Repair makes the counts of a day, in UTC, anew from the runs that fired then and are
 	// still there. The
 	// error is job.ErrInvalid for a day that has none any more, and, of a store that cannot
@@ -78,7 +79,7 @@ type Store interface {
 	Repair(ctx context.Context, day time.Time) error
 	// LastRuns returns the newest n runs of each job, the newest first, each by its newest
 	// attempt. Jobs without runs are absent. n is from 1 to MaxLastRuns.
-	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]Run, error)
+	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error)
 	// Standings returns how jobs stand, which a store may remember until they have another
 	// run. Jobs without runs are absent. Of more than a thousand jobs that fail it may tell a
 	// streak of 1, whatever it is.
@@ -94,7 +95,7 @@ type Store interface {
 	// Writers never wait for it long.
 	Trim(ctx context.Context, now time.Time, r job.Retention) (Trimmed, error)
 	// Preview tells what Trim would do, and what comes of r in the long run.
-	Preview(ctx context.Context, now time.Time, r job.Retention) (Effect, error)
+	Preview(ctx context.Context, now time.Time, r job.Retention) (runlog.Effect, error)
 	// Close waits for running calls and releases the store.
 	Close() error
 }

@@ -2,24 +2,24 @@ package logstore
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 )
 
 // Update is what one line of a record, or one event, says about one run. Its fire
 // time is that of RunID. Fields that its kind does not speak of are ignored.
 type Update struct {
-	Kind    Kind // recorded, held, started, progress, finished or marked
+	Kind    runlog.Kind // recorded, held, started, progress, finished or marked
 	RunID   job.RunID
 	Job     job.Name
 	Version int
 	Attempt int
 	// Piece is what it is about. Of a run that is done in pieces, Total is how many.
-	Piece Piece
+	Piece runlog.Piece
 	Total int
 	Cause job.Cause
 	// At is when the record or the event was made.
@@ -69,18 +69,18 @@ type Update struct {
 // a run: whatever is said of the run later, tells as much. A field that only records
 // have belongs here.
 func (u *Update) Plain() bool {
-	return u.Kind == KindRecorded && (u.Status == job.StatusPending || u.Status == job.StatusQueued) &&
+	return u.Kind == runlog.KindRecorded && (u.Status == job.StatusPending || u.Status == job.StatusQueued) &&
 		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Total == 0
 }
 
 // Tells returns the status in which the run, or its piece, is by what u says.
 func (u *Update) Tells() job.Status {
 	switch u.Kind {
-	case KindHeld:
+	case runlog.KindHeld:
 		return job.StatusPending
-	case KindStarted, KindProgress:
+	case runlog.KindStarted, runlog.KindProgress:
 		return job.StatusRunning
-	case KindRecorded, KindFinished, KindLate, KindMarked:
+	case runlog.KindRecorded, runlog.KindFinished, runlog.KindLate, runlog.KindMarked:
 	}
 	return u.Status
 }
@@ -89,7 +89,7 @@ func (u *Update) Tells() job.Status {
 // zero time, by a record that holds it back.
 func (u *Update) Committed() time.Time {
 	switch {
-	case u.Kind != KindRecorded:
+	case u.Kind != runlog.KindRecorded:
 		return u.CommittedAt
 	case u.Status == job.StatusQueued:
 		return time.Time{}
@@ -106,32 +106,29 @@ func (u *Update) Earlier(other *Update) bool {
 	return !u.DeliveredAt.IsZero() && (other.DeliveredAt.IsZero() || u.DeliveredAt.Before(other.DeliveredAt))
 }
 
-// maxWord bounds texts that are names, in bytes.
-const maxWord = 256
-
 // Validate returns an *InvalidError when a store cannot hold u.
 func (u *Update) Validate() error {
-	if err := checkIdentity(u.RunID, u.Job, u.Attempt, u.Piece); err != nil {
+	if err := runlog.CheckIdentity(u.RunID, u.Job, u.Attempt, u.Piece); err != nil {
 		return err
 	}
 	switch {
 	case u.At.IsZero():
-		return invalid("at", "is missing")
-	case u.Total < 0 || u.Total > MaxPieces || u.Piece != Whole && u.Piece.Index() >= u.Total:
-		return invalid("broadcast_total", "must be above broadcast_index, and at most %d", MaxPieces)
+		return job.Invalid("at", "is missing")
+	case u.Total < 0 || u.Total > runlog.MaxPieces || u.Piece != runlog.Whole && u.Piece.Index() >= u.Total:
+		return job.Invalid("broadcast_total", "must be above broadcast_index, and at most %d", runlog.MaxPieces)
 	case !slices.Contains(job.Causes, u.Cause):
-		return invalid("cause", "%q must be one of %v", u.Cause, job.Causes)
-	case len(u.Instance) > maxWord:
-		return invalid("instance", "is longer than %d bytes", maxWord)
+		return job.Invalid("cause", "%q must be one of %v", u.Cause, job.Causes)
+	case len(u.Instance) > runlog.MaxWord:
+		return job.Invalid("instance", "is longer than %d bytes", runlog.MaxWord)
 	case u.Version < 0 || u.Delivery < 0 || u.Count < 0 || u.LogLines < 0:
-		return invalid("version, delivery, count and log_lines", "must not be negative")
+		return job.Invalid("version, delivery, count and log_lines", "must not be negative")
 	case math.IsNaN(u.Progress) || math.IsInf(u.Progress, 0):
-		return invalid("percent", "must be a number from 0 to 100")
+		return job.Invalid("percent", "must be a number from 0 to 100")
 	case len(u.Result) > 0 && !json.Valid(u.Result):
-		return invalid("result", "must be JSON")
+		return job.Invalid("result", "must be JSON")
 	case u.Parent != "":
 		if _, err := job.ParseRunID(string(u.Parent)); err != nil {
-			return invalid("parent_run_id", "must be a run id")
+			return job.Invalid("parent_run_id", "must be a run id")
 		}
 	}
 	return u.checkStatus()
@@ -139,44 +136,27 @@ func (u *Update) Validate() error {
 
 func (u *Update) checkStatus() error {
 	switch u.Kind {
-	case KindHeld, KindStarted, KindProgress:
-	case KindMarked:
-		if u.Piece != Whole {
-			return invalid("broadcast_index", "must be absent: a run is marked as a whole")
+	case runlog.KindHeld, runlog.KindStarted, runlog.KindProgress:
+	case runlog.KindMarked:
+		if u.Piece != runlog.Whole {
+			return job.Invalid("broadcast_index", "must be absent: a run is marked as a whole")
 		}
 		if !u.Status.Marks() {
-			return invalid("status", "%q must be final, and neither succeeded nor skipped, of a run that is marked", u.Status)
+			return job.Invalid("status", "%q must be final, and neither succeeded nor skipped, of a run that is marked", u.Status)
 		}
 		return job.CheckMark(u.Mark, u.Reason)
-	case KindRecorded:
+	case runlog.KindRecorded:
 		if u.Status == job.StatusRunning || !slices.Contains(job.Statuses, u.Status) {
-			return invalid("status", "%q must be one of %v, and not running, in a record", u.Status, job.Statuses)
+			return job.Invalid("status", "%q must be one of %v, and not running, in a record", u.Status, job.Statuses)
 		}
-	case KindFinished:
+	case runlog.KindFinished:
 		if !u.Status.Executed() && u.Status != job.StatusMissed {
-			return invalid("status", "%q must be succeeded, failed, timed_out, cancelled, lost or missed of a finished run", u.Status)
+			return job.Invalid("status", "%q must be succeeded, failed, timed_out, cancelled, lost or missed of a finished run", u.Status)
 		}
-	case KindLate:
+	case runlog.KindLate:
 		fallthrough
 	default:
-		return invalid("kind", "%q must be recorded, held, started, progress, finished or marked", u.Kind)
+		return job.Invalid("kind", "%q must be recorded, held, started, progress, finished or marked", u.Kind)
 	}
 	return nil
-}
-
-func checkIdentity(id job.RunID, name job.Name, attempt int, piece Piece) error {
-	if _, err := job.ParseRunID(string(id)); err != nil {
-		return err
-	}
-	if _, err := job.ParseName(string(name)); err != nil {
-		return err
-	}
-	if attempt < 1 || attempt > math.MaxInt32 {
-		return invalid("attempt", "must be 1 or more")
-	}
-	return piece.check()
-}
-
-func invalid(field, format string, args ...any) error {
-	return &job.InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }

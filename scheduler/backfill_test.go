@@ -58,12 +58,12 @@ func TestABackfillRunsEachFireOnceWhoeverOwnsTheShard(t *testing.T) {
 		time.Sleep(time.Second)
 		fires := hour(20)
 		for range 2 { // asked again, as if the answer had been lost
-			got, err := ask[bus.Backfill](w, bus.VerbBackfill, backfillOf("b1", fires, 2))
+			got, err := ask[job.Backfill](w, bus.VerbBackfill, backfillOf("b1", fires, 2))
 			if err != nil || got.Total != 20 || got.AtOnce != 2 || got.By != "ann" {
 				w.t.Fatal(got, err)
 			}
 		}
-		if _, err := ask[bus.Backfill](w, bus.VerbBackfill, backfillOf("b2", fires[15:], 1)); !errors.Is(err, job.ErrConflict) {
+		if _, err := ask[job.Backfill](w, bus.VerbBackfill, backfillOf("b2", fires[15:], 1)); !errors.Is(err, job.ErrConflict) {
 			w.t.Error("a backfill of fires that another has yet to run:", err)
 		}
 		time.Sleep(7 * time.Second)
@@ -106,18 +106,18 @@ func TestABackfillThatIsCancelledBeginsNoFurtherRun(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", job.Schedule{})
 		time.Sleep(time.Second)
-		if _, err := ask[bus.Backfill](w, bus.VerbBackfill, backfillOf("b1", hour(30), 1)); err != nil {
+		if _, err := ask[job.Backfill](w, bus.VerbBackfill, backfillOf("b1", hour(30), 1)); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
-		got, err := ask[bus.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "b1", Job: "g/a", By: "bob", Reason: "wrong week"})
+		got, err := ask[job.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "b1", Job: "g/a", By: "bob", Reason: "wrong week"})
 		if err != nil || !strings.Contains(got.Cancelled, "bob") || !strings.Contains(got.Cancelled, "wrong week") || got.Begun == 0 || got.Begun > 5 {
 			w.t.Fatal(got, err)
 		}
-		if _, err := ask[bus.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "b1", Job: "g/a"}); !errors.Is(err, job.ErrConflict) {
+		if _, err := ask[job.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "b1", Job: "g/a"}); !errors.Is(err, job.ErrConflict) {
 			w.t.Error(err)
 		}
-		if _, err := ask[bus.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "none", Job: "g/a"}); !errors.Is(err, job.ErrNotFound) {
+		if _, err := ask[job.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "none", Job: "g/a"}); !errors.Is(err, job.ErrNotFound) {
 			w.t.Error(err)
 		}
 		begun := got.Begun
@@ -128,7 +128,7 @@ func TestABackfillThatIsCancelledBeginsNoFurtherRun(t *testing.T) {
 			w.t.Errorf("%d runs after the end of a backfill that had begun %d", len(f.fires), begun)
 		}
 		// What it did not run, another may.
-		if got, err := ask[bus.Backfill](w, bus.VerbBackfill, backfillOf("b2", hour(30)[begun:], 1000)); err != nil || got.Total != 30-begun {
+		if got, err := ask[job.Backfill](w, bus.VerbBackfill, backfillOf("b2", hour(30)[begun:], 1000)); err != nil || got.Total != 30-begun {
 			w.t.Error(got, err)
 		}
 	})
@@ -145,7 +145,7 @@ func TestAWrongBackfillIsRefused(t *testing.T) {
 			"order":   backfillOf("b", []int64{2, 1}, 1),
 			"at_once": backfillOf("b", hour(1), 0),
 		} {
-			if _, err := ask[bus.Backfill](w, bus.VerbBackfill, r); !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			if _, err := ask[job.Backfill](w, bus.VerbBackfill, r); !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), want) {
 				w.t.Errorf("%+v: %v", r, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // killWait is how long the instances of a group have to say whether they run something.
@@ -117,8 +118,8 @@ func (o *ownership) kill(ctx context.Context, r bus.CancelRequest, found []store
 	if err != nil {
 		return nil, fmt.Errorf("encode kill of run %s: %w", r.RunID, err)
 	}
-	err = o.s.conn.AskGroup(ctx, r.Job.Group(), bus.VerbKill, request, killWait, func(reply *bus.InstanceReply) bool {
-		if reply.Answer == bus.AnswerAccepted {
+	err = o.s.conn.AskGroup(ctx, r.Job.Group(), bus.VerbKill, request, killWait, func(reply *fleet.InstanceReply) bool {
+		if reply.Answer == fleet.AnswerAccepted {
 			waiting = slices.DeleteFunc(slices.Clone(waiting), func(w storedTrigger) bool {
 				return w.Total == 0 || slices.Contains(reply.Pieces, w.Index)
 			})

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 // measureEvery is how often a node measures what it does not count as it goes.
@@ -149,7 +150,7 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 	}
 	for i := range instances {
 		in := &instances[i]
-		if in.State == bus.InstanceOnline || in.State == bus.InstanceIncompatible {
+		if in.State == fleet.InstanceOnline || in.State == fleet.InstanceIncompatible {
 			m.instances.WithLabelValues(in.Group).Inc()
 			m.slots.WithLabelValues(in.Group).Add(float64(in.Slots))
 		}

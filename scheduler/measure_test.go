@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // gauges returns what a node shows, by name and the value of the only label.
@@ -37,7 +38,7 @@ func TestANodeShowsWhatItAndTheClusterAreLike(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", job.Schedule{Cron: "* * * * *"}, func(j *job.Job) { j.Misfire.Policy = job.MisfireSkip })
 		w.put("g/b", job.Schedule{Cron: "* * * * *"}, func(j *job.Job) { j.Misfire.Policy = job.FireOnce })
-		data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{Group: "g", Instance: "i", State: bus.InstanceOnline, Protocol: bus.Protocol, Slots: 8, Running: 3}})
+		data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{Group: "g", Instance: "i", State: fleet.InstanceOnline, Protocol: fleet.Protocol, Slots: 8, Running: 3}})
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // discard takes a trigger of group g off the bus as a faulty executor does: answered, and
@@ -219,15 +220,15 @@ func (w *world) holds(tr *bus.Trigger) (stop func()) {
 		if err := json.Unmarshal(m.Data, &asked); err != nil {
 			w.t.Error(err)
 		}
-		reply := bus.InstanceReply{Instance: "holder", Answer: bus.AnswerAccepted}
+		reply := fleet.InstanceReply{Instance: "holder", Answer: fleet.AnswerAccepted}
 		for _, r := range asked.Attempts {
-			custody := bus.CustodyNone
+			custody := fleet.CustodyNone
 			if r == tr.Ref() {
-				custody = bus.CustodyHeld
+				custody = fleet.CustodyHeld
 			}
 			reply.Attempts = append(reply.Attempts, custody)
 		}
-		if err := reply.Respond(m); err != nil {
+		if err := bus.RespondInstance(m, &reply); err != nil {
 			w.t.Error(err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 	"carillon/scheduler/shard"
 )
 
@@ -25,11 +26,11 @@ type roster struct {
 	members map[string]*rosterMember // used by watchInstances alone
 	// online is in the order of the names. It is replaced, not changed; the mutex of terms
 	// guards it.
-	online []*bus.Instance
+	online []*fleet.Instance
 }
 
 type rosterMember struct {
-	bus.Instance
+	fleet.Instance
 	heard time.Time
 }
 
@@ -93,7 +94,7 @@ func (t *terms) putInstance(ctx context.Context, e jetstream.KeyValueEntry, live
 	if !live && e.Created().Before(is.heard) {
 		is.heard = e.Created() // perhaps long ago
 	}
-	if time.Since(is.heard) > bus.InstanceTTL {
+	if time.Since(is.heard) > fleet.InstanceTTL {
 		return
 	}
 	r.members[name] = is
@@ -110,7 +111,7 @@ func (t *terms) expireInstances(ctx context.Context, now time.Time) {
 	for group, r := range rosters {
 		lost := false
 		for name, m := range r.members {
-			if now.Sub(m.heard) > bus.InstanceTTL {
+			if now.Sub(m.heard) > fleet.InstanceTTL {
 				delete(r.members, name)
 				lost = true
 			}
@@ -123,13 +124,13 @@ func (t *terms) expireInstances(ctx context.Context, now time.Time) {
 
 // muster tells every machine which instances of a group are online.
 func (t *terms) muster(ctx context.Context, group string, r *roster) {
-	online := []*bus.Instance{}
+	online := []*fleet.Instance{}
 	for _, m := range r.members {
 		if m.Routable() {
 			online = append(online, &m.Instance)
 		}
 	}
-	slices.SortFunc(online, func(a, b *bus.Instance) int { return cmp.Compare(a.Instance, b.Instance) })
+	slices.SortFunc(online, func(a, b *fleet.Instance) int { return cmp.Compare(a.Instance, b.Instance) })
 	t.mu.Lock()
 	r.online = online
 	t.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // executor does the runs of a group, each at once or as long as a test says.
@@ -33,8 +34,8 @@ func (w *world) execute(takes time.Duration) {
 // known makes an instance known, and returns where it is to take requests.
 func (w *world) known(conn *bus.Conn, group, instance string) bus.Address {
 	w.t.Helper()
-	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{
-		Group: group, Instance: instance, State: bus.InstanceOnline, Protocol: bus.Protocol, At: time.Now(),
+	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{
+		Group: group, Instance: instance, State: fleet.InstanceOnline, Protocol: fleet.Protocol, At: time.Now(),
 	}}
 	data, err := json.Marshal(beat)
 	if err == nil {
@@ -91,7 +92,7 @@ func (x *executor) run(ctx context.Context, group string, do func(*bus.Trigger) 
 		case <-pause.C:
 		case kill := <-kills:
 			status = job.StatusCancelled
-			if err := (&bus.InstanceReply{Instance: "x", Answer: bus.AnswerAccepted}).Respond(kill); err != nil {
+			if err := bus.RespondInstance(kill, &fleet.InstanceReply{Instance: "x", Answer: fleet.AnswerAccepted}); err != nil {
 				x.w.t.Error(err)
 			}
 		case <-ctx.Done():
@@ -348,7 +349,7 @@ func TestCancellingARunningRunIsItsExecutorsBusiness(t *testing.T) {
 				w.t.Error(err)
 			}
 			heard <- r
-			_ = (&bus.InstanceReply{Instance: "x", Answer: bus.AnswerAccepted}).Respond(m)
+			_ = bus.RespondInstance(m, &fleet.InstanceReply{Instance: "x", Answer: fleet.AnswerAccepted})
 		}); err != nil {
 			w.t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ type terms struct {
 
 	mu        sync.Mutex
 	calendars map[string][]*job.CalendarVersion // by name; as many of each as the bucket keeps
-	holds     []bus.Hold
+	holds     []job.Hold
 	rosters   map[string]*roster // by group
 	governed  map[string]bool    // groups
 }

@@ -8,6 +8,8 @@ import (
 
 	"carillon/alert"
 	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -51,7 +53,7 @@ func (h *handlers) TryAlert(ctx context.Context, r TryAlertRequestObject) (TryAl
 
 // ranBefore returns the newest runs that have ended of jobs that may match, and since when
 // there are all of them.
-func (h *handlers) ranBefore(ctx context.Context, m *alert.Match, to time.Time) ([]alert.Ran, time.Time, error) {
+func (h *handlers) ranBefore(ctx context.Context, m *alerting.Match, to time.Time) ([]alert.Ran, time.Time, error) {
 	filter := logstore.RunFilter{From: to.Add(-trialSpan), To: to, Jobs: m.Jobs, Groups: m.Groups, Limit: logstore.MaxRuns}
 	from := filter.From
 	var ran []alert.Ran
@@ -74,7 +76,7 @@ func (h *handlers) ranBefore(ctx context.Context, m *alert.Match, to time.Time) 
 	}
 }
 
-func ranOf(r *logstore.Run) alert.Ran {
+func ranOf(r *runlog.Run) alert.Ran {
 	message := r.Message
 	if message == "" {
 		message = r.Reason

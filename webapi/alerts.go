@@ -11,9 +11,10 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/alert"
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/job/rights"
 	"carillon/logstore"
 )
 
@@ -30,7 +31,7 @@ func (h *handlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObject) (L
 	return ListAlerts200JSONResponse(list), nil
 }
 
-func alertItem(e *alert.Entry[alert.Rule]) AlertItem {
+func alertItem(e *alert.Entry[alerting.Rule]) AlertItem {
 	return AlertItem{Definition: e.Doc, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision}
 }
 
@@ -88,14 +89,14 @@ func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) 
 func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObject) (ListIncidentsResponseObject, error) {
 	p := r.Params
 	sees, now := seesIncident(ctx), time.Now()
-	fits := func(inc *alert.Incident) bool {
+	fits := func(inc *alerting.Incident) bool {
 		return sees(inc) && isIn(inc, p.State, now) && (p.Alert == "" || inc.Rule == p.Alert) &&
 			(p.Group == "" || inc.Group == p.Group) &&
-			(p.Job == "" || slices.ContainsFunc(inc.Jobs, func(a alert.Affected) bool { return string(a.Job) == p.Job }))
+			(p.Job == "" || slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return string(a.Job) == p.Job }))
 	}
 	kept := logstore.FactFilter{State: p.State, What: p.Alert, Group: p.Group}
-	if p.State != "" && p.State != string(alert.Resolved) {
-		kept.State = string(alert.Open)
+	if p.State != "" && p.State != string(alerting.Resolved) {
+		kept.State = string(alerting.Open)
 	}
 	list, next, err := h.findIncidents(ctx, kept, fits, p.Cursor, orDefault(p.Limit, pageSize))
 	if err != nil {
@@ -110,13 +111,13 @@ func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObje
 
 // isIn reports whether an incident is in a state of the contract: what is open fires,
 // unless it is acknowledged or snoozed.
-func isIn(inc *alert.Incident, state string, now time.Time) bool {
+func isIn(inc *alerting.Incident, state string, now time.Time) bool {
 	snoozed, acknowledged := inc.IsSnoozed(now), !inc.AcknowledgedAt.IsZero()
 	switch state {
 	case "firing":
-		return inc.State == alert.Open && !snoozed && !acknowledged
+		return inc.State == alerting.Open && !snoozed && !acknowledged
 	case "acknowledged":
-		return inc.State == alert.Open && !snoozed && acknowledged
+		return inc.State == alerting.Open && !snoozed && acknowledged
 	case "snoozed":
 		return snoozed
 	}
@@ -124,7 +125,7 @@ func isIn(inc *alert.Incident, state string, now time.Time) bool {
 }
 
 // shownIncident returns an incident without what is the alerter's own.
-func shownIncident(inc *alert.Incident) alert.Incident {
+func shownIncident(inc *alerting.Incident) alerting.Incident {
 	shown := *inc
 	shown.Seen = nil
 	return shown
@@ -132,14 +133,14 @@ func shownIncident(inc *alert.Incident) alert.Incident {
 
 // seesIncident returns a function that reports whether the caller sees an incident. One of
 // no group concerns several, or the cluster.
-func seesIncident(ctx context.Context) func(*alert.Incident) bool {
+func seesIncident(ctx context.Context) func(*alerting.Incident) bool {
 	access := whoIs(ctx).Access
-	return func(inc *alert.Incident) bool { return access.May(auth.Viewer, groupOf(inc)) }
+	return func(inc *alerting.Incident) bool { return access.May(rights.Viewer, groupOf(inc)) }
 }
 
-func groupOf(inc *alert.Incident) string {
+func groupOf(inc *alerting.Incident) string {
 	if inc.Group == "" {
-		return auth.Everywhere
+		return rights.Everywhere
 	}
 	return inc.Group
 }
@@ -164,7 +165,7 @@ func (h *handlers) GetIncident(ctx context.Context, r GetIncidentRequestObject) 
 
 // AcknowledgeIncident answers POST /alerts/incidents/{incident}/acknowledge.
 func (h *handlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeIncidentRequestObject) (AcknowledgeIncidentResponseObject, error) {
-	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alert.Incident) {
+	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
 		inc.Acknowledge(author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
 	})
 	if err != nil {
@@ -176,7 +177,7 @@ func (h *handlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeInciden
 
 // ResolveIncident answers POST /alerts/incidents/{incident}/resolve.
 func (h *handlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error) {
-	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alert.Incident) {
+	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
 		inc.Resolve(author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
 	})
 	if err != nil {
@@ -189,10 +190,10 @@ func (h *handlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequest
 // SnoozeIncident answers POST /alerts/incidents/{incident}/snooze.
 func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestObject) (SnoozeIncidentResponseObject, error) {
 	lasts := r.Body.Lasts.Std()
-	if err := alert.CheckSnooze(lasts); err != nil {
+	if err := alerting.CheckSnooze(lasts); err != nil {
 		return nil, err
 	}
-	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alert.Incident) {
+	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		if lasts == 0 {
 			inc.Wake(now)
@@ -211,7 +212,7 @@ func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestOb
 func (h *handlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error) {
 	p := r.Params
 	limit := orDefault(p.Limit, pageSize)
-	incidents, err := h.alerts.Incidents(ctx, func(*alert.Incident) bool { return true })
+	incidents, err := h.alerts.Incidents(ctx, func(*alerting.Incident) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -242,12 +243,12 @@ func (h *handlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject
 		return nil, err
 	}
 	access := whoIs(ctx).Access
-	list = slices.DeleteFunc(list, func(s alert.Silence) bool {
+	list = slices.DeleteFunc(list, func(s alerting.Silence) bool {
 		group := s.Group
 		if s.Job != "" {
 			group = s.Job.Group()
 		}
-		return group != "" && !access.May(auth.Viewer, group)
+		return group != "" && !access.May(rights.Viewer, group)
 	})
 	return ListSilences200JSONResponse{Items: list}, nil
 }
@@ -255,7 +256,7 @@ func (h *handlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject
 // AddSilence answers POST /alerts/silences.
 func (h *handlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (AddSilenceResponseObject, error) {
 	b := r.Body
-	s, err := alert.NewSilence(alert.Silence{Rule: b.Alert, Group: b.ExecutorGroup, Job: job.Name(b.Job), Reason: b.Reason}, b.Lasts.Std(), author(ctx), time.Now().Truncate(time.Millisecond))
+	s, err := alerting.NewSilence(alerting.Silence{Rule: b.Alert, Group: b.ExecutorGroup, Job: job.Name(b.Job), Reason: b.Reason}, b.Lasts.Std(), author(ctx), time.Now().Truncate(time.Millisecond))
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +290,7 @@ func (h *handlers) ListChannels(ctx context.Context, _ ListChannelsRequestObject
 	return ListChannels200JSONResponse(list), nil
 }
 
-func channelItem(e *alert.Entry[alert.Channel]) ChannelItem {
+func channelItem(e *alert.Entry[alerting.Channel]) ChannelItem {
 	return ChannelItem{
 		Definition: e.Doc, Secrets: append([]string{}, slices.Sorted(maps.Keys(e.Sealed))...), Missing: append([]string{}, e.Doc.Missing(e.Sealed)...),
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
@@ -333,7 +334,7 @@ func (h *handlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (P
 
 // withoutHeaders returns a channel for the audit log: the values of headers may be
 // passwords.
-func withoutHeaders(c alert.Channel) alert.Channel {
+func withoutHeaders(c alerting.Channel) alerting.Channel {
 	c.Headers = hiddenValues(c.Headers)
 	return c
 }
@@ -377,7 +378,7 @@ func (h *handlers) DeleteChannelSecret(ctx context.Context, r DeleteChannelSecre
 	return DeleteChannelSecret204Response{}, nil
 }
 
-func (h *handlers) setChannelSecret(ctx context.Context, channel, name, value string) (*alert.Entry[alert.Channel], error) {
+func (h *handlers) setChannelSecret(ctx context.Context, channel, name, value string) (*alert.Entry[alerting.Channel], error) {
 	if err := job.CheckSlug("channel", channel); err != nil {
 		return nil, err
 	}

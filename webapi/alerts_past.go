@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/alert"
 	"carillon/job"
+	"carillon/job/alerting"
 	"carillon/logstore"
 )
 
@@ -22,16 +22,16 @@ const factsAtOnce = 1000
 // findIncidents returns a page of the incidents that fit, the newest first: those that
 // the bucket has, and from the log store those that it has no more. While one of the two
 // is away, the other answers alone.
-func (h *handlers) findIncidents(ctx context.Context, kept logstore.FactFilter, fits func(*alert.Incident) bool, cursor string, limit int) (list []alert.Incident, next string, err error) {
-	present, fitting := map[string]bool{}, []alert.Incident{}
-	all, busErr := h.alerts.Incidents(ctx, func(*alert.Incident) bool { return true })
+func (h *handlers) findIncidents(ctx context.Context, kept logstore.FactFilter, fits func(*alerting.Incident) bool, cursor string, limit int) (list []alerting.Incident, next string, err error) {
+	present, fitting := map[string]bool{}, []alerting.Incident{}
+	all, busErr := h.alerts.Incidents(ctx, func(*alerting.Incident) bool { return true })
 	for i := range all {
 		present[all[i].ID] = true
 		if fits(&all[i]) {
 			fitting = append(fitting, all[i])
 		}
 	}
-	place := func(inc *alert.Incident) logstore.FactCursor {
+	place := func(inc *alerting.Incident) logstore.FactCursor {
 		return logstore.FactCursor{At: inc.OpenedAt, ID: inc.ID}
 	}
 	after, err := incidentCursor(cursor)
@@ -42,7 +42,7 @@ func (h *handlers) findIncidents(ctx context.Context, kept logstore.FactFilter, 
 	if after != nil {
 		kept.Cursor = after.String()
 	}
-	var past []alert.Incident
+	var past []alerting.Incident
 	more := true
 	for more && len(past) <= limit {
 		page, err := h.store.Facts(ctx, kept)
@@ -67,7 +67,7 @@ func (h *handlers) findIncidents(ctx context.Context, kept logstore.FactFilter, 
 	}
 	list, next = joinPages(fitting, past, more, after, limit, place)
 	if list == nil {
-		list = []alert.Incident{}
+		list = []alerting.Incident{}
 	}
 	_, next, _ = strings.Cut(next, ".") // the id alone says all
 	return list, next, nil
@@ -94,8 +94,8 @@ func incidentCursor(id string) (*logstore.FactCursor, error) {
 	return &c, nil
 }
 
-func incidentOf(f *logstore.Fact) (*alert.Incident, error) {
-	inc := &alert.Incident{}
+func incidentOf(f *logstore.Fact) (*alerting.Incident, error) {
+	inc := &alerting.Incident{}
 	if err := json.Unmarshal(f.Doc, inc); err != nil {
 		return nil, fmt.Errorf("decode incident %s: %w", f.ID, err)
 	}
@@ -104,7 +104,7 @@ func incidentOf(f *logstore.Fact) (*alert.Incident, error) {
 
 // incident returns an incident, however old. The error is job.ErrNotFound when there is
 // none.
-func (h *handlers) incident(ctx context.Context, id string) (*alert.Incident, error) {
+func (h *handlers) incident(ctx context.Context, id string) (*alerting.Incident, error) {
 	inc, err := h.alerts.Incident(ctx, id)
 	if !errors.Is(err, job.ErrNotFound) {
 		return inc, err

@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"carillon/alert"
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/job/rights"
 )
 
 // incident has an alerter find a run of a group that failed, and returns the id of the
 // incident.
 func (g *guardedWorld) incident(group string) string {
 	g.Helper()
-	rule := alert.Rule{Alert: "of-" + group, Match: alert.Match{Groups: []string{group}}}
+	rule := alerting.Rule{Alert: "of-" + group, Match: alerting.Match{Groups: []string{group}}}
 	_, _, _, err := g.handlers().alerts.PutRule(g.Context(), rule, bus.Edit{At: time.Now().Add(-time.Minute)})
 	g.check(err)
 	a, err := alert.New(g.conn, alert.Config{})
@@ -45,7 +46,7 @@ func (g *guardedWorld) incident(group string) string {
 	_, err = g.conn.JS.PublishMsg(ctx, m)
 	g.check(err)
 	for range w.Updates() {
-		list, err := g.handlers().alerts.Incidents(ctx, func(inc *alert.Incident) bool { return inc.Group == group })
+		list, err := g.handlers().alerts.Incidents(ctx, func(inc *alerting.Incident) bool { return inc.Group == group })
 		g.check(err)
 		if len(list) > 0 {
 			return list[0].ID
@@ -63,7 +64,7 @@ func TestARuleIsSavedReadChangedAndDeleted(t *testing.T) {
 	w.problem(400, "invalid", "PUT", path, `{"alert":"nightly","channels":["mail"]}`, `is not a channel; make it first`)
 	want[ChannelItem](w, http.StatusOK, "PUT", "/api/v1/alerts/channels/mail", `{"channel":"mail","kind":"webhook","url":"https://example.org"}`)
 	item, a := want[AlertItem](w, http.StatusOK, "PUT", path, `{"alert":"nightly","match":{"groups":["billing"]},"when":{"in_a_row":3},"channels":["mail"],"repeat":"4h"}`)
-	if item.Definition.When.InARow != 3 || len(item.Definition.When.Ends) != 4 || item.Definition.Severity != alert.Warning {
+	if item.Definition.When.InARow != 3 || len(item.Definition.When.Ends) != 4 || item.Definition.Severity != alerting.Warning {
 		t.Errorf("saved as %+v", item)
 	}
 	tag := a.Get("ETag")
@@ -136,7 +137,7 @@ func TestIncidentsAreForThoseWhoSeeTheirGroup(t *testing.T) {
 	ann := g.administrator()
 	id := g.incident("ops")
 	mine := g.incident("billing")
-	bob := ann.person("bob", auth.Access{Role: auth.Operator, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll"})
+	bob := ann.person("bob", rights.Access{Role: rights.Operator, Group: "billing"}, rights.Access{Role: rights.Viewer, Group: "payroll"})
 	if u, _ := want[UserItem](g.world, http.StatusOK, "GET", "/api/v1/users/bob", nil, ann.headers()...); u.User != "bob" || len(u.Access) != 2 {
 		t.Errorf("bob is %+v", u)
 	}

@@ -5,3154 +5,444 @@ package webapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
-	"carillon/alert"
-	"carillon/audit"
-	"carillon/auth"
-	"carillon/bus"
-	"carillon/job"
-	"carillon/ledger"
-	"carillon/logstore"
+	"carillon/api"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/oapi-codegen/runtime"
 )
 
-// Defines values for BulkOutcome.
 const (
-	BulkOutcomeChanged   BulkOutcome = "changed"
-	BulkOutcomeRefused   BulkOutcome = "refused"
-	BulkOutcomeUnchanged BulkOutcome = "unchanged"
+	BulkOutcomeChanged   = api.BulkOutcomeChanged
+	BulkOutcomeRefused   = api.BulkOutcomeRefused
+	BulkOutcomeUnchanged = api.BulkOutcomeUnchanged
+)
+const (
+	CalendarFileEventOutcomeImported = api.CalendarFileEventOutcomeImported
+	CalendarFileEventOutcomeLeftOut  = api.CalendarFileEventOutcomeLeftOut
+)
+const (
+	CrontabLineOutcomeBroken   = api.CrontabLineOutcomeBroken
+	CrontabLineOutcomeImported = api.CrontabLineOutcomeImported
+	CrontabLineOutcomeSetting  = api.CrontabLineOutcomeSetting
+	CrontabLineOutcomeSkipped  = api.CrontabLineOutcomeSkipped
+)
+const (
+	GroupStateDraining = api.GroupStateDraining
+	GroupStateEmpty    = api.GroupStateEmpty
+	GroupStateOnline   = api.GroupStateOnline
+)
+const (
+	HealthStatusOk          = api.HealthStatusOk
+	HealthStatusUnavailable = api.HealthStatusUnavailable
+)
+const (
+	JobBulkActionDelete = api.JobBulkActionDelete
+	JobBulkActionEdit   = api.JobBulkActionEdit
+	JobBulkActionPause  = api.JobBulkActionPause
+	JobBulkActionResume = api.JobBulkActionResume
+	JobBulkActionRun    = api.JobBulkActionRun
+)
+const (
+	PutJobResultResultChanged   = api.PutJobResultResultChanged
+	PutJobResultResultCreated   = api.PutJobResultResultCreated
+	PutJobResultResultUnchanged = api.PutJobResultResultUnchanged
+)
+const (
+	RetryRequestPiecesAll    = api.RetryRequestPiecesAll
+	RetryRequestPiecesFailed = api.RetryRequestPiecesFailed
+)
+const (
+	RetryRequestVersionLatest = api.RetryRequestVersionLatest
+	RetryRequestVersionSame   = api.RetryRequestVersionSame
+)
+const (
+	RunBulkActionCancel = api.RunBulkActionCancel
+	RunBulkActionMark   = api.RunBulkActionMark
+	RunBulkActionRetry  = api.RunBulkActionRetry
+)
+const (
+	SQLRequestFormatCsv    = api.SQLRequestFormatCsv
+	SQLRequestFormatJSON   = api.SQLRequestFormatJSON
+	SQLRequestFormatNdjson = api.SQLRequestFormatNdjson
+)
+const (
+	UserItemSignsInNever    = api.UserItemSignsInNever
+	UserItemSignsInOidc     = api.UserItemSignsInOidc
+	UserItemSignsInPassword = api.UserItemSignsInPassword
+)
+const (
+	XXLJobEntryOutcomeBroken   = api.XXLJobEntryOutcomeBroken
+	XXLJobEntryOutcomeImported = api.XXLJobEntryOutcomeImported
+	XXLJobEntryOutcomeSkipped  = api.XXLJobEntryOutcomeSkipped
+)
+const (
+	ListRunsParamsAttemptsAll    = api.ListRunsParamsAttemptsAll
+	ListRunsParamsAttemptsNewest = api.ListRunsParamsAttemptsNewest
+)
+const (
+	ListRunsParamsSortDelay           = api.ListRunsParamsSortDelay
+	ListRunsParamsSortDuration        = api.ListRunsParamsSortDuration
+	ListRunsParamsSortFinishedAt      = api.ListRunsParamsSortFinishedAt
+	ListRunsParamsSortFireTime        = api.ListRunsParamsSortFireTime
+	ListRunsParamsSortMinusDelay      = api.ListRunsParamsSortMinusDelay
+	ListRunsParamsSortMinusDuration   = api.ListRunsParamsSortMinusDuration
+	ListRunsParamsSortMinusFinishedAt = api.ListRunsParamsSortMinusFinishedAt
+	ListRunsParamsSortMinusFireTime   = api.ListRunsParamsSortMinusFireTime
+	ListRunsParamsSortMinusStartedAt  = api.ListRunsParamsSortMinusStartedAt
+	ListRunsParamsSortStartedAt       = api.ListRunsParamsSortStartedAt
 )
 
-// Valid indicates whether the value is a known member of the BulkOutcome enum.
-func (e BulkOutcome) Valid() bool {
-	switch e {
-	case BulkOutcomeChanged:
-		return true
-	case BulkOutcomeRefused:
-		return true
-	case BulkOutcomeUnchanged:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for CalendarFileEventOutcome.
-const (
-	CalendarFileEventOutcomeImported CalendarFileEventOutcome = "imported"
-	CalendarFileEventOutcomeLeftOut  CalendarFileEventOutcome = "left_out"
-)
-
-// Valid indicates whether the value is a known member of the CalendarFileEventOutcome enum.
-func (e CalendarFileEventOutcome) Valid() bool {
-	switch e {
-	case CalendarFileEventOutcomeImported:
-		return true
-	case CalendarFileEventOutcomeLeftOut:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for CrontabLineOutcome.
-const (
-	CrontabLineOutcomeBroken   CrontabLineOutcome = "broken"
-	CrontabLineOutcomeImported CrontabLineOutcome = "imported"
-	CrontabLineOutcomeSetting  CrontabLineOutcome = "setting"
-	CrontabLineOutcomeSkipped  CrontabLineOutcome = "skipped"
-)
-
-// Valid indicates whether the value is a known member of the CrontabLineOutcome enum.
-func (e CrontabLineOutcome) Valid() bool {
-	switch e {
-	case CrontabLineOutcomeBroken:
-		return true
-	case CrontabLineOutcomeImported:
-		return true
-	case CrontabLineOutcomeSetting:
-		return true
-	case CrontabLineOutcomeSkipped:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for GroupState.
-const (
-	GroupStateDraining GroupState = "draining"
-	GroupStateEmpty    GroupState = "empty"
-	GroupStateOnline   GroupState = "online"
-)
-
-// Valid indicates whether the value is a known member of the GroupState enum.
-func (e GroupState) Valid() bool {
-	switch e {
-	case GroupStateDraining:
-		return true
-	case GroupStateEmpty:
-		return true
-	case GroupStateOnline:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for HealthStatus.
-const (
-	HealthStatusOk          HealthStatus = "ok"
-	HealthStatusUnavailable HealthStatus = "unavailable"
-)
-
-// Valid indicates whether the value is a known member of the HealthStatus enum.
-func (e HealthStatus) Valid() bool {
-	switch e {
-	case HealthStatusOk:
-		return true
-	case HealthStatusUnavailable:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for JobBulkAction.
-const (
-	JobBulkActionDelete JobBulkAction = "delete"
-	JobBulkActionEdit   JobBulkAction = "edit"
-	JobBulkActionPause  JobBulkAction = "pause"
-	JobBulkActionResume JobBulkAction = "resume"
-	JobBulkActionRun    JobBulkAction = "run"
-)
-
-// Valid indicates whether the value is a known member of the JobBulkAction enum.
-func (e JobBulkAction) Valid() bool {
-	switch e {
-	case JobBulkActionDelete:
-		return true
-	case JobBulkActionEdit:
-		return true
-	case JobBulkActionPause:
-		return true
-	case JobBulkActionResume:
-		return true
-	case JobBulkActionRun:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PutJobResultResult.
-const (
-	PutJobResultResultChanged   PutJobResultResult = "changed"
-	PutJobResultResultCreated   PutJobResultResult = "created"
-	PutJobResultResultUnchanged PutJobResultResult = "unchanged"
-)
-
-// Valid indicates whether the value is a known member of the PutJobResultResult enum.
-func (e PutJobResultResult) Valid() bool {
-	switch e {
-	case PutJobResultResultChanged:
-		return true
-	case PutJobResultResultCreated:
-		return true
-	case PutJobResultResultUnchanged:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RetryRequestPieces.
-const (
-	RetryRequestPiecesAll    RetryRequestPieces = "all"
-	RetryRequestPiecesFailed RetryRequestPieces = "failed"
-)
-
-// Valid indicates whether the value is a known member of the RetryRequestPieces enum.
-func (e RetryRequestPieces) Valid() bool {
-	switch e {
-	case RetryRequestPiecesAll:
-		return true
-	case RetryRequestPiecesFailed:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RetryRequestVersion.
-const (
-	RetryRequestVersionLatest RetryRequestVersion = "latest"
-	RetryRequestVersionSame   RetryRequestVersion = "same"
-)
-
-// Valid indicates whether the value is a known member of the RetryRequestVersion enum.
-func (e RetryRequestVersion) Valid() bool {
-	switch e {
-	case RetryRequestVersionLatest:
-		return true
-	case RetryRequestVersionSame:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RunBulkAction.
-const (
-	RunBulkActionCancel RunBulkAction = "cancel"
-	RunBulkActionMark   RunBulkAction = "mark"
-	RunBulkActionRetry  RunBulkAction = "retry"
-)
-
-// Valid indicates whether the value is a known member of the RunBulkAction enum.
-func (e RunBulkAction) Valid() bool {
-	switch e {
-	case RunBulkActionCancel:
-		return true
-	case RunBulkActionMark:
-		return true
-	case RunBulkActionRetry:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for SQLRequestFormat.
-const (
-	SQLRequestFormatCsv    SQLRequestFormat = "csv"
-	SQLRequestFormatJSON   SQLRequestFormat = "json"
-	SQLRequestFormatNdjson SQLRequestFormat = "ndjson"
-)
-
-// Valid indicates whether the value is a known member of the SQLRequestFormat enum.
-func (e SQLRequestFormat) Valid() bool {
-	switch e {
-	case SQLRequestFormatCsv:
-		return true
-	case SQLRequestFormatJSON:
-		return true
-	case SQLRequestFormatNdjson:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for UserItemSignsIn.
-const (
-	UserItemSignsInNever    UserItemSignsIn = "never"
-	UserItemSignsInOidc     UserItemSignsIn = "oidc"
-	UserItemSignsInPassword UserItemSignsIn = "password"
-)
-
-// Valid indicates whether the value is a known member of the UserItemSignsIn enum.
-func (e UserItemSignsIn) Valid() bool {
-	switch e {
-	case UserItemSignsInNever:
-		return true
-	case UserItemSignsInOidc:
-		return true
-	case UserItemSignsInPassword:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for XXLJobEntryOutcome.
-const (
-	XXLJobEntryOutcomeBroken   XXLJobEntryOutcome = "broken"
-	XXLJobEntryOutcomeImported XXLJobEntryOutcome = "imported"
-	XXLJobEntryOutcomeSkipped  XXLJobEntryOutcome = "skipped"
-)
-
-// Valid indicates whether the value is a known member of the XXLJobEntryOutcome enum.
-func (e XXLJobEntryOutcome) Valid() bool {
-	switch e {
-	case XXLJobEntryOutcomeBroken:
-		return true
-	case XXLJobEntryOutcomeImported:
-		return true
-	case XXLJobEntryOutcomeSkipped:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ListRunsParamsAttempts.
-const (
-	ListRunsParamsAttemptsAll    ListRunsParamsAttempts = "all"
-	ListRunsParamsAttemptsNewest ListRunsParamsAttempts = "newest"
-)
-
-// Valid indicates whether the value is a known member of the ListRunsParamsAttempts enum.
-func (e ListRunsParamsAttempts) Valid() bool {
-	switch e {
-	case ListRunsParamsAttemptsAll:
-		return true
-	case ListRunsParamsAttemptsNewest:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ListRunsParamsSort.
-const (
-	ListRunsParamsSortDelay           ListRunsParamsSort = "delay"
-	ListRunsParamsSortDuration        ListRunsParamsSort = "duration"
-	ListRunsParamsSortFinishedAt      ListRunsParamsSort = "finished_at"
-	ListRunsParamsSortFireTime        ListRunsParamsSort = "fire_time"
-	ListRunsParamsSortMinusDelay      ListRunsParamsSort = "-delay"
-	ListRunsParamsSortMinusDuration   ListRunsParamsSort = "-duration"
-	ListRunsParamsSortMinusFinishedAt ListRunsParamsSort = "-finished_at"
-	ListRunsParamsSortMinusFireTime   ListRunsParamsSort = "-fire_time"
-	ListRunsParamsSortMinusStartedAt  ListRunsParamsSort = "-started_at"
-	ListRunsParamsSortStartedAt       ListRunsParamsSort = "started_at"
-)
-
-// Valid indicates whether the value is a known member of the ListRunsParamsSort enum.
-func (e ListRunsParamsSort) Valid() bool {
-	switch e {
-	case ListRunsParamsSortDelay:
-		return true
-	case ListRunsParamsSortDuration:
-		return true
-	case ListRunsParamsSortFinishedAt:
-		return true
-	case ListRunsParamsSortFireTime:
-		return true
-	case ListRunsParamsSortMinusDelay:
-		return true
-	case ListRunsParamsSortMinusDuration:
-		return true
-	case ListRunsParamsSortMinusFinishedAt:
-		return true
-	case ListRunsParamsSortMinusFireTime:
-		return true
-	case ListRunsParamsSortMinusStartedAt:
-		return true
-	case ListRunsParamsSortStartedAt:
-		return true
-	default:
-		return false
-	}
-}
-
-// Access defines model for Access.
-type Access = auth.Access
-
-// AffectedFire defines model for AffectedFire.
-type AffectedFire struct {
-	FireTime time.Time `json:"fire_time"`
-
-	// Skipped Whether it would be skipped; else it would run
-	Skipped bool `json:"skipped"`
-}
-
-// AffectedJob defines model for AffectedJob.
-type AffectedJob struct {
-	// Fires The first 5 of them
-	Fires    []AffectedFire `json:"fires"`
-	Job      job.Name       `json:"job"`
-	Released int            `json:"released"`
-	Skipped  int            `json:"skipped"`
-}
-
-// Alert A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
-type Alert = alert.Rule
-
-// AlertItem defines model for AlertItem.
-type AlertItem struct {
-	Author    string    `json:"author,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-
-	// Definition A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
-	Definition Alert     `json:"definition"`
-	Revision   uint64    `json:"revision"`
-	UpdatedAt  time.Time `json:"updated_at"`
-}
-
-// AlertList defines model for AlertList.
-type AlertList struct {
-	Items []AlertItem `json:"items"`
-}
-
-// AlertTrial defines model for AlertTrial.
-type AlertTrial struct {
-	// From Of the oldest run that was looked at, where there were more; else seven days ago
-	From time.Time `json:"from"`
-
-	// Items The newest 50 of them
-	Items []AlertTrialItem `json:"items"`
-
-	// Runs How many runs were looked at
-	Runs int       `json:"runs"`
-	To   time.Time `json:"to"`
-
-	// Total How many incidents there would have been
-	Total int `json:"total"`
-}
-
-// AlertTrialItem defines model for AlertTrialItem.
-type AlertTrialItem struct {
-	// Count Of bad runs
-	Count    int       `json:"count"`
-	OpenedAt time.Time `json:"opened_at"`
-
-	// ResolvedAt Absent while it would still be open
-	ResolvedAt time.Time `json:"resolved_at,omitzero"`
-	Subject    string    `json:"subject"`
-	Summary    string    `json:"summary"`
-}
-
-// AuditEntry One change.
-type AuditEntry = audit.Entry
-
-// AuditPage defines model for AuditPage.
-type AuditPage struct {
-	// AsOf The bus does not answer: what was changed after this may be missing. Absent where all is there
-	AsOf  time.Time    `json:"as_of,omitzero"`
-	Items []AuditEntry `json:"items"`
-	Next  string       `json:"next,omitempty"`
-
-	// Since The log store does not answer, or is far behind: what was changed before this may be missing. Absent where all is there
-	Since time.Time `json:"since,omitzero"`
-}
-
-// AuditedPage defines model for AuditedPage.
-type AuditedPage = ledger.Page
-
-// Backfill defines model for Backfill.
-type Backfill = bus.Backfill
-
-// BackfillList defines model for BackfillList.
-type BackfillList struct {
-	Items []Backfill `json:"items"`
-}
-
-// BackfillRequest defines model for BackfillRequest.
-type BackfillRequest struct {
-	// Again Also fires that an earlier backfill has run with success
-	Again bool `json:"again,omitempty"`
-
-	// AtOnce How many of its runs may be alive; 1 by default
-	AtOnce int `json:"at_once,omitempty"`
-
-	// DryRun Only say which fires would run
-	DryRun bool `json:"dry_run,omitempty"`
-
-	// From Fire time, inclusive
-	From time.Time `json:"from"`
-
-	// ID The backfill's name; chosen by the server when absent
-	ID   string `json:"id,omitempty"`
-	Note string `json:"note,omitempty"`
-
-	// Only Which fires: missed is the default; all are also those from before the job was there
-	Only ledger.Only `json:"only,omitempty"`
-
-	// To Fire time, exclusive; at most 92 days after from. Defaults to now
-	To time.Time `json:"to,omitempty"`
-}
-
-// BackfillResult defines model for BackfillResult.
-type BackfillResult struct {
-	Backfill *bus.Backfill `json:"backfill,omitempty"`
-
-	// Fires Oldest first
-	Fires []LedgerEntry `json:"fires"`
-
-	// LeftOut How many fires an earlier backfill has run, or has yet to
-	LeftOut int `json:"left_out"`
-}
-
-// BulkOutcome What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
-type BulkOutcome string
-
-// BusState defines model for BusState.
-type BusState = bus.State
-
-// Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
-type Calendar = job.Calendar
-
-// CalendarFile defines model for CalendarFile.
-type CalendarFile struct {
-	// Text The file, as RFC 5545 has it
-	Text string `json:"text"`
-
-	// Years For how many years, from this one on, to write out what recurs without end and is not on the same dates each year
-	Years int `json:"years,omitempty"`
-
-	// Zone The time zone in which dates are meant. Defaults to that of the file, or else UTC
-	Zone string `json:"zone,omitempty"`
-}
-
-// CalendarFileEvent defines model for CalendarFileEvent.
-type CalendarFileEvent struct {
-	// Dates As in a calendar: 2026-12-25, or 12-25 for every year
-	Dates []string `json:"dates"`
-
-	// Days Of one that is on days of every week: which
-	//
-	// Examples: sat,sun
-	Days string `json:"days,omitempty"`
-
-	// Line Where it begins, from 1
-	Line int `json:"line"`
-
-	// Note The same in words, or up to when it was written out
-	Note    string                   `json:"note,omitempty"`
-	Outcome CalendarFileEventOutcome `json:"outcome"`
-
-	// Reason Why it was left out. over: or no day of it is left
-	Reason string `json:"reason,omitempty"`
-	Title  string `json:"title"`
-}
-
-// CalendarFileEventOutcome defines model for CalendarFileEvent.Outcome.
-type CalendarFileEventOutcome string
-
-// CalendarFileRead defines model for CalendarFileRead.
-type CalendarFileRead struct {
-	Dates []string `json:"dates"`
-
-	// Events In the order of the file
-	Events []CalendarFileEvent `json:"events"`
-
-	// Title What the file calls itself; may be empty
-	Title string `json:"title"`
-
-	// Until Up to which day events that recur without end were written out
-	Until   string           `json:"until,omitempty"`
-	Windows []CalendarWindow `json:"windows"`
-
-	// Zone That of the request or else of the file; empty if neither has one
-	Zone string `json:"zone"`
-}
-
-// CalendarItem defines model for CalendarItem.
-type CalendarItem struct {
-	Definition CalendarVersion `json:"definition"`
-	Revision   uint64          `json:"revision"`
-}
-
-// CalendarList defines model for CalendarList.
-type CalendarList struct {
-	Items []CalendarItem `json:"items"`
-}
-
-// CalendarPreview defines model for CalendarPreview.
-type CalendarPreview struct {
-	// Complete False when there were too many jobs or fires to look at all
-	Complete bool      `json:"complete"`
-	From     time.Time `json:"from"`
-
-	// Jobs Those that name the calendar, at most 500, in order of name
-	Jobs []AffectedJob `json:"jobs"`
-
-	// Released Fires that would run and are skipped now
-	Released int `json:"released"`
-
-	// Skipped Fires that would be skipped and run now
-	Skipped int       `json:"skipped"`
-	To      time.Time `json:"to"`
-}
-
-// CalendarVersion defines model for CalendarVersion.
-type CalendarVersion = job.CalendarVersion
-
-// CalendarWindow defines model for CalendarWindow.
-type CalendarWindow = job.Window
-
-// Can The executor groups in which one can do something; `*` alone is everywhere
-type Can struct {
-	// Admin Everywhere: users, tokens of others
-	Admin []string `json:"admin"`
-
-	// Edit Save and delete jobs; everywhere: calendars too
-	Edit []string `json:"edit"`
-	Logs []string `json:"logs"`
-
-	// Operate Run, cancel, pause, resume
-	Operate []string `json:"operate"`
-	Params  []string `json:"params"`
-	Scripts []string `json:"scripts"`
-	Secrets []string `json:"secrets"`
-	View    []string `json:"view"`
-}
-
-// CancelAccepted defines model for CancelAccepted.
-type CancelAccepted struct {
-	// Found queued or pending: it was called off; running: its instance has been told
-	Found job.Status `json:"found"`
-	RunID job.RunID  `json:"run_id"`
-}
-
-// CancelRequest defines model for CancelRequest.
-type CancelRequest struct {
-	// Job group/name of a run so new that the history may not have it yet
-	Job    job.Name `json:"job,omitempty"`
-	Reason string   `json:"reason,omitempty"`
-}
-
-// Cause defines model for Cause.
-type Cause = job.Cause
-
-// Change One state change of a run.
-type Change = logstore.Change
-
-// Changed The data of an event.
-type Changed struct {
-	// More More has changed than is named
-	More bool `json:"more"`
-
-	// Names Jobs, as group/name, of jobs and runs; groups, of executors
-	Names []string `json:"names"`
-}
-
-// Channel A way to people. Secrets are set by themselves.
-type Channel = alert.Channel
-
-// ChannelItem defines model for ChannelItem.
-type ChannelItem struct {
-	Author    string    `json:"author,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-
-	// Definition A way to people. Secrets are set by themselves.
-	Definition Channel `json:"definition"`
-
-	// Missing The names of those without which it cannot be used
-	Missing  []string `json:"missing"`
-	Revision uint64   `json:"revision"`
-
-	// Secrets The names of those that are set
-	Secrets   []string  `json:"secrets"`
-	UpdatedAt time.Time `json:"updated_at"`
-}
-
-// ChannelList defines model for ChannelList.
-type ChannelList struct {
-	Items []ChannelItem `json:"items"`
-}
-
-// ChannelSecret defines model for ChannelSecret.
-type ChannelSecret struct {
-	Value string `json:"value"`
-}
-
-// Check defines model for Check.
-type Check struct {
-	// Detail What is wrong
-	Detail string `json:"detail,omitempty"`
-
-	// Name Examples: bus
-	Name string `json:"name"`
-	Ok   bool   `json:"ok"`
-}
-
-// Child A job that runs after another. In a request it may be its name alone, as text.
-type Child = job.Child
-
-// ClockChange defines model for ClockChange.
-type ClockChange struct {
-	// AfterSeconds And from then on
-	AfterSeconds int       `json:"after_seconds"`
-	At           time.Time `json:"at"`
-
-	// BeforeSeconds How far clocks are ahead of UTC until then
-	BeforeSeconds int `json:"before_seconds"`
-
-	// Gap What becomes of fires whose time of day does not exist: one of them when the gap ends, or none
-	Gap string `json:"gap"`
-
-	// Overlap Which of two equal times of day has the fire
-	Overlap string `json:"overlap"`
-}
-
-// ConsumerState defines model for ConsumerState.
-type ConsumerState = bus.ConsumerState
-
-// Credential defines model for Credential.
-type Credential struct {
-	// Author Who made it
-	Author    string    `json:"author"`
-	CreatedAt time.Time `json:"created_at"`
-	Expired   bool      `json:"expired"`
-
-	// ExpiresAt Absent for never
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-
-	// Group Examples: billing
-	Group string `json:"group"`
-
-	// ID Examples: cx4hq2m7zk3wd5t
-	ID string `json:"id"`
-
-	// Name Where it is, or what for
-	//
-	// Examples: web1
-	Name string `json:"name"`
-
-	// PublicKey The public half of its key
-	PublicKey string `json:"public_key"`
-
-	// Replaces The id of the one that was rotated into it
-	Replaces string `json:"replaces,omitempty"`
-}
-
-// CredentialList defines model for CredentialList.
-type CredentialList struct {
-	Items []Credential `json:"items"`
-}
-
-// CredentialRequest defines model for CredentialRequest.
-type CredentialRequest struct {
-	// ExpiresIn How long it works. Defaults to ever
-	ExpiresIn job.Duration `json:"expires_in,omitempty"`
-
-	// Name Where it is to be, or what for
-	//
-	// Examples: web1
-	Name string `json:"name"`
-}
-
-// CrontabLine defines model for CrontabLine.
-type CrontabLine struct {
-	// Job What was made of an imported line
-	Job *job.Job `json:"job,omitempty"`
-
-	// Line Counts from 1
-	Line int `json:"line"`
-
-	// Note Why it was skipped or is broken, or what one should know of it
-	Note string `json:"note,omitempty"`
-
-	// Outcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
-	Outcome CrontabLineOutcome `json:"outcome"`
-	Text    string             `json:"text"`
-}
-
-// CrontabLineOutcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
-type CrontabLineOutcome string
-
-// CrontabLines defines model for CrontabLines.
-type CrontabLines struct {
-	Items []CrontabLine `json:"items"`
-}
-
-// CrontabRequest defines model for CrontabRequest.
-type CrontabRequest struct {
-	// Group The executor group of the jobs
-	Group string `json:"group,omitempty"`
-
-	// System Whether a user is named before each command, as in /etc/crontab. Defaults to what the text looks like
-	System *bool `json:"system,omitempty"`
-
-	// Text The crontab
-	Text string `json:"text"`
-
-	// Zone The time zone of lines before which no CRON_TZ stands
-	Zone string `json:"zone,omitempty"`
-}
-
-// DeadLetter defines model for DeadLetter.
-type DeadLetter = bus.DeadLetter
-
-// DeadLetterContent defines model for DeadLetterContent.
-type DeadLetterContent struct {
-	// At When it was refused
-	At time.Time `json:"at"`
-
-	// Message What kind of message it says to be, and of which version
-	Message string `json:"message,omitempty"`
-
-	// Reason Why it was refused
-	Reason   string `json:"reason"`
-	Sequence uint64 `json:"sequence"`
-
-	// Size Of its data, in bytes
-	Size int `json:"size"`
-
-	// Stream From which it came
-	Stream  string `json:"stream"`
-	Subject string `json:"subject"`
-
-	// Text The data, of which bytes that are no UTF-8 are replaced
-	Text string `json:"text"`
-
-	// Whole Whether the letter has all of the data
-	Whole bool `json:"whole"`
-}
-
-// DeadLetterPage defines model for DeadLetterPage.
-type DeadLetterPage struct {
-	Items []DeadLetter `json:"items"`
-
-	// Next The cursor of the next page. Absent on the last
-	Next string `json:"next,omitempty"`
-
-	// Total How many there are on all pages
-	Total uint64 `json:"total"`
-}
-
-// Delivery defines model for Delivery.
-type Delivery = alert.Delivery
-
-// DeliveryAnswer What the other side said to the last attempt
-type DeliveryAnswer = alert.Answer
-
-// DeliveryItem defines model for DeliveryItem.
-type DeliveryItem struct {
-	Delivery Delivery `json:"delivery"`
-	Incident string   `json:"incident"`
-	Summary  string   `json:"summary"`
-}
-
-// DeliveryList defines model for DeliveryList.
-type DeliveryList struct {
-	Items []DeliveryItem `json:"items"`
-}
-
-// Dimension defines model for Dimension.
-type Dimension = logstore.Dimension
-
-// Discrepancy defines model for Discrepancy.
-type Discrepancy = bus.Finding
-
-// DiscrepancyPage defines model for DiscrepancyPage.
-type DiscrepancyPage struct {
-	Items []Discrepancy `json:"items"`
-	Next  string        `json:"next,omitempty"`
-}
-
-// DrainRequest defines model for DrainRequest.
-type DrainRequest = bus.DrainRequest
-
-// Duration Examples: 5m
-type Duration = job.Duration
-
-// FacetValue defines model for FacetValue.
-type FacetValue = logstore.FacetValue
-
-// Failure defines model for Failure.
-type Failure = logstore.Failure
-
-// FailureList defines model for FailureList.
-type FailureList struct {
-	Items []Failure `json:"items"`
-}
-
-// Fate What became of a fire. ran, caught_up (noticed late, run all the same): its run has
-// ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
-// come to it yet; unjudged: nothing is known, and nothing follows from that;
-// discrepancy: it contradicts what Carillon promises.
-type Fate = ledger.Fate
-
-// FieldChange defines model for FieldChange.
-type FieldChange struct {
-	// Field A path in the document
-	//
-	// Examples: schedule.cron
-	Field string `json:"field"`
-
-	// From Absent when the field was not set
-	From interface{} `json:"from,omitempty"`
-
-	// To Absent when the field is not set any more
-	To interface{} `json:"to,omitempty"`
-}
-
-// FieldError defines model for FieldError.
-type FieldError struct {
-	// Field A path in the document, or a parameter's name; empty for the whole
-	Field  string `json:"field"`
-	Reason string `json:"reason"`
-}
-
-// Finding defines model for Finding.
-type Finding = ledger.Finding
-
-// Fire defines model for Fire.
-type Fire struct {
-	// Clock Of a fire that a moved clock has to do with
-	Clock *FireClock `json:"clock,omitempty"`
-
-	// Due When it is dispatched, the fire time plus the spread
-	Due      time.Time `json:"due"`
-	FireTime time.Time `json:"fire_time"`
-	Reason   string    `json:"reason,omitempty"`
-
-	// Skip Of a fire that somebody has called off
-	Skip *job.Skip `json:"skip,omitempty"`
-
-	// Skipped It will not run: reason says why
-	Skipped bool `json:"skipped,omitempty"`
-}
-
-// FireClock defines model for FireClock.
-type FireClock struct {
-	// Kind Its time of day does not exist, so it comes when the gap ends; or that time comes twice, and this is the first or the second
-	Kind string `json:"kind"`
-
-	// Wall The time of day that the expression names
-	//
-	// Examples: 02:30:00
-	Wall string `json:"wall"`
-}
-
-// FireCounts defines model for FireCounts.
-type FireCounts struct {
-	// Complete False when there are more than two million fires: then later jobs were not counted
-	Complete bool `json:"complete"`
-
-	// Counts Of each part, in order
-	Counts []int     `json:"counts"`
-	From   time.Time `json:"from"`
-
-	// Jobs How many jobs fire within the range
-	Jobs int `json:"jobs"`
-
-	// Minutes With load=true: how many of the fires come on each of the 60 minutes of an hour, in UTC
-	Minutes []int `json:"minutes,omitempty"`
-
-	// SlotMs With load=true, of each part: how long slots will be taken by the runs that begin in it, by how long half of the attempts of each job took at most in the last seven days. Absent while the log store does not answer
-	SlotMs []int64   `json:"slot_ms,omitempty"`
-	To     time.Time `json:"to"`
-}
-
-// FirePage defines model for FirePage.
-type FirePage struct {
-	From  time.Time  `json:"from"`
-	Items []JobFires `json:"items"`
-	Next  string     `json:"next,omitempty"`
-	To    time.Time  `json:"to"`
-}
-
-// Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
-type Grant = auth.Grant
-
-// Group defines model for Group.
-type Group struct {
-	// Dispatched Its runs begin by priority and within these limits, when a dispatcher says so; executors do not pull them
-	Dispatched    bool       `json:"dispatched,omitempty"`
-	ExecutorGroup string     `json:"executor_group"`
-	Instances     []Instance `json:"instances"`
-
-	// Limit How many of its runs are alive at once at most; absent is no limit
-	Limit int `json:"limit,omitempty"`
-
-	// Rate How many of its runs begin per second at most; absent is no limit
-	Rate float64 `json:"rate,omitempty"`
-
-	// State empty: no live instance, so its triggers wait; draining: none that takes new runs
-	State GroupState `json:"state"`
-
-	// Suspended Why servers pull its triggers too and hand them out; absent while executors give none back again and again
-	Suspended string `json:"suspended,omitempty"`
-
-	// Waiting Of such a group, how many runs have not been handed to a dispatcher
-	Waiting int `json:"waiting,omitempty"`
-}
-
-// GroupState empty: no live instance, so its triggers wait; draining: none that takes new runs
-type GroupState string
-
-// GroupLimits defines model for GroupLimits.
-type GroupLimits struct {
-	// Limit Runs alive at once; 0 is no limit
-	Limit int `json:"limit,omitempty"`
-
-	// Rate Runs begun per second; 0 is no limit
-	Rate float64 `json:"rate,omitempty"`
-}
-
-// GroupList defines model for GroupList.
-type GroupList struct {
-	Items []Group `json:"items"`
-}
-
-// HTTPTask A request. url, headers, body and auth may contain ${NAME}: a variable of the run
-// such as CARILLON_RUN_ID, one of env or secrets, or params.FIELD.
-type HTTPTask = job.HTTP
-
-// HandlerItem defines model for HandlerItem.
-type HandlerItem struct {
-	AnnouncedAt time.Time `json:"announced_at,omitempty,omitzero"`
-	Description string    `json:"description,omitempty"`
-	Handler     string    `json:"handler"`
-
-	// Instances Those that have it now
-	Instances []string `json:"instances"`
-
-	// ParamsSchema A JSON schema of the parameters; absent when nothing is known of them
-	ParamsSchema json.RawMessage `json:"params_schema,omitempty"`
-
-	// Version Of the program that announced it last
-	Version string `json:"version,omitempty"`
-}
-
-// HandlerList defines model for HandlerList.
-type HandlerList struct {
-	Items []HandlerItem `json:"items"`
-}
-
-// Health defines model for Health.
-type Health struct {
-	Checks []Check      `json:"checks"`
-	Status HealthStatus `json:"status"`
-}
-
-// HealthStatus defines model for Health.Status.
-type HealthStatus string
-
-// HeldJob A job whose fires wait for a newer server: one saved a version that the others cannot read.
-type HeldJob = ledger.Held
-
-// HeldRole defines model for HeldRole.
-type HeldRole struct {
-	Node string `json:"node"`
-
-	// Role dispatch-GROUP is there for those who see the group
-	//
-	// Examples: ingest, dispatch-billing
-	Role string `json:"role"`
-
-	// Since By the clock of the node
-	Since time.Time `json:"since,omitzero"`
-}
-
-// HistoryState defines model for HistoryState.
-type HistoryState struct {
-	AsOf    time.Time       `json:"as_of"`
-	Backlog []IngestBacklog `json:"backlog"`
-
-	// Bytes On disk, of the server that answers; 0 while the store does not
-	Bytes int64 `json:"bytes"`
-
-	// CaughtUpAt When the log store will have caught up, if all streams shrink as they did within the last half a minute. Absent when it is not behind, and when one of them does not shrink
-	CaughtUpAt time.Time `json:"caught_up_at,omitzero"`
-
-	// DeadLetters Messages that were refused and are kept
-	DeadLetters uint64 `json:"dead_letters"`
-
-	// DiskBytes Size of the disk below the store: of several the one that is the fullest; 0 when it is not known
-	DiskBytes int64 `json:"disk_bytes"`
-
-	// DiskFreeBytes What is free of it
-	DiskFreeBytes int64 `json:"disk_free_bytes"`
-
-	// OldestRun Its fire time
-	OldestRun time.Time `json:"oldest_run,omitzero"`
-
-	// StandIn What the streams answer with for a log store that is away. Absent while the store itself is asked
-	StandIn      *logstore.Partial `json:"stand_in,omitempty"`
-	StoreAnswers bool              `json:"store_answers"`
-}
-
-// Hold The switch for everything. While it is on, every fire is recorded as skipped.
-type Hold = bus.Hold
-
-// HoldRequest defines model for HoldRequest.
-type HoldRequest struct {
-	Note   string `json:"note,omitempty"`
-	Paused bool   `json:"paused"`
-
-	// Until Of a pause: when it ends by itself. Defaults to never
-	Until time.Time `json:"until,omitempty"`
-}
-
-// HostLoad How busy an instance's machine is, whoever uses it
-type HostLoad = bus.HostLoad
-
-// Incident What a rule has found, from when it began until it is over.
-type Incident = alert.Incident
-
-// IncidentNote defines model for IncidentNote.
-type IncidentNote struct {
-	Note string `json:"note,omitempty"`
-}
-
-// IncidentPage defines model for IncidentPage.
-type IncidentPage struct {
-	Items []Incident `json:"items"`
-	Next  string     `json:"next,omitempty"`
-}
-
-// IncidentSnooze defines model for IncidentSnooze.
-type IncidentSnooze struct {
-	// Lasts From 1s to 720h; 0s ends a snooze
-	Lasts job.Duration `json:"for"`
-	Note  string       `json:"note,omitempty"`
-}
-
-// IngestBacklog What waits on a stream to be moved into the log store
-type IngestBacklog = bus.IngestBacklog
-
-// Instance defines model for Instance.
-type Instance = bus.Instance
-
-// InstanceReply What an instance says to a request.
-type InstanceReply = bus.InstanceReply
-
-// InstanceSettings defines model for InstanceSettings.
-type InstanceSettings = bus.SetRequest
-
-// Invitation defines model for Invitation.
-type Invitation struct {
-	// Administrator It creates the first administrator, who chooses a name too
-	Administrator bool      `json:"administrator"`
-	ExpiresAt     time.Time `json:"expires_at"`
-
-	// User Whose password it sets
-	User string `json:"user,omitempty"`
-}
-
-// InvitationAccept defines model for InvitationAccept.
-type InvitationAccept struct {
-	Invitation string `json:"invitation"`
-
-	// Password At least 12 characters
-	Password string `json:"password"`
-
-	// User The first administrator's name; else it may be left out
-	User string `json:"user,omitempty"`
-}
-
-// InvitationLink defines model for InvitationLink.
-type InvitationLink struct {
-	ExpiresAt time.Time `json:"expires_at"`
-	Link      string    `json:"link"`
-}
-
-// InvitationSecret defines model for InvitationSecret.
-type InvitationSecret struct {
-	Invitation string `json:"invitation"`
-}
-
-// Job What to run and when.
-type Job = job.Job
-
-// JobBulk Either jobs or filter.
-type JobBulk struct {
-	Action JobBulkAction `json:"action"`
-
-	// AddTags Of edit: tags that each is to have
-	AddTags []string `json:"add_tags,omitempty"`
-
-	// Cursor With filter: the next of the answer before
-	Cursor string `json:"cursor,omitempty"`
-
-	// DryRun Only say what would become of each
-	DryRun bool `json:"dry_run,omitempty"`
-
-	// Filter All jobs that match, a page at a time; `{}` is all jobs
-	Filter *JobFilter `json:"filter,omitempty"`
-
-	// Jobs group/name of each; one that is named twice counts once
-	Jobs []job.Name `json:"jobs,omitempty"`
-
-	// Limit With filter: the most jobs in the page
-	Limit int `json:"limit,omitempty"`
-
-	// Note Why, of pause, resume and edit
-	Note string `json:"note,omitempty"`
-
-	// Owner Of edit: who answers for the jobs; empty is nobody
-	Owner *string `json:"owner,omitempty"`
-
-	// RemoveTags Of edit: tags that none is to have
-	RemoveTags []string `json:"remove_tags,omitempty"`
-
-	// RunID Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one
-	RunID job.RunID `json:"run_id,omitempty"`
-
-	// Until Of pause: when each resumes by itself. Defaults to never
-	Until time.Time `json:"until,omitempty"`
-}
-
-// JobBulkAction defines model for JobBulk.Action.
-type JobBulkAction string
-
-// JobBulkItem defines model for JobBulkItem.
-type JobBulkItem struct {
-	Job job.Name `json:"job"`
-
-	// Problem Why it is refused
-	Problem *Problem `json:"problem,omitempty"`
-
-	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
-	Result BulkOutcome `json:"result"`
-
-	// RunID The run that was begun
-	RunID job.RunID `json:"run_id,omitempty"`
-}
-
-// JobBulkResult defines model for JobBulkResult.
-type JobBulkResult struct {
-	Action string        `json:"action"`
-	DryRun bool          `json:"dry_run"`
-	Items  []JobBulkItem `json:"items"`
-
-	// Next With filter: there are more, after this
-	Next string `json:"next,omitempty"`
-
-	// Total How many jobs were named, or match the filter on all pages
-	Total int `json:"total"`
-}
-
-// JobDiff defines model for JobDiff.
-type JobDiff struct {
-	// Changes In order of field
-	Changes []FieldChange `json:"changes"`
-
-	// From 0 when `to` is the first version that is kept: then all its fields are new
-	From int      `json:"from"`
-	Job  job.Name `json:"job"`
-	To   int      `json:"to"`
-}
-
-// JobFacet defines model for JobFacet.
-type JobFacet struct {
-	Count int `json:"count"`
-
-	// Value none stands for jobs that have no value
-	Value string `json:"value"`
-}
-
-// JobFacets defines model for JobFacets.
-type JobFacets struct {
-	// Items By field
-	Items map[string][]JobFacet `json:"items"`
-
-	// Total How many jobs match
-	Total int `json:"total"`
-}
-
-// JobFilter As the parameters of listJobs
-type JobFilter struct {
-	Group  string   `json:"group,omitempty"`
-	Last   []Status `json:"last,omitempty"`
-	Paused *bool    `json:"paused,omitempty"`
-	Q      string   `json:"q,omitempty"`
-	Where  []string `json:"where,omitempty"`
-}
-
-// JobFires defines model for JobFires.
-type JobFires struct {
-	// Fires When each is dispatched, the fire time plus the spread
-	Fires []time.Time `json:"fires"`
-	Job   job.Name    `json:"job"`
-
-	// More There are more within the range than were asked for
-	More bool `json:"more"`
-
-	// Offset From a fire time to its dispatch
-	Offset job.Duration `json:"offset"`
-
-	// UsualMs With usual=true: how long half of its attempts of the last seven days took at most; absent while there is none, or the log store does not answer
-	UsualMs int64 `json:"usual_ms,omitempty"`
-}
-
-// JobItem defines model for JobItem.
-type JobItem struct {
-	// Definition A job as it was saved. It holds for fires after effective_from.
-	Definition JobVersion `json:"definition"`
-
-	// LastRuns Newest fire first; null while the log store does not answer
-	LastRuns []Run `json:"last_runs"`
-
-	// NextFires None while the job is paused; those from then on while it is paused until an instant
-	NextFires []Fire `json:"next_fires"`
-
-	// Revision What the ETag says
-	Revision uint64 `json:"revision"`
-
-	// Warnings Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks
-	Warnings []FieldError `json:"warnings,omitempty"`
-
-	// Week With week=true; absent while the log store does not answer, and until it first has after the server started
-	Week *JobWeek `json:"week,omitempty"`
-}
-
-// JobPage defines model for JobPage.
-type JobPage struct {
-	Items []JobItem `json:"items"`
-	Next  string    `json:"next,omitempty"`
-
-	// Total How many jobs match
-	Total int `json:"total"`
-}
-
-// JobVersion A job as it was saved. It holds for fires after effective_from.
-type JobVersion = job.Version
-
-// JobWeek How a job did in the last seven days
-type JobWeek struct {
-	// Executed How many runs have ended that were executed
-	Executed int `json:"executed"`
-
-	// Failed How many of them failed, timed out or were lost
-	Failed int `json:"failed"`
-
-	// P50Ms How long half of the attempts took at most; 0 while there is none
-	P50Ms int64 `json:"p50_ms"`
-
-	// P95Ms How long 95 of 100 attempts took at most; 0 while there is none
-	P95Ms int64 `json:"p95_ms"`
-}
-
-// Keep How long to keep what; what is missing is as the next wider rule says
-type Keep = job.Keep
-
-// KeepFacts How long to keep what happened beside runs, from 1h to 1825d
-type KeepFacts = job.KeepFacts
-
-// Labels As a selector, only instances that have all of them are considered
-//
-// Examples: {"zone":"eu"}
-type Labels = job.Labels
-
-// LedgerDay defines model for LedgerDay.
-type LedgerDay = ledger.Day
-
-// LedgerEntry defines model for LedgerEntry.
-type LedgerEntry = ledger.Entry
-
-// LedgerPage defines model for LedgerPage.
-type LedgerPage = ledger.JobPage
-
-// Level defines model for Level.
-type Level = string
-
-// LogBucket defines model for LogBucket.
-type LogBucket = logstore.HitBucket
-
-// LogEnd The data of a tail's last event.
-type LogEnd struct {
-	// Missing Lines that the run printed but that could not be found
-	Missing int64 `json:"missing"`
-
-	// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
-	Run Run `json:"run"`
-}
-
-// LogHistogram defines model for LogHistogram.
-type LogHistogram struct {
-	// Buckets The oldest first
-	Buckets []LogBucket `json:"buckets"`
-
-	// Complete Whether all were counted
-	Complete bool      `json:"complete"`
-	From     time.Time `json:"from"`
-
-	// Since Where a bucket begins: those before it were not counted, for want of time. `from` when all were, `to` when none was
-	Since time.Time `json:"since"`
-
-	// Step Of a bucket; the last may end sooner, at `to`
-	Step job.Duration `json:"step"`
-	To   time.Time    `json:"to"`
-}
-
-// LogHit A line that a search has found
-type LogHit = logstore.Hit
-
-// LogHits defines model for LogHits.
-type LogHits struct {
-	Items []LogHit `json:"items"`
-
-	// Next The cursor of the next page
-	Next string `json:"next,omitempty"`
-}
-
-// LogLine defines model for LogLine.
-type LogLine = logstore.Line
-
-// LogPage defines model for LogPage.
-type LogPage struct {
-	Attempt        int            `json:"attempt"`
-	BroadcastIndex logstore.Piece `json:"broadcast_index,omitzero"`
-	Items          []LogLine      `json:"items"`
-
-	// NextSeq The from_seq of the next page; absent when there was no more
-	NextSeq int64     `json:"next_seq,omitempty"`
-	RunID   job.RunID `json:"run_id"`
-}
-
-// LogRange Part of a text, in characters (code points) from 0
-type LogRange = logstore.Range
-
-// LogRate What there was to hear within a second.
-type LogRate struct {
-	// Dropped More came than could be looked at, since the stream was opened
-	Dropped bool `json:"dropped"`
-
-	// Lines That match
-	Lines int `json:"lines"`
-
-	// Shown Of these that were sent
-	Shown int `json:"shown"`
-}
-
-// Map Has a run done in pieces, spread over the group. Either pieces or split is set.
-type Map = job.Map
-
-// MarkRequest defines model for MarkRequest.
-type MarkRequest struct {
-	As job.Mark `json:"as"`
-
-	// Note What was done, or why
-	Note string `json:"note"`
-}
-
-// Me defines model for Me.
-type Me struct {
-	Access []Access `json:"access"`
-
-	// Can The executor groups in which one can do something; `*` alone is everywhere
-	Can         Can    `json:"can"`
-	DisplayName string `json:"display_name,omitempty"`
-
-	// HasPassword And so can change it
-	HasPassword bool `json:"has_password,omitempty"`
-
-	// How local: on the machine of a `carillon dev`
-	How auth.How `json:"how"`
-
-	// SignOutAt Where to sign out of the OIDC provider too, once one has signed out here
-	SignOutAt string `json:"sign_out_at,omitempty"`
-	User      string `json:"user"`
-}
-
-// Misfire What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text.
-type Misfire = job.Misfire
-
-// NewCredential defines model for NewCredential.
-type NewCredential struct {
-	Credential Credential `json:"credential"`
-
-	// Seed What the executor is given: the private half of its key
-	Seed string `json:"seed"`
-}
-
-// NewToken defines model for NewToken.
-type NewToken struct {
-	// Secret What goes after `Authorization: Bearer`
-	Secret string `json:"secret"`
-	Token  Token  `json:"token"`
-}
-
-// Node defines model for Node.
-type Node struct {
-	// Info What the node says of itself
-	Info json.RawMessage `json:"info,omitempty"`
-	Node string          `json:"node"`
-
-	// Shards Those that it owns, in order
-	Shards []int `json:"shards"`
-}
-
-// NodeList defines model for NodeList.
-type NodeList struct {
-	Items []Node `json:"items"`
-
-	// Moves When shards came to those who own them, the newest first; at most 100
-	Moves []ShardMove `json:"moves"`
-
-	// Roles What one process does for all, by name
-	Roles []HeldRole `json:"roles"`
-
-	// Shards How many there are
-	Shards int `json:"shards"`
-
-	// Unowned Those that no node owns at the moment
-	Unowned []int `json:"unowned"`
-}
-
-// Note defines model for Note.
-type Note struct {
-	// Note Why
-	Note string `json:"note,omitempty"`
-}
-
-// OffsetSuggestion defines model for OffsetSuggestion.
-type OffsetSuggestion struct {
-	// Fires How many it has within the range
-	Fires int `json:"fires"`
-
-	// Job group/name
-	Job string `json:"job"`
-
-	// Spread What its schedule's spread could be
-	Spread job.Duration `json:"spread"`
-}
-
-// OffsetSuggestions defines model for OffsetSuggestions.
-type OffsetSuggestions struct {
-	// BusiestAfter The same with all suggestions
-	BusiestAfter int `json:"busiest_after"`
-
-	// BusiestBefore How many fires are due in the busiest minute of the range
-	BusiestBefore int       `json:"busiest_before"`
-	From          time.Time `json:"from"`
-
-	// Items Those of the most crowded minutes first, 200 at most
-	Items []OffsetSuggestion `json:"items"`
-	To    time.Time          `json:"to"`
-}
-
-// Overlap What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text.
-type Overlap = job.Overlap
-
-// Overview defines model for Overview.
-type Overview = logstore.Overview
-
-// PasswordChange defines model for PasswordChange.
-type PasswordChange struct {
-	Current string `json:"current"`
-
-	// Password At least 12 characters
-	Password string `json:"password"`
-}
-
-// PauseRequest defines model for PauseRequest.
-type PauseRequest struct {
-	// Note Why
-	Note string `json:"note,omitempty"`
-
-	// Until When it resumes by itself. Defaults to never
-	Until time.Time `json:"until,omitempty"`
-}
-
-// PieceList defines model for PieceList.
-type PieceList struct {
-	// Counts How many fires have each status; those that none has are left out.
-	Counts StatusCounts `json:"counts"`
-	Items  []Run        `json:"items"`
-
-	// NextIndex The from_index of the next page; absent on the last
-	NextIndex int `json:"next_index,omitempty"`
-
-	// Total In how many pieces the run is done; 0 when it is not
-	Total int `json:"total"`
-}
-
-// Preview defines model for Preview.
-type Preview struct {
-	// Clock Of a cron expression: when the clocks of its zone are moved next; absent when they are not
-	Clock *ClockChange `json:"clock,omitempty"`
-
-	// Fires Fewer than asked for when there are no more
-	Fires []Fire           `json:"fires"`
-	Kind  job.ScheduleKind `json:"kind"`
-
-	// Note Why there are no fires, or what keeps them from running
-	Note string `json:"note,omitempty"`
-
-	// PerDay How many fires there are within a day, skipped ones among them
-	PerDay int `json:"per_day,omitempty"`
-
-	// PerYear The same within 365 days; beyond 100,000 by the pace of those
-	PerYear int `json:"per_year,omitempty"`
-
-	// Schedule The schedule in a few words
-	Schedule string `json:"schedule"`
-}
-
-// PreviewRequest Either schedule, or expr with zone.
-type PreviewRequest struct {
-	// Expr A cron expression
-	//
-	// Examples: */5 * * * *
-	Expr string `json:"expr,omitempty"`
-
-	// From Fires after this instant. Defaults to now
-	From time.Time `json:"from,omitempty"`
-
-	// Job The job's name, which decides what H stands for
-	Job      job.Name      `json:"job,omitempty"`
-	N        int           `json:"n,omitempty"`
-	Schedule *job.Schedule `json:"schedule,omitempty"`
-
-	// Zone The time zone of expr
-	Zone string `json:"zone,omitempty"`
-}
-
-// Problem RFC 9457, with a code for programs and the fields that are wrong.
-type Problem struct {
-	Code   string       `json:"code"`
-	Detail string       `json:"detail,omitempty"`
-	Errors []FieldError `json:"errors,omitempty"`
-
-	// RequestID Under which the server's log has more
-	RequestID string `json:"request_id"`
-
-	// Status The HTTP status
-	Status int    `json:"status"`
-	Title  string `json:"title"`
-
-	// Type Examples: about:blank
-	Type string `json:"type"`
-}
-
-// PutJobResult defines model for PutJobResult.
-type PutJobResult struct {
-	// Changes Field by field against the version before
-	Changes []FieldChange `json:"changes"`
-
-	// Definition A job as it was saved. It holds for fires after effective_from.
-	Definition JobVersion `json:"definition"`
-
-	// DryRun Nothing was saved; result says what would become of it
-	DryRun bool               `json:"dry_run"`
-	Result PutJobResultResult `json:"result"`
-
-	// Revision 0 for a job that a dry run would create
-	Revision uint64 `json:"revision"`
-
-	// Warnings What is allowed, and most likely wrong
-	Warnings []FieldError `json:"warnings,omitempty"`
-}
-
-// PutJobResultResult defines model for PutJobResult.Result.
-type PutJobResultResult string
-
-// Report defines model for Report.
-type Report struct {
-	// From What the rows cover, in whole steps
-	From  time.Time   `json:"from"`
-	Items []ReportRow `json:"items"`
-	To    time.Time   `json:"to"`
-}
-
-// ReportRow defines model for ReportRow.
-type ReportRow = logstore.ReportRow
-
-// Retention defines model for Retention.
-type Retention = job.Retention
-
-// RetentionAmount defines model for RetentionAmount.
-type RetentionAmount = logstore.Amount
-
-// RetentionEffect An estimate.
-type RetentionEffect = logstore.Effect
-
-// RetentionItem defines model for RetentionItem.
-type RetentionItem struct {
-	Author    string    `json:"author,omitempty"`
-	ChangedAt time.Time `json:"changed_at,omitzero"`
-
-	// LogClasses Lines of one day are stored apart by these classes, in days, and go class by class; a rule between two is the longer one's until all jobs of a day and class agree
-	LogClasses []int     `json:"log_classes"`
-	Note       string    `json:"note,omitempty"`
-	Retention  Retention `json:"retention"`
-
-	// Revision 0 while the server's own default holds
-	Revision uint64 `json:"revision"`
-}
-
-// RetentionRequest defines model for RetentionRequest.
-type RetentionRequest struct {
-	Note      string    `json:"note,omitempty"`
-	Retention Retention `json:"retention"`
-}
-
-// Retry When there is another attempt. In a request it may be the limit alone, as a number.
-type Retry = job.Retry
-
-// RetryRequest defines model for RetryRequest.
-type RetryRequest struct {
-	// Key Chosen by the caller; tells one wish from another. Defaults to a new one
-	Key string `json:"key,omitempty"`
-
-	// Labels In the place of the run's
-	Labels job.Labels `json:"labels,omitempty"`
-
-	// Params Any JSON value in the place of the run's parameters
-	Params json.RawMessage `json:"params,omitempty"`
-
-	// Pieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
-	Pieces RetryRequestPieces `json:"pieces,omitempty"`
-
-	// SetParams Fields of the parameters to change, which must then be an object; null removes one
-	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
-
-	// Version Of the job: its newest one, or that of the run
-	Version RetryRequestVersion `json:"version,omitempty"`
-}
-
-// RetryRequestPieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
-type RetryRequestPieces string
-
-// RetryRequestVersion Of the job: its newest one, or that of the run
-type RetryRequestVersion string
-
-// Role Each may all that the one before it may. An admin everywhere manages users and tokens.
-type Role = auth.Role
-
-// RotationRequest defines model for RotationRequest.
-type RotationRequest struct {
-	// Overlap How long the old one works on, at most 30d; `0s` is not at all
-	Overlap *job.Duration `json:"overlap,omitempty"`
-}
-
-// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
-type Run = logstore.Run
-
-// RunAccepted defines model for RunAccepted.
-type RunAccepted struct {
-	Job job.Name `json:"job"`
-
-	// Reason Why it is queued or skipped
-	Reason string    `json:"reason,omitempty"`
-	RunID  job.RunID `json:"run_id"`
-
-	// Status pending; queued or skipped, when others of its runs are alive
-	Status  job.Status `json:"status"`
-	Version int        `json:"version"`
-}
-
-// RunBulk Either runs or filter.
-type RunBulk struct {
-	Action RunBulkAction `json:"action"`
-
-	// As Of mark, which must have it
-	As job.Mark `json:"as,omitempty"`
-
-	// Cursor With filter: the next of the answer before
-	Cursor string `json:"cursor,omitempty"`
-
-	// DryRun Only say what would become of each
-	DryRun bool `json:"dry_run,omitempty"`
-
-	// Filter All runs that match, a page at a time. Without `status`, those that the action is for: cancel takes pending, queued and running, the others failed, timed_out, cancelled and lost
-	Filter *RunFilter `json:"filter,omitempty"`
-
-	// Key Of retry: chosen by the caller; asking again with it makes no second runs. Defaults to a new one
-	Key string `json:"key,omitempty"`
-
-	// Limit With filter: the most runs in the page
-	Limit int `json:"limit,omitempty"`
-
-	// Note Of cancel: why, in at most 500 bytes. Of mark: what was done, or why; it must be there
-	Note string `json:"note,omitempty"`
-
-	// Pieces Of retry: failed repeats only those pieces that have not succeeded; runs without pieces are refused
-	Pieces RetryRequestPieces `json:"pieces,omitempty"`
-
-	// Runs Their ids; one that is named twice counts once
-	Runs []job.RunID `json:"runs,omitempty"`
-
-	// Version Of retry, and of the job: its newest one, or that of the run
-	Version RetryRequestVersion `json:"version,omitempty"`
-}
-
-// RunBulkAction defines model for RunBulk.Action.
-type RunBulkAction string
-
-// RunBulkItem defines model for RunBulkItem.
-type RunBulkItem struct {
-	// Job Absent when there is no such run
-	Job job.Name `json:"job,omitempty"`
-
-	// Problem Why it is refused
-	Problem *Problem `json:"problem,omitempty"`
-
-	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
-	Result BulkOutcome `json:"result"`
-
-	// RetryRunID The run that does it again
-	RetryRunID job.RunID `json:"retry_run_id,omitempty"`
-	RunID      job.RunID `json:"run_id"`
-
-	// Status What the run was before
-	Status job.Status `json:"status,omitempty"`
-}
-
-// RunBulkResult defines model for RunBulkResult.
-type RunBulkResult struct {
-	Action string        `json:"action"`
-	DryRun bool          `json:"dry_run"`
-	Items  []RunBulkItem `json:"items"`
-
-	// Next With filter: there may be more, after this
-	Next string `json:"next,omitempty"`
-}
-
-// RunCounts defines model for RunCounts.
-type RunCounts struct {
-	From time.Time `json:"from"`
-
-	// Items Of each part, in order
-	Items []StatusCounts `json:"items"`
-	To    time.Time      `json:"to"`
-}
-
-// RunDetail defines model for RunDetail.
-type RunDetail struct {
-	// Attempts Newest first
-	Attempts []Run `json:"attempts"`
-
-	// Changes The timeline, oldest first
-	Changes []Change `json:"changes"`
-	Job     job.Name `json:"job"`
-
-	// Labels The same of the job's labels
-	Labels job.Labels `json:"labels,omitempty"`
-	Mark   *RunMark   `json:"mark,omitempty"`
-
-	// Params What it was given in the place of the job's parameters, if anything
-	Params json.RawMessage `json:"params,omitempty"`
-
-	// RetryOf The run that this one does again
-	RetryOf job.RunID `json:"retry_of,omitempty"`
-	RunID   job.RunID `json:"run_id"`
-
-	// Status Of the run: queued while its newest attempt has ended and another follows
-	Status job.Status `json:"status"`
-}
-
-// RunFacets defines model for RunFacets.
-type RunFacets struct {
-	// Items By dimension
-	Items logstore.Facets `json:"items"`
-}
-
-// RunFilter As the parameters of listRuns
-type RunFilter struct {
-	Cause []Cause `json:"cause,omitempty"`
-
-	// From Fire time, inclusive
-	From       time.Time `json:"from,omitempty"`
-	Group      string    `json:"group,omitempty"`
-	Instance   string    `json:"instance,omitempty"`
-	Job        []string  `json:"job,omitempty"`
-	MinAttempt int       `json:"min_attempt,omitempty"`
-	Parent     string    `json:"parent,omitempty"`
-	RetryOf    string    `json:"retry_of,omitempty"`
-	Status     []Status  `json:"status,omitempty"`
-
-	// To Fire time, exclusive
-	To      time.Time `json:"to,omitempty"`
-	Version int       `json:"version,omitempty"`
-}
-
-// RunMark What somebody says of a run that has ended without success.
-type RunMark struct {
-	// As none: the mark before it was taken back
-	As   job.Mark  `json:"as"`
-	At   time.Time `json:"at"`
-	By   string    `json:"by"`
-	Note string    `json:"note"`
-}
-
-// RunPage defines model for RunPage.
-type RunPage struct {
-	Items []Run  `json:"items"`
-	Next  string `json:"next,omitempty"`
-}
-
-// RunRequest defines model for RunRequest.
-type RunRequest struct {
-	// Cause manual: a person wants it
-	Cause job.Cause `json:"cause,omitempty"`
-
-	// Labels In the place of the job's
-	Labels job.Labels `json:"labels,omitempty"`
-
-	// Params Any JSON value in the place of the job's
-	Params json.RawMessage `json:"params,omitempty"`
-
-	// RunID A UUIDv7 chosen by the caller, of which the run's id is made; asking again with it makes no second run within five minutes. Defaults to a new one
-	RunID job.RunID `json:"run_id,omitempty"`
-}
-
-// SQLAnswer defines model for SQLAnswer.
-type SQLAnswer struct {
-	Columns []SQLColumn     `json:"columns"`
-	Rows    [][]interface{} `json:"rows"`
-
-	// Truncated There were more than max_rows
-	Truncated bool `json:"truncated"`
-}
-
-// SQLColumn defines model for SQLColumn.
-type SQLColumn struct {
-	Name string `json:"name"`
-
-	// Type As the store calls it
-	Type string `json:"type"`
-}
-
-// SQLRequest defines model for SQLRequest.
-type SQLRequest struct {
-	Format SQLRequestFormat `json:"format,omitempty"`
-
-	// MaxRows More are left out
-	MaxRows int `json:"max_rows,omitempty"`
-
-	// Query Examples: SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job
-	Query string `json:"query"`
-
-	// Timeout At most 60s
-	Timeout job.Duration `json:"timeout,omitempty"`
-}
-
-// SQLRequestFormat defines model for SQLRequest.Format.
-type SQLRequestFormat string
-
-// Schedule When a job fires. At most one of cron, fixed_rate, fixed_delay and once is
-// set; a job with none of them runs only when somebody asks.
-type Schedule = job.Schedule
-
-// ScriptTask A program, with the run's parameters and the index and total of its piece as arguments. Either source or digest is set.
-type ScriptTask = job.Script
-
-// Secret defines model for Secret.
-type Secret struct {
-	Author      string `json:"author,omitempty"`
-	Description string `json:"description,omitempty"`
-
-	// KeyID Names the key that opens it
-	KeyID string `json:"key_id"`
-
-	// Secret Its name
-	Secret    string    `json:"secret"`
-	UpdatedAt time.Time `json:"updated_at"`
-
-	// UsedBy Jobs of the group whose tasks ask for it, as group/name, of a list
-	UsedBy []string `json:"used_by,omitempty"`
-}
-
-// SecretList defines model for SecretList.
-type SecretList struct {
-	Items []Secret `json:"items"`
-}
-
-// SecretRequest defines model for SecretRequest.
-type SecretRequest struct {
-	Description string `json:"description,omitempty"`
-
-	// Value Text, at most 16 KiB
-	Value string `json:"value"`
-}
-
-// ServerVersion defines model for ServerVersion.
-type ServerVersion struct {
-	Go      string `json:"go"`
-	Version string `json:"version"`
-}
-
-// Session defines model for Session.
-type Session struct {
-	Address   string    `json:"address,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-
-	// Current It is that of this request
-	Current bool `json:"current"`
-
-	// ExpiresAt At the latest: it ends after 12 hours without use
-	ExpiresAt time.Time `json:"expires_at"`
-	ID        string    `json:"id"`
-
-	// SeenAt Of its last use, within some minutes
-	SeenAt    time.Time `json:"seen_at"`
-	UserAgent string    `json:"user_agent,omitempty"`
-}
-
-// SessionList defines model for SessionList.
-type SessionList struct {
-	Items []Session `json:"items"`
-}
-
-// Severity defines model for Severity.
-type Severity = alert.Severity
-
-// ShardMove defines model for ShardMove.
-type ShardMove struct {
-	// At By the clock of the node
-	At    time.Time `json:"at"`
-	Node  string    `json:"node"`
-	Shard int       `json:"shard"`
-}
-
-// SignInRequest defines model for SignInRequest.
-type SignInRequest struct {
-	Password string `json:"password"`
-	User     string `json:"user"`
-}
-
-// SignInWays defines model for SignInWays.
-type SignInWays struct {
-	// Local Nobody needs to sign in: this is `carillon dev`, asked from its own machine
-	Local bool `json:"local"`
-
-	// NeedsAdministrator There is no administrator yet; the link to create one is in the server's log
-	NeedsAdministrator bool `json:"needs_administrator"`
-
-	// Password With user name and password
-	Password bool `json:"password"`
-
-	// Provider At this OIDC provider, from /api/v1/sign-in/oidc
-	Provider string `json:"provider,omitempty"`
-}
-
-// Silence defines model for Silence.
-type Silence = alert.Silence
-
-// SilenceList defines model for SilenceList.
-type SilenceList struct {
-	Items []Silence `json:"items"`
-}
-
-// SilenceRequest defines model for SilenceRequest.
-type SilenceRequest struct {
-	Alert         string `json:"alert,omitempty"`
-	ExecutorGroup string `json:"executor_group,omitempty"`
-
-	// Lasts At most 90d
-	Lasts  job.Duration `json:"for"`
-	Job    string       `json:"job,omitempty"`
-	Reason string       `json:"reason,omitempty"`
-}
-
-// Skip A fire that somebody has called off.
-type Skip = job.Skip
-
-// SkipRequest defines model for SkipRequest.
-type SkipRequest struct {
-	// FireTime A fire of the job's schedule, at least a second ahead
-	FireTime time.Time `json:"fire_time"`
-	Reason   string    `json:"reason,omitempty"`
-}
-
-// Spread How long something took. Percentiles are exact to about one percent.
-type Spread = logstore.Spread
-
-// StandIn defines model for StandIn.
-type StandIn = logstore.Partial
-
-// Status defines model for Status.
-type Status = job.Status
-
-// StatusCounts How many fires have each status; those that none has are left out.
-type StatusCounts = map[job.Status]int
-
-// StreamState defines model for StreamState.
-type StreamState = bus.StreamState
-
-// Tally How many fires had which fate. What is 0 is absent.
-type Tally = ledger.Tally
-
-// Task What a run does. Exactly one of handler, shell, command, http and script is set.
-type Task = job.Task
-
-// Token defines model for Token.
-type Token struct {
-	Access    []Access  `json:"access"`
-	CreatedAt time.Time `json:"created_at"`
-	Expired   bool      `json:"expired"`
-	ExpiresAt time.Time `json:"expires_at"`
-	ID        string    `json:"id"`
-
-	// Name What it is for
-	Name string `json:"name"`
-
-	// Rests It does not work for now: its user signs in at the OIDC provider, and has not for too long. It works again once they do
-	Rests bool   `json:"rests,omitempty"`
-	User  string `json:"user"`
-}
-
-// TokenList defines model for TokenList.
-type TokenList struct {
-	Items []Token `json:"items"`
-}
-
-// TokenRequest defines model for TokenRequest.
-type TokenRequest struct {
-	// Access Defaults to all that its user may
-	Access []Access `json:"access,omitempty"`
-
-	// ExpiresIn At most 366d
-	ExpiresIn job.Duration `json:"expires_in,omitempty"`
-
-	// Name What it is for
-	Name string `json:"name"`
-
-	// User Whose. Defaults to one's own
-	User string `json:"user,omitempty"`
-}
-
-// UserEdit defines model for UserEdit.
-type UserEdit struct {
-	Access      []Access `json:"access"`
-	Disabled    bool     `json:"disabled,omitempty"`
-	DisplayName string   `json:"display_name,omitempty"`
-}
-
-// UserItem defines model for UserItem.
-type UserItem struct {
-	Access      []Access  `json:"access"`
-	CreatedAt   time.Time `json:"created_at"`
-	Disabled    bool      `json:"disabled"`
-	DisplayName string    `json:"display_name,omitempty"`
-
-	// Revision What the ETag says
-	Revision uint64 `json:"revision"`
-
-	// SignsIn never: no password has been chosen yet, or it is a program
-	SignsIn   UserItemSignsIn `json:"signs_in"`
-	UpdatedAt time.Time       `json:"updated_at"`
-	User      string          `json:"user"`
-}
-
-// UserItemSignsIn never: no password has been chosen yet, or it is a program
-type UserItemSignsIn string
-
-// UserList defines model for UserList.
-type UserList struct {
-	Items []UserItem `json:"items"`
-}
-
-// VersionList defines model for VersionList.
-type VersionList struct {
-	Items []JobVersion `json:"items"`
-}
-
-// XXLJobEntries defines model for XXLJobEntries.
-type XXLJobEntries struct {
-	Items []XXLJobEntry `json:"items"`
-}
-
-// XXLJobEntry defines model for XXLJobEntry.
-type XXLJobEntry struct {
-	// ID The job's number in XXL-JOB
-	ID int `json:"id"`
-
-	// Job What was made of it
-	Job *job.Job `json:"job,omitempty"`
-
-	// Line Of the dump, from 1
-	Line int `json:"line"`
-
-	// Note Why it was skipped or is broken, or what one should know of it
-	Note string `json:"note,omitempty"`
-
-	// Origin The note for the version that is saved. A job of the same name whose newest version has another note is not from here, or was edited since
-	Origin string `json:"origin"`
-
-	// Outcome imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
-	Outcome XXLJobEntryOutcome `json:"outcome"`
-
-	// Title Its description in XXL-JOB
-	Title string `json:"title"`
-}
-
-// XXLJobEntryOutcome imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
-type XXLJobEntryOutcome string
-
-// XXLJobRequest defines model for XXLJobRequest.
-type XXLJobRequest struct {
-	// Group The executor group of jobs whose own is not in the dump. Without it they are broken
-	Group string `json:"group,omitempty"`
-
-	// Text The dump, as mysqldump writes it
-	Text string `json:"text"`
-
-	// Zone The time zone of XXL-JOB's admin, by which its cron expressions go
-	Zone string `json:"zone,omitempty"`
-}
-
-// ChannelName defines model for ChannelName.
-type ChannelName = string
-
-// CredentialID defines model for CredentialID.
-type CredentialID = string
-
-// Cursor defines model for Cursor.
-type Cursor = string
-
-// DeadLetterSequence defines model for DeadLetterSequence.
-type DeadLetterSequence = uint64
-
-// GroupName defines model for GroupName.
-type GroupName = string
-
-// IfMatch defines model for IfMatch.
-type IfMatch = string
-
-// IfNoneMatch defines model for IfNoneMatch.
-type IfNoneMatch = string
-
-// IncidentID defines model for IncidentID.
-type IncidentID = string
-
-// InstanceName defines model for InstanceName.
-type InstanceName = string
-
-// JobName defines model for JobName.
-type JobName = string
-
-// Limit defines model for Limit.
-type Limit = int
-
-// ReportFrom defines model for ReportFrom.
-type ReportFrom = time.Time
-
-// ReportTo defines model for ReportTo.
-type ReportTo = time.Time
-
-// RunID defines model for RunID.
-type RunID = string
-
-// User defines model for User.
-type User = string
-
-// UserName defines model for UserName.
-type UserName = string
-
-// DeleteChannelParams defines parameters for DeleteChannel.
-type DeleteChannelParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// PutChannelParams defines parameters for PutChannel.
-type PutChannelParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// IfNoneMatch `*`: there must be none
-	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// DeleteChannelSecretParams defines parameters for DeleteChannelSecret.
-type DeleteChannelSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// PutChannelSecretParams defines parameters for PutChannelSecret.
-type PutChannelSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// ListDeliveriesParams defines parameters for ListDeliveries.
-type ListDeliveriesParams struct {
-	Channel string `form:"channel,omitempty" json:"channel,omitempty"`
-	State   string `form:"state,omitempty" json:"state,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// ListIncidentsParams defines parameters for ListIncidents.
-type ListIncidentsParams struct {
-	// State Open is whatever is not over: firing, acknowledged or snoozed
-	State string `form:"state,omitempty" json:"state,omitempty"`
-
-	// Alert The rule's name
-	Alert string `form:"alert,omitempty" json:"alert,omitempty"`
-
-	// Group The executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-
-	// Job group/name
-	Job string `form:"job,omitempty" json:"job,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// AcknowledgeIncidentParams defines parameters for AcknowledgeIncident.
-type AcknowledgeIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// ResolveIncidentParams defines parameters for ResolveIncident.
-type ResolveIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// SnoozeIncidentParams defines parameters for SnoozeIncident.
-type SnoozeIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// DeleteAlertParams defines parameters for DeleteAlert.
-type DeleteAlertParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// PutAlertParams defines parameters for PutAlert.
-type PutAlertParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// IfNoneMatch `*`: there must be none
-	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// AddSilenceParams defines parameters for AddSilence.
-type AddSilenceParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// EndSilenceParams defines parameters for EndSilence.
-type EndSilenceParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// ListAuditParams defines parameters for ListAudit.
-type ListAuditParams struct {
-	// User Who
-	User string `form:"user,omitempty" json:"user,omitempty"`
-
-	// Operation What, as this contract names operations
-	Operation string `form:"operation,omitempty" json:"operation,omitempty"`
-
-	// Object To what: a part of it
-	Object string `form:"object,omitempty" json:"object,omitempty"`
-	Group  string `form:"group,omitempty" json:"group,omitempty"`
-	Result string `form:"result,omitempty" json:"result,omitempty"`
-
-	// From Inclusive
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Exclusive
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// DeleteCalendarParams defines parameters for DeleteCalendar.
-type DeleteCalendarParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// PutCalendarParams defines parameters for PutCalendar.
-type PutCalendarParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// IfNoneMatch `*`: there must be none
-	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// ListDeadLettersParams defines parameters for ListDeadLetters.
-type ListDeadLettersParams struct {
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// ListFiresParams defines parameters for ListFires.
-type ListFiresParams struct {
-	// From Exclusive. Defaults to now
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Inclusive, at most 31 days after from
-	To time.Time `form:"to" json:"to"`
-
-	// Group Only jobs of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-
-	// Q Only jobs whose name or description contains this text
-	Q string `form:"q,omitempty" json:"q,omitempty"`
-
-	// PerJob How many fires to give of each job
-	PerJob int `form:"per_job,omitempty" json:"per_job,omitempty"`
-
-	// Usual Also how long a run of each job usually takes
-	Usual bool `form:"usual,omitempty" json:"usual,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// CountFiresParams defines parameters for CountFires.
-type CountFiresParams struct {
-	// From Exclusive. Defaults to now
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Inclusive, at most 31 days after from
-	To time.Time `form:"to" json:"to"`
-
-	// Parts Into how many parts to divide the range
-	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
-
-	// Group Only jobs of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-
-	// Load Also what the fires will take of the executors and on which minutes they come
-	Load bool `form:"load,omitempty" json:"load,omitempty"`
-}
-
-// SuggestOffsetsParams defines parameters for SuggestOffsets.
-type SuggestOffsetsParams struct {
-	// From Exclusive. Defaults to now
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Inclusive, at most 24 hours after from
-	To time.Time `form:"to" json:"to"`
-
-	// Group Only jobs of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-}
-
-// PutGroupParams defines parameters for PutGroup.
-type PutGroupParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// CreateCredentialParams defines parameters for CreateCredential.
-type CreateCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// RevokeCredentialParams defines parameters for RevokeCredential.
-type RevokeCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// RotateCredentialParams defines parameters for RotateCredential.
-type RotateCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// DeleteSecretParams defines parameters for DeleteSecret.
-type DeleteSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// PutSecretParams defines parameters for PutSecret.
-type PutSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// SetHoldParams defines parameters for SetHold.
-type SetHoldParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// ListJobsParams defines parameters for ListJobs.
-type ListJobsParams struct {
-	// Group Only jobs of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-
-	// Q Only jobs whose name, title, description, owner, handler or tags contain this text
-	Q string `form:"q,omitempty" json:"q,omitempty"`
-
-	// Paused Only jobs that are paused, or only those that are not
-	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
-
-	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
-	Last []Status `form:"last,omitempty" json:"last,omitempty"`
-
-	// Where Only jobs of which this holds: FIELD:VALUE, or -FIELD:VALUE of which it does not. Of several values of a field one is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
-	Where []string `form:"where,omitempty" json:"where,omitempty"`
-
-	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last
-	Sort string `form:"sort,omitempty" json:"sort,omitempty"`
-
-	// Week Whether to tell of each job how it did in the last seven days
-	Week bool `form:"week,omitempty" json:"week,omitempty"`
-
-	// Fires How many next fires to give for each job
-	Fires *int `form:"fires,omitempty" json:"fires,omitempty"`
-
-	// Runs How many last runs to give for each job
-	Runs *int `form:"runs,omitempty" json:"runs,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// ChangeJobsParams defines parameters for ChangeJobs.
-type ChangeJobsParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// FacetJobsParams defines parameters for FacetJobs.
-type FacetJobsParams struct {
-	// Group Only jobs of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-
-	// Q As of listJobs
-	Q string `form:"q,omitempty" json:"q,omitempty"`
-
-	// Paused As of listJobs
-	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
-
-	// Last As of listJobs
-	Last []Status `form:"last,omitempty" json:"last,omitempty"`
-
-	// Where As of listJobs
-	Where []string `form:"where,omitempty" json:"where,omitempty"`
-}
-
-// DeleteJobParams defines parameters for DeleteJob.
-type DeleteJobParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// GetJobParams defines parameters for GetJob.
-type GetJobParams struct {
-	Fires *int `form:"fires,omitempty" json:"fires,omitempty"`
-	Runs  *int `form:"runs,omitempty" json:"runs,omitempty"`
-}
-
-// PutJobParams defines parameters for PutJob.
-type PutJobParams struct {
-	// DryRun Check and compare only
-	DryRun bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
-
-	// Note Why
-	Note string `form:"note,omitempty" json:"note,omitempty"`
-
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// IfNoneMatch `*`: there must be none
-	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// BackfillJobParams defines parameters for BackfillJob.
-type BackfillJobParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// CancelBackfillParams defines parameters for CancelBackfill.
-type CancelBackfillParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// DiffJobParams defines parameters for DiffJob.
-type DiffJobParams struct {
-	// From The version before. Defaults to the one before `to`
-	From int `form:"from,omitempty" json:"from,omitempty"`
-
-	// To The version after. Defaults to the newest
-	To int `form:"to,omitempty" json:"to,omitempty"`
-}
-
-// GetJobLedgerParams defines parameters for GetJobLedger.
-type GetJobLedgerParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time, exclusive; at most 92 days after from. Defaults to now
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// Fate Only fires with this fate
-	Fate []Fate `form:"fate,omitempty" json:"fate,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// PauseJobParams defines parameters for PauseJob.
-type PauseJobParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// PreviewJobParams defines parameters for PreviewJob.
-type PreviewJobParams struct {
-	// From Fires after this instant. Defaults to now
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-	N    int       `form:"n,omitempty" json:"n,omitempty"`
-}
-
-// ResumeJobParams defines parameters for ResumeJob.
-type ResumeJobParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// RunJobParams defines parameters for RunJob.
-type RunJobParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// RunFireEarlyParams defines parameters for RunFireEarly.
-type RunFireEarlyParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// SkipFireParams defines parameters for SkipFire.
-type SkipFireParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// UnskipFireParams defines parameters for UnskipFire.
-type UnskipFireParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// AuditLedgerParams defines parameters for AuditLedger.
-type AuditLedgerParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time, exclusive; at most 92 days after from. Defaults to now
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// Group Only jobs of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit How many jobs a page has
-	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// ListDiscrepanciesParams defines parameters for ListDiscrepancies.
-type ListDiscrepanciesParams struct {
-	// Group Only jobs of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-
-	// Job group/name
-	Job string `form:"job,omitempty" json:"job,omitempty"`
-
-	// From Fire time, inclusive
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time, exclusive
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// SearchLogsParams defines parameters for SearchLogs.
-type SearchLogsParams struct {
-	// Text As in `timeout "connection refused"`
-	Text  string  `form:"text,omitempty" json:"text,omitempty"`
-	Level []Level `form:"level,omitempty" json:"level,omitempty"`
-
-	// Job group/name
-	Job   []string `form:"job,omitempty" json:"job,omitempty"`
-	Group string   `form:"group,omitempty" json:"group,omitempty"`
-	RunID string   `form:"run_id,omitempty" json:"run_id,omitempty"`
-
-	// From Fire time of the run, inclusive
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time of the run, exclusive
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Context How many lines before and after each to give too
-	Context int `form:"context,omitempty" json:"context,omitempty"`
-	Limit   int `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// CountLogsParams defines parameters for CountLogs.
-type CountLogsParams struct {
-	// Text As in `timeout "connection refused"`
-	Text  string  `form:"text,omitempty" json:"text,omitempty"`
-	Level []Level `form:"level,omitempty" json:"level,omitempty"`
-
-	// Job group/name
-	Job   []string `form:"job,omitempty" json:"job,omitempty"`
-	Group string   `form:"group,omitempty" json:"group,omitempty"`
-	RunID string   `form:"run_id,omitempty" json:"run_id,omitempty"`
-
-	// From Fire time of the run, inclusive. Defaults to that of `run_id`, or else to seven days before `to`
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time of the run, exclusive: at most ten years after `from`. Defaults to now
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// Parts Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond
-	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
-}
-
-// GetOverviewParams defines parameters for GetOverview.
-type GetOverviewParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
-	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time, exclusive. Defaults to now
-	To ReportTo `form:"to,omitempty" json:"to,omitempty"`
-
-	// Group Only of this executor group
-	Group string `form:"group,omitempty" json:"group,omitempty"`
-
-	// Top How long each list may be
-	Top int `form:"top,omitempty" json:"top,omitempty"`
-}
-
-// ReportFailuresParams defines parameters for ReportFailures.
-type ReportFailuresParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
-	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time, exclusive. Defaults to now
-	To ReportTo `form:"to,omitempty" json:"to,omitempty"`
-
-	// Job group/name
-	Job   []string `form:"job,omitempty" json:"job,omitempty"`
-	Group string   `form:"group,omitempty" json:"group,omitempty"`
-	Limit int      `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// ReportRunsParams defines parameters for ReportRuns.
-type ReportRunsParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
-	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time, exclusive. Defaults to now
-	To ReportTo `form:"to,omitempty" json:"to,omitempty"`
-
-	// By A row for each: group, job, version with job; or group and instance. Nothing is all together
-	By []Dimension `form:"by,omitempty" json:"by,omitempty"`
-
-	// Step A row for each. Minutes are not known by job, version and instance
-	Step logstore.Step `form:"step,omitempty" json:"step,omitempty"`
-
-	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
-	Order logstore.Order `form:"order,omitempty" json:"order,omitempty"`
-
-	// Times What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all
-	Times []logstore.Timing `form:"times,omitempty" json:"times,omitempty"`
-
-	// Job group/name
-	Job   []string `form:"job,omitempty" json:"job,omitempty"`
-	Group string   `form:"group,omitempty" json:"group,omitempty"`
-
-	// Limit Of rows
-	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// PutRetentionParams defines parameters for PutRetention.
-type PutRetentionParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// IfNoneMatch `*`: there must be none
-	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
-
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// ListRunsParams defines parameters for ListRuns.
-type ListRunsParams struct {
-	// Job group/name
-	Job      []string `form:"job,omitempty" json:"job,omitempty"`
-	Group    string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
-
-	// Version Of the job
-	Version int `form:"version,omitempty" json:"version,omitempty"`
-
-	// From Fire time, inclusive
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time, exclusive
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// Parent Only runs that run after this one
-	Parent string `form:"parent,omitempty" json:"parent,omitempty"`
-
-	// RetryOf Only runs that do this one again
-	RetryOf string `form:"retry_of,omitempty" json:"retry_of,omitempty"`
-
-	// Attempts all: a row for each attempt, selected by its own status
-	Attempts ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
-
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
-	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
-
-	// Sort What the list is sorted by, the least first; with a minus, the greatest first
-	Sort ListRunsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
-
-	// Cursor The next of the page before
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// ListRunsParamsAttempts defines parameters for ListRuns.
-type ListRunsParamsAttempts string
-
-// ListRunsParamsSort defines parameters for ListRuns.
-type ListRunsParamsSort string
-
-// ChangeRunsParams defines parameters for ChangeRuns.
-type ChangeRunsParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// CountRunsParams defines parameters for CountRuns.
-type CountRunsParams struct {
-	// From Fire time, inclusive
-	From time.Time `form:"from" json:"from"`
-
-	// To Fire time, exclusive
-	To time.Time `form:"to" json:"to"`
-
-	// Parts Into how many parts to divide the range
-	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
-
-	// Job group/name
-	Job      []string `form:"job,omitempty" json:"job,omitempty"`
-	Group    string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
-
-	// Version Of the job
-	Version int `form:"version,omitempty" json:"version,omitempty"`
-
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
-	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
-}
-
-// FacetRunsParams defines parameters for FacetRuns.
-type FacetRunsParams struct {
-	// By Defaults to all
-	By []Dimension `form:"by,omitempty" json:"by,omitempty"`
-
-	// Values How many of each
-	Values int `form:"values,omitempty" json:"values,omitempty"`
-
-	// From Fire time, inclusive
-	From time.Time `form:"from,omitempty" json:"from,omitempty"`
-
-	// To Fire time, exclusive
-	To time.Time `form:"to,omitempty" json:"to,omitempty"`
-
-	// Job group/name
-	Job      []string `form:"job,omitempty" json:"job,omitempty"`
-	Group    string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
-
-	// Version Of the job
-	Version int `form:"version,omitempty" json:"version,omitempty"`
-
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
-	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
-}
-
-// CancelRunParams defines parameters for CancelRun.
-type CancelRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// GetLogsParams defines parameters for GetLogs.
-type GetLogsParams struct {
-	// Attempt Defaults to the newest
-	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
-
-	// BroadcastIndex Which piece's; absent is the run's as a whole
-	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
-
-	// FromSeq The first line to give; lines count from 1
-	FromSeq int64 `form:"from_seq,omitempty" json:"from_seq,omitempty"`
-
-	// ToSeq The last line to give; with `tail`, the page before a line
-	ToSeq int64 `form:"to_seq,omitempty" json:"to_seq,omitempty"`
-
-	// Level Only lines of these levels
-	Level []Level `form:"level,omitempty" json:"level,omitempty"`
-
-	// Tail The last `limit` lines rather than the first
-	Tail  bool `form:"tail,omitempty" json:"tail,omitempty"`
-	Limit int  `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// MarkRunParams defines parameters for MarkRun.
-type MarkRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// ListPiecesParams defines parameters for ListPieces.
-type ListPiecesParams struct {
-	// Attempt Which attempt's. Defaults to the newest of each piece
-	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
-
-	// FromIndex The first index to give
-	FromIndex int `form:"from_index,omitempty" json:"from_index,omitempty"`
-
-	// Limit The most entries in the page
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// RetryRunParams defines parameters for RetryRun.
-type RetryRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
-// BeginProviderSignInParams defines parameters for BeginProviderSignIn.
-type BeginProviderSignInParams struct {
-	// To The path of the console where to go on
-	To string `form:"to,omitempty" json:"to,omitempty"`
-}
-
-// FinishProviderSignInParams defines parameters for FinishProviderSignIn.
-type FinishProviderSignInParams struct {
-	State string `form:"state,omitempty" json:"state,omitempty"`
-	Code  string `form:"code,omitempty" json:"code,omitempty"`
-
-	// Error Why the provider refuses
-	Error            string `form:"error,omitempty" json:"error,omitempty"`
-	ErrorDescription string `form:"error_description,omitempty" json:"error_description,omitempty"`
-}
-
-// ListTokensParams defines parameters for ListTokens.
-type ListTokensParams struct {
-	// User Whose. Defaults to one's own; `*` is everybody's
-	User string `form:"user,omitempty" json:"user,omitempty"`
-}
-
-// DeleteUserParams defines parameters for DeleteUser.
-type DeleteUserParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-}
-
-// PutUserParams defines parameters for PutUser.
-type PutUserParams struct {
-	// IfMatch The ETag that the thing must have
-	IfMatch IfMatch `json:"If-Match,omitempty"`
-
-	// IfNoneMatch `*`: there must be none
-	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
-}
-
-// PutChannelJSONRequestBody defines body for PutChannel for application/json ContentType.
-type PutChannelJSONRequestBody = Channel
-
-// PutChannelSecretJSONRequestBody defines body for PutChannelSecret for application/json ContentType.
-type PutChannelSecretJSONRequestBody = ChannelSecret
-
-// AcknowledgeIncidentJSONRequestBody defines body for AcknowledgeIncident for application/json ContentType.
-type AcknowledgeIncidentJSONRequestBody = IncidentNote
-
-// ResolveIncidentJSONRequestBody defines body for ResolveIncident for application/json ContentType.
-type ResolveIncidentJSONRequestBody = IncidentNote
-
-// SnoozeIncidentJSONRequestBody defines body for SnoozeIncident for application/json ContentType.
-type SnoozeIncidentJSONRequestBody = IncidentSnooze
-
-// PutAlertJSONRequestBody defines body for PutAlert for application/json ContentType.
-type PutAlertJSONRequestBody = Alert
-
-// AddSilenceJSONRequestBody defines body for AddSilence for application/json ContentType.
-type AddSilenceJSONRequestBody = SilenceRequest
-
-// TryAlertJSONRequestBody defines body for TryAlert for application/json ContentType.
-type TryAlertJSONRequestBody = Alert
-
-// PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
-type PutCalendarJSONRequestBody = Calendar
-
-// PreviewCalendarJSONRequestBody defines body for PreviewCalendar for application/json ContentType.
-type PreviewCalendarJSONRequestBody = Calendar
-
-// PutGroupJSONRequestBody defines body for PutGroup for application/json ContentType.
-type PutGroupJSONRequestBody = GroupLimits
-
-// CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
-type CreateCredentialJSONRequestBody = CredentialRequest
-
-// RotateCredentialJSONRequestBody defines body for RotateCredential for application/json ContentType.
-type RotateCredentialJSONRequestBody = RotationRequest
-
-// DrainInstanceJSONRequestBody defines body for DrainInstance for application/json ContentType.
-type DrainInstanceJSONRequestBody = DrainRequest
-
-// SetInstanceJSONRequestBody defines body for SetInstance for application/json ContentType.
-type SetInstanceJSONRequestBody = InstanceSettings
-
-// PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
-type PutSecretJSONRequestBody = SecretRequest
-
-// SetHoldJSONRequestBody defines body for SetHold for application/json ContentType.
-type SetHoldJSONRequestBody = HoldRequest
-
-// ReadCalendarFileJSONRequestBody defines body for ReadCalendarFile for application/json ContentType.
-type ReadCalendarFileJSONRequestBody = CalendarFile
-
-// ReadCrontabJSONRequestBody defines body for ReadCrontab for application/json ContentType.
-type ReadCrontabJSONRequestBody = CrontabRequest
-
-// ReadXXLJobJSONRequestBody defines body for ReadXXLJob for application/json ContentType.
-type ReadXXLJobJSONRequestBody = XXLJobRequest
-
-// AcceptInvitationJSONRequestBody defines body for AcceptInvitation for application/json ContentType.
-type AcceptInvitationJSONRequestBody = InvitationAccept
-
-// ReadInvitationJSONRequestBody defines body for ReadInvitation for application/json ContentType.
-type ReadInvitationJSONRequestBody = InvitationSecret
-
-// ChangeJobsJSONRequestBody defines body for ChangeJobs for application/json ContentType.
-type ChangeJobsJSONRequestBody = JobBulk
-
-// PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
-type PutJobJSONRequestBody = Job
-
-// BackfillJobJSONRequestBody defines body for BackfillJob for application/json ContentType.
-type BackfillJobJSONRequestBody = BackfillRequest
-
-// CancelBackfillJSONRequestBody defines body for CancelBackfill for application/json ContentType.
-type CancelBackfillJSONRequestBody = Note
-
-// PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
-type PauseJobJSONRequestBody = PauseRequest
-
-// ResumeJobJSONRequestBody defines body for ResumeJob for application/json ContentType.
-type ResumeJobJSONRequestBody = Note
-
-// RunJobJSONRequestBody defines body for RunJob for application/json ContentType.
-type RunJobJSONRequestBody = RunRequest
-
-// RunFireEarlyJSONRequestBody defines body for RunFireEarly for application/json ContentType.
-type RunFireEarlyJSONRequestBody = SkipRequest
-
-// SkipFireJSONRequestBody defines body for SkipFire for application/json ContentType.
-type SkipFireJSONRequestBody = SkipRequest
-
-// UnskipFireJSONRequestBody defines body for UnskipFire for application/json ContentType.
-type UnskipFireJSONRequestBody = SkipRequest
-
-// SetMyPasswordJSONRequestBody defines body for SetMyPassword for application/json ContentType.
-type SetMyPasswordJSONRequestBody = PasswordChange
-
-// PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
-type PreviewScheduleJSONRequestBody = PreviewRequest
-
-// PutRetentionJSONRequestBody defines body for PutRetention for application/json ContentType.
-type PutRetentionJSONRequestBody = RetentionRequest
-
-// PreviewRetentionJSONRequestBody defines body for PreviewRetention for application/json ContentType.
-type PreviewRetentionJSONRequestBody = Retention
-
-// ChangeRunsJSONRequestBody defines body for ChangeRuns for application/json ContentType.
-type ChangeRunsJSONRequestBody = RunBulk
-
-// CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
-type CancelRunJSONRequestBody = CancelRequest
-
-// MarkRunJSONRequestBody defines body for MarkRun for application/json ContentType.
-type MarkRunJSONRequestBody = MarkRequest
-
-// RetryRunJSONRequestBody defines body for RetryRun for application/json ContentType.
-type RetryRunJSONRequestBody = RetryRequest
-
-// SignInJSONRequestBody defines body for SignIn for application/json ContentType.
-type SignInJSONRequestBody = SignInRequest
-
-// CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
-type CreateTokenJSONRequestBody = TokenRequest
-
-// PutUserJSONRequestBody defines body for PutUser for application/json ContentType.
-type PutUserJSONRequestBody = UserEdit
+type Access = api.Access
+type AffectedFire = api.AffectedFire
+type AffectedJob = api.AffectedJob
+type Alert = api.Alert
+type AlertItem = api.AlertItem
+type AlertList = api.AlertList
+type AlertTrial = api.AlertTrial
+type AlertTrialItem = api.AlertTrialItem
+type AuditEntry = api.AuditEntry
+type AuditPage = api.AuditPage
+type AuditedPage = api.AuditedPage
+type Backfill = api.Backfill
+type BackfillList = api.BackfillList
+type BackfillRequest = api.BackfillRequest
+type BackfillResult = api.BackfillResult
+type BulkOutcome = api.BulkOutcome
+type BusState = api.BusState
+type Calendar = api.Calendar
+type CalendarFile = api.CalendarFile
+type CalendarFileEvent = api.CalendarFileEvent
+type CalendarFileEventOutcome = api.CalendarFileEventOutcome
+type CalendarFileRead = api.CalendarFileRead
+type CalendarItem = api.CalendarItem
+type CalendarList = api.CalendarList
+type CalendarPreview = api.CalendarPreview
+type CalendarVersion = api.CalendarVersion
+type CalendarWindow = api.CalendarWindow
+type Can = api.Can
+type CancelAccepted = api.CancelAccepted
+type CancelRequest = api.CancelRequest
+type Cause = api.Cause
+type Change = api.Change
+type Changed = api.Changed
+type Channel = api.Channel
+type ChannelItem = api.ChannelItem
+type ChannelList = api.ChannelList
+type ChannelSecret = api.ChannelSecret
+type Check = api.Check
+type Child = api.Child
+type ClockChange = api.ClockChange
+type ConsumerState = api.ConsumerState
+type Credential = api.Credential
+type CredentialList = api.CredentialList
+type CredentialRequest = api.CredentialRequest
+type CrontabLine = api.CrontabLine
+type CrontabLineOutcome = api.CrontabLineOutcome
+type CrontabLines = api.CrontabLines
+type CrontabRequest = api.CrontabRequest
+type DeadLetter = api.DeadLetter
+type DeadLetterContent = api.DeadLetterContent
+type DeadLetterPage = api.DeadLetterPage
+type Delivery = api.Delivery
+type DeliveryAnswer = api.DeliveryAnswer
+type DeliveryItem = api.DeliveryItem
+type DeliveryList = api.DeliveryList
+type Dimension = api.Dimension
+type Discrepancy = api.Discrepancy
+type DiscrepancyPage = api.DiscrepancyPage
+type DrainRequest = api.DrainRequest
+type Duration = api.Duration
+type FacetValue = api.FacetValue
+type Failure = api.Failure
+type FailureList = api.FailureList
+type Fate = api.Fate
+type FieldChange = api.FieldChange
+type FieldError = api.FieldError
+type Finding = api.Finding
+type Fire = api.Fire
+type FireClock = api.FireClock
+type FireCounts = api.FireCounts
+type FirePage = api.FirePage
+type Grant = api.Grant
+type Group = api.Group
+type GroupState = api.GroupState
+type GroupLimits = api.GroupLimits
+type GroupList = api.GroupList
+type HTTPTask = api.HTTPTask
+type HandlerItem = api.HandlerItem
+type HandlerList = api.HandlerList
+type Health = api.Health
+type HealthStatus = api.HealthStatus
+type HeldJob = api.HeldJob
+type HeldRole = api.HeldRole
+type HistoryState = api.HistoryState
+type Hold = api.Hold
+type HoldRequest = api.HoldRequest
+type HostLoad = api.HostLoad
+type Incident = api.Incident
+type IncidentNote = api.IncidentNote
+type IncidentPage = api.IncidentPage
+type IncidentSnooze = api.IncidentSnooze
+type IngestBacklog = api.IngestBacklog
+type Instance = api.Instance
+type InstanceReply = api.InstanceReply
+type InstanceSettings = api.InstanceSettings
+type Invitation = api.Invitation
+type InvitationAccept = api.InvitationAccept
+type InvitationLink = api.InvitationLink
+type InvitationSecret = api.InvitationSecret
+type Job = api.Job
+type JobBulk = api.JobBulk
+type JobBulkAction = api.JobBulkAction
+type JobBulkItem = api.JobBulkItem
+type JobBulkResult = api.JobBulkResult
+type JobDiff = api.JobDiff
+type JobFacet = api.JobFacet
+type JobFacets = api.JobFacets
+type JobFilter = api.JobFilter
+type JobFires = api.JobFires
+type JobItem = api.JobItem
+type JobPage = api.JobPage
+type JobVersion = api.JobVersion
+type JobWeek = api.JobWeek
+type Keep = api.Keep
+type KeepFacts = api.KeepFacts
+type Labels = api.Labels
+type LedgerDay = api.LedgerDay
+type LedgerEntry = api.LedgerEntry
+type LedgerPage = api.LedgerPage
+type Level = api.Level
+type LogBucket = api.LogBucket
+type LogEnd = api.LogEnd
+type LogHistogram = api.LogHistogram
+type LogHit = api.LogHit
+type LogHits = api.LogHits
+type LogLine = api.LogLine
+type LogPage = api.LogPage
+type LogRange = api.LogRange
+type LogRate = api.LogRate
+type Map = api.Map
+type MarkRequest = api.MarkRequest
+type Me = api.Me
+type Misfire = api.Misfire
+type NewCredential = api.NewCredential
+type NewToken = api.NewToken
+type Node = api.Node
+type NodeList = api.NodeList
+type Note = api.Note
+type OffsetSuggestion = api.OffsetSuggestion
+type OffsetSuggestions = api.OffsetSuggestions
+type Overlap = api.Overlap
+type Overview = api.Overview
+type PasswordChange = api.PasswordChange
+type PauseRequest = api.PauseRequest
+type PieceList = api.PieceList
+type Preview = api.Preview
+type PreviewRequest = api.PreviewRequest
+type Problem = api.Problem
+type PutJobResult = api.PutJobResult
+type PutJobResultResult = api.PutJobResultResult
+type Report = api.Report
+type ReportRow = api.ReportRow
+type Retention = api.Retention
+type RetentionAmount = api.RetentionAmount
+type RetentionEffect = api.RetentionEffect
+type RetentionItem = api.RetentionItem
+type RetentionRequest = api.RetentionRequest
+type Retry = api.Retry
+type RetryRequest = api.RetryRequest
+type RetryRequestPieces = api.RetryRequestPieces
+type RetryRequestVersion = api.RetryRequestVersion
+type Role = api.Role
+type RotationRequest = api.RotationRequest
+type Run = api.Run
+type RunAccepted = api.RunAccepted
+type RunBulk = api.RunBulk
+type RunBulkAction = api.RunBulkAction
+type RunBulkItem = api.RunBulkItem
+type RunBulkResult = api.RunBulkResult
+type RunCounts = api.RunCounts
+type RunDetail = api.RunDetail
+type RunFacets = api.RunFacets
+type RunFilter = api.RunFilter
+type RunMark = api.RunMark
+type RunPage = api.RunPage
+type RunRequest = api.RunRequest
+type SQLAnswer = api.SQLAnswer
+type SQLColumn = api.SQLColumn
+type SQLRequest = api.SQLRequest
+type SQLRequestFormat = api.SQLRequestFormat
+type Schedule = api.Schedule
+type ScriptTask = api.ScriptTask
+type Secret = api.Secret
+type SecretList = api.SecretList
+type SecretRequest = api.SecretRequest
+type ServerVersion = api.ServerVersion
+type Session = api.Session
+type SessionList = api.SessionList
+type Severity = api.Severity
+type ShardMove = api.ShardMove
+type SignInRequest = api.SignInRequest
+type SignInWays = api.SignInWays
+type Silence = api.Silence
+type SilenceList = api.SilenceList
+type SilenceRequest = api.SilenceRequest
+type Skip = api.Skip
+type SkipRequest = api.SkipRequest
+type Spread = api.Spread
+type StandIn = api.StandIn
+type Status = api.Status
+type StatusCounts = api.StatusCounts
+type StreamState = api.StreamState
+type Tally = api.Tally
+type Task = api.Task
+type Token = api.Token
+type TokenList = api.TokenList
+type TokenRequest = api.TokenRequest
+type UserEdit = api.UserEdit
+type UserItem = api.UserItem
+type UserItemSignsIn = api.UserItemSignsIn
+type UserList = api.UserList
+type VersionList = api.VersionList
+type XXLJobEntries = api.XXLJobEntries
+type XXLJobEntry = api.XXLJobEntry
+type XXLJobEntryOutcome = api.XXLJobEntryOutcome
+type XXLJobRequest = api.XXLJobRequest
+type ChannelName = api.ChannelName
+type CredentialID = api.CredentialID
+type Cursor = api.Cursor
+type DeadLetterSequence = api.DeadLetterSequence
+type GroupName = api.GroupName
+type IfMatch = api.IfMatch
+type IfNoneMatch = api.IfNoneMatch
+type IncidentID = api.IncidentID
+type InstanceName = api.InstanceName
+type JobName = api.JobName
+type Limit = api.Limit
+type ReportFrom = api.ReportFrom
+type ReportTo = api.ReportTo
+type RunID = api.RunID
+type User = api.User
+type UserName = api.UserName
+
+type DeleteChannelParams = api.DeleteChannelParams
+type PutChannelParams = api.PutChannelParams
+type DeleteChannelSecretParams = api.DeleteChannelSecretParams
+type PutChannelSecretParams = api.PutChannelSecretParams
+type ListDeliveriesParams = api.ListDeliveriesParams
+type ListIncidentsParams = api.ListIncidentsParams
+type AcknowledgeIncidentParams = api.AcknowledgeIncidentParams
+type ResolveIncidentParams = api.ResolveIncidentParams
+type SnoozeIncidentParams = api.SnoozeIncidentParams
+type DeleteAlertParams = api.DeleteAlertParams
+type PutAlertParams = api.PutAlertParams
+type AddSilenceParams = api.AddSilenceParams
+type EndSilenceParams = api.EndSilenceParams
+type ListAuditParams = api.ListAuditParams
+type DeleteCalendarParams = api.DeleteCalendarParams
+type PutCalendarParams = api.PutCalendarParams
+type ListDeadLettersParams = api.ListDeadLettersParams
+type ListFiresParams = api.ListFiresParams
+type CountFiresParams = api.CountFiresParams
+type SuggestOffsetsParams = api.SuggestOffsetsParams
+type PutGroupParams = api.PutGroupParams
+type CreateCredentialParams = api.CreateCredentialParams
+type RevokeCredentialParams = api.RevokeCredentialParams
+type RotateCredentialParams = api.RotateCredentialParams
+type DeleteSecretParams = api.DeleteSecretParams
+type PutSecretParams = api.PutSecretParams
+type SetHoldParams = api.SetHoldParams
+type ListJobsParams = api.ListJobsParams
+type ChangeJobsParams = api.ChangeJobsParams
+type FacetJobsParams = api.FacetJobsParams
+type DeleteJobParams = api.DeleteJobParams
+type GetJobParams = api.GetJobParams
+type PutJobParams = api.PutJobParams
+type BackfillJobParams = api.BackfillJobParams
+type CancelBackfillParams = api.CancelBackfillParams
+type DiffJobParams = api.DiffJobParams
+type GetJobLedgerParams = api.GetJobLedgerParams
+type PauseJobParams = api.PauseJobParams
+type PreviewJobParams = api.PreviewJobParams
+type ResumeJobParams = api.ResumeJobParams
+type RunJobParams = api.RunJobParams
+type RunFireEarlyParams = api.RunFireEarlyParams
+type SkipFireParams = api.SkipFireParams
+type UnskipFireParams = api.UnskipFireParams
+type AuditLedgerParams = api.AuditLedgerParams
+type ListDiscrepanciesParams = api.ListDiscrepanciesParams
+type SearchLogsParams = api.SearchLogsParams
+type CountLogsParams = api.CountLogsParams
+type GetOverviewParams = api.GetOverviewParams
+type ReportFailuresParams = api.ReportFailuresParams
+type ReportRunsParams = api.ReportRunsParams
+type PutRetentionParams = api.PutRetentionParams
+type ListRunsParams = api.ListRunsParams
+type ListRunsParamsAttempts = api.ListRunsParamsAttempts
+type ListRunsParamsSort = api.ListRunsParamsSort
+type ChangeRunsParams = api.ChangeRunsParams
+type CountRunsParams = api.CountRunsParams
+type FacetRunsParams = api.FacetRunsParams
+type CancelRunParams = api.CancelRunParams
+type GetLogsParams = api.GetLogsParams
+type MarkRunParams = api.MarkRunParams
+type ListPiecesParams = api.ListPiecesParams
+type RetryRunParams = api.RetryRunParams
+type BeginProviderSignInParams = api.BeginProviderSignInParams
+type FinishProviderSignInParams = api.FinishProviderSignInParams
+type ListTokensParams = api.ListTokensParams
+type DeleteUserParams = api.DeleteUserParams
+type PutUserParams = api.PutUserParams
+
+type PutChannelJSONRequestBody = api.PutChannelJSONRequestBody
+type PutChannelSecretJSONRequestBody = api.PutChannelSecretJSONRequestBody
+type AcknowledgeIncidentJSONRequestBody = api.AcknowledgeIncidentJSONRequestBody
+type ResolveIncidentJSONRequestBody = api.ResolveIncidentJSONRequestBody
+type SnoozeIncidentJSONRequestBody = api.SnoozeIncidentJSONRequestBody
+type PutAlertJSONRequestBody = api.PutAlertJSONRequestBody
+type AddSilenceJSONRequestBody = api.AddSilenceJSONRequestBody
+type TryAlertJSONRequestBody = api.TryAlertJSONRequestBody
+type PutCalendarJSONRequestBody = api.PutCalendarJSONRequestBody
+type PreviewCalendarJSONRequestBody = api.PreviewCalendarJSONRequestBody
+type PutGroupJSONRequestBody = api.PutGroupJSONRequestBody
+type CreateCredentialJSONRequestBody = api.CreateCredentialJSONRequestBody
+type RotateCredentialJSONRequestBody = api.RotateCredentialJSONRequestBody
+type DrainInstanceJSONRequestBody = api.DrainInstanceJSONRequestBody
+type SetInstanceJSONRequestBody = api.SetInstanceJSONRequestBody
+type PutSecretJSONRequestBody = api.PutSecretJSONRequestBody
+type SetHoldJSONRequestBody = api.SetHoldJSONRequestBody
+type ReadCalendarFileJSONRequestBody = api.ReadCalendarFileJSONRequestBody
+type ReadCrontabJSONRequestBody = api.ReadCrontabJSONRequestBody
+type ReadXXLJobJSONRequestBody = api.ReadXXLJobJSONRequestBody
+type AcceptInvitationJSONRequestBody = api.AcceptInvitationJSONRequestBody
+type ReadInvitationJSONRequestBody = api.ReadInvitationJSONRequestBody
+type ChangeJobsJSONRequestBody = api.ChangeJobsJSONRequestBody
+type PutJobJSONRequestBody = api.PutJobJSONRequestBody
+type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
+type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
+type PauseJobJSONRequestBody = api.PauseJobJSONRequestBody
+type ResumeJobJSONRequestBody = api.ResumeJobJSONRequestBody
+type RunJobJSONRequestBody = api.RunJobJSONRequestBody
+type RunFireEarlyJSONRequestBody = api.RunFireEarlyJSONRequestBody
+type SkipFireJSONRequestBody = api.SkipFireJSONRequestBody
+type UnskipFireJSONRequestBody = api.UnskipFireJSONRequestBody
+type SetMyPasswordJSONRequestBody = api.SetMyPasswordJSONRequestBody
+type PreviewScheduleJSONRequestBody = api.PreviewScheduleJSONRequestBody
+type PutRetentionJSONRequestBody = api.PutRetentionJSONRequestBody
+type PreviewRetentionJSONRequestBody = api.PreviewRetentionJSONRequestBody
+type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
+type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
+type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
+type RetryRunJSONRequestBody = api.RetryRunJSONRequestBody
+type SignInJSONRequestBody = api.SignInJSONRequestBody
+type CreateTokenJSONRequestBody = api.CreateTokenJSONRequestBody
+type PutUserJSONRequestBody = api.PutUserJSONRequestBody
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {

@@ -8,6 +8,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -64,7 +65,7 @@ func TestPiecesAreListedAndCountedWithThoseNotHeardOf(t *testing.T) {
 	x := begun("billing/x", noon)
 	x.Total = 5
 	piece := func(u logstore.Update, index int) logstore.Update {
-		u.Piece = logstore.PieceAt(index)
+		u.Piece = runlog.PieceAt(index)
 		return u
 	}
 	failed := piece(retried(x), 3)
@@ -82,8 +83,8 @@ func TestPiecesAreListedAndCountedWithThoseNotHeardOf(t *testing.T) {
 	}
 
 	w.history(again(started(failed, "i2")))
-	w.check(w.store.WriteLines(w.Context(), "", []logstore.Line{
-		{RunID: x.RunID, Job: x.Job, Attempt: 2, Piece: logstore.PieceAt(3), Seq: 1, At: noon, Level: "info", Output: "stdout", Text: "once more"},
+	w.check(w.store.WriteLines(w.Context(), "", []runlog.Line{
+		{RunID: x.RunID, Job: x.Job, Attempt: 2, Piece: runlog.PieceAt(3), Seq: 1, At: noon, Level: "info", Output: "stdout", Text: "once more"},
 	}))
 	page, _ := want[LogPage](w, http.StatusOK, "GET", path+"/logs?broadcast_index=3", nil)
 	if len(page.Items) != 1 || page.Items[0].Text != "once more" || page.Attempt != 2 || page.BroadcastIndex.Index() != 3 {
@@ -124,7 +125,7 @@ func TestATailFollowsARunThroughItsAttempts(t *testing.T) {
 	if end := only.end(); end.Run.Attempt != 1 || end.Run.Status != job.StatusFailed || !end.Run.Retrying {
 		t.Errorf("the tail of the first attempt ends with %+v", end)
 	}
-	w.check(w.store.WriteLines(w.Context(), "", []logstore.Line{
+	w.check(w.store.WriteLines(w.Context(), "", []runlog.Line{
 		{RunID: x.RunID, Job: x.Job, Attempt: 2, Seq: 1, At: noon, Level: "info", Output: "stdout", Text: "once more"},
 	}))
 	w.history(retried(x), again(x), again(finished(started(x, "i2"), job.StatusSucceeded, 1, noon.Add(time.Hour))))
@@ -155,13 +156,13 @@ func TestATailOfARunInPiecesEndsThoughAPieceWasTriedAgain(t *testing.T) {
 	x := begun("billing/x", noon)
 	x.Total = 2
 	piece := func(u logstore.Update, index int) logstore.Update {
-		u.Piece = logstore.PieceAt(index)
+		u.Piece = runlog.PieceAt(index)
 		return u
 	}
 	w.history(x, started(x, ""), piece(finished(started(x, "i1"), job.StatusSucceeded, 0, noon.Add(time.Second)), 0), piece(retried(x), 1))
 	l, first := w.listen(tailOf(x)), w.listen(tailOf(x)+"?attempt=1")
 	last := again(x)
-	last.Kind, last.Status, last.Total = logstore.KindRecorded, job.StatusSucceeded, 2
+	last.Kind, last.Status, last.Total = runlog.KindRecorded, job.StatusSucceeded, 2
 	w.history(again(x), piece(again(finished(started(x, "i2"), job.StatusSucceeded, 0, noon.Add(time.Minute))), 1), last)
 	if end := l.end(); end.Run.Attempt != 2 || end.Run.Status != job.StatusSucceeded {
 		t.Errorf("the tail of the run ends with %+v", end)

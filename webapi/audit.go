@@ -11,8 +11,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/audit"
-	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/trail"
 )
 
 // recordTimeout bounds how long the entry of a change may take, which comes after the
@@ -23,11 +24,11 @@ type entryKey struct{}
 
 // entryOfChange returns the entry of the change that a request makes, for the handler to
 // say more. Of a request that is no change it is one that nobody keeps.
-func entryOfChange(ctx context.Context) *audit.Entry {
-	if e, ok := ctx.Value(entryKey{}).(*audit.Entry); ok {
+func entryOfChange(ctx context.Context) *trail.Entry {
+	if e, ok := ctx.Value(entryKey{}).(*trail.Entry); ok {
 		return e
 	}
-	return &audit.Entry{}
+	return &trail.Entry{}
 }
 
 // recorded is a middleware that gives each change its entry in the audit log: what
@@ -59,8 +60,8 @@ func (s *Server) changing(next StrictHandlerFunc, operation string, p permit) St
 }
 
 // newEntry returns the entry of a change that somebody is about to make.
-func newEntry(by *caller, operation, object, group string) *audit.Entry {
-	e := &audit.Entry{Operation: operation, Object: object, Group: group, How: "sign-in", Address: by.from.Address, Result: audit.Unknown}
+func newEntry(by *caller, operation, object, group string) *trail.Entry {
+	e := &trail.Entry{Operation: operation, Object: object, Group: group, How: "sign-in", Address: by.from.Address, Result: trail.Unknown}
 	if by.who != nil {
 		e.User, e.How, e.Token = by.who.User, string(by.who.How), by.who.Token
 	}
@@ -69,7 +70,7 @@ func newEntry(by *caller, operation, object, group string) *audit.Entry {
 
 // recordChange makes a change, whose context has the entry e for it to say more. It is not
 // begun unless the entry is sure to be kept; a change that is refused, or none, has no entry.
-func (h *handlers) recordChange(ctx context.Context, e *audit.Entry, change func(context.Context) error) error {
+func (h *handlers) recordChange(ctx context.Context, e *trail.Entry, change func(context.Context) error) error {
 	if err := h.audit.Begin(ctx, e); err != nil {
 		return explain(err, "nothing was changed: the audit log does not answer")
 	}
@@ -80,7 +81,7 @@ func (h *handlers) recordChange(ctx context.Context, e *audit.Entry, change func
 	case err != nil && problemOf(err, "").Status < http.StatusInternalServerError, err == nil && e.Same:
 		h.audit.Drop(after, e)
 	case err == nil:
-		e.Result = audit.Done
+		e.Result = trail.Done
 		h.audit.End(after, e)
 	default: // it may have been made
 		h.audit.End(after, e)
@@ -89,7 +90,7 @@ func (h *handlers) recordChange(ctx context.Context, e *audit.Entry, change func
 }
 
 // notSecrets sees all but secrets: what is written down for ever has none.
-var notSecrets = auth.AccessList{{Role: auth.Admin, Group: auth.Everywhere, Grants: []auth.Grant{auth.Logs, auth.Params, auth.Scripts}}}
+var notSecrets = rights.List{{Role: rights.Admin, Group: rights.Everywhere, Grants: []rights.Grant{rights.Logs, rights.Params, rights.Scripts}}}
 
 // describe says in the entry of a change what was changed. from and to are the
 // documents before and after, nil where there is none; without a change there is no
@@ -102,7 +103,7 @@ func describe(ctx context.Context, changed bool, note string, from, to any) erro
 		return err
 	}
 	for _, c := range changes {
-		e.Changes = append(e.Changes, audit.Change{Field: c.Field, From: c.From, To: c.To})
+		e.Changes = append(e.Changes, trail.Change{Field: c.Field, From: c.From, To: c.To})
 	}
 	hideEntry(notSecrets, e)
 	return nil
@@ -130,7 +131,7 @@ func objectOf(template string, names map[string]string) string {
 // ListAudit answers GET /audit.
 func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (ListAuditResponseObject, error) {
 	p := r.Params
-	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: audit.Result(p.Result), From: p.From, To: p.To}
+	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: trail.Result(p.Result), From: p.From, To: p.To}
 	found, err := h.findAudit(ctx, f, p.Cursor, orDefault(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
@@ -141,14 +142,14 @@ func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (Lis
 // serveExport answers GET /audit/export: all entries that match, newest first.
 func (h *handlers) serveExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Group: c.Query("group"), Result: audit.Result(c.Query("result"))}
+		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Group: c.Query("group"), Result: trail.Result(c.Query("result"))}
 		f.From, _ = time.Parse(time.RFC3339, c.Query("from")) // both were checked against the contract
 		f.To, _ = time.Parse(time.RFC3339, c.Query("to"))
 		var next string
 		var first *auditFound
-		e := export[audit.Entry]{
+		e := export[trail.Entry]{
 			name: "changes",
-			page: func(ctx context.Context) (page []audit.Entry, more bool, err error) {
+			page: func(ctx context.Context) (page []trail.Entry, more bool, err error) {
 				found, err := h.findAudit(ctx, f, next, exportPage)
 				switch {
 				case err != nil:
@@ -185,7 +186,7 @@ const (
 	headerAsOf  = "Carillon-As-Of"
 )
 
-func auditRow(e *audit.Entry) []string {
+func auditRow(e *trail.Entry) []string {
 	changes, _ := json.Marshal(e.Changes) // which came as JSON
 	return []string{
 		cellTime(e.At), cellText(e.User), e.How, e.Token, e.Address, e.Operation, cellText(e.Object), e.Group,
@@ -202,7 +203,7 @@ func cellText(s string) string {
 }
 
 // hideEntry hides in an entry what somebody has no grant for.
-func hideEntry(access auth.AccessList, e *audit.Entry) {
+func hideEntry(access rights.List, e *trail.Entry) {
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		hideChange(access, e.Group, c.Field, &c.From, &c.To)

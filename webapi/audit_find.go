@@ -14,6 +14,7 @@ import (
 
 	"carillon/audit"
 	"carillon/job"
+	"carillon/job/trail"
 	"carillon/logstore"
 )
 
@@ -24,7 +25,7 @@ const maxTail = 2000
 
 // auditFound is a page of the audit log, the newest first.
 type auditFound struct {
-	entries []audit.Entry
+	entries []trail.Entry
 	next    string // where the next page begins; empty behind the last
 	// What was changed before since, and from asOf on, may be missing: where the log store is
 	// away, or the bus. Zero is nothing.
@@ -69,7 +70,7 @@ func (h *handlers) findAudit(ctx context.Context, f audit.Filter, cursor string,
 		return auditFound{}, err
 	}
 	if at != nil {
-		page = slices.DeleteFunc(page, func(e audit.Entry) bool { return !at.After(e.At, e.ID) })
+		page = slices.DeleteFunc(page, func(e trail.Entry) bool { return !at.After(e.At, e.ID) })
 	}
 	found := auditFound{entries: page, since: since}
 	if next != 0 {
@@ -101,13 +102,13 @@ func (h *handlers) auditOfStore(ctx context.Context, f audit.Filter, after *logs
 	if err != nil {
 		return found, storeError(err)
 	}
-	kept := make([]audit.Entry, len(stored.Facts))
+	kept := make([]trail.Entry, len(stored.Facts))
 	for i := range stored.Facts {
 		if err := json.Unmarshal(stored.Facts[i].Doc, &kept[i]); err != nil {
 			return found, fmt.Errorf("decode audit entry %s: %w", stored.Facts[i].ID, err)
 		}
 	}
-	place := func(e *audit.Entry) logstore.FactCursor { return logstore.FactCursor{At: e.At, ID: e.ID} }
+	place := func(e *trail.Entry) logstore.FactCursor { return logstore.FactCursor{At: e.At, ID: e.ID} }
 	found.entries, found.next = joinPages(tail, kept, stored.Next != "", after, limit, place)
 	return found, nil
 }
@@ -124,7 +125,7 @@ func (h *handlers) auditStoredTo(ctx context.Context) (time.Time, error) {
 
 // auditTail returns the entries that match and that the log store may not have yet. The
 // error is job.ErrUnavailable while the bus is away.
-func (h *handlers) auditTail(ctx context.Context, f audit.Filter) ([]audit.Entry, error) {
+func (h *handlers) auditTail(ctx context.Context, f audit.Filter) ([]trail.Entry, error) {
 	// The bus gets a part of the request's time: there is an answer without it.
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

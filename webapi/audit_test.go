@@ -9,17 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/audit"
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/trail"
 )
 
 // entries returns the audit log as somebody sees it, oldest first.
-func (b *browser) entries(query string) []audit.Entry {
+func (b *browser) entries(query string) []trail.Entry {
 	b.Helper()
 	page, _ := want[AuditPage](b.world, http.StatusOK, "GET", "/api/v1/audit?"+query, nil, b.headers()...)
-	var list []audit.Entry
+	var list []trail.Entry
 	for i := range page.Items {
 		list = append(list, page.Items[len(page.Items)-1-i])
 	}
@@ -115,7 +115,7 @@ func TestAnEntrySaysHowOneHadSignedInAndHoldsNoSecret(t *testing.T) {
 func TestTheAuditLogIsSearchedPagedAndExported(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Editor, Group: "ops"})
+	bob := ann.person("bob", rights.Access{Role: rights.Editor, Group: "ops"})
 	for _, name := range []job.Name{"billing/a", "billing/b", "cmd/c", "ops/d"} {
 		g.putAs(ann, name)
 	}
@@ -155,7 +155,7 @@ func TestTheAuditLogIsSearchedPagedAndExported(t *testing.T) {
 	var exported []string
 	a := g.send("GET", "/api/v1/audit/export", nil, ann.headers()...)
 	for line := range strings.Lines(a.text) {
-		var e audit.Entry
+		var e trail.Entry
 		g.check(json.Unmarshal([]byte(line), &e))
 		exported = append(exported, e.ID)
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // What the bus would add to it is left out: the page of a run that goes on is what people
@@ -16,7 +16,7 @@ func TestTheHistoryIsShownWhileTheBusIsAway(t *testing.T) {
 	running, waiting, manual := begun("billing/x", noon), begun("billing/y", noon), begun("billing/z", noon)
 	manual.Cause = job.CauseManual
 	w.history(running, started(running, "w"), waiting, manual, finished(started(manual, "w"), job.StatusSucceeded, 0, noon))
-	w.heartbeat("billing", "w", bus.InstanceOnline)
+	w.heartbeat("billing", "w", fleet.InstanceOnline)
 	want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", nil) // the jobs are loaded by then
 	w.broker.Stop()
 

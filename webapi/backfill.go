@@ -8,6 +8,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
 	"carillon/ledger"
 )
 
@@ -31,7 +32,7 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 	}
 	only := b.Only
 	if only == "" {
-		only = ledger.OnlyMissed
+		only = outcome.OnlyMissed
 	}
 	taken, err := h.fillsLeft(ctx, name, entry.Revision)
 	if err != nil {
@@ -55,7 +56,7 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 	if err := request.Validate(); err != nil {
 		return nil, err
 	}
-	var begun bus.Backfill
+	var begun job.Backfill
 	if err := h.ask(ctx, name, bus.VerbBackfill, entry.Revision, request, &begun); err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (h *handlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestOb
 	if r.Body != nil {
 		request.Reason = r.Body.Note
 	}
-	var state bus.Backfill
+	var state job.Backfill
 	if err := h.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state); err != nil {
 		return nil, err
 	}

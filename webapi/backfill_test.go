@@ -7,7 +7,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
 	"carillon/logstore"
 )
 
@@ -28,16 +28,16 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 		fate(3, job.StatusMissed), again, finished(again, job.StatusSucceeded, 0, at(9)), fate(4, job.StatusMissed), fate(5, job.StatusMissed))
 	w.decide(at(10))
 	var asked []bus.BackfillRequest
-	owner(w, bus.VerbBackfill, func(r bus.BackfillRequest) (bus.Backfill, error) {
+	owner(w, bus.VerbBackfill, func(r bus.BackfillRequest) (job.Backfill, error) {
 		asked = append(asked, r)
-		return bus.Backfill{ID: r.ID, AskedAt: noon, AtOnce: r.AtOnce, First: at(0), Last: at(5), Total: len(r.Fires)}, nil
+		return job.Backfill{ID: r.ID, AskedAt: noon, AtOnce: r.AtOnce, First: at(0), Last: at(5), Total: len(r.Fires)}, nil
 	})
 	owner(w, bus.VerbBackfills, func(r bus.BackfillsRequest) (bus.BackfillList, error) {
-		b := bus.Backfill{ID: "b1", AskedAt: noon, AtOnce: 1, First: at(4), Last: at(5), Total: 2, Begun: 1}
+		b := job.Backfill{ID: "b1", AskedAt: noon, AtOnce: 1, First: at(4), Last: at(5), Total: 2, Begun: 1}
 		if r.Fires { // of which the first has been run
 			b.Fires = []int64{at(4).UnixMilli(), at(5).UnixMilli()}
 		}
-		return bus.BackfillList{Backfills: []bus.Backfill{b}}, nil
+		return bus.BackfillList{Backfills: []job.Backfill{b}}, nil
 	})
 	path := "/api/v1/jobs/billing/x/backfills"
 	body := func(more string) string {
@@ -70,8 +70,8 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 	if len(list.Items) != 1 || list.Items[0].ID != "b1" {
 		t.Errorf("%+v", list)
 	}
-	owner(w, bus.VerbCancelBackfill, func(r bus.BackfillCancel) (bus.Backfill, error) {
-		return bus.Backfill{ID: r.ID, AskedAt: noon, AtOnce: 1, First: at(4), Last: at(5), Total: 2, Begun: 1}, nil
+	owner(w, bus.VerbCancelBackfill, func(r bus.BackfillCancel) (job.Backfill, error) {
+		return job.Backfill{ID: r.ID, AskedAt: noon, AtOnce: 1, First: at(4), Last: at(5), Total: 2, Begun: 1}, nil
 	})
 	if b, _ := want[Backfill](w, http.StatusOK, "POST", path+"/b1/cancel", `{"note":"enough"}`); b.ID != "b1" || b.Begun != 1 {
 		t.Errorf("cancelled %+v", b)
@@ -89,7 +89,7 @@ func TestABackfillOfAllReachesBackBeforeTheJobWasThere(t *testing.T) {
 	owner(w, bus.VerbBackfills, func(bus.BackfillsRequest) (bus.BackfillList, error) { return bus.BackfillList{}, nil })
 	got, _ := want[BackfillResult](w, http.StatusOK, "POST", "/api/v1/jobs/billing/x/backfills",
 		map[string]any{"from": from.Format(time.RFC3339), "to": from.Add(150 * time.Minute).Format(time.RFC3339), "only": "all", "dry_run": true})
-	if len(got.Fires) != 3 || !got.Fires[0].FireTime.Equal(from) || got.Fires[0].Fate != ledger.Unjudged {
+	if len(got.Fires) != 3 || !got.Fires[0].FireTime.Equal(from) || got.Fires[0].Fate != outcome.Unjudged {
 		t.Errorf("%+v", got)
 	}
 }

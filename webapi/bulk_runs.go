@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // maxReason bounds why a run is cancelled, in bytes; the contract states it.
@@ -128,7 +128,7 @@ func (h *handlers) runStep(ctx context.Context, b *RunBulk, item *RunBulkItem) (
 }
 
 // checkedRun returns what is done to a run whose state allows it.
-func checkedRun(run *logstore.Run, allows func(*logstore.Run) error, change func(context.Context) error) func(context.Context, bool) (bool, error) {
+func checkedRun(run *runlog.Run, allows func(*runlog.Run) error, change func(context.Context) error) func(context.Context, bool) (bool, error) {
 	return func(ctx context.Context, dryRun bool) (bool, error) {
 		if err := allows(run); err != nil {
 			return false, err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // changeJobs asks for many jobs to be changed, and returns what became of each in short.
@@ -152,7 +152,7 @@ func TestEachOfManyThingsIsDecidedByItself(t *testing.T) {
 	for _, name := range []job.Name{"billing/x", "ops/x", "payroll/x"} {
 		g.putAs(ann, name)
 	}
-	bob := ann.person("bob", auth.Access{Role: auth.Operator, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "ops"})
+	bob := ann.person("bob", rights.Access{Role: rights.Operator, Group: "billing"}, rights.Access{Role: rights.Viewer, Group: "ops"})
 	seen := len(ann.entries(""))
 	all := []string{"billing/x", "ops/x", "payroll/x"}
 	for _, dry := range []bool{true, false} {
@@ -186,7 +186,7 @@ func TestEachOfManyThingsIsDecidedByItself(t *testing.T) {
 	if e := list[len(list)-1]; len(list) != seen+3 || e.Operation != "cancelRun" || e.Object != "run "+string(mine.RunID) || e.Group != "billing" || e.User != "bob" {
 		t.Errorf("%d entries, the last %+v", len(list)-seen, e)
 	}
-	viewer := ann.person("eve", auth.Access{Role: auth.Viewer, Group: "billing"})
+	viewer := ann.person("eve", rights.Access{Role: rights.Viewer, Group: "billing"})
 	g.problemWith(viewer.headers(), 403, "forbidden", "POST", "/api/v1/jobs/bulk", `{"action":"pause","filter":{},"dry_run":true}`, "operator")
 }
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // checkChildren refuses children that lead back to the job itself, and new ones that
@@ -17,7 +17,7 @@ func (h *handlers) checkChildren(ctx context.Context, was *bus.JobEntry, wish jo
 	access := whoIs(ctx).Access
 	for _, c := range wish.Children {
 		known := was != nil && !was.Deleted && slices.ContainsFunc(was.Children, func(old job.Child) bool { return old.Job == c.Job })
-		if !known && !access.May(auth.Operator, c.Job.Group()) {
+		if !known && !access.May(rights.Operator, c.Job.Group()) {
 			return explain(errForbidden, fmt.Sprintf("to have child %s run needs the role operator in group %s", c.Job, c.Job.Group()))
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // parent is a document of a job with children.
@@ -26,7 +26,7 @@ func TestAJobThatWouldRunAfterItselfIsRefused(t *testing.T) {
 func TestAChildIsAddedOnlyByWhoMayRunIt(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Editor, Group: "ops"})
+	bob := ann.person("bob", rights.Access{Role: rights.Editor, Group: "ops"})
 	g.problemWith(bob.headers(), 403, "forbidden", "PUT", "/api/v1/jobs/ops/x", parent("ops/x", "billing/pay"), "operator in group billing")
 	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/ops/x", parent("ops/x", "billing/pay"), ann.headers()...)
 	// What somebody else has added may stay when the rest is edited.

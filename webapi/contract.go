@@ -18,20 +18,18 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/alert"
+	"carillon/api"
 	"carillon/job"
 )
 
-//go:embed openapi.yaml
-var contractText []byte
-
-// contract is openapi.yaml, made ready to check requests.
+// contract is [api.Contract], made ready to check requests.
 type contract struct {
 	doc *openapi3.T
 }
 
 // loadContract reads the contract, once.
 var loadContract = sync.OnceValues(func() (*contract, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(contractText)
+	doc, err := openapi3.NewLoader().LoadFromData(api.Contract)
 	if err != nil {
 		return nil, fmt.Errorf("read contract: %w", err)
 	}

@@ -26,7 +26,10 @@ func (h *handlers) ListDeadLetters(ctx context.Context, r ListDeadLettersRequest
 	if err != nil {
 		return nil, err
 	}
-	page := DeadLetterPage{Items: append([]DeadLetter{}, found...), Total: total}
+	page := DeadLetterPage{Items: []DeadLetter{}, Total: total}
+	for i := range found {
+		page.Items = append(page.Items, found[i].DeadLetter)
+	}
 	if len(found) == limit {
 		page.Next = strconv.FormatUint(found[limit-1].Sequence, 10)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // ListHandlers answers GET /groups/{group}/handlers.
@@ -33,7 +34,7 @@ func (h *handlers) ListHandlers(ctx context.Context, r ListHandlersRequestObject
 
 // executors is what is known of executors.
 type executors struct {
-	instances func(context.Context) ([]bus.Instance, error)
+	instances func(context.Context) ([]fleet.Instance, error)
 	// announced returns the handlers of a group that have been announced.
 	announced func(ctx context.Context, group string) ([]bus.Handler, error)
 }
@@ -46,7 +47,7 @@ func (h *handlers) present() executors {
 // lately is what was known a second ago, of live instances alone.
 func (h *handlers) lately() executors {
 	return executors{
-		instances: func(ctx context.Context) ([]bus.Instance, error) {
+		instances: func(ctx context.Context) ([]fleet.Instance, error) {
 			known, err := h.presence.call(ctx)
 			return known.instances, err
 		},
@@ -141,7 +142,7 @@ func (h *handlers) warningsOf(ctx context.Context, j *job.Job) []FieldError {
 
 // checkKind warns of a task of a kind that none of the group's live instances does. Of a
 // group without one there is nothing to say: runs wait.
-func checkKind(instances []bus.Instance, j *job.Job) []FieldError {
+func checkKind(instances []fleet.Instance, j *job.Job) []FieldError {
 	kinds := map[string]bool{}
 	alive := false
 	for _, i := range instances {

@@ -12,6 +12,7 @@ import (
 	"carillon/bus"
 	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // announce makes a handler known, as its executor would.
@@ -38,7 +39,7 @@ func TestHandlersAreListedWithWhoHasThem(t *testing.T) {
 	w := newWorld(t)
 	w.announce("billing", "report", reportSchema)
 	w.announce("other", "report", "true")
-	i := bus.Instance{Group: "billing", Instance: "one", State: bus.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"report", "plain"}, StartedAt: noon, At: noon}
+	i := fleet.Instance{Group: "billing", Instance: "one", State: fleet.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"report", "plain"}, StartedAt: noon, At: noon}
 	data, err := json.Marshal(i)
 	w.check(err)
 	_, err = w.conn.JS.Publish(t.Context(), "$KV.INST.billing.one", data)
@@ -56,7 +57,7 @@ func TestHandlersAreListedWithWhoHasThem(t *testing.T) {
 func TestAJobForAnUnknownHandlerIsSavedWithAWarning(t *testing.T) {
 	w := newWorld(t)
 	w.announce("billing", "report", "")
-	w.heartbeat("billing", "i1", bus.InstanceOnline)
+	w.heartbeat("billing", "i1", fleet.InstanceOnline)
 	put := func(status int, handler string) PutJobResult {
 		t.Helper()
 		r, _ := want[PutJobResult](w, status, "PUT", "/api/v1/jobs/billing/a", handlerJob("billing/a", handler, nil))
@@ -154,8 +155,8 @@ func TestAJobOfAGroupThatNobodyServesIsSavedWithAWarningAndItsRunsSaySo(t *testi
 	if len(saved.Warnings) != 1 || saved.Warnings[0].Field != "job" || saved.Warnings[0].Reason != "is in group nosuch, which has no executor; its runs wait until one is started" {
 		t.Errorf("warnings %+v", saved.Warnings)
 	}
-	w.heartbeat("other", "i1", bus.InstanceOnline)
-	w.heartbeat("nosuch", "gone", bus.InstanceLost)
+	w.heartbeat("other", "i1", fleet.InstanceOnline)
+	w.heartbeat("nosuch", "gone", fleet.InstanceLost)
 	y, other := begun("nosuch/y", noon), begun("other/z", noon)
 	w.history(y, other)
 	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs", nil)
@@ -176,7 +177,7 @@ func TestATaskThatNoExecutorDoesIsWorthAWarning(t *testing.T) {
 		return map[string]any{"job": "billing/" + name, "task": map[string]any{kind: []string{"ls"}}}
 	}
 	quiet, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/early", task("early", "command"))
-	w.heartbeat("billing", "i1", bus.InstanceOnline) // which does shell tasks
+	w.heartbeat("billing", "i1", fleet.InstanceOnline) // which does shell tasks
 	loud, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", task("x", "command"))
 	if len(quiet.Warnings) != 1 || quiet.Warnings[0].Field != "job" || len(loud.Warnings) != 1 || loud.Warnings[0].Field != "task" {
 		t.Errorf("warnings: %+v without an executor, %+v with one", quiet.Warnings, loud.Warnings)

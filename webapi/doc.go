@@ -28,4 +28,4 @@
 // asks for.
 package webapi
 
-//go:generate oapi-codegen -config oapi-codegen.yaml openapi.yaml
+//go:generate oapi-codegen -config oapi-codegen.yaml ../api/openapi.yaml

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/auth"
+	"carillon/job/rights"
 )
 
 // stillAllowed is how often it is looked whether a reader of events still may.
@@ -70,7 +71,7 @@ func (h *handlers) tellEvents(ctx context.Context, r *reader, who *auth.Identity
 			}
 		case <-check.C:
 			now, err := h.users.Refresh(ctx, who)
-			if err != nil || !now.Access.MaySomewhere(auth.Viewer) {
+			if err != nil || !now.Access.MaySomewhere(rights.Viewer) {
 				return out.send("bye", "", struct{}{})
 			}
 			who = now
@@ -83,7 +84,7 @@ func (h *handlers) tellEvents(ctx context.Context, r *reader, who *auth.Identity
 }
 
 // tell sends what r has not read, as far as it may be seen.
-func (h *handlers) tell(r *reader, access auth.AccessList, out events) error {
+func (h *handlers) tell(r *reader, access rights.List, out events) error {
 	unread, id, reload := h.news.rest(r)
 	if reload {
 		if err := out.send("reload", id, struct{}{}); err != nil {
@@ -95,7 +96,7 @@ func (h *handlers) tell(r *reader, access auth.AccessList, out events) error {
 		if c == nil {
 			continue
 		}
-		seen := func(group string) bool { return access.May(auth.Viewer, group) }
+		seen := func(group string) bool { return access.May(rights.Viewer, group) }
 		told := Changed{Names: []string{}}
 		for _, name := range slices.Sorted(maps.Keys(c.names)) {
 			if group, _, _ := strings.Cut(name, "/"); seen(group) {

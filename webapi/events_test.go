@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 // topicEvent reads events until one of the topic, and returns its id and what it tells.
@@ -47,7 +47,7 @@ func TestEventsTellWhatHasChanged(t *testing.T) {
 	if _, told := l.topicEvent(topicJobs); !cmp.Equal(told, Changed{Names: []string{"billing/report"}}) {
 		t.Errorf("jobs: %v", told)
 	}
-	w.heartbeat("billing", "one", bus.InstanceOnline)
+	w.heartbeat("billing", "one", fleet.InstanceOnline)
 	if _, told := l.topicEvent(topicExecutors); !cmp.Equal(told, Changed{Names: []string{"billing"}}) {
 		t.Errorf("executors: %v", told)
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/alert"
-	"carillon/audit"
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/job/outcome"
+	"carillon/job/rights"
+	"carillon/job/trail"
 	"carillon/logstore"
 )
 
@@ -29,7 +30,7 @@ func (w *world) moveAudit(n int) {
 	w.check(err)
 	var last jetstream.Msg
 	for m := range batch.Messages() {
-		var e audit.Entry
+		var e trail.Entry
 		w.check(json.Unmarshal(m.Data(), &e))
 		w.keep(logstore.Fact{
 			Kind: logstore.FactAudit, ID: e.ID, At: e.At, Group: e.Group, Who: e.User, What: e.Operation, Object: e.Object, State: string(e.Result), Doc: m.Data(),
@@ -72,7 +73,7 @@ func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.
 		t.Fatalf("the entries are %v", before)
 	}
 	g.moveAudit(5)
-	old := audit.Entry{ID: "0old", At: noon.AddDate(-3, 0, 0), User: "zoe", How: "session", Operation: "putJob", Object: "job billing/old", Group: "billing", Result: audit.Done}
+	old := trail.Entry{ID: "0old", At: noon.AddDate(-3, 0, 0), User: "zoe", How: "session", Operation: "putJob", Object: "job billing/old", Group: "billing", Result: trail.Done}
 	doc, err := json.Marshal(old)
 	g.check(err)
 	g.keep(logstore.Fact{Kind: logstore.FactAudit, ID: old.ID, At: old.At, Group: old.Group, Who: old.User, What: old.Operation, Object: old.Object, State: "done", Doc: doc})
@@ -146,13 +147,13 @@ func TestTheAuditOfTheStoreAloneSaysUpToWhenItIsWhole(t *testing.T) {
 func TestIncidentsThatTheBusHasForgottenAreInTheStore(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "ops"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "ops"})
 	present := g.incident("billing")
 	past := func(n int, group string) string {
 		at := noon.AddDate(0, -2, n)
-		inc := alert.NewTest("mail", "x", at)
-		inc.Rule, inc.Group, inc.Subject, inc.Jobs = "night", group, "job "+group+"/x", []alert.Affected{{Job: job.Name(group + "/x"), At: at, Count: 1}}
-		inc.Deliveries[0].State = alert.Sent
+		inc := alerting.NewTest("mail", "x", at)
+		inc.Rule, inc.Group, inc.Subject, inc.Jobs = "night", group, "job "+group+"/x", []alerting.Affected{{Job: job.Name(group + "/x"), At: at, Count: 1}}
+		inc.Deliveries[0].State = alerting.Sent
 		doc, err := json.Marshal(inc)
 		g.check(err)
 		message, err := json.Marshal(map[string]any{"incident": inc.ID, "alert": "night", "summary": inc.Summary, "delivery": inc.Deliveries[0]})
@@ -195,7 +196,7 @@ func TestIncidentsThatTheBusHasForgottenAreInTheStore(t *testing.T) {
 	g.problemWith(ann.headers(), http.StatusBadRequest, "invalid", "GET", "/api/v1/alerts/incidents?cursor=x", nil, `"field":"cursor"`)
 
 	deliveries, _ := want[DeliveryList](g.world, http.StatusOK, "GET", "/api/v1/alerts/deliveries?channel=mail&state=sent", nil, bob.headers()...)
-	if len(deliveries.Items) != 1 || deliveries.Items[0].Incident != b || deliveries.Items[0].Delivery.State != alert.Sent {
+	if len(deliveries.Items) != 1 || deliveries.Items[0].Incident != b || deliveries.Items[0].Delivery.State != alerting.Sent {
 		t.Errorf("the deliveries are %+v", deliveries.Items)
 	}
 }
@@ -203,12 +204,12 @@ func TestIncidentsThatTheBusHasForgottenAreInTheStore(t *testing.T) {
 func TestDiscrepanciesAreListedFromTheBusAndTheStore(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "ops"})
-	finding := func(name job.Name, n int) *bus.Finding {
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "ops"})
+	finding := func(name job.Name, n int) *outcome.Finding {
 		at := noon.Add(time.Duration(n) * time.Hour)
-		return &bus.Finding{Job: name, FireTime: at, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Version: 1, Reason: "there is no run", FoundAt: at.Add(time.Minute)}
+		return &outcome.Finding{Job: name, FireTime: at, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Version: 1, Reason: "there is no run", FoundAt: at.Add(time.Minute)}
 	}
-	keep := func(f *bus.Finding) {
+	keep := func(f *outcome.Finding) {
 		doc, err := json.Marshal(f)
 		g.check(err)
 		g.keep(logstore.Fact{Kind: logstore.FactDiscrepancy, ID: string(f.RunID), At: f.FireTime, Group: f.Job.Group(), What: string(f.Job), Object: string(f.Job), Doc: doc})

@@ -6,7 +6,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 const (
@@ -23,20 +23,20 @@ const (
 type followed struct {
 	id      job.RunID
 	attempt int
-	piece   logstore.Piece
-	sent    int64           // all lines up to it were sent, or are known to be lost
-	ahead   []logstore.Line // lines beyond a gap, by seq
-	lost    int64           // lines that no source has
-	end     *logstore.Run   // how the attempt ended; nil while it lives
+	piece   runlog.Piece
+	sent    int64         // all lines up to it were sent, or are known to be lost
+	ahead   []runlog.Line // lines beyond a gap, by seq
+	lost    int64         // lines that no source has
+	end     *runlog.Run   // how the attempt ended; nil while it lives
 }
 
 // live takes in lines from the bus and returns those that can be sent.
-func (f *followed) live(lines []logstore.Line) []logstore.Line {
+func (f *followed) live(lines []runlog.Line) []runlog.Line {
 	for _, l := range lines {
 		if l.Seq <= f.sent || len(f.ahead) >= maxAhead {
 			continue
 		}
-		at, known := slices.BinarySearchFunc(f.ahead, l.Seq, func(a logstore.Line, seq int64) int { return int(a.Seq - seq) })
+		at, known := slices.BinarySearchFunc(f.ahead, l.Seq, func(a runlog.Line, seq int64) int { return int(a.Seq - seq) })
 		if !known {
 			f.ahead = slices.Insert(f.ahead, at, l)
 		}
@@ -47,8 +47,8 @@ func (f *followed) live(lines []logstore.Line) []logstore.Line {
 // stored takes in lines that the store has from sent+1 on, in order. The store takes
 // an attempt's lines in the order in which they were printed, so what it lacks
 // before a line that it has is lost.
-func (f *followed) stored(lines []logstore.Line) []logstore.Line {
-	var out []logstore.Line
+func (f *followed) stored(lines []runlog.Line) []runlog.Line {
+	var out []runlog.Line
 	for _, l := range lines {
 		if l.Seq <= f.sent {
 			continue
@@ -57,7 +57,7 @@ func (f *followed) stored(lines []logstore.Line) []logstore.Line {
 		f.sent = l.Seq
 		out = append(out, l)
 	}
-	f.ahead = slices.DeleteFunc(f.ahead, func(l logstore.Line) bool { return l.Seq <= f.sent })
+	f.ahead = slices.DeleteFunc(f.ahead, func(l runlog.Line) bool { return l.Seq <= f.sent })
 	return append(out, f.ready()...)
 }
 
@@ -72,7 +72,7 @@ func (f *followed) missing(seq int64) int64 {
 func (f *followed) last() int64 { return bus.LogBase(f.end.Delivery) + int64(f.end.LogLines) }
 
 // ready takes the lines that follow the last one sent off the waiting ones.
-func (f *followed) ready() []logstore.Line {
+func (f *followed) ready() []runlog.Line {
 	n := 0
 	for n < len(f.ahead) && f.missing(f.ahead[n].Seq) == 0 {
 		f.sent = f.ahead[n].Seq
@@ -84,7 +84,7 @@ func (f *followed) ready() []logstore.Line {
 }
 
 // ended takes in how the attempt ended. The first word on it stays.
-func (f *followed) ended(r *logstore.Run) {
+func (f *followed) ended(r *runlog.Run) {
 	if f.end == nil && r.Attempt == f.attempt && r.Piece == f.piece && r.Status.Final() {
 		f.end = r
 	}
@@ -102,7 +102,7 @@ func (f *followed) done(now time.Time) bool {
 }
 
 // rest gives up on the lines that are missing and returns those that came after them.
-func (f *followed) rest() []logstore.Line {
+func (f *followed) rest() []runlog.Line {
 	out := f.stored(slices.Clone(f.ahead))
 	if f.end != nil && f.end.LogLines > 0 && f.sent < f.last() {
 		f.lost += f.missing(f.last() + 1)
@@ -112,10 +112,10 @@ func (f *followed) rest() []logstore.Line {
 }
 
 // linesOf returns the lines of a message as the store will have them.
-func linesOf(l *bus.Log) []logstore.Line {
-	lines := make([]logstore.Line, len(l.Lines))
+func linesOf(l *bus.Log) []runlog.Line {
+	lines := make([]runlog.Line, len(l.Lines))
 	for i, line := range l.Lines {
-		lines[i] = logstore.Line{
+		lines[i] = runlog.Line{
 			RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Piece: pieceIn(l.Piece), Seq: line.Seq, At: line.At,
 			Level: string(line.Level), Output: string(line.Output), Text: line.Text,
 		}
@@ -124,8 +124,8 @@ func linesOf(l *bus.Log) []logstore.Line {
 }
 
 // runOf returns what a finished event says, as the history will have it.
-func runOf(e *bus.Event) *logstore.Run {
-	return &logstore.Run{
+func runOf(e *bus.Event) *runlog.Run {
+	return &runlog.Run{
 		RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Status: e.Status, Cause: e.Cause,
 		FireTime: e.FireTime, CommittedAt: e.CommittedAt, DeliveredAt: e.DeliveredAt, StartedAt: e.StartedAt, FinishedAt: e.FinishedAt,
 		Instance: e.Instance, Delivery: e.Delivery, ExitCode: e.ExitCode, Message: e.Message, Result: e.Result,
@@ -134,9 +134,9 @@ func runOf(e *bus.Event) *logstore.Run {
 }
 
 // pieceIn returns what piece a message is about.
-func pieceIn(p bus.Piece) logstore.Piece {
+func pieceIn(p bus.Piece) runlog.Piece {
 	if p.Total == 0 {
-		return logstore.Whole
+		return runlog.Whole
 	}
-	return logstore.PieceAt(p.Index)
+	return runlog.PieceAt(p.Index)
 }

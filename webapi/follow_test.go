@@ -8,19 +8,19 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // some returns lines of these seqs.
-func some(seqs ...int64) []logstore.Line {
-	lines := make([]logstore.Line, len(seqs))
+func some(seqs ...int64) []runlog.Line {
+	lines := make([]runlog.Line, len(seqs))
 	for i, seq := range seqs {
 		lines[i].Seq = seq
 	}
 	return lines
 }
 
-func seqs(lines []logstore.Line) string {
+func seqs(lines []runlog.Line) string {
 	var text []string
 	for _, l := range lines {
 		text = append(text, itoa(l.Seq))
@@ -28,13 +28,13 @@ func seqs(lines []logstore.Line) string {
 	return strings.Join(text, " ")
 }
 
-func ended(at time.Time, lines int) *logstore.Run {
-	return &logstore.Run{Attempt: 1, Status: job.StatusSucceeded, FinishedAt: at, LogLines: lines}
+func ended(at time.Time, lines int) *runlog.Run {
+	return &runlog.Run{Attempt: 1, Status: job.StatusSucceeded, FinishedAt: at, LogLines: lines}
 }
 
 func TestLinesAreSentOnceAndInOrder(t *testing.T) {
 	f := followed{attempt: 1}
-	step := func(got []logstore.Line, expected string, gap bool) {
+	step := func(got []runlog.Line, expected string, gap bool) {
 		t.Helper()
 		if seqs(got) != expected || f.gap() != gap {
 			t.Errorf("got %q gap %v, want %q gap %v", seqs(got), f.gap(), expected, gap)
@@ -88,8 +88,8 @@ func TestATailWaitsForTheLastLinesButNotForEver(t *testing.T) {
 	}
 
 	g := followed{attempt: 1}
-	g.ended(&logstore.Run{Attempt: 2, Status: job.StatusFailed})
-	g.ended(&logstore.Run{Attempt: 1, Status: job.StatusRunning})
+	g.ended(&runlog.Run{Attempt: 2, Status: job.StatusFailed})
+	g.ended(&runlog.Run{Attempt: 1, Status: job.StatusRunning})
 	if g.end != nil {
 		t.Error("ended by another attempt or while running")
 	}
@@ -107,19 +107,19 @@ func TestAnyMixOfBusAndStoreGivesEachLineOnce(t *testing.T) {
 		f := followed{attempt: 1}
 		const total = 40
 		inStore, heard := int64(0), int64(0)
-		var out []logstore.Line
+		var out []runlog.Line
 		for f.sent < total {
 			switch r.IntN(4) {
 			case 0: // ingest goes on
 				inStore = min(total, inStore+int64(r.IntN(5)))
 			case 1: // the tail looks into the store
-				var page []logstore.Line
+				var page []runlog.Line
 				for s := f.sent + 1; s <= inStore && len(page) < 7; s++ {
 					page = append(page, some(s)...)
 				}
 				out = append(out, f.stored(page)...)
 			default: // a message comes, or is dropped, or comes twice
-				var l []logstore.Line
+				var l []runlog.Line
 				for n := r.IntN(4); n > 0 && heard < total; n-- {
 					heard++
 					l = append(l, some(heard)...)

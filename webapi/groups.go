@@ -9,7 +9,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
 )
 
 // PutGroup answers PUT /groups/{group}.
@@ -57,7 +58,7 @@ func (h *handlers) countWaiting(ctx context.Context, g *Group) error {
 
 // markWaiting says of pending runs for which nothing else is said what they wait for: an
 // executor of their group, or its limits. It says nothing while the bus is away.
-func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
+func (h *handlers) markWaiting(ctx context.Context, runs []runlog.Run) error {
 	reasons := map[string]string{}
 	asking, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
@@ -91,8 +92,8 @@ func (h *handlers) markWaiting(ctx context.Context, runs []logstore.Run) error {
 }
 
 // manned reports whether an instance of a group is alive.
-func manned(instances []bus.Instance, group string) bool {
-	return slices.ContainsFunc(instances, func(i bus.Instance) bool { return i.Group == group && i.Alive() })
+func manned(instances []fleet.Instance, group string) bool {
+	return slices.ContainsFunc(instances, func(i fleet.Instance) bool { return i.Group == group && i.Alive() })
 }
 
 // noExecutor says why nothing of a group runs.

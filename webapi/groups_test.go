@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
@@ -17,7 +17,7 @@ func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
 	if set.Limit != 20 || set.Rate != 2.5 || !set.Dispatched || set.ExecutorGroup != "billing" {
 		t.Errorf("set: %+v", set)
 	}
-	w.heartbeat("billing", "i1", bus.InstanceOnline)
+	w.heartbeat("billing", "i1", fleet.InstanceOnline)
 	shown := func() Group {
 		t.Helper()
 		list, _ := want[GroupList](w, http.StatusOK, "GET", "/api/v1/groups", nil)

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // GetHistory answers GET /history.
@@ -49,7 +49,7 @@ func (h *handlers) GetHistory(ctx context.Context, _ GetHistoryRequestObject) (G
 
 // forecast notes in backlogs how fast they shrink, and returns when the log store will have
 // caught up; zero when it is not behind, or nobody knows.
-func (h *handlers) forecast(ctx context.Context, backlogs []bus.IngestBacklog) (time.Time, error) {
+func (h *handlers) forecast(ctx context.Context, backlogs []fleet.IngestBacklog) (time.Time, error) {
 	pace, err := h.conn.GetIngestPace(ctx)
 	if errors.Is(err, job.ErrNotFound) {
 		return time.Time{}, nil

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -13,11 +14,11 @@ const hitReads = 4
 
 // hitsOf returns lines that a search for text has found as hits, with n lines before
 // and after each.
-func hitsOf(ctx context.Context, store logstore.Store, text string, lines []logstore.Line, n int) ([]logstore.Hit, error) {
+func hitsOf(ctx context.Context, store logstore.Store, text string, lines []runlog.Line, n int) ([]runlog.Hit, error) {
 	terms := logstore.ParseTerms(text)
-	hits := make([]logstore.Hit, len(lines))
+	hits := make([]runlog.Hit, len(lines))
 	for i := range lines {
-		hits[i] = logstore.Hit{Line: lines[i], Highlights: terms.Find(lines[i].Text)}
+		hits[i] = runlog.Hit{Line: lines[i], Highlights: terms.Find(lines[i].Text)}
 	}
 	if n == 0 {
 		return hits, nil
@@ -38,12 +39,12 @@ func hitsOf(ctx context.Context, store logstore.Store, text string, lines []logs
 
 // near reports whether the lines around two hits are best read at once. Hits come last
 // line first.
-func near(a, b *logstore.Line, n int) bool {
+func near(a, b *runlog.Line, n int) bool {
 	return a.RunID == b.RunID && a.Job == b.Job && a.Attempt == b.Attempt && a.Piece == b.Piece && b.Seq-a.Seq <= int64(2*n)
 }
 
 // surround reads the lines around hits of one log, which are near each other.
-func surround(ctx context.Context, store logstore.Store, hits []logstore.Hit, n int) error {
+func surround(ctx context.Context, store logstore.Store, hits []runlog.Hit, n int) error {
 	last, first := &hits[0].Line, &hits[len(hits)-1].Line
 	from, to := max(first.Seq-int64(n), 1), last.Seq+int64(n)
 	lines, err := store.Lines(ctx, logstore.LineFilter{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -14,21 +15,21 @@ func TestHitsComeWithWhereTheyMatchAndTheLinesAround(t *testing.T) {
 	w := newWorld(t)
 	x, y := begun("billing/x", noon), begun("orders/y", noon)
 	w.history(x, y)
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for seq := range int64(30) {
 		text := fmt.Sprintf("größe %d", seq+1)
 		if seq == 0 || seq == 9 || seq == 10 || seq == 29 {
 			text += " OutOfMemory!"
 		}
 		for _, u := range []logstore.Update{x, y} {
-			lines = append(lines, logstore.Line{RunID: u.RunID, Job: u.Job, Attempt: 1, Seq: seq + 1, At: noon, Level: "info", Output: "stdout", Text: text})
+			lines = append(lines, runlog.Line{RunID: u.RunID, Job: u.Job, Attempt: 1, Seq: seq + 1, At: noon, Level: "info", Output: "stdout", Text: text})
 		}
 	}
 	w.check(w.store.WriteLines(t.Context(), "T:1-1", lines))
 	page, _ := want[LogHits](w, http.StatusOK, "GET", "/api/v1/logs?job=billing/x&text=outofmemory&context=2", nil)
 	var got []string
 	for _, h := range page.Items {
-		seqs := func(lines []logstore.Line) (all []int64) {
+		seqs := func(lines []runlog.Line) (all []int64) {
 			for _, l := range lines {
 				all = append(all, l.Seq)
 			}

@@ -41,11 +41,11 @@ func newHostile(t *testing.T) *hostile {
 		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
 	})
 	owner(h.world, "cancel", func(bus.CancelRequest) (bus.CancelReply, error) { return bus.CancelReply{Found: "pending"}, nil })
-	filling := bus.Backfill{ID: "b", AskedAt: noon, AtOnce: 1, First: noon, Last: noon, Total: 1}
-	owner(h.world, bus.VerbBackfill, func(bus.BackfillRequest) (bus.Backfill, error) { return filling, nil })
-	owner(h.world, bus.VerbCancelBackfill, func(bus.BackfillCancel) (bus.Backfill, error) { return filling, nil })
+	filling := job.Backfill{ID: "b", AskedAt: noon, AtOnce: 1, First: noon, Last: noon, Total: 1}
+	owner(h.world, bus.VerbBackfill, func(bus.BackfillRequest) (job.Backfill, error) { return filling, nil })
+	owner(h.world, bus.VerbCancelBackfill, func(bus.BackfillCancel) (job.Backfill, error) { return filling, nil })
 	owner(h.world, bus.VerbBackfills, func(bus.BackfillsRequest) (bus.BackfillList, error) {
-		return bus.BackfillList{Backfills: []bus.Backfill{filling}}, nil
+		return bus.BackfillList{Backfills: []job.Backfill{filling}}, nil
 	})
 	h.known = map[string][]string{"group": {"billing"}, "name": {"x"}, "run_id": {string(run.RunID)}, "calendar": {"c"}, "user": {"bob"}, "session": {"s"}, "token": {"t"}, "secret": {"s"}, "backfill": {"b"}, "instance": {"b1"}}
 	return h

@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // instanceWait is how long an instance has to answer a request. Giving up its pull
@@ -17,7 +18,7 @@ const instanceWait = 5 * time.Second
 
 // DrainInstance answers POST /groups/{group}/instances/{instance}/drain.
 func (h *handlers) DrainInstance(ctx context.Context, r DrainInstanceRequestObject) (DrainInstanceResponseObject, error) {
-	var wish bus.DrainRequest
+	var wish fleet.DrainRequest
 	if r.Body != nil {
 		wish = *r.Body
 	}
@@ -31,7 +32,7 @@ func (h *handlers) DrainInstance(ctx context.Context, r DrainInstanceRequestObje
 	if err != nil {
 		return nil, err
 	}
-	if wish.Within > 0 && reply.DrainBy.IsZero() && reply.Answer == bus.AnswerAccepted {
+	if wish.Within > 0 && reply.DrainBy.IsZero() && reply.Answer == fleet.AnswerAccepted {
 		reply.Detail = "its SDK knows no limit for that: it waits for its runs, however long they take"
 	}
 	return DrainInstance200JSONResponse(*reply), nil
@@ -52,7 +53,7 @@ func (h *handlers) UncordonInstance(ctx context.Context, r UncordonInstanceReque
 	if err != nil {
 		return nil, err
 	}
-	if reply.Answer != bus.AnswerAccepted {
+	if reply.Answer != fleet.AnswerAccepted {
 		return nil, fmt.Errorf("%w: instance %s is stopping, and cannot be told to stay", job.ErrConflict, r.Instance)
 	}
 	return UncordonInstance200JSONResponse(*reply), nil
@@ -68,7 +69,7 @@ func (h *handlers) SetInstance(ctx context.Context, r SetInstanceRequestObject) 
 }
 
 // tellInstance sends a request to a live instance. One that is gone is not found.
-func (h *handlers) tellInstance(ctx context.Context, group, instance, verb string, body any) (*bus.InstanceReply, error) {
+func (h *handlers) tellInstance(ctx context.Context, group, instance, verb string, body any) (*fleet.InstanceReply, error) {
 	if err := errors.Join(job.CheckSlug("group", group), job.CheckSlug("instance", instance)); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (h *handlers) tellInstance(ctx context.Context, group, instance, verb strin
 		return nil, fmt.Errorf("encode request to instance %s: %w", instance, err)
 	}
 	beat, err := h.conn.Heartbeat(ctx, group, instance)
-	var reply *bus.InstanceReply
+	var reply *fleet.InstanceReply
 	if err == nil {
 		reply, err = h.conn.AskInstance(ctx, beat.Address(), verb, nil, data, instanceWait)
 	}

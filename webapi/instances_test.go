@@ -13,6 +13,7 @@ import (
 	"carillon/bus"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestInstancesAreToldWhatToDo(t *testing.T) {
@@ -33,18 +34,18 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 		}
 	}
 	w.check(beats.Stop())
-	tell := func(verb string, body any, expected bus.InstanceReply) {
+	tell := func(verb string, body any, expected fleet.InstanceReply) {
 		t.Helper()
-		expected.Instance, expected.Answer = "b1", bus.AnswerAccepted
+		expected.Instance, expected.Answer = "b1", fleet.AnswerAccepted
 		got, _ := want[InstanceReply](w, http.StatusOK, "POST", path+verb, body)
 		if diff := cmp.Diff(expected, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", verb, diff)
 		}
 	}
-	tell("cordon", nil, bus.InstanceReply{State: bus.InstanceCordoned, Slots: 4})
-	tell("uncordon", nil, bus.InstanceReply{State: bus.InstanceOnline, Slots: 4})
-	tell("settings", `{"slots":7,"labels":{"zone":"eu"}}`, bus.InstanceReply{State: bus.InstanceOnline, Slots: 7})
-	tell("settings", `{"labels":{}}`, bus.InstanceReply{State: bus.InstanceOnline, Slots: 7})
+	tell("cordon", nil, fleet.InstanceReply{State: fleet.InstanceCordoned, Slots: 4})
+	tell("uncordon", nil, fleet.InstanceReply{State: fleet.InstanceOnline, Slots: 4})
+	tell("settings", `{"slots":7,"labels":{"zone":"eu"}}`, fleet.InstanceReply{State: fleet.InstanceOnline, Slots: 7})
+	tell("settings", `{"labels":{}}`, fleet.InstanceReply{State: fleet.InstanceOnline, Slots: 7})
 	w.problem(400, "invalid", "POST", path+"settings", `{"labels":{"Zone":"eu"}}`, "labels")
 	w.problem(400, "invalid", "POST", path+"settings", `{"slots":-1}`, `"reason":"must be at least 1"`)
 	w.problem(400, "invalid", "POST", path+"settings", `{"labels":null}`, `"reason":"must not be null"`)
@@ -52,15 +53,15 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 	w.problem(400, "invalid", "POST", "/api/v1/groups/billing/instances/B.2/drain", nil, "instance")
 	w.problem(400, "invalid", "POST", path+"drain", `{"within":"8d"}`, `"field":"within"`, "at most 7d")
 	w.problem(400, "invalid", "POST", path+"drain", `{"within":"soon"}`, "within")
-	tell("drain", nil, bus.InstanceReply{State: bus.InstanceDraining, Slots: 7})
+	tell("drain", nil, fleet.InstanceReply{State: fleet.InstanceDraining, Slots: 7})
 	w.check(<-over)
 }
 
 func TestNothingThatTheAPITellsHasTheSecretOfAnInstance(t *testing.T) {
 	w := newWorld(t)
 	w.check(w.conn.SetupGroup(w.Context(), "billing", false))
-	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{
-		Group: "billing", Instance: "b1", State: bus.InstanceOnline, Kinds: []string{"shell"}, Slots: 4, Protocol: bus.Protocol, StartedAt: noon, At: noon,
+	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{
+		Group: "billing", Instance: "b1", State: fleet.InstanceOnline, Kinds: []string{"shell"}, Slots: 4, Protocol: fleet.Protocol, StartedAt: noon, At: noon,
 	}}
 	data, err := json.Marshal(beat)
 	w.check(err)

@@ -11,7 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // Defaults of what comes with a job; the contract states them.
@@ -236,9 +236,9 @@ const lastRunsTimeout = 3 * time.Second
 
 // lastRuns returns the newest n runs of each job, or nil when the log store does not
 // answer: jobs must be seen, and can be paused, while it is away.
-func (h *handlers) lastRuns(ctx context.Context, names []job.Name, n int) map[job.Name][]logstore.Run {
+func (h *handlers) lastRuns(ctx context.Context, names []job.Name, n int) map[job.Name][]runlog.Run {
 	if n == 0 || len(names) == 0 {
-		return map[job.Name][]logstore.Run{}
+		return map[job.Name][]runlog.Run{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastRunsTimeout)
 	defer cancel()

@@ -14,6 +14,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -194,7 +195,7 @@ var errRefused = errors.New("dial tcp 10.1.2.3:9000: refused")
 // away is a log store that does not answer.
 type away struct{ logstore.Store }
 
-func (away) LastRuns(context.Context, []job.Name, int) (map[job.Name][]logstore.Run, error) {
+func (away) LastRuns(context.Context, []job.Name, int) (map[job.Name][]runlog.Run, error) {
 	return nil, errRefused
 }
 
@@ -210,7 +211,7 @@ func (away) Stats(context.Context) (logstore.Stats, error) {
 	return logstore.Stats{}, errRefused
 }
 
-func (away) Run(context.Context, job.RunID) ([]logstore.Run, error) { panic("BUG: in the store") }
+func (away) Run(context.Context, job.RunID) ([]runlog.Run, error) { panic("BUG: in the store") }
 
 func TestJobsAreAtHandWhileTheLogStoreIsAway(t *testing.T) {
 	w := newWorld(t, func(_ *Config, w *world) { w.store = away{w.store} })

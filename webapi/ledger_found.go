@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/auth"
-	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/rights"
 	"carillon/logstore"
 )
 
@@ -28,12 +28,12 @@ func (h *handlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesReq
 		after = &c
 	}
 	access := whoIs(ctx).Access
-	fits := func(f *bus.Finding) bool {
-		return access.May(auth.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
+	fits := func(f *outcome.Finding) bool {
+		return access.May(rights.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
 			isBetween(f.FireTime, p.From, p.To)
 	}
 	found, busErr := h.conn.Findings(ctx)
-	var now []bus.Finding
+	var now []outcome.Finding
 	for i := range found {
 		if fits(&found[i]) {
 			now = append(now, found[i])
@@ -46,15 +46,15 @@ func (h *handlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesReq
 	if err != nil {
 		h.log.DebugContext(ctx, "old discrepancies left out", "error", err)
 	}
-	var past []bus.Finding
+	var past []outcome.Finding
 	for i := range stored.Facts {
-		var f bus.Finding
+		var f outcome.Finding
 		if err := json.Unmarshal(stored.Facts[i].Doc, &f); err != nil {
 			return nil, fmt.Errorf("decode discrepancy %s: %w", stored.Facts[i].ID, err)
 		}
 		past = append(past, f)
 	}
-	place := func(f *bus.Finding) logstore.FactCursor {
+	place := func(f *outcome.Finding) logstore.FactCursor {
 		return logstore.FactCursor{At: f.FireTime, ID: string(f.RunID)}
 	}
 	items, next := joinPages(now, past, stored.Next != "", after, limit, place)

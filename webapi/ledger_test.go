@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
+	"carillon/job/rights"
 )
 
 // decide has all shards decided up to an instant.
@@ -34,15 +34,15 @@ func TestTheLedgerOfAJobIsReadInPagesAndByFate(t *testing.T) {
 	}
 	w.decide(first.Add(6 * time.Second))
 	path := "/api/v1/jobs/billing/x/ledger?to=" + first.Add(5*time.Second).Format(time.RFC3339Nano)
-	page, _ := want[ledger.JobPage](w, http.StatusOK, "GET", path+"&limit=2", nil)
-	if len(page.Items) != 2 || page.Next == "" || page.Items[0].Fate != ledger.Pending {
+	page, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&limit=2", nil)
+	if len(page.Items) != 2 || page.Next == "" || page.Items[0].Fate != outcome.Pending {
 		t.Errorf("%+v", page)
 	}
-	rest, _ := want[ledger.JobPage](w, http.StatusOK, "GET", path+"&cursor="+page.Next, nil)
-	if len(rest.Items) != 3 || rest.Next != "" || rest.Items[1].Fate != ledger.Discrepancy || rest.Counts.Discrepancies != 1 {
+	rest, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&cursor="+page.Next, nil)
+	if len(rest.Items) != 3 || rest.Next != "" || rest.Items[1].Fate != outcome.Discrepancy || rest.Counts.Discrepancies != 1 {
 		t.Errorf("%+v", rest)
 	}
-	bad, _ := want[ledger.JobPage](w, http.StatusOK, "GET", path+"&fate=discrepancy", nil)
+	bad, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&fate=discrepancy", nil)
 	if len(bad.Items) != 1 || bad.Counts.Fires != 5 || bad.Items[0].RunID != job.FireRunID("billing/x", first.Add(3*time.Second).UnixMilli(), job.CauseSchedule) {
 		t.Errorf("%+v", bad)
 	}
@@ -54,7 +54,7 @@ func TestTheLedgerOfAJobIsReadInPagesAndByFate(t *testing.T) {
 func TestTheAuditAddsUpJobsAndDaysAndListsDiscrepancies(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	eve := ann.person("eve", auth.Access{Role: auth.Viewer, Group: "orders"})
+	eve := ann.person("eve", rights.Access{Role: rights.Viewer, Group: "orders"})
 	for _, name := range []job.Name{"billing/x", "orders/y"} {
 		g.putAs(ann, name)
 	}
@@ -65,16 +65,16 @@ func TestTheAuditAddsUpJobsAndDaysAndListsDiscrepancies(t *testing.T) {
 	g.history(begun("billing/x", fire), begun("orders/y", entry.EffectiveFrom.Add(-48*time.Hour)))
 	g.decide(fire.Add(72 * time.Hour))
 	path := "/api/v1/ledger?from=" + fire.Add(-time.Hour).Format(time.RFC3339) + "&to=" + fire.Add(36*time.Hour).Format(time.RFC3339)
-	all, _ := want[ledger.Page](g.world, http.StatusOK, "GET", path, nil, ann.headers()...)
+	all, _ := want[outcome.Page](g.world, http.StatusOK, "GET", path, nil, ann.headers()...)
 	if len(all.Days) != 4 || all.Total.Fires != 4 || all.Total.Pending != 1 || all.Total.Discrepancies != 3 || len(all.Discrepancies) != 3 || all.Next != "" {
 		t.Errorf("%+v", all)
 	}
-	one, _ := want[ledger.Page](g.world, http.StatusOK, "GET", path+"&limit=1", nil, ann.headers()...)
-	two, _ := want[ledger.Page](g.world, http.StatusOK, "GET", path+"&limit=1&cursor="+one.Next, nil, ann.headers()...)
+	one, _ := want[outcome.Page](g.world, http.StatusOK, "GET", path+"&limit=1", nil, ann.headers()...)
+	two, _ := want[outcome.Page](g.world, http.StatusOK, "GET", path+"&limit=1&cursor="+one.Next, nil, ann.headers()...)
 	if one.Next == "" || two.Next != "" || one.Days[0].Job != "billing/x" || two.Days[0].Job != "orders/y" {
 		t.Errorf("%+v\n%+v", one, two)
 	}
-	seen, _ := want[ledger.Page](g.world, http.StatusOK, "GET", path, nil, eve.headers()...)
+	seen, _ := want[outcome.Page](g.world, http.StatusOK, "GET", path, nil, eve.headers()...)
 	if len(seen.Days) != 2 || seen.Days[0].Job != "orders/y" {
 		t.Errorf("a viewer of orders sees %+v", seen.Days)
 	}

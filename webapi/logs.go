@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -111,7 +112,7 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 	return GetLogs200JSONResponse(page), nil
 }
 
-func textOf(lines []logstore.Line) string {
+func textOf(lines []runlog.Line) string {
 	var b strings.Builder
 	for i := range lines {
 		b.WriteString(lines[i].Text)

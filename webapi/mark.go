@@ -7,7 +7,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // MarkRun answers POST /runs/{run_id}/mark.
@@ -27,7 +27,7 @@ func (h *handlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (MarkRun
 }
 
 // mayMark returns a job.ErrConflict unless there is something to say of how a run ended.
-func mayMark(run *logstore.Run) error {
+func mayMark(run *runlog.Run) error {
 	switch status := run.RunStatus(); {
 	case !status.Final():
 		return fmt.Errorf("%w: run %s has not ended: it is %s", job.ErrConflict, run.RunID, status)
@@ -38,7 +38,7 @@ func mayMark(run *logstore.Run) error {
 }
 
 // markRun stores what somebody says of a run.
-func (h *handlers) markRun(ctx context.Context, run *logstore.Run, as job.Mark, note string) (*bus.Mark, error) {
+func (h *handlers) markRun(ctx context.Context, run *runlog.Run, as job.Mark, note string) (*bus.Mark, error) {
 	if err := mayMark(run); err != nil {
 		return nil, err
 	}
@@ -53,10 +53,10 @@ func (h *handlers) markRun(ctx context.Context, run *logstore.Run, as job.Mark, 
 
 // markOf returns the mark that counts by a run's timeline: the latest, of whichever
 // attempt was its newest then. Nil is none.
-func markOf(changes []logstore.Change) *RunMark {
-	var latest *logstore.Change
+func markOf(changes []runlog.Change) *RunMark {
+	var latest *runlog.Change
 	for i := range changes {
-		if c := &changes[i]; c.Kind == logstore.KindMarked && (latest == nil || c.At.After(latest.At)) {
+		if c := &changes[i]; c.Kind == runlog.KindMarked && (latest == nil || c.At.After(latest.At)) {
 			latest = c
 		}
 	}

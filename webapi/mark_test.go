@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -57,7 +58,7 @@ func (w *world) ingestMarks() {
 		m, err := bus.DecodeMark(s.Header, s.Data)
 		w.check(err)
 		w.history(logstore.Update{
-			Kind: logstore.KindMarked, RunID: m.RunID, Job: m.Job, Version: m.Version, Attempt: m.Attempt, Cause: m.Cause, At: m.At,
+			Kind: runlog.KindMarked, RunID: m.RunID, Job: m.Job, Version: m.Version, Attempt: m.Attempt, Cause: m.Cause, At: m.At,
 			Status: m.Status, Mark: m.As, Reason: m.Note, By: m.By,
 		})
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
-	"carillon/auth"
+	"carillon/job/rights"
 )
 
 // groupLabel is the label of series that are about one executor group.
@@ -25,7 +25,7 @@ func (s *Server) serveMetrics(c *fiber.Ctx) error {
 	access := whoIs(c.UserContext()).Access
 	seen := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		families, err := s.cfg.Gatherer.Gather()
-		return withoutGroups(families, func(group string) bool { return access.May(auth.Viewer, group) }), err
+		return withoutGroups(families, func(group string) bool { return access.May(rights.Viewer, group) }), err
 	})
 	return adaptor.HTTPHandler(promhttp.HandlerFor(seen, promhttp.HandlerOpts{}))(c)
 }

@@ -15,6 +15,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // ListNodes answers GET /nodes.
@@ -121,7 +122,7 @@ func (h *handlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetBusRes
 		return nil, err
 	}
 	if visible := seen(ctx); visible != nil {
-		state.Consumers = slices.DeleteFunc(state.Consumers, func(c bus.ConsumerState) bool { return c.Group != "" && !visible[c.Group] })
+		state.Consumers = slices.DeleteFunc(state.Consumers, func(c fleet.ConsumerState) bool { return c.Group != "" && !visible[c.Group] })
 	}
 	return GetBus200JSONResponse(*state), nil
 }
@@ -160,14 +161,14 @@ func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (L
 }
 
 // groupsOf puts instances under their groups, both in order of name.
-func groupsOf(known []bus.Group, instances []bus.Instance) []Group {
+func groupsOf(known []bus.Group, instances []fleet.Instance) []Group {
 	groups := map[string]*Group{}
 	for _, k := range known {
 		groups[k.Group] = &Group{
 			ExecutorGroup: k.Group, Limit: k.Limit, Rate: k.Rate, Dispatched: k.Dispatched, State: GroupStateEmpty, Instances: []Instance{},
 		}
 	}
-	slices.SortFunc(instances, func(a, b bus.Instance) int { return strings.Compare(a.Instance, b.Instance) })
+	slices.SortFunc(instances, func(a, b fleet.Instance) int { return strings.Compare(a.Instance, b.Instance) })
 	for _, i := range instances {
 		g := groups[i.Group]
 		if g == nil { // made known by its heartbeat, before its first job
@@ -176,13 +177,13 @@ func groupsOf(known []bus.Group, instances []bus.Instance) []Group {
 		}
 		g.Instances = append(g.Instances, i)
 		switch i.State {
-		case bus.InstanceOnline, bus.InstanceIncompatible: // the latter takes what any instance may
+		case fleet.InstanceOnline, fleet.InstanceIncompatible: // the latter takes what any instance may
 			g.State = GroupStateOnline
-		case bus.InstanceDraining, bus.InstanceCordoned, bus.InstanceSuspended:
+		case fleet.InstanceDraining, fleet.InstanceCordoned, fleet.InstanceSuspended:
 			if g.State == GroupStateEmpty {
 				g.State = GroupStateDraining
 			}
-		case bus.InstanceLost:
+		case fleet.InstanceLost:
 		}
 	}
 	list := make([]Group, 0, len(groups))

@@ -9,8 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/auth"
 	"carillon/bus"
+	"carillon/job/fleet"
+	"carillon/job/rights"
 )
 
 func TestNodesAreListedWithTheirShards(t *testing.T) {
@@ -66,9 +67,9 @@ func TestTheBusIsToldWithoutConsumersOfOtherGroups(t *testing.T) {
 		_, err := g.conn.AcquireLease(t.Context(), "role.dispatch-"+group, "n1", nil)
 		g.check(err)
 	}
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 	look := func(b *browser) (consumers, roles []string) {
-		state, _ := want[bus.State](g.world, http.StatusOK, "GET", "/api/v1/bus", nil, b.headers()...)
+		state, _ := want[fleet.State](g.world, http.StatusOK, "GET", "/api/v1/bus", nil, b.headers()...)
 		for _, c := range state.Consumers {
 			if c.Stream == bus.StreamTrig {
 				consumers = append(consumers, c.Consumer)
@@ -100,11 +101,11 @@ func TestGroupsAreListedWithAndWithoutInstances(t *testing.T) {
 	w.put("billing/x", "@daily")
 	w.put("orders/x", "@daily")
 	w.put("mail/x", "@daily")
-	w.heartbeat("billing", "b2", bus.InstanceDraining)
-	w.heartbeat("billing", "b1", bus.InstanceOnline)
-	w.heartbeat("mail", "m1", bus.InstanceDraining)
-	w.heartbeat("new", "n1", bus.InstanceOnline)
-	w.heartbeat("orders", "o1", bus.InstanceLost)
+	w.heartbeat("billing", "b2", fleet.InstanceDraining)
+	w.heartbeat("billing", "b1", fleet.InstanceOnline)
+	w.heartbeat("mail", "m1", fleet.InstanceDraining)
+	w.heartbeat("new", "n1", fleet.InstanceOnline)
+	w.heartbeat("orders", "o1", fleet.InstanceLost)
 	got, _ := want[GroupList](w, http.StatusOK, "GET", "/api/v1/groups", nil)
 	var told []string
 	for _, g := range got.Items {

@@ -6,13 +6,14 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // StoodIn is a store of which another one may answer in its place.
 type StoodIn interface {
 	// StandIn returns what that one has, or nil while the store itself is asked.
-	StandIn() *logstore.Partial
+	StandIn() *runlog.Partial
 }
 
 // partial lets a request that only shows something have an answer that is not of the whole
@@ -31,7 +32,7 @@ func partial(c *fiber.Ctx) error {
 	return err
 }
 
-func tellPartial(c *fiber.Ctx, p *logstore.Partial) {
+func tellPartial(c *fiber.Ctx, p *runlog.Partial) {
 	if !p.Since.IsZero() {
 		c.Set(headerSince, p.Since.Format(time.RFC3339Nano))
 	}

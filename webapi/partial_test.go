@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // replaced is a store for which another one answers who takes that.
 type replaced struct {
 	logstore.Store
-	has logstore.Partial
+	has runlog.Partial
 }
 
-func (s replaced) StandIn() *logstore.Partial { return &s.has }
+func (s replaced) StandIn() *runlog.Partial { return &s.has }
 
 func (s replaced) say(ctx context.Context) {
 	if w := logstore.WitnessOf(ctx); w != nil {
@@ -29,12 +30,12 @@ func (s replaced) Runs(ctx context.Context, f logstore.RunFilter) (logstore.RunP
 	return s.Store.Runs(ctx, f)
 }
 
-func (s replaced) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
+func (s replaced) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	s.say(ctx)
 	return s.Store.Run(ctx, id)
 }
 
-func (s replaced) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]logstore.Run, error) {
+func (s replaced) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error) {
 	s.say(ctx)
 	return s.Store.LastRuns(ctx, jobs, n)
 }
@@ -45,7 +46,7 @@ func (s replaced) Report(ctx context.Context, f logstore.ReportFilter) (logstore
 }
 
 func TestAnAnswerThatIsNotOfTheWholeHistorySaysSo(t *testing.T) {
-	has := logstore.Partial{Since: noon.Add(-time.Hour), AsOf: noon.Add(5 * time.Millisecond)}
+	has := runlog.Partial{Since: noon.Add(-time.Hour), AsOf: noon.Add(5 * time.Millisecond)}
 	w := newWorld(t, func(_ *Config, w *world) { w.store = replaced{w.store, has} })
 	w.put("billing/x", "@daily")
 	run := begun("billing/x", noon)

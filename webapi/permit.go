@@ -10,6 +10,7 @@ import (
 
 	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // errForbidden means that whoever asks is known, and may not.
@@ -17,9 +18,9 @@ var errForbidden = errors.New("forbidden")
 
 // permit says what a request needs: a role, and where.
 type permit struct {
-	role  auth.Role
+	role  rights.Role
 	where place
-	grant auth.Grant // needed too, in that group; empty is none
+	grant rights.Grant // needed too, in that group; empty is none
 	// change is what the operation changes, for its entry in the audit log: a template
 	// with the names of the path. Empty is nothing.
 	change string
@@ -71,142 +72,142 @@ var permits = map[string]permit{
 	"createToken":    {where: self, change: "token"},
 	"revokeToken":    {where: self, change: "token {token}"},
 
-	"listJobs":        {role: auth.Viewer, where: somewhere},
-	"facetJobs":       {role: auth.Viewer, where: somewhere},
-	"getJob":          {role: auth.Viewer, where: ofPath},
-	"putJob":          {role: auth.Editor, where: ofPath, change: "job {group}/{name}"},
-	"deleteJob":       {role: auth.Editor, where: ofPath, change: "job {group}/{name}"},
-	"listJobVersions": {role: auth.Viewer, where: ofPath},
-	"diffJob":         {role: auth.Viewer, where: ofPath},
-	"pauseJob":        {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
-	"resumeJob":       {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
-	"skipFire":        {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
-	"unskipFire":      {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
-	"runFireEarly":    {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
-	"changeJobs":      {role: auth.Operator, where: somewhere, each: true},
-	"runJob":          {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
-	"previewJob":      {role: auth.Viewer, where: ofPath},
-	"previewSchedule": {role: auth.Viewer, where: somewhere},
-	"readCrontab":     {role: auth.Viewer, where: somewhere}, // these read what they are sent, and nothing else
-	"readXXLJob":      {role: auth.Viewer, where: somewhere},
+	"listJobs":        {role: rights.Viewer, where: somewhere},
+	"facetJobs":       {role: rights.Viewer, where: somewhere},
+	"getJob":          {role: rights.Viewer, where: ofPath},
+	"putJob":          {role: rights.Editor, where: ofPath, change: "job {group}/{name}"},
+	"deleteJob":       {role: rights.Editor, where: ofPath, change: "job {group}/{name}"},
+	"listJobVersions": {role: rights.Viewer, where: ofPath},
+	"diffJob":         {role: rights.Viewer, where: ofPath},
+	"pauseJob":        {role: rights.Operator, where: ofPath, change: "job {group}/{name}"},
+	"resumeJob":       {role: rights.Operator, where: ofPath, change: "job {group}/{name}"},
+	"skipFire":        {role: rights.Operator, where: ofPath, change: "job {group}/{name}"},
+	"unskipFire":      {role: rights.Operator, where: ofPath, change: "job {group}/{name}"},
+	"runFireEarly":    {role: rights.Operator, where: ofPath, change: "job {group}/{name}"},
+	"changeJobs":      {role: rights.Operator, where: somewhere, each: true},
+	"runJob":          {role: rights.Operator, where: ofPath, change: "job {group}/{name}"},
+	"previewJob":      {role: rights.Viewer, where: ofPath},
+	"previewSchedule": {role: rights.Viewer, where: somewhere},
+	"readCrontab":     {role: rights.Viewer, where: somewhere}, // these read what they are sent, and nothing else
+	"readXXLJob":      {role: rights.Viewer, where: somewhere},
 
-	"readCalendarFile": {role: auth.Viewer, where: somewhere}, // as those
+	"readCalendarFile": {role: rights.Viewer, where: somewhere}, // as those
 
-	"backfillJob":    {role: auth.Operator, where: ofPath, change: "job {group}/{name}"},
-	"listBackfills":  {role: auth.Viewer, where: ofPath},
-	"cancelBackfill": {role: auth.Operator, where: ofPath, change: "backfill {backfill} of job {group}/{name}"},
+	"backfillJob":    {role: rights.Operator, where: ofPath, change: "job {group}/{name}"},
+	"listBackfills":  {role: rights.Viewer, where: ofPath},
+	"cancelBackfill": {role: rights.Operator, where: ofPath, change: "backfill {backfill} of job {group}/{name}"},
 
-	"getJobLedger": {role: auth.Viewer, where: ofPath},
-	"auditLedger":  {role: auth.Viewer, where: somewhere},
+	"getJobLedger": {role: rights.Viewer, where: ofPath},
+	"auditLedger":  {role: rights.Viewer, where: somewhere},
 
-	"listDiscrepancies": {role: auth.Viewer, where: somewhere}, // of groups that the caller sees
+	"listDiscrepancies": {role: rights.Viewer, where: somewhere}, // of groups that the caller sees
 
-	"getHold": {role: auth.Viewer, where: somewhere},
-	"setHold": {role: auth.Operator, where: everywhere, change: "hold"},
+	"getHold": {role: rights.Viewer, where: somewhere},
+	"setHold": {role: rights.Operator, where: everywhere, change: "hold"},
 
-	"querySQL": {role: auth.Viewer, where: asking},
+	"querySQL": {role: rights.Viewer, where: asking},
 
-	"getHistory":       {role: auth.Viewer, where: somewhere},
-	"listDeadLetters":  {role: auth.Admin, where: everywhere}, // they say what runs of any group have said
-	"getDeadLetter":    {role: auth.Admin, where: everywhere},
-	"deleteDeadLetter": {role: auth.Admin, where: everywhere, change: "dead letter {sequence}"},
-	"replayDeadLetter": {role: auth.Admin, where: everywhere, change: "dead letter {sequence}"},
+	"getHistory":       {role: rights.Viewer, where: somewhere},
+	"listDeadLetters":  {role: rights.Admin, where: everywhere}, // they say what runs of any group have said
+	"getDeadLetter":    {role: rights.Admin, where: everywhere},
+	"deleteDeadLetter": {role: rights.Admin, where: everywhere, change: "dead letter {sequence}"},
+	"replayDeadLetter": {role: rights.Admin, where: everywhere, change: "dead letter {sequence}"},
 
-	"getRetention":     {role: auth.Viewer, where: everywhere},
-	"previewRetention": {role: auth.Viewer, where: everywhere},
-	"putRetention":     {role: auth.Admin, where: everywhere, change: "retention"},
+	"getRetention":     {role: rights.Viewer, where: everywhere},
+	"previewRetention": {role: rights.Viewer, where: everywhere},
+	"putRetention":     {role: rights.Admin, where: everywhere, change: "retention"},
 
-	"listCalendars":   {role: auth.Viewer, where: somewhere},
-	"getCalendar":     {role: auth.Viewer, where: somewhere},
-	"previewCalendar": {role: auth.Viewer, where: somewhere}, // of jobs that the caller sees
-	"putCalendar":     {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},
-	"deleteCalendar":  {role: auth.Editor, where: everywhere, change: "calendar {calendar}"},
+	"listCalendars":   {role: rights.Viewer, where: somewhere},
+	"getCalendar":     {role: rights.Viewer, where: somewhere},
+	"previewCalendar": {role: rights.Viewer, where: somewhere}, // of jobs that the caller sees
+	"putCalendar":     {role: rights.Editor, where: everywhere, change: "calendar {calendar}"},
+	"deleteCalendar":  {role: rights.Editor, where: everywhere, change: "calendar {calendar}"},
 
-	"listFires":  {role: auth.Viewer, where: somewhere},
-	"countFires": {role: auth.Viewer, where: somewhere},
+	"listFires":  {role: rights.Viewer, where: somewhere},
+	"countFires": {role: rights.Viewer, where: somewhere},
 
-	"suggestOffsets": {role: auth.Viewer, where: somewhere},
+	"suggestOffsets": {role: rights.Viewer, where: somewhere},
 
-	"getOverview":    {role: auth.Viewer, where: somewhere},
-	"reportRuns":     {role: auth.Viewer, where: somewhere},
-	"reportFailures": {role: auth.Viewer, where: somewhere},
-	"repairReports":  {role: auth.Operator, where: everywhere, change: "reports {day}"},
+	"getOverview":    {role: rights.Viewer, where: somewhere},
+	"reportRuns":     {role: rights.Viewer, where: somewhere},
+	"reportFailures": {role: rights.Viewer, where: somewhere},
+	"repairReports":  {role: rights.Operator, where: everywhere, change: "reports {day}"},
 
-	"listRuns":   {role: auth.Viewer, where: somewhere},
-	"exportRuns": {role: auth.Viewer, where: somewhere},
-	"countRuns":  {role: auth.Viewer, where: somewhere},
-	"facetRuns":  {role: auth.Viewer, where: somewhere},
-	"getRun":     {role: auth.Viewer, where: ofRun},
-	"listPieces": {role: auth.Viewer, where: ofRun},
-	"cancelRun":  {role: auth.Operator, where: ofRun, change: "run {run_id}"},
-	"retryRun":   {role: auth.Operator, where: ofRun, change: "run {run_id}"},
-	"markRun":    {role: auth.Operator, where: ofRun, change: "run {run_id}"},
-	"changeRuns": {role: auth.Operator, where: somewhere, each: true},
-	"getLogs":    {role: auth.Viewer, where: ofRun, grant: auth.Logs},
-	"tailLogs":   {role: auth.Viewer, where: ofRun, grant: auth.Logs},
+	"listRuns":   {role: rights.Viewer, where: somewhere},
+	"exportRuns": {role: rights.Viewer, where: somewhere},
+	"countRuns":  {role: rights.Viewer, where: somewhere},
+	"facetRuns":  {role: rights.Viewer, where: somewhere},
+	"getRun":     {role: rights.Viewer, where: ofRun},
+	"listPieces": {role: rights.Viewer, where: ofRun},
+	"cancelRun":  {role: rights.Operator, where: ofRun, change: "run {run_id}"},
+	"retryRun":   {role: rights.Operator, where: ofRun, change: "run {run_id}"},
+	"markRun":    {role: rights.Operator, where: ofRun, change: "run {run_id}"},
+	"changeRuns": {role: rights.Operator, where: somewhere, each: true},
+	"getLogs":    {role: rights.Viewer, where: ofRun, grant: rights.Logs},
+	"tailLogs":   {role: rights.Viewer, where: ofRun, grant: rights.Logs},
 
-	"searchLogs": {role: auth.Viewer, where: somewhere}, // of groups whose logs the caller sees
-	"countLogs":  {role: auth.Viewer, where: somewhere}, // of the same
-	"watchLogs":  {role: auth.Viewer, where: somewhere}, // of the same
+	"searchLogs": {role: rights.Viewer, where: somewhere}, // of groups whose logs the caller sees
+	"countLogs":  {role: rights.Viewer, where: somewhere}, // of the same
+	"watchLogs":  {role: rights.Viewer, where: somewhere}, // of the same
 
-	"followEvents": {role: auth.Viewer, where: somewhere}, // of groups that the caller sees
+	"followEvents": {role: rights.Viewer, where: somewhere}, // of groups that the caller sees
 
-	"listNodes":  {role: auth.Viewer, where: somewhere},
-	"getBus":     {role: auth.Viewer, where: somewhere}, // without consumers of groups that the caller does not see
-	"listGroups": {role: auth.Viewer, where: somewhere},
-	"metrics":    {role: auth.Viewer, where: somewhere},
+	"listNodes":  {role: rights.Viewer, where: somewhere},
+	"getBus":     {role: rights.Viewer, where: somewhere}, // without consumers of groups that the caller does not see
+	"listGroups": {role: rights.Viewer, where: somewhere},
+	"metrics":    {role: rights.Viewer, where: somewhere},
 
-	"collectDiagnostics": {role: auth.Admin, where: everywhere, change: "diagnostics"},
+	"collectDiagnostics": {role: rights.Admin, where: everywhere, change: "diagnostics"},
 
-	"drainInstance":    {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
-	"cordonInstance":   {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
-	"uncordonInstance": {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
-	"setInstance":      {role: auth.Operator, where: ofPath, change: "instance {group}/{instance}"},
+	"drainInstance":    {role: rights.Operator, where: ofPath, change: "instance {group}/{instance}"},
+	"cordonInstance":   {role: rights.Operator, where: ofPath, change: "instance {group}/{instance}"},
+	"uncordonInstance": {role: rights.Operator, where: ofPath, change: "instance {group}/{instance}"},
+	"setInstance":      {role: rights.Operator, where: ofPath, change: "instance {group}/{instance}"},
 
-	"putGroup":     {role: auth.Admin, where: ofPath, change: "group {group}"},
-	"listHandlers": {role: auth.Viewer, where: ofPath},
-	"listSecrets":  {role: auth.Editor, where: ofPath},
-	"putSecret":    {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{secret}"},
-	"deleteSecret": {role: auth.Editor, where: ofPath, grant: auth.Secrets, change: "secret {group}/{secret}"},
+	"putGroup":     {role: rights.Admin, where: ofPath, change: "group {group}"},
+	"listHandlers": {role: rights.Viewer, where: ofPath},
+	"listSecrets":  {role: rights.Editor, where: ofPath},
+	"putSecret":    {role: rights.Editor, where: ofPath, grant: rights.Secrets, change: "secret {group}/{secret}"},
+	"deleteSecret": {role: rights.Editor, where: ofPath, grant: rights.Secrets, change: "secret {group}/{secret}"},
 
-	"listCredentials":  {role: auth.Admin, where: ofPath},
-	"createCredential": {role: auth.Admin, where: ofPath, change: "credential {group}"},
-	"rotateCredential": {role: auth.Admin, where: ofPath, change: "credential {group}/{credential}"},
-	"revokeCredential": {role: auth.Admin, where: ofPath, change: "credential {group}/{credential}"},
+	"listCredentials":  {role: rights.Admin, where: ofPath},
+	"createCredential": {role: rights.Admin, where: ofPath, change: "credential {group}"},
+	"rotateCredential": {role: rights.Admin, where: ofPath, change: "credential {group}/{credential}"},
+	"revokeCredential": {role: rights.Admin, where: ofPath, change: "credential {group}/{credential}"},
 
-	"listAlerts":          {role: auth.Viewer, where: somewhere},
-	"getAlert":            {role: auth.Viewer, where: somewhere},
-	"tryAlert":            {role: auth.Viewer, where: somewhere}, // it reads runs that the caller sees
-	"putAlert":            {role: auth.Editor, where: everywhere, change: "alert {alert}"},
-	"deleteAlert":         {role: auth.Editor, where: everywhere, change: "alert {alert}"},
-	"listIncidents":       {role: auth.Viewer, where: somewhere}, // of groups that the caller sees
-	"getIncident":         {role: auth.Viewer, where: ofIncident},
-	"acknowledgeIncident": {role: auth.Operator, where: ofIncident, change: "incident {incident}"},
-	"snoozeIncident":      {role: auth.Operator, where: ofIncident, change: "incident {incident}"},
-	"resolveIncident":     {role: auth.Operator, where: ofIncident, change: "incident {incident}"},
-	"listDeliveries":      {role: auth.Viewer, where: somewhere}, // as incidents
-	"listSilences":        {role: auth.Viewer, where: somewhere},
-	"addSilence":          {role: auth.Operator, where: everywhere, change: "silence"},
-	"endSilence":          {role: auth.Operator, where: everywhere, change: "silence {silence}"},
+	"listAlerts":          {role: rights.Viewer, where: somewhere},
+	"getAlert":            {role: rights.Viewer, where: somewhere},
+	"tryAlert":            {role: rights.Viewer, where: somewhere}, // it reads runs that the caller sees
+	"putAlert":            {role: rights.Editor, where: everywhere, change: "alert {alert}"},
+	"deleteAlert":         {role: rights.Editor, where: everywhere, change: "alert {alert}"},
+	"listIncidents":       {role: rights.Viewer, where: somewhere}, // of groups that the caller sees
+	"getIncident":         {role: rights.Viewer, where: ofIncident},
+	"acknowledgeIncident": {role: rights.Operator, where: ofIncident, change: "incident {incident}"},
+	"snoozeIncident":      {role: rights.Operator, where: ofIncident, change: "incident {incident}"},
+	"resolveIncident":     {role: rights.Operator, where: ofIncident, change: "incident {incident}"},
+	"listDeliveries":      {role: rights.Viewer, where: somewhere}, // as incidents
+	"listSilences":        {role: rights.Viewer, where: somewhere},
+	"addSilence":          {role: rights.Operator, where: everywhere, change: "silence"},
+	"endSilence":          {role: rights.Operator, where: everywhere, change: "silence {silence}"},
 	// A channel has addresses, and has the servers send requests to them.
-	"listChannels":        {role: auth.Admin, where: everywhere},
-	"getChannel":          {role: auth.Admin, where: everywhere},
-	"putChannel":          {role: auth.Admin, where: everywhere, change: "channel {channel}"},
-	"deleteChannel":       {role: auth.Admin, where: everywhere, change: "channel {channel}"},
-	"putChannelSecret":    {role: auth.Admin, where: everywhere, change: "channel {channel} secret {secret}"},
-	"deleteChannelSecret": {role: auth.Admin, where: everywhere, change: "channel {channel} secret {secret}"},
-	"testChannel":         {role: auth.Admin, where: everywhere, change: "channel {channel} test"},
+	"listChannels":        {role: rights.Admin, where: everywhere},
+	"getChannel":          {role: rights.Admin, where: everywhere},
+	"putChannel":          {role: rights.Admin, where: everywhere, change: "channel {channel}"},
+	"deleteChannel":       {role: rights.Admin, where: everywhere, change: "channel {channel}"},
+	"putChannelSecret":    {role: rights.Admin, where: everywhere, change: "channel {channel} secret {secret}"},
+	"deleteChannelSecret": {role: rights.Admin, where: everywhere, change: "channel {channel} secret {secret}"},
+	"testChannel":         {role: rights.Admin, where: everywhere, change: "channel {channel} test"},
 
-	"listAudit":   {role: auth.Admin, where: everywhere},
-	"exportAudit": {role: auth.Admin, where: everywhere},
+	"listAudit":   {role: rights.Admin, where: everywhere},
+	"exportAudit": {role: rights.Admin, where: everywhere},
 
-	"listUsers":        {role: auth.Admin, where: everywhere},
-	"getUser":          {role: auth.Admin, where: everywhere},
-	"putUser":          {role: auth.Admin, where: everywhere, change: "user {user}"},
-	"deleteUser":       {role: auth.Admin, where: everywhere, change: "user {user}"},
-	"inviteUser":       {role: auth.Admin, where: everywhere, change: "user {user}"},
-	"listUserSessions": {role: auth.Admin, where: everywhere},
-	"endUserSessions":  {role: auth.Admin, where: everywhere, change: "user {user}"},
+	"listUsers":        {role: rights.Admin, where: everywhere},
+	"getUser":          {role: rights.Admin, where: everywhere},
+	"putUser":          {role: rights.Admin, where: everywhere, change: "user {user}"},
+	"deleteUser":       {role: rights.Admin, where: everywhere, change: "user {user}"},
+	"inviteUser":       {role: rights.Admin, where: everywhere, change: "user {user}"},
+	"listUserSessions": {role: rights.Admin, where: everywhere},
+	"endUserSessions":  {role: rights.Admin, where: everywhere, change: "user {user}"},
 }
 
 // admit returns the handler that lets through who may do an operation. Behind it the
@@ -246,7 +247,7 @@ func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
 		}
 		return nil
 	case everywhere:
-		if !who.Access.May(p.role, auth.Everywhere) {
+		if !who.Access.May(p.role, rights.Everywhere) {
 			return needs(p.role, "everywhere")
 		}
 		return nil
@@ -257,7 +258,7 @@ func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
 		return nil
 	case ofPath, ofRun, ofIncident:
 	}
-	if who.Access.May(p.role, auth.Everywhere) && (p.grant == "" || who.Access.Sees(p.grant, auth.Everywhere)) {
+	if who.Access.May(p.role, rights.Everywhere) && (p.grant == "" || who.Access.Sees(p.grant, rights.Everywhere)) {
 		return nil
 	}
 	group, err := s.groupOf(c, p)
@@ -270,7 +271,7 @@ func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
 // allowsIn returns errForbidden unless who may do what p is for to something of a group,
 // or job.ErrNotFound if that there is such a thing is not theirs to know.
 func (p permit) allowsIn(who *auth.Identity, group string) error {
-	if p.where != ofPath && !who.Access.May(auth.Viewer, group) {
+	if p.where != ofPath && !who.Access.May(rights.Viewer, group) {
 		// That there is such a thing is not theirs to know.
 		return fmt.Errorf("%w: there is no such %s", job.ErrNotFound, map[place]string{ofRun: "run", ofIncident: "incident"}[p.where])
 	}
@@ -302,7 +303,7 @@ func mayDo(ctx context.Context, operation, group string) error {
 	return permits[operation].allowsIn(whoIs(ctx), group)
 }
 
-func needs(role auth.Role, where string) error {
+func needs(role rights.Role, where string) error {
 	return explain(errForbidden, fmt.Sprintf("this needs the role %s %s", role, where))
 }
 

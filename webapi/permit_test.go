@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/rights"
+	"carillon/job/runlog"
 )
 
 var update = flag.Bool("update", false, "write testdata/permits.txt anew")
@@ -25,21 +25,21 @@ var update = flag.Bool("update", false, "write testdata/permits.txt anew")
 // What is asked for is of group billing.
 var personas = []struct {
 	name   string
-	access auth.Access
+	access rights.Access
 }{
-	{"viewer:ops", auth.Access{Role: auth.Viewer, Group: "ops"}},
-	{"admin:ops", auth.Access{Role: auth.Admin, Group: "ops"}},
-	{"viewer", auth.Access{Role: auth.Viewer, Group: "billing"}},
-	{"no-grants", auth.Access{Role: auth.Viewer, Group: "billing", Grants: []auth.Grant{}}},
-	{"operator", auth.Access{Role: auth.Operator, Group: "billing"}},
-	{"editor", auth.Access{Role: auth.Editor, Group: "billing"}},
-	{"admin", auth.Access{Role: auth.Admin, Group: "billing"}},
-	{"viewer*", auth.Access{Role: auth.Viewer, Group: auth.Everywhere}},
-	{"operator*", auth.Access{Role: auth.Operator, Group: auth.Everywhere}},
-	{"editor*", auth.Access{Role: auth.Editor, Group: auth.Everywhere}},
-	{"admin*", auth.Access{Role: auth.Admin, Group: auth.Everywhere}},
-	{"sql", auth.Access{Role: auth.Viewer, Group: "billing", Grants: []auth.Grant{auth.SQL, auth.Logs, auth.Params}}},
-	{"sql*", auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: []auth.Grant{auth.SQL, auth.Logs, auth.Params}}},
+	{"viewer:ops", rights.Access{Role: rights.Viewer, Group: "ops"}},
+	{"admin:ops", rights.Access{Role: rights.Admin, Group: "ops"}},
+	{"viewer", rights.Access{Role: rights.Viewer, Group: "billing"}},
+	{"no-grants", rights.Access{Role: rights.Viewer, Group: "billing", Grants: []rights.Grant{}}},
+	{"operator", rights.Access{Role: rights.Operator, Group: "billing"}},
+	{"editor", rights.Access{Role: rights.Editor, Group: "billing"}},
+	{"admin", rights.Access{Role: rights.Admin, Group: "billing"}},
+	{"viewer*", rights.Access{Role: rights.Viewer, Group: rights.Everywhere}},
+	{"operator*", rights.Access{Role: rights.Operator, Group: rights.Everywhere}},
+	{"editor*", rights.Access{Role: rights.Editor, Group: rights.Everywhere}},
+	{"admin*", rights.Access{Role: rights.Admin, Group: rights.Everywhere}},
+	{"sql", rights.Access{Role: rights.Viewer, Group: "billing", Grants: []rights.Grant{rights.SQL, rights.Logs, rights.Params}}},
+	{"sql*", rights.Access{Role: rights.Viewer, Group: rights.Everywhere, Grants: []rights.Grant{rights.SQL, rights.Logs, rights.Params}}},
 }
 
 // onlyAsks lists operations that are no GET and change nothing.
@@ -63,7 +63,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 	bearers := make([]header, len(personas))
 	for i, p := range personas {
 		name := fmt.Sprintf("user%d", i)
-		body := map[string]any{"access": auth.AccessList{p.access}}
+		body := map[string]any{"access": rights.List{p.access}}
 		want[UserItem](g.world, http.StatusCreated, "PUT", "/api/v1/users/"+name, body, ann.headers()...)
 		made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": p.name, "user": name}, ann.headers()...)
 		bearers[i] = header{"Authorization", "Bearer " + made.Secret}
@@ -139,7 +139,7 @@ func TestListsHaveWhatTheCallerSees(t *testing.T) {
 	}
 	g.heartbeat("billing", "b1", "online")
 	g.heartbeat("ops", "o1", "online")
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"}, auth.Access{Role: auth.Operator, Group: "payroll"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"}, rights.Access{Role: rights.Operator, Group: "payroll"})
 	nobody := ann.person("nobody")
 
 	jobs := func(query string, total int, names ...job.Name) {
@@ -179,7 +179,7 @@ func TestListsHaveWhatTheCallerSees(t *testing.T) {
 		t.Errorf("%+v", counts)
 	}
 	facets, _ := want[RunFacets](g.world, http.StatusOK, "GET", "/api/v1/runs/facets?by=group", nil, bob.headers()...)
-	if diff := cmp.Diff([]logstore.FacetValue{{Value: "billing", Count: 2}, {Value: "payroll", Count: 1}}, facets.Items[logstore.ByGroup]); diff != "" {
+	if diff := cmp.Diff([]runlog.FacetValue{{Value: "billing", Count: 2}, {Value: "payroll", Count: 1}}, facets.Items[runlog.ByGroup]); diff != "" {
 		t.Errorf("the groups of runs that bob sees: %s", diff)
 	}
 	groups, _ := want[GroupList](g.world, http.StatusOK, "GET", "/api/v1/groups", nil, bob.headers()...)
@@ -204,8 +204,8 @@ func TestReportsAreOfGroupsThatTheCallerSees(t *testing.T) {
 		end.StartedAt = yesterday()
 		g.history(run, end)
 	}
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
-	blind := ann.person("blind", auth.Access{Role: auth.Viewer, Group: "payroll"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
+	blind := ann.person("blind", rights.Access{Role: rights.Viewer, Group: "payroll"})
 	q := "?from=" + yesterday().Format(time.RFC3339) + "&to=" + yesterday().Add(time.Hour).Format(time.RFC3339)
 	for b, n := range map[*browser]int{ann: 2, bob: 1, blind: 0} {
 		o, _ := want[Overview](g.world, http.StatusOK, "GET", "/api/v1/overview"+q, nil, b.headers()...)
@@ -230,8 +230,8 @@ func TestASearchFindsLinesOfGroupsWhoseLogsTheCallerSees(t *testing.T) {
 		g.history(run)
 		g.printed(run, 1, 2)
 	}
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll", Grants: []auth.Grant{}})
-	blind := ann.person("blind", auth.Access{Role: auth.Viewer, Group: "ops", Grants: []auth.Grant{}})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"}, rights.Access{Role: rights.Viewer, Group: "payroll", Grants: []rights.Grant{}})
+	blind := ann.person("blind", rights.Access{Role: rights.Viewer, Group: "ops", Grants: []rights.Grant{}})
 	find := func(b *browser, query string, n int) {
 		t.Helper()
 		page, _ := want[LogHits](g.world, http.StatusOK, "GET", "/api/v1/logs?"+query, nil, b.headers()...)
@@ -259,7 +259,7 @@ func TestARunOfAnotherGroupDoesNotExist(t *testing.T) {
 	run := begun("ops/x", noon)
 	g.history(run)
 	g.printed(run, 1, 3)
-	bob := ann.person("bob", auth.Access{Role: auth.Admin, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Admin, Group: "billing"})
 	path := "/api/v1/runs/" + string(run.RunID)
 	for _, sub := range []string{"", "/logs", "/logs/tail", "/logs/tail?job=billing/x"} {
 		g.problemWith(bob.headers(), 404, "not_found", "GET", path+sub, nil)
@@ -276,7 +276,7 @@ func TestAJobIsSavedUnderItsOwnNameOnly(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
 	g.putAs(ann, "ops/x")
-	bob := ann.person("bob", auth.Access{Role: auth.Editor, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Editor, Group: "billing"})
 	g.problemWith(bob.headers(), 400, "invalid", "PUT", "/api/v1/jobs/billing/x", document("ops/x", "@hourly"), "as in the path")
 	g.problemWith(bob.headers(), 403, "forbidden", "PUT", "/api/v1/jobs/ops/x", document("billing/x", "@hourly"))
 	g.problemWith(bob.headers(), 403, "forbidden", "PUT", "/api/v1/jobs/ops/x", document("ops/x", "@hourly"))
@@ -301,7 +301,7 @@ func TestATailEndsWithTheRightToIt(t *testing.T) {
 			want[UserItem](g.world, http.StatusOK, "PUT", "/api/v1/users/"+name, `{"access":[{"role":"viewer","group":"billing","grants":[]}]}`, ann.headers()...)
 		},
 	} {
-		bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+		bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 		l := g.listen(path, bob.headers()...)
 		l.lines(2)
 		end("bob")
@@ -318,7 +318,7 @@ func TestATailOfANewRunHasNoLinesOfAnotherGroup(t *testing.T) {
 	ann := g.administrator()
 	run := begun("ops/x", noon)
 	g.printed(run, 1, linesPerPage+1)
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 	l := g.listen("/api/v1/runs/"+string(run.RunID)+"/logs/tail?job=billing/x", bob.headers()...)
 	want[struct{}](g.world, http.StatusNoContent, "DELETE", "/api/v1/users/bob", nil, ann.headers()...)
 	if name, _, data := l.event(); name != "bye" {
@@ -330,7 +330,7 @@ func TestATailOfANewRunHasNoLinesOfAnotherGroup(t *testing.T) {
 func TestATailOfAFireToComeEndsWithoutAWordWhenItIsAnotherGroups(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 	run := begun("ops/x", noon)
 	tail := "/api/v1/runs/" + string(run.RunID) + "/logs/tail?job=billing/x"
 	l := g.listen(tail, bob.headers()...)
@@ -353,7 +353,7 @@ func TestARunIsCancelledUnderAJobThatTheCallerOperates(t *testing.T) {
 		asked <- q
 		return bus.CancelReply{RunID: q.RunID, Found: job.StatusRunning}, nil
 	})
-	bob := ann.person("bob", auth.Access{Role: auth.Operator, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll"})
+	bob := ann.person("bob", rights.Access{Role: rights.Operator, Group: "billing"}, rights.Access{Role: rights.Viewer, Group: "payroll"})
 	path := "/api/v1/runs/" + string(run.RunID) + "/cancel"
 	g.problemWith(bob.headers(), 404, "not_found", "POST", path, `{"job":"ops/x"}`)
 	g.problemWith(bob.headers(), 403, "forbidden", "POST", path, `{"job":"payroll/x"}`)
@@ -373,7 +373,7 @@ func TestNobodyRunsAJobUnderTheIDOfAnotherJobsFire(t *testing.T) {
 		asked <- q
 		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
 	})
-	bob := ann.person("bob", auth.Access{Role: auth.Operator, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Operator, Group: "billing"})
 	fire := job.FireRunID("ops/x", noon.UnixMilli(), job.CauseSchedule)
 	for range 2 {
 		accepted, _ := want[RunAccepted](g.world, 202, "POST", "/api/v1/jobs/billing/x/run", map[string]any{"run_id": fire}, bob.headers()...)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -14,7 +15,7 @@ func (h *handlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (L
 		return nil, err
 	}
 	p := r.Params
-	filter := logstore.PieceFilter{RunID: attempts[0].RunID, Attempt: p.Attempt, From: logstore.PieceAt(p.FromIndex), Limit: orDefault(p.Limit, pageSize)}
+	filter := logstore.PieceFilter{RunID: attempts[0].RunID, Attempt: p.Attempt, From: runlog.PieceAt(p.FromIndex), Limit: orDefault(p.Limit, pageSize)}
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func (h *handlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (L
 		return nil, err
 	}
 	list := PieceList{Items: append([]Run{}, page.Pieces...), Total: attempts[0].Total, Counts: StatusCounts{}}
-	if page.Next != logstore.Whole {
+	if page.Next != runlog.Whole {
 		list.NextIndex = page.Next.Index()
 	}
 	unheard := list.Total
@@ -42,17 +43,17 @@ func (h *handlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (L
 }
 
 // pieceOf returns the piece that a broadcast_index names, or the whole.
-func pieceOf(index *int) logstore.Piece {
+func pieceOf(index *int) runlog.Piece {
 	if index == nil {
-		return logstore.Whole
+		return runlog.Whole
 	}
-	return logstore.PieceAt(*index)
+	return runlog.PieceAt(*index)
 }
 
 // newestAttempt returns which attempt of a run, or of one of its pieces, is the newest.
-func (h *handlers) newestAttempt(ctx context.Context, id string, piece logstore.Piece) (int, error) {
+func (h *handlers) newestAttempt(ctx context.Context, id string, piece runlog.Piece) (int, error) {
 	attempts, err := h.attempts(ctx, id)
-	if err != nil || piece == logstore.Whole {
+	if err != nil || piece == runlog.Whole {
 		if err != nil {
 			return 0, err
 		}
@@ -70,7 +71,7 @@ func (h *handlers) newestAttempt(ctx context.Context, id string, piece logstore.
 
 // pieceRow returns what the history has of a piece, in an attempt or in its newest, or
 // nil when nothing was heard of it yet.
-func (h *handlers) pieceRow(ctx context.Context, id job.RunID, attempt int, piece logstore.Piece) (*logstore.Run, error) {
+func (h *handlers) pieceRow(ctx context.Context, id job.RunID, attempt int, piece runlog.Piece) (*runlog.Run, error) {
 	page, err := h.store.Pieces(ctx, logstore.PieceFilter{RunID: id, Attempt: attempt, From: piece, Limit: 1})
 	if err != nil {
 		return nil, storeError(err)

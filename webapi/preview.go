@@ -38,16 +38,16 @@ func (h *handlers) PreviewJob(ctx context.Context, r PreviewJobRequestObject) (P
 	}
 	now := time.Now()
 	if paused, until := pauseOf(&entry.Job, now); paused {
-		p.skip("the job is paused", until)
+		skipFires(&p, "the job is paused", until)
 	}
 	if hold = hold.At(now); hold.Paused {
-		p.skip("everything is paused", hold.Until)
+		skipFires(&p, "everything is paused", hold.Until)
 	}
 	return PreviewJob200JSONResponse(p), nil
 }
 
-// skip says that none of the fires before an instant would run; zero is for ever.
-func (p *Preview) skip(why string, until time.Time) {
+// skipFires says that none of the fires before an instant would run; zero is for ever.
+func skipFires(p *Preview, why string, until time.Time) {
 	if p.Note = why; !until.IsZero() {
 		p.Note += " until " + until.UTC().Format(time.RFC3339)
 	}

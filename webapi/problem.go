@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/api"
 	"carillon/auth"
 	"carillon/job"
 )
@@ -27,23 +28,23 @@ type row struct {
 // table is the one place where errors become statuses and codes. The first row
 // whose kind an error is counts.
 var table = []row{
-	{auth.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "Nobody is signed in"},
-	{errForbidden, http.StatusForbidden, "forbidden", "Not allowed"},
-	{auth.ErrLocked, http.StatusTooManyRequests, "too_many", "Too many sign-ins failed"},
-	{errTooMany, http.StatusTooManyRequests, "too_many", "Too many at a time"},
-	{auth.ErrInvitation, http.StatusNotFound, "not_found", "Not found"},
-	{errPrecondition, http.StatusPreconditionFailed, "precondition_failed", "The precondition does not hold"},
-	{job.ErrInvalid, http.StatusBadRequest, "invalid", "The request is not valid"},
-	{job.ErrNotFound, http.StatusNotFound, "not_found", "Not found"},
-	{job.ErrConflict, http.StatusConflict, "conflict", "The request conflicts with the present state"},
+	{auth.ErrUnauthenticated, http.StatusUnauthorized, api.CodeUnauthenticated, "Nobody is signed in"},
+	{errForbidden, http.StatusForbidden, api.CodeForbidden, "Not allowed"},
+	{auth.ErrLocked, http.StatusTooManyRequests, api.CodeTooMany, "Too many sign-ins failed"},
+	{errTooMany, http.StatusTooManyRequests, api.CodeTooMany, "Too many at a time"},
+	{auth.ErrInvitation, http.StatusNotFound, api.CodeNotFound, "Not found"},
+	{errPrecondition, http.StatusPreconditionFailed, api.CodePreconditionFailed, "The precondition does not hold"},
+	{job.ErrInvalid, http.StatusBadRequest, api.CodeInvalid, "The request is not valid"},
+	{job.ErrNotFound, http.StatusNotFound, api.CodeNotFound, "Not found"},
+	{job.ErrConflict, http.StatusConflict, api.CodeConflict, "The request conflicts with the present state"},
 	// A shard changed hands while it was asked: asking again finds its new owner.
-	{job.ErrStale, http.StatusServiceUnavailable, "unavailable", "A part of the system is away"},
-	{job.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "A part of the system is away"},
-	{context.DeadlineExceeded, http.StatusServiceUnavailable, "unavailable", "A part of the system is away"},
-	{context.Canceled, http.StatusServiceUnavailable, "unavailable", "The server stops"},
+	{job.ErrStale, http.StatusServiceUnavailable, api.CodeUnavailable, "A part of the system is away"},
+	{job.ErrUnavailable, http.StatusServiceUnavailable, api.CodeUnavailable, "A part of the system is away"},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, api.CodeUnavailable, "A part of the system is away"},
+	{context.Canceled, http.StatusServiceUnavailable, api.CodeUnavailable, "The server stops"},
 }
 
-var internal = row{nil, http.StatusInternalServerError, "internal", "Internal error"}
+var internal = row{nil, http.StatusInternalServerError, api.CodeInternal, "Internal error"}
 
 // retryAfter is what a client is asked to wait when a part of the system is away, in
 // seconds: a shard finds a new owner within a lease's time.
@@ -51,12 +52,12 @@ const retryAfter = "2"
 
 // httpCodes names the errors that the HTTP layer itself makes.
 var httpCodes = map[int]string{
-	http.StatusForbidden:             "forbidden",
-	http.StatusNotFound:              "not_found",
-	http.StatusMethodNotAllowed:      "method_not_allowed",
-	http.StatusRequestEntityTooLarge: "too_large",
-	http.StatusUnsupportedMediaType:  "unsupported_media_type",
-	http.StatusMisdirectedRequest:    "misdirected",
+	http.StatusForbidden:             api.CodeForbidden,
+	http.StatusNotFound:              api.CodeNotFound,
+	http.StatusMethodNotAllowed:      api.CodeMethodNotAllowed,
+	http.StatusRequestEntityTooLarge: api.CodeTooLarge,
+	http.StatusUnsupportedMediaType:  api.CodeUnsupportedMediaType,
+	http.StatusMisdirectedRequest:    api.CodeMisdirected,
 }
 
 // explained is an error with a sentence for the client, where the error's own text
@@ -120,7 +121,7 @@ func problemOfHTTP(fe *fiber.Error, requestID string) Problem {
 	switch {
 	case p.Code != "":
 	case fe.Code < http.StatusInternalServerError:
-		p.Code = "invalid"
+		p.Code = api.CodeInvalid
 		p.Errors = []FieldError{{Reason: fe.Message}}
 	default:
 		p.Code = internal.code

@@ -14,6 +14,7 @@ import (
 
 	"carillon/auth"
 	"carillon/auth/oidc"
+	"carillon/job/rights"
 )
 
 // provided is a server with an OIDC provider, which is a server of its own.
@@ -87,8 +88,8 @@ func (p *provided) wantRefused(what, at, reason string) {
 }
 
 var (
-	editors = oidc.Role{Group: "engineering", Access: auth.Access{Role: auth.Editor, Group: "billing"}}
-	anybody = oidc.Role{Group: "*", Access: auth.Access{Role: auth.Viewer, Group: auth.Everywhere}}
+	editors = oidc.Role{Group: "engineering", Access: rights.Access{Role: rights.Editor, Group: "billing"}}
+	anybody = oidc.Role{Group: "*", Access: rights.Access{Role: rights.Viewer, Group: rights.Everywhere}}
 )
 
 func TestAProvidersUserSignsInWithTheRolesOfTheirGroups(t *testing.T) {
@@ -145,7 +146,7 @@ func TestAPITokensOfAProvidersUserRestWithoutASignIn(t *testing.T) {
 	p := newProvidedFor(t, 0, editors)
 	p.signIn(p.browser(), mockoidc.DefaultUser())
 	users := p.server.handlers.users
-	token, secret, err := users.CreateToken(t.Context(), "jane.doe", "ci", auth.AccessList{editors.Access}, time.Hour)
+	token, secret, err := users.CreateToken(t.Context(), "jane.doe", "ci", rights.List{editors.Access}, time.Hour)
 	p.check(err)
 	bearer := header{"Authorization", "Bearer " + secret}
 	if me, _ := want[Me](p.world, http.StatusOK, "GET", "/api/v1/me", nil, bearer); me.User != "jane.doe" {
@@ -158,7 +159,7 @@ func TestAPITokensOfAProvidersUserRestWithoutASignIn(t *testing.T) {
 	}
 	// Another server of the cluster lets tokens rest at once.
 	_, _, err = users.SignInExternal(t.Context(), &auth.External{
-		Issuer: p.provider.Issuer(), Subject: mockoidc.DefaultUser().Subject, Managed: true, Access: auth.AccessList{editors.Access}, TokenLife: time.Nanosecond,
+		Issuer: p.provider.Issuer(), Subject: mockoidc.DefaultUser().Subject, Managed: true, Access: rights.List{editors.Access}, TokenLife: time.Nanosecond,
 	}, auth.Client{})
 	p.check(err)
 	p.problemWith([]header{bearer}, 401, "unauthenticated", "GET", "/api/v1/me", nil, "has not signed in")
@@ -204,7 +205,7 @@ func TestWithoutRolesOfGroupsAdministratorsSayWhatAProvidersUserMay(t *testing.T
 	if at := p.signIn(b, mockoidc.DefaultUser()); strings.Contains(at, "refused") {
 		t.Fatal(at)
 	}
-	_, _, err := p.server.handlers.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Access: auth.AccessList{{Role: auth.Operator, Group: "ops"}}})
+	_, _, err := p.server.handlers.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Access: rights.List{{Role: rights.Operator, Group: "ops"}}})
 	p.check(err)
 	p.signIn(p.browser(), mockoidc.DefaultUser())
 	if access := p.access(); access != "operator:ops" {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/audit"
-	"carillon/auth"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/rights"
+	"carillon/job/runlog"
+	"carillon/job/trail"
 )
 
 // hidden stands where a document has something that the caller has no grant for. A
@@ -36,11 +36,11 @@ func redacted(next StrictHandlerFunc, _ string) StrictHandlerFunc {
 }
 
 // ofDocuments are the grants without which a document has something hidden.
-var ofDocuments = []auth.Grant{auth.Logs, auth.Params, auth.Scripts, auth.Secrets}
+var ofDocuments = []rights.Grant{rights.Logs, rights.Params, rights.Scripts, rights.Secrets}
 
-func seesAll(access auth.AccessList) bool {
+func seesAll(access rights.List) bool {
 	for _, g := range ofDocuments {
-		if !access.Sees(g, auth.Everywhere) {
+		if !access.Sees(g, rights.Everywhere) {
 			return false
 		}
 	}
@@ -48,21 +48,21 @@ func seesAll(access auth.AccessList) bool {
 }
 
 // hide walks what a response is made of. v must be settable.
-func hide(access auth.AccessList, v reflect.Value) {
+func hide(access rights.List, v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
 	case *job.Job:
 		*x = hiddenJob(access, *x)
 		return
-	case *audit.Entry:
+	case *trail.Entry:
 		hideEntry(access, x)
 		return
-	case *logstore.Run:
-		if !access.Sees(auth.Logs, x.Job.Group()) {
+	case *runlog.Run:
+		if !access.Sees(rights.Logs, x.Job.Group()) {
 			x.Result = nil
 		}
 		return
 	case *GetRun200JSONResponse:
-		if len(x.Params) > 0 && !access.Sees(auth.Params, x.Job.Group()) {
+		if len(x.Params) > 0 && !access.Sees(rights.Params, x.Job.Group()) {
 			x.Params, _ = json.Marshal(hidden) // a constant
 		}
 	case *PutJobResult:
@@ -89,7 +89,7 @@ func hide(access auth.AccessList, v reflect.Value) {
 }
 
 // hideChanges hides in a list of changes what hiddenJob hides in the documents.
-func hideChanges(access auth.AccessList, group string, changes []FieldChange) {
+func hideChanges(access rights.List, group string, changes []FieldChange) {
 	for i := range changes {
 		c := &changes[i]
 		hideChange(access, group, c.Field, &c.From, &c.To)
@@ -97,23 +97,23 @@ func hideChanges(access auth.AccessList, group string, changes []FieldChange) {
 }
 
 // hideChange hides what a field was and is, if somebody has no grant for it.
-func hideChange(access auth.AccessList, group, field string, from, to *any) {
+func hideChange(access rights.List, group, field string, from, to *any) {
 	secret := strings.HasPrefix(field, "task.env") || strings.HasPrefix(field, "task.http.auth")
 	task := strings.HasPrefix(field, "task.")
-	if field == "params" && !access.Sees(auth.Params, group) || secret && !access.Sees(auth.Secrets, group) || task && !secret && !access.Sees(auth.Scripts, group) {
+	if field == "params" && !access.Sees(rights.Params, group) || secret && !access.Sees(rights.Secrets, group) || task && !secret && !access.Sees(rights.Scripts, group) {
 		*from, *to = hidden, hidden
 	}
 }
 
 // hiddenJob returns a job as somebody may see it. It shares nothing with j that it
 // changes.
-func hiddenJob(access auth.AccessList, j job.Job) job.Job {
+func hiddenJob(access rights.List, j job.Job) job.Job {
 	group := j.Job.Group()
-	if len(j.Params) > 0 && !access.Sees(auth.Params, group) {
+	if len(j.Params) > 0 && !access.Sees(rights.Params, group) {
 		j.Params, _ = json.Marshal(hidden) // a constant
 	}
 	t := j.Task
-	if !access.Sees(auth.Secrets, group) {
+	if !access.Sees(rights.Secrets, group) {
 		t.Env = hiddenValues(t.Env)
 		if t.HTTP != nil && t.HTTP.Auth != (job.HTTPAuth{}) {
 			request := *t.HTTP
@@ -121,7 +121,7 @@ func hiddenJob(access auth.AccessList, j job.Job) job.Job {
 			t.HTTP = &request
 		}
 	}
-	if !access.Sees(auth.Scripts, group) {
+	if !access.Sees(rights.Scripts, group) {
 		t = job.Task{Handler: t.Handler, Shell: hiddenText(t.Shell), Stdin: hiddenText(t.Stdin), Dir: t.Dir, Env: t.Env, Secrets: t.Secrets}
 		switch {
 		case len(j.Task.Command) > 0:
@@ -158,47 +158,47 @@ func hiddenValues(env map[string]string) map[string]string {
 // what they were shown in its place. The error is errForbidden if it changes, or for a
 // new job sets, what they have no grant for. was is the stored job, nil if there is
 // none.
-func restored(access auth.AccessList, was *job.Job, wish job.Job) (job.Job, error) {
+func restored(access rights.List, was *job.Job, wish job.Job) (job.Job, error) {
 	group := wish.Job.Group()
 	var before job.Job
 	if was != nil {
 		before = *was
 	}
 	shown := hiddenJob(access, before)
-	denied := func(g auth.Grant, field string) error {
+	denied := func(g rights.Grant, field string) error {
 		return explain(errForbidden, fmt.Sprintf("to change %s needs the grant %s in group %s", field, g, group))
 	}
-	if !access.Sees(auth.Params, group) {
+	if !access.Sees(rights.Params, group) {
 		if len(wish.Params) > 0 && !sameJSON(wish.Params, shown.Params) {
-			return wish, denied(auth.Params, "params")
+			return wish, denied(rights.Params, "params")
 		}
 		wish.Params = before.Params
 	}
-	if !access.Sees(auth.Scripts, group) {
+	if !access.Sees(rights.Scripts, group) {
 		switch {
 		case was != nil && reflect.DeepEqual(withoutEnv(wish.Task), withoutEnv(shown.Task)):
 			env := wish.Task.Env
 			wish.Task = before.Task
 			wish.Task.Env = env
 		case wish.Task.Kind() != job.KindHandler:
-			return wish, denied(auth.Scripts, "task")
+			return wish, denied(rights.Scripts, "task")
 		}
 	}
-	if !access.Sees(auth.Secrets, group) {
+	if !access.Sees(rights.Secrets, group) {
 		env := make(map[string]string, len(wish.Task.Env))
 		for k, v := range wish.Task.Env {
 			old, known := before.Task.Env[k]
 			if !known || v != hidden {
-				return wish, denied(auth.Secrets, "task.env."+k)
+				return wish, denied(rights.Secrets, "task.env."+k)
 			}
 			env[k] = old
 		}
 		if wish.Task.Env != nil {
 			wish.Task.Env = env
 		}
-		if h := wish.Task.HTTP; h != nil && h.Auth != (job.HTTPAuth{}) && access.Sees(auth.Scripts, group) {
+		if h := wish.Task.HTTP; h != nil && h.Auth != (job.HTTPAuth{}) && access.Sees(rights.Scripts, group) {
 			if before.Task.HTTP == nil || h.Auth != shown.Task.HTTP.Auth {
-				return wish, denied(auth.Secrets, "task.http.auth")
+				return wish, denied(rights.Secrets, "task.http.auth")
 			}
 			request := *h
 			request.Auth = before.Task.HTTP.Auth

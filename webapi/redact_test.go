@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // tasks are one of each kind, each with all that can be secret about it.
@@ -26,8 +26,8 @@ func secretJob(task string) string {
 func TestWhatOneHasNoGrantForIsNowhere(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	blind := ann.person("blind", auth.Access{Role: auth.Admin, Group: "billing", Grants: []auth.Grant{}})
-	reader := ann.person("reader", auth.Access{Role: auth.Editor, Group: "billing", Grants: []auth.Grant{auth.Params, auth.Scripts}})
+	blind := ann.person("blind", rights.Access{Role: rights.Admin, Group: "billing", Grants: []rights.Grant{}})
+	reader := ann.person("reader", rights.Access{Role: rights.Editor, Group: "billing", Grants: []rights.Grant{rights.Params, rights.Scripts}})
 	run := finished(started(begun("billing/x", noon), "w"), job.StatusSucceeded, 0, noon)
 	run.Result = json.RawMessage(`"SECRETRESULT"`)
 	g.history(begun("billing/x", noon), run)
@@ -78,8 +78,8 @@ func mustJSON(v any) []byte {
 func TestWhatOneHasNoGrantForCannotBeChanged(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	blind := ann.person("blind", auth.Access{Role: auth.Admin, Group: "billing", Grants: []auth.Grant{}})
-	reader := ann.person("reader", auth.Access{Role: auth.Editor, Group: "billing", Grants: []auth.Grant{auth.Params, auth.Scripts}})
+	blind := ann.person("blind", rights.Access{Role: rights.Admin, Group: "billing", Grants: []rights.Grant{}})
+	reader := ann.person("reader", rights.Access{Role: rights.Editor, Group: "billing", Grants: []rights.Grant{rights.Params, rights.Scripts}})
 	const x = "/api/v1/jobs/billing/x"
 	want[PutJobResult](g.world, http.StatusCreated, "PUT", x, secretJob(tasks[0]), ann.headers()...)
 	put := func(b *browser, grant, body string) {

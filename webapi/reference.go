@@ -17,7 +17,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/auth"
+	"carillon/api"
+	"carillon/job/rights"
 )
 
 var (
@@ -82,7 +83,7 @@ func (s *Server) serveReference() fiber.Handler {
 // serveContract answers GET /api/openapi.yaml.
 func serveContract(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
-	return c.Send(contractText)
+	return c.Send(api.Contract)
 }
 
 func renderReference(doc *openapi3.T) ([]byte, error) {
@@ -162,7 +163,7 @@ func needsOf(operation string) string {
 		return text + " and the grants sql, logs and params everywhere"
 	case ofPath, ofRun, ofIncident:
 	}
-	if p.role == auth.Viewer && p.grant == "" {
+	if p.role == rights.Viewer && p.grant == "" {
 		return text + " in the group"
 	}
 	return text + " in the group of what is named"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -39,7 +40,7 @@ func (h *handlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (R
 	if err != nil {
 		return nil, storeError(err)
 	}
-	return ReportRuns200JSONResponse{From: report.From, To: report.To, Items: append([]logstore.ReportRow{}, report.Rows...)}, nil
+	return ReportRuns200JSONResponse{From: report.From, To: report.To, Items: append([]runlog.ReportRow{}, report.Rows...)}, nil
 }
 
 // ReportFailures answers GET /reports/failures.

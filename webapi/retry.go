@@ -11,9 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -31,7 +32,7 @@ func (h *handlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (Retry
 }
 
 // mayRetry returns a job.ErrConflict unless a run has ended.
-func mayRetry(run *logstore.Run) error {
+func mayRetry(run *runlog.Run) error {
 	if status := run.RunStatus(); !status.Final() {
 		return fmt.Errorf("%w: run %s has not ended: it is %s; cancel it first", job.ErrConflict, run.RunID, status)
 	}
@@ -39,13 +40,13 @@ func mayRetry(run *logstore.Run) error {
 }
 
 // retryRun makes a run that does the run of these attempts again.
-func (h *handlers) retryRun(ctx context.Context, attempts []logstore.Run, wish *RetryRequest) (RunAccepted, error) {
+func (h *handlers) retryRun(ctx context.Context, attempts []runlog.Run, wish *RetryRequest) (RunAccepted, error) {
 	var none RunAccepted
 	of := &attempts[0]
 	if err := mayRetry(of); err != nil {
 		return none, err
 	}
-	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !whoIs(ctx).Access.Sees(auth.Params, of.Job.Group()) {
+	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !whoIs(ctx).Access.Sees(rights.Params, of.Job.Group()) {
 		return none, explain(errForbidden, "to give params needs the grant params in group "+of.Job.Group())
 	}
 	entry, err := h.versionOf(ctx, of, wish.Version == RetryRequestVersionSame)
@@ -85,7 +86,7 @@ func (h *handlers) retryRun(ctx context.Context, attempts []logstore.Run, wish *
 
 // versionOf returns the entry of the version of the job by which a run is done again: its own, or
 // the newest.
-func (h *handlers) versionOf(ctx context.Context, of *logstore.Run, same bool) (*bus.JobEntry, error) {
+func (h *handlers) versionOf(ctx context.Context, of *runlog.Run, same bool) (*bus.JobEntry, error) {
 	newest, err := h.conn.GetJob(ctx, of.Job)
 	if err != nil || !same || newest.Version.Version == of.Version {
 		if err != nil {
@@ -107,7 +108,7 @@ func (h *handlers) versionOf(ctx context.Context, of *logstore.Run, same bool) (
 
 // giveAgain sets what a run is given that does another again: what the caller says, or
 // else what that had.
-func (h *handlers) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *logstore.Run, version *job.Version, wish *RetryRequest) error {
+func (h *handlers) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *runlog.Run, version *job.Version, wish *RetryRequest) error {
 	given, err := h.given(ctx, of)
 	if err != nil {
 		return err
@@ -161,7 +162,7 @@ func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.
 
 // given returns what a run was given in the place of its job's own. Of a child that is
 // its parent's result, which the parent's row has.
-func (h *handlers) given(ctx context.Context, run *logstore.Run) (bus.Given, error) {
+func (h *handlers) given(ctx context.Context, run *runlog.Run) (bus.Given, error) {
 	switch run.Cause { //nolint:exhaustive // the others are given nothing
 	case job.CauseManual, job.CauseAPI, job.CauseRetry:
 		return h.conn.GetGiven(ctx, run.Job.Group(), run.RunID)
@@ -173,7 +174,7 @@ func (h *handlers) given(ctx context.Context, run *logstore.Run) (bus.Given, err
 
 // handedDown returns what a child got from its parent's run: nothing, when the parent
 // passes no result, or is not there any more.
-func (h *handlers) handedDown(ctx context.Context, child *logstore.Run) (bus.Given, error) {
+func (h *handlers) handedDown(ctx context.Context, child *runlog.Run) (bus.Given, error) {
 	// The parent decided that its result goes to this child, whoever sees the child.
 	parent, err := h.history.Run(ctx, child.Parent)
 	if errors.Is(err, job.ErrNotFound) {
@@ -210,7 +211,7 @@ func (h *handlers) keepGiven(ctx context.Context, r *bus.TriggerRequest) error {
 
 // failedPieces returns the pieces of a run of which those wait that have not succeeded,
 // in it or in the runs that it does again.
-func (h *handlers) failedPieces(ctx context.Context, attempts []logstore.Run) (*bus.Pieces, error) {
+func (h *handlers) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.Pieces, error) {
 	of := &attempts[0]
 	if of.Total == 0 {
 		return nil, invalid("pieces", "must be all for a run that is not done in pieces")
@@ -222,7 +223,7 @@ func (h *handlers) failedPieces(ctx context.Context, attempts []logstore.Run) (*
 	states := []byte(strings.Repeat(string(bus.PieceWaiting), of.Total))
 	copy(states, given.States)
 	instances := make([]string, of.Total)
-	for from, more := logstore.Whole, true; more; more = from != logstore.Whole {
+	for from, more := runlog.Whole, true; more; more = from != runlog.Whole {
 		page, err := h.store.Pieces(ctx, logstore.PieceFilter{RunID: of.RunID, From: from, Limit: logstore.MaxRuns})
 		if err != nil {
 			return nil, storeError(err)
@@ -267,7 +268,7 @@ const maxRetries = 100
 
 // itemsOf returns what the splitting attempt of a run has listed, or of the run that this
 // one does again.
-func (h *handlers) itemsOf(ctx context.Context, attempts []logstore.Run) (items []json.RawMessage, err error) {
+func (h *handlers) itemsOf(ctx context.Context, attempts []runlog.Run) (items []json.RawMessage, err error) {
 	for range maxRetries {
 		for _, a := range attempts {
 			if a.Total == 0 && a.Status == job.StatusSucceeded && json.Unmarshal(a.Result, &items) == nil {

@@ -9,9 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -129,7 +130,7 @@ func TestARetryMayBeOfTheFailedPiecesOnly(t *testing.T) {
 	whole.Total = 3
 	piece := func(of logstore.Update, index int, s job.Status) logstore.Update {
 		u := finished(started(of, "i1"), s, 0, noon.Add(time.Minute))
-		u.Piece = logstore.PieceAt(index)
+		u.Piece = runlog.PieceAt(index)
 		return u
 	}
 	ended := func(of logstore.Update) logstore.Update {
@@ -165,7 +166,7 @@ func TestARetryMayBeOfTheFailedPiecesOnly(t *testing.T) {
 func TestWhoMayNotSeeParametersRetriesWithTheSameOnes(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	blind := ann.person("blind", auth.Access{Role: auth.Admin, Group: "billing", Grants: []auth.Grant{}})
+	blind := ann.person("blind", rights.Access{Role: rights.Admin, Group: "billing", Grants: []rights.Grant{}})
 	asked := retriesOf(g.world)
 	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", document("billing/x", "@daily"), ann.headers()...)
 	x := begun("billing/x", noon)

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // RunJob answers POST /jobs/{group}/{name}/run.
@@ -40,7 +40,7 @@ func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest
 	if request.Cause == "" {
 		request.Cause = job.CauseAPI
 	}
-	if len(request.Params) > 0 && !whoIs(ctx).Access.Sees(auth.Params, name.Group()) {
+	if len(request.Params) > 0 && !whoIs(ctx).Access.Sees(rights.Params, name.Group()) {
 		return none, explain(errForbidden, "to give params needs the grant params in group "+name.Group())
 	}
 	if len(request.Params) > job.MaxParams {

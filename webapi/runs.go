@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -66,7 +67,7 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 	if err != nil {
 		return nil, err
 	}
-	changes, err := h.store.Changes(ctx, attempts[0].RunID, logstore.Whole)
+	changes, err := h.store.Changes(ctx, attempts[0].RunID, runlog.Whole)
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -94,7 +95,7 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 }
 
 // attempts returns what the history has of a run, the newest attempt first.
-func (h *handlers) attempts(ctx context.Context, text string) ([]logstore.Run, error) {
+func (h *handlers) attempts(ctx context.Context, text string) ([]runlog.Run, error) {
 	id, err := job.ParseRunID(text)
 	if err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (Can
 }
 
 // mayCancel returns a job.ErrConflict if a run has ended.
-func mayCancel(run *logstore.Run) error {
+func mayCancel(run *runlog.Run) error {
 	if run.RunStatus().Final() {
 		return fmt.Errorf("%w: run %s has ended already, as %s", job.ErrConflict, run.RunID, run.Status)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // serveRunsExport answers GET /runs/export: all runs that match, newest fire first. The
@@ -22,9 +22,9 @@ func (h *handlers) serveRunsExport(live context.Context) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		e := export[logstore.Run]{
+		e := export[runlog.Run]{
 			name: "runs",
-			page: func(ctx context.Context) ([]logstore.Run, bool, error) {
+			page: func(ctx context.Context) ([]runlog.Run, bool, error) {
 				found, err := h.store.Runs(ctx, filter)
 				filter.Cursor = found.Next
 				return found.Runs, found.Next != "", storeError(err)
@@ -53,7 +53,7 @@ func timeOf(c *fiber.Ctx, name string) time.Time {
 	return t
 }
 
-func runRow(r *logstore.Run) []string {
+func runRow(r *runlog.Run) []string {
 	var took, code string
 	if !r.StartedAt.IsZero() && !r.FinishedAt.IsZero() {
 		took = strconv.FormatInt(r.FinishedAt.Sub(r.StartedAt).Milliseconds(), 10)

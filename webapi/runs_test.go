@@ -13,7 +13,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
 )
 
 func TestRunsAreListedInPagesAndByFilter(t *testing.T) {
@@ -154,11 +155,11 @@ func TestARunInPiecesThatRunsIsShownAsRunning(t *testing.T) {
 	x := begun("billing/x", noon)
 	x.Total = 2
 	piece := started(x, "here")
-	piece.Piece = logstore.PieceAt(0)
+	piece.Piece = runlog.PieceAt(0)
 	gone := started(x, "gone")
-	gone.Piece = logstore.PieceAt(1)
+	gone.Piece = runlog.PieceAt(1)
 	w.history(x, started(x, ""), piece, gone)
-	w.heartbeat("billing", "here", bus.InstanceOnline)
+	w.heartbeat("billing", "here", fleet.InstanceOnline)
 	path := "/api/v1/runs/" + string(x.RunID)
 	if r, _ := want[RunDetail](w, http.StatusOK, "GET", path, nil); r.Status != job.StatusRunning || r.Attempts[0].Reason != "" {
 		t.Errorf("the run is %+v", r)
@@ -174,8 +175,8 @@ func TestARunOnASilentInstanceSaysThatItWaitsForAnother(t *testing.T) {
 	w.put("billing/x", "@daily")
 	x, y := begun("billing/x", noon), begun("billing/y", noon)
 	w.history(x, started(x, "gone"), y, started(y, "here"))
-	w.heartbeat("billing", "here", bus.InstanceOnline)
-	w.heartbeat("orders", "gone", bus.InstanceOnline) // of the same name, in another group
+	w.heartbeat("billing", "here", fleet.InstanceOnline)
+	w.heartbeat("orders", "gone", fleet.InstanceOnline) // of the same name, in another group
 
 	silent := func(r Run) {
 		t.Helper()

@@ -7,6 +7,7 @@ import (
 
 	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // GetSignIn answers GET /sign-in.
@@ -16,7 +17,7 @@ func (h *handlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (Get
 		return nil, err
 	}
 	who := whoIs(ctx)
-	return GetSignIn200JSONResponse{Local: who != nil && who.How == auth.ByLocal, Password: true, NeedsAdministrator: !has, Provider: h.providerName()}, nil
+	return GetSignIn200JSONResponse{Local: who != nil && who.How == rights.ByLocal, Password: true, NeedsAdministrator: !has, Provider: h.providerName()}, nil
 }
 
 // SignIn answers POST /sign-in.
@@ -43,7 +44,7 @@ func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInRes
 func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
 	who := whoIs(ctx)
 	e := entryOfChange(ctx)
-	if e.Same = who == nil || who.How != auth.BySession; !e.Same {
+	if e.Same = who == nil || who.How != rights.BySession; !e.Same {
 		e.Object = "session " + who.Session
 		if err := h.users.EndSession(ctx, who.User, who.Session); err != nil && !errors.Is(err, job.ErrNotFound) {
 			return nil, err
@@ -76,7 +77,7 @@ func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationReque
 func (h *handlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
 	who := whoIs(ctx)
 	me := meOf(who)
-	if h.provider != nil && who.External && who.How == auth.BySession {
+	if h.provider != nil && who.External && who.How == rights.BySession {
 		me.SignOutAt = h.provider.SignOut(ctx, h.public())
 	}
 	return GetMe200JSONResponse(me), nil
@@ -84,13 +85,13 @@ func (h *handlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeRespon
 
 // meOf returns an identity as the API shows it.
 func meOf(who *auth.Identity) Me {
-	may := func(role auth.Role) []string { return shownGroups(who.Access.Groups(role)) }
-	sees := func(grant auth.Grant) []string { return shownGroups(who.Access.Seen(grant)) }
+	may := func(role rights.Role) []string { return shownGroups(who.Access.Groups(role)) }
+	sees := func(grant rights.Grant) []string { return shownGroups(who.Access.Seen(grant)) }
 	return Me{
 		User: who.User, DisplayName: who.DisplayName, How: who.How, Access: append([]Access{}, who.Access...), HasPassword: who.Password,
 		Can: Can{
-			View: may(auth.Viewer), Operate: may(auth.Operator), Edit: may(auth.Editor), Admin: may(auth.Admin),
-			Logs: sees(auth.Logs), Params: sees(auth.Params), Scripts: sees(auth.Scripts), Secrets: sees(auth.Secrets),
+			View: may(rights.Viewer), Operate: may(rights.Operator), Edit: may(rights.Editor), Admin: may(rights.Admin),
+			Logs: sees(rights.Logs), Params: sees(rights.Params), Scripts: sees(rights.Scripts), Secrets: sees(rights.Secrets),
 		},
 	}
 }
@@ -98,7 +99,7 @@ func meOf(who *auth.Identity) Me {
 // shownGroups has everywhere as "*".
 func shownGroups(groups []string, everywhere bool) []string {
 	if everywhere {
-		return []string{auth.Everywhere}
+		return []string{rights.Everywhere}
 	}
 	return append([]string{}, groups...)
 }
@@ -106,7 +107,7 @@ func shownGroups(groups []string, everywhere bool) []string {
 // SetMyPassword answers PUT /me/password.
 func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
 	by := callerOf(ctx)
-	if by.who.How != auth.BySession {
+	if by.who.How != rights.BySession {
 		return nil, explain(errForbidden, "only somebody who has signed in with a password can change it")
 	}
 	err := h.users.Reauthenticate(ctx, by.who.User, r.Body.Current, by.from)

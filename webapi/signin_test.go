@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 const password = "correct horse battery staple"
@@ -81,9 +81,9 @@ func (w *world) administrator() *browser {
 }
 
 // person creates a user with a password and signs in.
-func (b *browser) person(name string, access ...auth.Access) *browser {
+func (b *browser) person(name string, access ...rights.Access) *browser {
 	b.Helper()
-	want[UserItem](b.world, http.StatusCreated, "PUT", "/api/v1/users/"+name, map[string]any{"access": append(auth.AccessList{}, access...)}, b.headers()...)
+	want[UserItem](b.world, http.StatusCreated, "PUT", "/api/v1/users/"+name, map[string]any{"access": append(rights.List{}, access...)}, b.headers()...)
 	link, _ := want[InvitationLink](b.world, http.StatusCreated, "POST", "/api/v1/users/"+name+"/invite", nil, b.headers()...)
 	p := &browser{world: b.world}
 	_, head := want[Me](b.world, http.StatusOK, "POST", "/api/v1/invitations/accept", map[string]any{"invitation": secretOf(b.T, link.Link), "password": password})
@@ -117,7 +117,7 @@ func TestTheFirstStartPrintsALinkThatCreatesTheAdministratorOnce(t *testing.T) {
 	again.problem(400, "invalid", "POST", "/api/v1/invitations/accept", accept("Ann Smith", password), `"field":"user"`)
 	again.problem(400, "invalid", "POST", "/api/v1/invitations/accept", accept("ann", "short"), "at least 12 characters")
 	me, head := want[Me](again.world, http.StatusOK, "POST", "/api/v1/invitations/accept", accept("ann", password))
-	if me.User != "ann" || me.How != auth.BySession || len(me.Can.Admin) != 1 || me.Can.Admin[0] != "*" || !me.HasPassword {
+	if me.User != "ann" || me.How != rights.BySession || len(me.Can.Admin) != 1 || me.Can.Admin[0] != "*" || !me.HasPassword {
 		t.Errorf("%+v", me)
 	}
 	b := &browser{world: again.world}
@@ -191,7 +191,7 @@ func TestBehindAProxyTheCookieIsForTLSOnlyAndTheAddressIsTheClients(t *testing.T
 func TestOnlyThisMachineIsLocal(t *testing.T) {
 	w := newWorld(t)
 	me, _ := want[Me](w, http.StatusOK, "GET", "/api/v1/me", nil, header{"Carillon-User", "ann"})
-	if me.User != "ann" || me.How != auth.ByLocal || me.Can.Admin[0] != "*" {
+	if me.User != "ann" || me.How != rights.ByLocal || me.Can.Admin[0] != "*" {
 		t.Errorf("%+v", me)
 	}
 	for _, h := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"} {
@@ -245,7 +245,7 @@ func TestAChangedPasswordEndsTheOtherSessions(t *testing.T) {
 func TestSessionsAreListedAndEnded(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 	sessions, _ := want[SessionList](g.world, http.StatusOK, "GET", "/api/v1/me/sessions", nil, bob.headers()...)
 	if len(sessions.Items) != 1 || !sessions.Items[0].Current || sessions.Items[0].Address != "127.0.0.1" {
 		t.Fatalf("%+v", sessions)
@@ -268,14 +268,14 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 func TestADisabledOrDeletedUserIsNobody(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: auth.Everywhere})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: rights.Everywhere})
 	made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", `{"name":"script"}`, bob.headers()...)
 	bearer := header{"Authorization", "Bearer " + made.Secret}
 	want[JobPage](g.world, http.StatusOK, "GET", "/api/v1/jobs", nil, bearer)
 
 	put := func(disabled bool) {
 		t.Helper()
-		body := map[string]any{"access": auth.AccessList{{Role: auth.Viewer, Group: auth.Everywhere}}, "disabled": disabled}
+		body := map[string]any{"access": rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, "disabled": disabled}
 		want[UserItem](g.world, http.StatusOK, "PUT", "/api/v1/users/bob", body, ann.headers()...)
 	}
 	put(true)
@@ -289,7 +289,7 @@ func TestADisabledOrDeletedUserIsNobody(t *testing.T) {
 	want[struct{}](g.world, http.StatusNoContent, "DELETE", "/api/v1/users/bob", nil, ann.headers()...)
 	g.problemWith([]header{bearer}, 401, "unauthenticated", "GET", "/api/v1/jobs", nil)
 	// Another user of that name has nothing of the first.
-	ann.person("bob", auth.Access{Role: auth.Viewer, Group: auth.Everywhere})
+	ann.person("bob", rights.Access{Role: rights.Viewer, Group: rights.Everywhere})
 	g.problemWith([]header{bearer}, 401, "unauthenticated", "GET", "/api/v1/jobs", nil)
 }
 
@@ -299,7 +299,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	g.problemWith(ann.headers(), 409, "conflict", "DELETE", "/api/v1/users/ann", nil, "last administrator")
 	g.problemWith(ann.headers(), 409, "conflict", "PUT", "/api/v1/users/ann", `{"access":[{"role":"viewer","group":"*"}]}`, "last administrator")
 	g.problemWith(ann.headers(), 409, "conflict", "PUT", "/api/v1/users/ann", `{"access":[{"role":"admin","group":"*"}],"disabled":true}`, "last administrator")
-	ann.person("bob", auth.Access{Role: auth.Admin, Group: auth.Everywhere})
+	ann.person("bob", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 	want[struct{}](g.world, http.StatusNoContent, "DELETE", "/api/v1/users/ann", nil, ann.headers()...)
 	g.problemWith(ann.headers(), 401, "unauthenticated", "GET", "/api/v1/me", nil)
 }
@@ -334,7 +334,7 @@ func TestATokenIsNeverMoreThanItsUser(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
 	g.putAs(ann, "billing/x")
-	bob := ann.person("bob", auth.Access{Role: auth.Editor, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Editor, Group: "billing"})
 	create := func(body string) NewToken {
 		t.Helper()
 		made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", body, bob.headers()...)

@@ -11,7 +11,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
 )
 
 // presence knows which instances are alive, well enough to judge runs by it. To ask the bus
@@ -27,7 +28,7 @@ type presence struct {
 // roll is the instances that there are, and when the bus was asked for them.
 type roll struct {
 	at        time.Time
-	instances []bus.Instance
+	instances []fleet.Instance
 }
 
 const (
@@ -79,7 +80,7 @@ func (p *presence) call(ctx context.Context) (roll, error) {
 // learns of it only from that one. Their status stays what it is in the history, by which
 // lists are filtered and counted: nobody is shown what they cannot find. While the bus is
 // away, all are shown as the history has them.
-func (h *handlers) markSilent(ctx context.Context, lists ...[]logstore.Run) error {
+func (h *handlers) markSilent(ctx context.Context, lists ...[]runlog.Run) error {
 	if !anyRunning(lists) {
 		return nil
 	}
@@ -103,7 +104,7 @@ func (h *handlers) withoutBus(ctx context.Context, err error) error {
 	return nil
 }
 
-func anyRunning(lists [][]logstore.Run) bool {
+func anyRunning(lists [][]runlog.Run) bool {
 	for _, runs := range lists {
 		for i := range runs {
 			if runs[i].Status == job.StatusRunning {
@@ -117,7 +118,7 @@ func anyRunning(lists [][]logstore.Run) bool {
 // showSilent changes, in runs, those on an instance that is not among the live ones. One
 // that began after the bus was asked may be on an instance that is newer still. A run that
 // is done in pieces is on no instance: its pieces are.
-func showSilent(runs []logstore.Run, known roll) {
+func showSilent(runs []runlog.Run, known roll) {
 	alive := make(map[string]bool, len(known.instances))
 	for i := range known.instances {
 		alive[known.instances[i].Key()] = known.instances[i].Alive()

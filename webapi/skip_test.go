@@ -8,6 +8,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -102,7 +103,7 @@ func TestAFireThatRunsEarlyIsCalledOffByTheSameWrite(t *testing.T) {
 	}
 	w.problem(409, "conflict", "POST", x+"/unskip", fireBody(d.fire(0), ""), "it would run twice")
 	w.check(w.store.WriteRuns(t.Context(), "one", []logstore.Update{{
-		Kind: logstore.KindRecorded, RunID: off.RunID, Job: "billing/x", Version: 2, Attempt: 1, Cause: job.CauseManual, At: time.Now(), Status: job.StatusPending,
+		Kind: runlog.KindRecorded, RunID: off.RunID, Job: "billing/x", Version: 2, Attempt: 1, Cause: job.CauseManual, At: time.Now(), Status: job.StatusPending,
 	}}))
 	want[RunAccepted](w, http.StatusAccepted, "POST", x+"/run-early", fireBody(d.fire(0), ""))
 	if len(asked) != 0 {

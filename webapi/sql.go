@@ -13,8 +13,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 	"carillon/logstore"
 )
 
@@ -53,7 +53,7 @@ func (h *handlers) serveSQL(live context.Context) fiber.Handler {
 		conn := c.Context().Conn()
 		ctx, cancel := context.WithTimeout(live, cmp.Or(time.Duration(r.Timeout), defaultSQLTime))
 		go cancelWithClient(ctx, cancel, conn)
-		answer, err := h.asked.Ask(ctx, r.Query, whoIs(c.UserContext()).Access.May(auth.Admin, auth.Everywhere))
+		answer, err := h.asked.Ask(ctx, r.Query, whoIs(c.UserContext()).Access.May(rights.Admin, rights.Everywhere))
 		if err != nil {
 			cancel()
 			return askedError(err)

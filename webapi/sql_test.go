@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 	"carillon/logstore"
 )
 
@@ -130,7 +130,7 @@ func TestTheGrantForSQLCountsOnlyWhereAllIsSeen(t *testing.T) {
 	g := newGuardedWorld(t, func(_ *Config, w *world) { s.Store, w.store = w.store, s })
 	ann := g.administrator()
 	n := 0
-	f := func(may bool, access ...auth.Access) {
+	f := func(may bool, access ...rights.Access) {
 		t.Helper()
 		n++
 		bob := ann.person(fmt.Sprintf("bob%d", n), access...)
@@ -142,25 +142,25 @@ func TestTheGrantForSQLCountsOnlyWhereAllIsSeen(t *testing.T) {
 			t.Errorf("%v: it may read the audit log", access)
 		}
 	}
-	grants := func(grants ...auth.Grant) []auth.Grant { return grants }
-	all := auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: grants(auth.SQL, auth.Logs, auth.Params)}
+	grants := func(grants ...rights.Grant) []rights.Grant { return grants }
+	all := rights.Access{Role: rights.Viewer, Group: rights.Everywhere, Grants: grants(rights.SQL, rights.Logs, rights.Params)}
 	f(true, all)
-	f(false, auth.Access{Role: auth.Viewer, Group: auth.Everywhere})
-	f(false, auth.Access{Role: auth.Editor, Group: auth.Everywhere})
-	f(false, auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: grants(auth.SQL)})
-	f(false, auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: grants(auth.SQL, auth.Logs)})
-	f(false, auth.Access{Role: auth.Viewer, Group: "billing", Grants: all.Grants})
-	f(false, auth.Access{Role: auth.Admin, Group: "billing"})
-	f(false, auth.Access{Role: auth.Viewer, Group: "billing", Grants: all.Grants}, auth.Access{Role: auth.Editor, Group: auth.Everywhere})
-	f(true, auth.Access{Role: auth.Viewer, Group: auth.Everywhere, Grants: grants(auth.SQL)}, auth.Access{Role: auth.Operator, Group: auth.Everywhere})
+	f(false, rights.Access{Role: rights.Viewer, Group: rights.Everywhere})
+	f(false, rights.Access{Role: rights.Editor, Group: rights.Everywhere})
+	f(false, rights.Access{Role: rights.Viewer, Group: rights.Everywhere, Grants: grants(rights.SQL)})
+	f(false, rights.Access{Role: rights.Viewer, Group: rights.Everywhere, Grants: grants(rights.SQL, rights.Logs)})
+	f(false, rights.Access{Role: rights.Viewer, Group: "billing", Grants: all.Grants})
+	f(false, rights.Access{Role: rights.Admin, Group: "billing"})
+	f(false, rights.Access{Role: rights.Viewer, Group: "billing", Grants: all.Grants}, rights.Access{Role: rights.Editor, Group: rights.Everywhere})
+	f(true, rights.Access{Role: rights.Viewer, Group: rights.Everywhere, Grants: grants(rights.SQL)}, rights.Access{Role: rights.Operator, Group: rights.Everywhere})
 
 	if a := g.send("POST", "/api/v1/sql", map[string]any{"query": "SELECT 1"}, ann.headers()...); a.status != http.StatusOK || !s.audit {
 		t.Errorf("an administrator gets %d; may read the audit log: %t", a.status, s.audit)
 	}
 	// A token has it as its own list and its user's say.
-	made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": "ci", "access": []auth.Access{{Role: auth.Viewer, Group: auth.Everywhere}}}, ann.headers()...)
+	made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": "ci", "access": []rights.Access{{Role: rights.Viewer, Group: rights.Everywhere}}}, ann.headers()...)
 	g.problemWith([]header{{"Authorization", "Bearer " + made.Secret}}, http.StatusForbidden, "forbidden", "POST", "/api/v1/sql", map[string]any{"query": "SELECT 1"}, "sql")
-	made, _ = want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": "bi", "access": []auth.Access{all}}, ann.headers()...)
+	made, _ = want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": "bi", "access": []rights.Access{all}}, ann.headers()...)
 	if a := g.send("POST", "/api/v1/sql", map[string]any{"query": "SELECT 1"}, header{"Authorization", "Bearer " + made.Secret}); a.status != http.StatusOK || s.audit {
 		t.Errorf("a token with the grant gets %d; may read the audit log: %t", a.status, s.audit)
 	}

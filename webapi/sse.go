@@ -11,6 +11,7 @@ import (
 
 	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 const (
@@ -84,7 +85,7 @@ func newStreams(limit, perUser int) *streams {
 func (s *streams) add(conn net.Conn, who *auth.Identity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if who.How != auth.ByLocal && s.of[who.User] >= s.perUser {
+	if who.How != rights.ByLocal && s.of[who.User] >= s.perUser {
 		return explain(errTooMany, fmt.Sprintf("user %s has %d live streams open on this server, the most that one user may have; "+
 			"close a page of the console or a command with --follow, or use a user of its own for a program", who.User, s.perUser))
 	}

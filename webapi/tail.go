@@ -15,6 +15,8 @@ import (
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -36,8 +38,8 @@ const (
 type tail struct {
 	*handlers
 	followed
-	fixed bool          // there is nothing to follow after the attempt
-	over  *logstore.Run // what is followed has ended, like this
+	fixed bool        // there is nothing to follow after the attempt
+	over  *runlog.Run // what is followed has ended, like this
 	job   job.Name
 	heard chan *nats.Msg // log messages and events, from the bus
 	who   *auth.Identity // whoever listens
@@ -95,9 +97,9 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 	}
 	t := &tail{handlers: h, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), who: whoIs(c.UserContext()), heard: make(chan *nats.Msg, tailQueue)}
 	if c.Query("broadcast_index") != "" {
-		t.piece = logstore.PieceAt(c.QueryInt("broadcast_index"))
+		t.piece = runlog.PieceAt(c.QueryInt("broadcast_index"))
 	}
-	t.fixed = t.attempt > 0 || t.piece != logstore.Whole
+	t.fixed = t.attempt > 0 || t.piece != runlog.Whole
 	if t.job != "" {
 		if _, err := job.ParseName(string(t.job)); err != nil {
 			return nil, err
@@ -250,7 +252,7 @@ func (t *tail) endAttempt(ctx context.Context) error {
 func (t *tail) allowed(ctx context.Context) bool {
 	who, err := t.users.Refresh(ctx, t.who)
 	group := t.job.Group()
-	return err == nil && who.Access.May(auth.Viewer, group) && who.Access.Sees(auth.Logs, group)
+	return err == nil && who.Access.May(rights.Viewer, group) && who.Access.Sees(rights.Logs, group)
 }
 
 func (t *tail) pause() time.Duration {
@@ -311,7 +313,7 @@ func (t *tail) lookUpEnd(ctx context.Context) error {
 		return err
 	}
 	newest := &attempts[0]
-	if t.piece != logstore.Whole {
+	if t.piece != runlog.Whole {
 		r, err := t.pieceRow(ctx, t.id, t.attempt, t.piece)
 		switch {
 		case err != nil:
@@ -328,14 +330,14 @@ func (t *tail) lookUpEnd(ctx context.Context) error {
 		t.ended(&r)
 	}
 	// The run may end without the attempt that was to follow, or without a piece of it.
-	if t.end == nil && newest.RunStatus().Final() && (newest.Attempt < t.attempt || t.piece != logstore.Whole) {
+	if t.end == nil && newest.RunStatus().Final() && (newest.Attempt < t.attempt || t.piece != runlog.Whole) {
 		t.over = newest
 	}
 	return nil
 }
 
 // lines sends lines, some of them in each event.
-func (t *tail) lines(lines []logstore.Line) error {
+func (t *tail) lines(lines []runlog.Line) error {
 	for len(lines) > 0 {
 		n, text := 0, 0
 		for n < min(len(lines), linesPerEvent) && text < textPerEvent {

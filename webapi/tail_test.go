@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -67,13 +68,13 @@ func (l *listener) event() (name, id, data string) {
 // lines reads events until the line of this seq, and returns all seqs and the last id.
 func (l *listener) lines(upto int64) (got string, id string) {
 	l.Helper()
-	var all []logstore.Line
+	var all []runlog.Line
 	for {
 		name, eventID, data := l.event()
 		if name != "lines" {
 			l.Fatalf("event %q %s after %s, want lines up to %d", name, data, seqs(all), upto)
 		}
-		var lines []logstore.Line
+		var lines []runlog.Line
 		if err := json.Unmarshal([]byte(data), &lines); err != nil {
 			l.Fatal(err)
 		}
@@ -222,9 +223,9 @@ func TestAReaderThatDoesNotReadDelaysTheEndByTheGraceOnly(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *world) { c.Grace = 100 * time.Millisecond })
 	x := begun("billing/x", noon)
 	w.history(x)
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for seq := range int64(600) { // more than the buffers of a connection take
-		lines = append(lines, logstore.Line{
+		lines = append(lines, runlog.Line{
 			RunID: x.RunID, Job: x.Job, Attempt: 1, Seq: seq + 1, At: noon, Level: "info", Output: "stdout", Text: strings.Repeat("x", bus.MaxLogText),
 		})
 	}
@@ -252,7 +253,7 @@ func TestTailsAreBounded(t *testing.T) {
 func TestOneUserCannotTakeAllStreams(t *testing.T) {
 	g := newGuardedWorld(t, func(c *Config, _ *world) { c.MaxUserStreams = 2 })
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 	made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": "t"}, bob.headers()...)
 	token := header{"Authorization", "Bearer " + made.Secret}
 	x := begun("billing/x", noon)

@@ -7,6 +7,7 @@ import (
 
 	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // tokenLife is how long a token lasts by default; the contract states it.
@@ -15,7 +16,7 @@ const tokenLife = 30 * 24 * time.Hour
 // otherUser returns errForbidden unless the caller may deal with the tokens of user.
 func otherUser(ctx context.Context, user string) error {
 	who := whoIs(ctx)
-	if user == who.User || who.Access.May(auth.Admin, auth.Everywhere) {
+	if user == who.User || who.Access.May(rights.Admin, rights.Everywhere) {
 		return nil
 	}
 	return explain(errForbidden, "tokens of others need the role admin everywhere")
@@ -49,14 +50,14 @@ func (h *handlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) 
 	who, user := whoIs(ctx), r.Body.User
 	if user == "" {
 		user = who.User
-		if who.How == auth.ByLocal {
+		if who.How == rights.ByLocal {
 			return nil, invalid("user", "is missing; nobody is signed in here, so say whose token it is")
 		}
 	}
 	if err := otherUser(ctx, user); err != nil {
 		return nil, err
 	}
-	access := auth.AccessList(r.Body.Access)
+	access := rights.List(r.Body.Access)
 	if access == nil {
 		owner, err := h.users.User(ctx, user)
 		if err != nil {
@@ -64,7 +65,7 @@ func (h *handlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) 
 		}
 		access = owner.Access
 	}
-	if who.How == auth.ByToken {
+	if who.How == rights.ByToken {
 		access = access.WithDefaults().Within(who.Access)
 	}
 	life := time.Duration(r.Body.ExpiresIn)

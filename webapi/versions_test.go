@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"carillon/auth"
+	"carillon/job/rights"
 )
 
 func TestTwoVersionsOfAJobAreCompared(t *testing.T) {
@@ -40,7 +40,7 @@ func TestTwoVersionsOfAJobAreCompared(t *testing.T) {
 	g.problemWith(ann.headers(), 404, "not_found", "GET", "/api/v1/jobs/billing/none/diff", nil)
 
 	// Who may not see a job's parameters does not see what they were either.
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing", Grants: []auth.Grant{}})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing", Grants: []rights.Grant{}})
 	d, _ := want[JobDiff](g.world, http.StatusOK, "GET", x+"/diff?from=1", nil, bob.headers()...)
 	if c := d.Changes[0]; c.Field != "params" || c.To != hidden {
 		t.Errorf("%+v", d.Changes)

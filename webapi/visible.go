@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // seen returns the groups whose jobs the caller sees, nil for all of them.
 func seen(ctx context.Context) map[string]bool {
-	groups, everywhere := whoIs(ctx).Access.Groups(auth.Viewer)
+	groups, everywhere := whoIs(ctx).Access.Groups(rights.Viewer)
 	if everywhere {
 		return nil
 	}
@@ -36,13 +37,13 @@ var errOthers = fmt.Errorf("%w: there is no such run", job.ErrNotFound)
 
 // Run implements [logstore.Store]. It returns errOthers for a run of a group that the
 // caller does not see.
-func (s visibleStore) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
+func (s visibleStore) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	attempts, err := s.Store.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	access := whoIs(ctx).Access
-	attempts = slices.DeleteFunc(attempts, func(r logstore.Run) bool { return !access.May(auth.Viewer, r.Job.Group()) })
+	attempts = slices.DeleteFunc(attempts, func(r runlog.Run) bool { return !access.May(rights.Viewer, r.Job.Group()) })
 	if len(attempts) == 0 {
 		return nil, errOthers
 	}
@@ -54,16 +55,16 @@ func (s visibleStore) Run(ctx context.Context, id job.RunID) ([]logstore.Run, er
 func (s visibleStore) Pieces(ctx context.Context, f logstore.PieceFilter) (logstore.PiecePage, error) {
 	page, err := s.Store.Pieces(ctx, f)
 	access := whoIs(ctx).Access
-	page.Pieces = slices.DeleteFunc(page.Pieces, func(r logstore.Run) bool { return !access.May(auth.Viewer, r.Job.Group()) })
+	page.Pieces = slices.DeleteFunc(page.Pieces, func(r runlog.Run) bool { return !access.May(rights.Viewer, r.Job.Group()) })
 	return page, err
 }
 
 // Lines implements [logstore.Store].
-func (s visibleStore) Lines(ctx context.Context, f logstore.LineFilter) ([]logstore.Line, error) {
+func (s visibleStore) Lines(ctx context.Context, f logstore.LineFilter) ([]runlog.Line, error) {
 	lines, err := s.Store.Lines(ctx, f)
 	access := whoIs(ctx).Access
-	return slices.DeleteFunc(lines, func(l logstore.Line) bool {
-		return !access.May(auth.Viewer, l.Job.Group()) || !access.Sees(auth.Logs, l.Job.Group())
+	return slices.DeleteFunc(lines, func(l runlog.Line) bool {
+		return !access.May(rights.Viewer, l.Job.Group()) || !access.Sees(rights.Logs, l.Job.Group())
 	}), err
 }
 
@@ -86,7 +87,7 @@ func (s visibleStore) Counts(ctx context.Context, f logstore.RunFilter) (map[job
 }
 
 // Facets implements [logstore.Store].
-func (s visibleStore) Facets(ctx context.Context, f logstore.FacetFilter) (logstore.Facets, error) {
+func (s visibleStore) Facets(ctx context.Context, f logstore.FacetFilter) (runlog.Facets, error) {
 	narrow, some := within(ctx, f.RunFilter)
 	f.RunFilter = narrow
 	if !some {
@@ -111,7 +112,7 @@ func (s visibleStore) Report(ctx context.Context, f logstore.ReportFilter) (logs
 }
 
 // Failures implements [logstore.Store].
-func (s visibleStore) Failures(ctx context.Context, f logstore.FailureFilter) ([]logstore.Failure, error) {
+func (s visibleStore) Failures(ctx context.Context, f logstore.FailureFilter) ([]runlog.Failure, error) {
 	f.Groups = groupsWithin(ctx, f.Groups)
 	return s.Store.Failures(ctx, f)
 }
@@ -145,7 +146,7 @@ func (s visibleStore) CountHits(ctx context.Context, f logstore.HitCountFilter) 
 
 // withinLogs is within for lines, which take a grant besides.
 func withinLogs(ctx context.Context, f logstore.SearchFilter) (_ logstore.SearchFilter, some bool) {
-	groups, everywhere := whoIs(ctx).Access.Seen(auth.Logs)
+	groups, everywhere := whoIs(ctx).Access.Seen(rights.Logs)
 	if everywhere {
 		return f, true
 	}
@@ -164,7 +165,7 @@ func (s visibleStore) Facts(ctx context.Context, f logstore.FactFilter) (logstor
 
 // within narrows a filter to what the caller sees; some is false when that is nothing.
 func within(ctx context.Context, f logstore.RunFilter) (_ logstore.RunFilter, some bool) {
-	groups, everywhere := whoIs(ctx).Access.Groups(auth.Viewer)
+	groups, everywhere := whoIs(ctx).Access.Groups(rights.Viewer)
 	if everywhere {
 		return f, true
 	}

@@ -13,6 +13,8 @@ import (
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -38,10 +40,10 @@ type watch struct {
 	subs   subscriptions
 	out    events
 
-	waiting []logstore.Line // the newest that match, and are to be shown
-	room    int             // for how many lines there is, as of the rate
-	rate    LogRate         // since the last was sent
-	idle    bool            // the last that was sent had nothing in it
+	waiting []runlog.Line // the newest that match, and are to be shown
+	room    int           // for how many lines there is, as of the rate
+	rate    LogRate       // since the last was sent
+	idle    bool          // the last that was sent had nothing in it
 }
 
 // serveWatch returns the handler of GET /logs/tail. Streams get "bye" and end when ctx is
@@ -97,7 +99,7 @@ func (w *watch) subscribe() error {
 // subjects returns where there is anything to hear: all of it is looked at again when it
 // comes, as rights may end.
 func (w *watch) subjects() []string {
-	groups, everywhere := w.who.Access.Seen(auth.Logs)
+	groups, everywhere := w.who.Access.Seen(rights.Logs)
 	if everywhere {
 		groups = []string{"*"}
 	}
@@ -148,7 +150,7 @@ func (w *watch) follow(ctx context.Context) error {
 			}
 		case <-check.C:
 			now, err := w.users.Refresh(ctx, w.who)
-			if err != nil || !now.Access.MaySomewhere(auth.Viewer) {
+			if err != nil || !now.Access.MaySomewhere(rights.Viewer) {
 				return w.out.send("bye", "", struct{}{})
 			}
 			w.who = now
@@ -185,7 +187,7 @@ func (w *watch) take(m *nats.Msg) {
 // wants reports whether lines of a job are asked for, and may be seen.
 func (w *watch) wants(name job.Name) bool {
 	return (len(w.filter.Jobs) == 0 || slices.Contains(w.filter.Jobs, name)) && (w.filter.Group == "" || w.filter.Group == name.Group()) &&
-		w.who.Access.May(auth.Viewer, name.Group()) && w.who.Access.Sees(auth.Logs, name.Group())
+		w.who.Access.May(rights.Viewer, name.Group()) && w.who.Access.Sees(rights.Logs, name.Group())
 }
 
 // show sends the newest of the lines that wait, as many as there is room for. The others

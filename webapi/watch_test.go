@@ -6,10 +6,11 @@ import (
 	"net/http"
 	"testing"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -34,7 +35,7 @@ func (l *listener) watched(last string) (texts []string) {
 		if name == "rate" {
 			continue
 		}
-		var lines []logstore.Line
+		var lines []runlog.Line
 		if err := json.Unmarshal([]byte(data), &lines); err != nil || name != "lines" {
 			l.Fatalf("event %q %s after %q", name, data, texts)
 		}
@@ -69,7 +70,7 @@ func TestAWatchGivesWhatAllRunsPrintThatMatches(t *testing.T) {
 			name, _, data := l.event()
 			switch name {
 			case "lines":
-				var lines []logstore.Line
+				var lines []runlog.Line
 				w.check(json.Unmarshal([]byte(data), &lines))
 				for _, line := range lines {
 					got = append(got, string(line.Job)+" "+line.Text)
@@ -121,7 +122,7 @@ func TestAWatchShowsSomeOfARushAndCountsAllOfIt(t *testing.T) {
 func TestAWatchHasTheLogsThatOneMaySee(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"}, auth.Access{Role: auth.Viewer, Group: "payroll", Grants: []auth.Grant{}})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"}, rights.Access{Role: rights.Viewer, Group: "payroll", Grants: []rights.Grant{}})
 	l := g.listen("/api/v1/logs/tail", bob.headers()...)
 	other := g.listen("/api/v1/logs/tail?group=ops&job=billing/x", bob.headers()...)
 	for _, name := range []job.Name{"ops/x", "payroll/x", "billing/x"} {

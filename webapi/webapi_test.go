@@ -16,9 +16,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 func TestReadinessSaysWhatIsWrong(t *testing.T) {
@@ -161,7 +161,7 @@ func TestMetricsNameTheGroupsThatTheCallerSees(t *testing.T) {
 		only.WithLabelValues("ops", "i1").Set(1)
 	})
 	ann := g.administrator()
-	bob := ann.person("bob", auth.Access{Role: auth.Viewer, Group: "billing"})
+	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 	shown := func(b *browser) string {
 		a := g.send("GET", "/metrics", nil, b.headers()...)
 		if a.status != http.StatusOK || !strings.Contains(a.text, `carillon_group_slots{executor_group="billing"} 1`) || !strings.Contains(a.text, "carillon_http_streams") {

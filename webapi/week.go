@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -125,8 +126,8 @@ func (w *week) readAnew(ctx context.Context) (map[job.Name]JobWeek, error) {
 
 func (w *week) read(ctx context.Context, now time.Time) (map[job.Name]JobWeek, error) {
 	filter := logstore.ReportFilter{
-		From: now.Add(-weekSpan), To: now, By: []logstore.Dimension{logstore.ByJob},
-		Times: []logstore.Timing{logstore.TimeDuration}, Limit: logstore.MaxReportRows,
+		From: now.Add(-weekSpan), To: now, By: []runlog.Dimension{runlog.ByJob},
+		Times: []runlog.Timing{runlog.TimeDuration}, Limit: logstore.MaxReportRows,
 	}
 	of := map[job.Name]JobWeek{}
 	names := w.index.names()

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -27,7 +28,7 @@ func (s *slow) Report(ctx context.Context, _ logstore.ReportFilter) (logstore.Re
 	case <-ctx.Done():
 		return logstore.Report{}, ctx.Err()
 	case <-time.After(s.takes):
-		return logstore.Report{Rows: []logstore.ReportRow{{Job: "billing/x", Statuses: map[job.Status]int{job.StatusSucceeded: runs}}}}, nil
+		return logstore.Report{Rows: []runlog.ReportRow{{Job: "billing/x", Statuses: map[job.Status]int{job.StatusSucceeded: runs}}}}, nil
 	}
 }
 

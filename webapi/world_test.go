@@ -22,6 +22,8 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
 )
@@ -240,11 +242,11 @@ func owner[Q, A any](w *world, verb string, answer func(Q) (A, error)) {
 }
 
 // heartbeat makes an instance known, as its executor would.
-func (w *world) heartbeat(group, instance string, state bus.InstanceState) {
+func (w *world) heartbeat(group, instance string, state fleet.InstanceState) {
 	w.Helper()
 	kv, err := w.conn.JS.KeyValue(w.Context(), bus.BucketInst)
 	w.check(err)
-	i := bus.Instance{Group: group, Instance: instance, State: state, Kinds: []string{"shell"}, Slots: 4, StartedAt: noon, At: noon}
+	i := fleet.Instance{Group: group, Instance: instance, State: state, Kinds: []string{"shell"}, Slots: 4, StartedAt: noon, At: noon}
 	data, err := json.Marshal(i)
 	w.check(err)
 	_, err = kv.Put(w.Context(), i.Key(), data)
@@ -256,20 +258,20 @@ var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 // begun returns the record of a run of name that was due at the given instant.
 func begun(name job.Name, at time.Time) logstore.Update {
 	return logstore.Update{
-		Kind: logstore.KindRecorded, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
+		Kind: runlog.KindRecorded, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
 		Cause: job.CauseSchedule, At: at, Status: job.StatusPending, CommittedAt: at,
 	}
 }
 
 // started returns what instance says of the run of u.
 func started(u logstore.Update, instance string) logstore.Update {
-	u.Kind, u.Status, u.Instance, u.StartedAt, u.Delivery = logstore.KindStarted, "", instance, u.At.Add(time.Second), 1
+	u.Kind, u.Status, u.Instance, u.StartedAt, u.Delivery = runlog.KindStarted, "", instance, u.At.Add(time.Second), 1
 	return u
 }
 
 // finished returns how the run of u ended, at the given instant.
 func finished(u logstore.Update, status job.Status, lines int, at time.Time) logstore.Update {
-	u.Kind, u.Status, u.FinishedAt, u.LogLines = logstore.KindFinished, status, at, lines
+	u.Kind, u.Status, u.FinishedAt, u.LogLines = runlog.KindFinished, status, at, lines
 	return u
 }
 
@@ -281,9 +283,9 @@ func (w *world) history(updates ...logstore.Update) {
 // printed stores lines of the run of u, by seq; the text of each is its seq.
 func (w *world) printed(u logstore.Update, from, to int64) {
 	w.Helper()
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for seq := from; seq <= to; seq++ {
-		lines = append(lines, logstore.Line{
+		lines = append(lines, runlog.Line{
 			RunID: u.RunID, Job: u.Job, Attempt: 1, Seq: seq, At: u.At, Level: "info", Output: "stdout", Text: "line " + itoa(seq),
 		})
 	}

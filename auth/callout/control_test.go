@@ -14,6 +14,7 @@ import (
 	"carillon/bus"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // JetStream answers on any subject that whoever asks names. So a group can cause messages
@@ -55,7 +56,7 @@ func TestNothingThatAGroupCausesControlsTheExecutorOfAnother(t *testing.T) {
 		w.check(err)
 		_, err = heard.NextMsg(5 * time.Second)
 		w.check(err)
-		if reply.State != bus.InstanceOnline || reply.Running != 1 || reply.Slots != 4 {
+		if reply.State != fleet.InstanceOnline || reply.Running != 1 || reply.Slots != 4 {
 			t.Errorf("the executor is %s, with %d/%d runs", reply.State, reply.Running, reply.Slots)
 		}
 		if got := victim.refused(); got != refused {

@@ -12,6 +12,7 @@ import (
 	"carillon/auth/callout"
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // budget is small, so that a flood is found in a test. Sixteen seconds of it may be sent
@@ -54,7 +55,7 @@ func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 
 	reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, 5*time.Second)
 	w.check(err)
-	if reply.State != bus.InstanceOnline || reply.Running != 1 {
+	if reply.State != fleet.InstanceOnline || reply.Running != 1 {
 		t.Errorf("the other group's executor is %s with %d runs", reply.State, reply.Running)
 	}
 	_, next, err := w.users.CreateCredential(t.Context(), "beta", "second", "ann", 0)
@@ -138,7 +139,7 @@ func TestBucketsThatExecutorsWriteTakeNoRollupsAnyMore(t *testing.T) {
 	w := newWorld(t)
 	js := w.conn.JS
 	buckets := []jetstream.KeyValueConfig{
-		{Bucket: bus.BucketHandler, TTL: bus.HandlerTTL}, {Bucket: bus.BucketInst, TTL: bus.InstanceShown}, {Bucket: bus.BucketClaim, LimitMarkerTTL: time.Minute},
+		{Bucket: bus.BucketHandler, TTL: bus.HandlerTTL}, {Bucket: bus.BucketInst, TTL: fleet.InstanceShown}, {Bucket: bus.BucketClaim, LimitMarkerTTL: time.Minute},
 	}
 	for _, old := range buckets {
 		w.check(js.DeleteKeyValue(t.Context(), old.Bucket))

@@ -16,6 +16,7 @@ import (
 
 	"carillon/auth"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // Config says which provider, and what its users may do. Issuer and ClientID are
@@ -55,7 +56,7 @@ const defaultSessionLife = 12 * time.Hour
 // Role is what one of the provider's groups stands for.
 type Role struct {
 	Group  string // the provider's
-	Access auth.Access
+	Access rights.Access
 }
 
 func (c Config) withDefaults() Config {
@@ -99,7 +100,7 @@ func (c Config) validate() error {
 		if r.Group == "" {
 			errs = append(errs, &job.InvalidError{Field: "oidc-role", Reason: "names no group of the provider"})
 		}
-		errs = append(errs, auth.AccessList{r.Access}.Validate("oidc-role")...)
+		errs = append(errs, rights.List{r.Access}.Validate("oidc-role")...)
 	}
 	return errors.Join(errs...)
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/auth"
 	"carillon/internal/client"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 // accessFlag is a flag that takes roles, again and again: ROLE, ROLE:GROUP, and either
@@ -27,20 +27,20 @@ func (f *accessFlag) String() string {
 func (f *accessFlag) Set(s string) error {
 	role, grants, limited := strings.Cut(s, "=")
 	role, group, inGroup := strings.Cut(role, ":")
-	a := auth.Access{Role: auth.Role(role), Group: auth.Everywhere}
+	a := rights.Access{Role: rights.Role(role), Group: rights.Everywhere}
 	if inGroup {
 		a.Group = group
 	}
 	if limited {
-		a.Grants = []auth.Grant{}
+		a.Grants = []rights.Grant{}
 		for g := range strings.SplitSeq(grants, ",") {
 			if g != "" {
-				a.Grants = append(a.Grants, auth.Grant(g))
+				a.Grants = append(a.Grants, rights.Grant(g))
 			}
 		}
 	}
-	if errs := (auth.AccessList{a}).Validate("role"); len(errs) > 0 {
-		return &job.InvalidError{Reason: fmt.Sprintf("must be one of %v, alone or with :GROUP, and =GRANTS of %v", auth.Roles, auth.Grants)}
+	if errs := (rights.List{a}).Validate("role"); len(errs) > 0 {
+		return &job.InvalidError{Reason: fmt.Sprintf("must be one of %v, alone or with :GROUP, and =GRANTS of %v", rights.Roles, rights.Grants)}
 	}
 	*f = append(*f, a)
 	return nil

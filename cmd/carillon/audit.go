@@ -10,7 +10,7 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
 )
 
 func newAuditCommand() *cobra.Command {
@@ -169,7 +169,7 @@ func drawAudited(t *table, page client.AuditedPage, by rowsBy) {
 		t.row(tallyHeads(string(by))...)
 	}
 	for i := 0; i < len(page.Days); {
-		key, sum := rowKey(&page.Days[i], by), ledger.Tally{}
+		key, sum := rowKey(&page.Days[i], by), outcome.Tally{}
 		for ; i < len(page.Days) && rowKey(&page.Days[i], by) == key; i++ {
 			sum.Merge(page.Days[i].Tally)
 		}
@@ -198,7 +198,7 @@ func drawAudited(t *table, page client.AuditedPage, by rowsBy) {
 }
 
 // rowKey returns which row a day belongs to. Days come in the order of the keys.
-func rowKey(d *ledger.Day, by rowsBy) string {
+func rowKey(d *outcome.Day, by rowsBy) string {
 	switch by {
 	case byGroup:
 		return d.Job.Group()
@@ -214,7 +214,7 @@ func tallyHeads(of string) []string {
 	return []string{head, "FIRES", "RAN", "CAUGHT UP", "PENDING", "SKIPPED", "MISSED", "UNDECIDED", "UNJUDGED", "DISCREPANCIES"}
 }
 
-func tallyRow(key string, c ledger.Tally) []string {
+func tallyRow(key string, c outcome.Tally) []string {
 	row := []string{key}
 	for _, n := range []int{c.Fires, c.Ran, c.CaughtUp, c.Pending, c.Skipped, c.Missed, c.Undecided, c.Unjudged, c.Discrepancies} {
 		row = append(row, strconv.Itoa(n))

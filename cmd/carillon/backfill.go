@@ -11,7 +11,7 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
 )
 
 // backfillOptions are the flags of backfill.
@@ -42,7 +42,7 @@ func newBackfillCommand() *cobra.Command {
 	cmd.ValidArgsFunction = r.jobNames
 	f := cmd.Flags()
 	o.within.add(f, "")
-	f.StringVar(&o.only, "only", string(ledger.OnlyMissed), "which fires: missed, skipped, failed or all")
+	f.StringVar(&o.only, "only", string(outcome.OnlyMissed), "which fires: missed, skipped, failed or all")
 	f.IntVar(&o.atOnce, "limit-at-once", 1, "how many of its runs may be alive at once")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show which fires would run, and run none")
 	f.BoolVar(&o.again, "again", false, "also those that an earlier backfill has run with success")
@@ -50,7 +50,7 @@ func newBackfillCommand() *cobra.Command {
 	f.StringVar(&o.id, "id", "", "the backfill's `name`: asking again with the same one changes nothing (default: one that is free)")
 	f.BoolVar(&o.list, "list", false, "show the job's backfills, and how far they are")
 	f.StringVar(&o.cancel, "cancel", "", "let no further run of this `backfill` begin")
-	complete(cmd, "only", words[string](ledger.Onlys)...)
+	complete(cmd, "only", words[string](outcome.Onlys)...)
 	cmd.MarkFlagsMutuallyExclusive("list", "cancel", "from")
 	cmd.MarkFlagsMutuallyExclusive("list", "cancel", "since")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -95,7 +95,7 @@ func (o *backfillOptions) begin(ctx context.Context, api *client.API, name job.N
 		return client.BackfillResult{}, usage(err)
 	}
 	return client.Read[client.BackfillResult](api.BackfillJob(ctx, name.Group(), name.Short(), nil, client.BackfillRequest{
-		From: from, To: to, Only: ledger.Only(o.only), AtOnce: o.atOnce, DryRun: o.dryRun, Again: o.again, Note: o.note, ID: o.id,
+		From: from, To: to, Only: outcome.Only(o.only), AtOnce: o.atOnce, DryRun: o.dryRun, Again: o.again, Note: o.note, ID: o.id,
 	}))
 }
 

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
 	"carillon/webapi"
@@ -107,7 +108,7 @@ func seedRuns(ctx context.Context, store logstore.Store, jobs, runs int, from ti
 			status = job.StatusFailed
 		}
 		updates = append(updates, logstore.Update{
-			Kind: logstore.KindFinished, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1, Cause: job.CauseSchedule,
+			Kind: runlog.KindFinished, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1, Cause: job.CauseSchedule,
 			At: at.Add(2 * time.Second), CommittedAt: at, DeliveredAt: at.Add(15 * time.Millisecond), StartedAt: at.Add(20 * time.Millisecond), FinishedAt: at.Add(2 * time.Second), Instance: "bench", Delivery: 1, Status: status,
 		})
 		if len(updates) == batch {
@@ -118,7 +119,7 @@ func seedRuns(ctx context.Context, store logstore.Store, jobs, runs int, from ti
 	}
 	live := job.FireRunID(benchJob(0), from.UnixMilli(), job.CauseSchedule)
 	updates = append(updates, logstore.Update{
-		Kind: logstore.KindStarted, RunID: live, Job: benchJob(0), Version: 1, Attempt: 1, Cause: job.CauseSchedule, At: from, CommittedAt: from, StartedAt: from, Instance: "bench", Delivery: 1,
+		Kind: runlog.KindStarted, RunID: live, Job: benchJob(0), Version: 1, Attempt: 1, Cause: job.CauseSchedule, At: from, CommittedAt: from, StartedAt: from, Instance: "bench", Delivery: 1,
 	})
 	return live, flush(runs)
 }

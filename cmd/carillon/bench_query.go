@@ -14,6 +14,7 @@ import (
 
 	"carillon/internal/chserver"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 )
@@ -31,8 +32,8 @@ type asked struct {
 	end  time.Time // of the newest run
 	busy job.Name
 	rare job.Name
-	run  logstore.Run // in the middle of it
-	page string       // the cursor of a page far down
+	run  runlog.Run // in the middle of it
+	page string     // the cursor of a page far down
 }
 
 func (w *asked) since(d time.Duration) logstore.RunFilter {
@@ -84,17 +85,17 @@ var questions = []question{
 		_, err := s.Histogram(ctx, w.since(oneDay), 96)
 		return err
 	}},
-	{"24 h by hour", 10, reporting(oneDay, byStep(logstore.StepHour, twoTimes...))},
-	{"24 h by hour, all times", 0, reporting(oneDay, byStep(logstore.StepHour))},
-	{"30 d by day", 22, reporting(allDays, byStep(logstore.StepDay))},
-	{"6 h by minute", 7, reporting(6*time.Hour, byStep(logstore.StepMinute, twoTimes...))},
-	{"6 h by minute, all times", 0, reporting(6*time.Hour, byStep(logstore.StepMinute))},
-	{"slowest 20 jobs, 7 d", 34, reporting(sevenDays, topJobs(logstore.OrderDuration, logstore.TimeDuration))},
-	{"slowest 20 jobs, all times", 0, reporting(sevenDays, topJobs(logstore.OrderDuration))},
-	{"failure ratio top 20, 24 h", 7, reporting(oneDay, topJobs(logstore.OrderRatio, logstore.TimeNone))},
-	{"failure ratio, all times", 0, reporting(oneDay, topJobs(logstore.OrderRatio))},
+	{"24 h by hour", 10, reporting(oneDay, byStep(runlog.StepHour, twoTimes...))},
+	{"24 h by hour, all times", 0, reporting(oneDay, byStep(runlog.StepHour))},
+	{"30 d by day", 22, reporting(allDays, byStep(runlog.StepDay))},
+	{"6 h by minute", 7, reporting(6*time.Hour, byStep(runlog.StepMinute, twoTimes...))},
+	{"6 h by minute, all times", 0, reporting(6*time.Hour, byStep(runlog.StepMinute))},
+	{"slowest 20 jobs, 7 d", 34, reporting(sevenDays, topJobs(runlog.OrderDuration, runlog.TimeDuration))},
+	{"slowest 20 jobs, all times", 0, reporting(sevenDays, topJobs(runlog.OrderDuration))},
+	{"failure ratio top 20, 24 h", 7, reporting(oneDay, topJobs(runlog.OrderRatio, runlog.TimeNone))},
+	{"failure ratio, all times", 0, reporting(oneDay, topJobs(runlog.OrderRatio))},
 	{"one job by hour, 7 d", 28, func(ctx context.Context, s logstore.Store, w *asked) error {
-		_, err := s.Report(ctx, logstore.ReportFilter{From: w.end.Add(-sevenDays), To: w.end, Jobs: []job.Name{w.busy}, Step: logstore.StepHour, Limit: 200})
+		_, err := s.Report(ctx, logstore.ReportFilter{From: w.end.Add(-sevenDays), To: w.end, Jobs: []job.Name{w.busy}, Step: runlog.StepHour, Limit: 200})
 		return err
 	}},
 	{"failures grouped, 24 h", 0, func(ctx context.Context, s logstore.Store, w *asked) error {
@@ -128,15 +129,15 @@ func reporting(span time.Duration, change func(*logstore.ReportFilter)) func(con
 }
 
 // twoTimes are those that the aims of reports over time are for.
-var twoTimes = []logstore.Timing{logstore.TimeDuration, logstore.TimeStarted}
+var twoTimes = []runlog.Timing{runlog.TimeDuration, runlog.TimeStarted}
 
-func byStep(step logstore.Step, times ...logstore.Timing) func(*logstore.ReportFilter) {
+func byStep(step runlog.Step, times ...runlog.Timing) func(*logstore.ReportFilter) {
 	return func(f *logstore.ReportFilter) { f.Step, f.Times = step, times }
 }
 
-func topJobs(order logstore.Order, times ...logstore.Timing) func(*logstore.ReportFilter) {
+func topJobs(order runlog.Order, times ...runlog.Timing) func(*logstore.ReportFilter) {
 	return func(f *logstore.ReportFilter) {
-		f.By, f.Order, f.Limit, f.Times = []logstore.Dimension{logstore.ByJob}, order, 20, times
+		f.By, f.Order, f.Limit, f.Times = []runlog.Dimension{runlog.ByJob}, order, 20, times
 	}
 }
 
@@ -211,15 +212,15 @@ func about(ctx context.Context, s logstore.Store) (*asked, int, error) {
 		return nil, 0, errors.New("the store has no runs; fill it with carillon bench seed")
 	}
 	w := &asked{end: page.Runs[0].FireTime.Add(time.Millisecond)}
-	facets, err := s.Facets(ctx, logstore.FacetFilter{RunFilter: w.since(allDays), By: []logstore.Dimension{logstore.ByJob, logstore.ByStatus}, Values: logstore.MaxFacetValues})
+	facets, err := s.Facets(ctx, logstore.FacetFilter{RunFilter: w.since(allDays), By: []runlog.Dimension{runlog.ByJob, runlog.ByStatus}, Values: logstore.MaxFacetValues})
 	if err != nil {
 		return nil, 0, err
 	}
 	runs := 0
-	for _, v := range facets[logstore.ByStatus] {
+	for _, v := range facets[runlog.ByStatus] {
 		runs += v.Count
 	}
-	jobs := facets[logstore.ByJob]
+	jobs := facets[runlog.ByJob]
 	w.busy, w.rare = job.Name(jobs[0].Value), job.Name(jobs[len(jobs)-1].Value)
 	half := logstore.RunFilter{To: w.end.Add(-allDays / 2), Limit: 1}
 	if page, err = s.Runs(ctx, half); err != nil {

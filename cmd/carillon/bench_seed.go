@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 	"carillon/logstore/sqlite"
@@ -58,7 +59,7 @@ func (s *seeding) next(i int) seededRun {
 	committed := fire.Add(time.Duration(2+s.random.IntN(20)) * time.Millisecond)
 	started := committed.Add(time.Duration(s.random.ExpFloat64()*40) * time.Millisecond)
 	u := logstore.Update{
-		Kind: logstore.KindFinished, RunID: job.NewRunID(fire), Job: name, Version: 1 + i*3/s.runs, Attempt: 1, Cause: job.CauseSchedule, CommittedAt: committed,
+		Kind: runlog.KindFinished, RunID: job.NewRunID(fire), Job: name, Version: 1 + i*3/s.runs, Attempt: 1, Cause: job.CauseSchedule, CommittedAt: committed,
 		DeliveredAt: committed.Add(started.Sub(committed) * 9 / 10).Truncate(time.Millisecond), StartedAt: started, FinishedAt: started.Add(time.Duration(float64(100+10*(n%seedJobs))*(0.5+s.random.ExpFloat64())) * time.Millisecond),
 		Status: job.StatusSucceeded, Instance: fmt.Sprintf("worker-%d", s.random.IntN(20)), Delivery: 1,
 	}
@@ -95,8 +96,8 @@ func (s *seeding) next(i int) seededRun {
 var seedWords = strings.Fields("request answered customer invoice page cache warmed retry batch rows written connection pool idle token refreshed upload queue drained index rebuilt checksum matched")
 
 // line returns a line of a run's log; a few are errors, and some have an id in them.
-func (s *seeding) line(u *logstore.Update, seq int) logstore.Line {
-	l := logstore.Line{
+func (s *seeding) line(u *logstore.Update, seq int) runlog.Line {
+	l := runlog.Line{
 		RunID: u.RunID, Job: u.Job, Attempt: 1, Seq: int64(seq), At: u.StartedAt.Add(time.Duration(seq) * time.Millisecond), Level: "info", Output: "stdout",
 	}
 	word := func() string { return seedWords[s.random.IntN(len(seedWords))] }
@@ -130,7 +131,7 @@ func (s *seeding) fill(ctx context.Context, where string, store logstore.Store, 
 // write writes the history from a run on, and calls say now and then.
 func (s *seeding) write(ctx context.Context, store logstore.Store, from int, say func(runs, lines int)) error {
 	var updates []logstore.Update
-	var lines []logstore.Line
+	var lines []runlog.Line
 	wrote, wroteLines, made := 0, 0, 0
 	flushLines := func() error {
 		if len(lines) == 0 {

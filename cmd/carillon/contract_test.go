@@ -70,7 +70,7 @@ func operations(t *testing.T) []string {
 	var contract struct {
 		Paths map[string]map[string]any `yaml:"paths"`
 	}
-	data, err := os.ReadFile("../../webapi/openapi.yaml")
+	data, err := os.ReadFile("../../api/openapi.yaml")
 	if err == nil {
 		err = yaml.Unmarshal(data, &contract)
 	}

@@ -87,7 +87,7 @@ func keepsSpool(args any, mount string) bool {
 }
 
 func TestTheManifestsFitTheImagesAndTheProgram(t *testing.T) {
-	contract, err := os.ReadFile("../../webapi/openapi.yaml")
+	contract, err := os.ReadFile("../../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

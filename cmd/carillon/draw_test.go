@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
 	"carillon/internal/client"
 	"carillon/internal/manifest"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -111,7 +111,7 @@ func TestTables(t *testing.T) {
 		}
 		piece := func(index, attempt int, status job.Status) client.Run {
 			p := first
-			p.Piece, p.Attempt, p.Status, p.Retrying, p.Instance, p.Reason = logstore.PieceAt(index), attempt, status, false, "a1", ""
+			p.Piece, p.Attempt, p.Status, p.Retrying, p.Instance, p.Reason = runlog.PieceAt(index), attempt, status, false, "a1", ""
 			return p
 		}
 		failed := piece(1, 1, job.StatusFailed)
@@ -126,20 +126,20 @@ func TestTables(t *testing.T) {
 	})
 	golden(t, "bus", func(tab *table) {
 		drawBus(tab, client.BusState{
-			Server: "n1", Version: "2.15.2", Cluster: "carillon", Bytes: 3_000_000_000, Durability: bus.Degraded, Replicas: 3,
-			Streams: []bus.StreamState{
+			Server: "n1", Version: "2.15.2", Cluster: "carillon", Bytes: 3_000_000_000, Durability: fleet.Degraded, Replicas: 3,
+			Streams: []fleet.StreamState{
 				{Stream: "EVT", Messages: 1234567, Bytes: 2_100_000_000, MaxBytes: 8 << 30, Refuses: true, OldestAt: at("03:00:00.000"), Consumers: 1, Replicas: 3, Leader: "n2", Behind: []string{"n3"}},
 				{Stream: "TRIG", Consumers: 3, Replicas: 3},
 				{Stream: "JOBS", Bucket: true, Bytes: 1000, Replicas: 3},
 			},
-			Consumers: []bus.ConsumerState{{Stream: "TRIG", Consumer: "any-ops", Group: "ops", Waiting: 20000, Unacknowledged: 8, Redelivered: 1}, {Stream: "EVT", Consumer: "ingest"}},
+			Consumers: []fleet.ConsumerState{{Stream: "TRIG", Consumer: "any-ops", Group: "ops", Waiting: 20000, Unacknowledged: 8, Redelivered: 1}, {Stream: "EVT", Consumer: "ingest"}},
 		})
 	})
 	golden(t, "groups", func(tab *table) {
 		drawGroups(tab, client.GroupList{Items: []client.Group{
 			{ExecutorGroup: "ops", State: client.GroupStateOnline, Instances: []client.Instance{
-				{Instance: "a1", State: bus.InstanceOnline, Kinds: []string{"command", "shell"}, Slots: 8, Running: 2, Labels: job.Labels{"zone": "eu", "gpu": "true"}, Load: &bus.HostLoad{CPUs: 4, Load1: 5}, Version: "1.0", Host: "alpha", At: at("03:00:00.000")},
-				{Instance: "b1", State: bus.InstanceDraining, Kinds: []string{"handler"}, Handlers: []string{"x", "y"}, Slots: 100, Running: 17, Version: "1.1", Host: "beta", At: at("03:00:04.000")},
+				{Instance: "a1", State: fleet.InstanceOnline, Kinds: []string{"command", "shell"}, Slots: 8, Running: 2, Labels: job.Labels{"zone": "eu", "gpu": "true"}, Load: &fleet.HostLoad{CPUs: 4, Load1: 5}, Version: "1.0", Host: "alpha", At: at("03:00:00.000")},
+				{Instance: "b1", State: fleet.InstanceDraining, Kinds: []string{"handler"}, Handlers: []string{"x", "y"}, Slots: 100, Running: 17, Version: "1.1", Host: "beta", At: at("03:00:04.000")},
 			}},
 			{ExecutorGroup: "billing", State: client.GroupStateEmpty},
 		}})

@@ -11,7 +11,7 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 func newFatesCommand() *cobra.Command {
@@ -90,7 +90,7 @@ func newBreakdownCommand() *cobra.Command {
 		}
 		from, to := past(p, time.Now())
 		return client.Read[client.RunFacets](api.FacetRuns(ctx, &client.FacetRunsParams{
-			By: client.OptionalList(words[logstore.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
+			By: client.OptionalList(words[runlog.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
 		}))
 	}, drawFacets)
 	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`, or these: "+strings.Join(facetDimensions, ", "))
@@ -100,7 +100,7 @@ func newBreakdownCommand() *cobra.Command {
 
 func drawFacets(t *table, facets client.RunFacets) {
 	for _, d := range facetDimensions {
-		values := facets.Items[logstore.Dimension(d)]
+		values := facets.Items[runlog.Dimension(d)]
 		if len(values) == 0 {
 			continue
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/bus"
 	"carillon/internal/client"
+	"carillon/job/fleet"
 )
 
 func newGetBusCommand() *cobra.Command {
@@ -31,11 +31,11 @@ func drawBus(t *table, s client.BusState) {
 	}
 	t.line(server + ", " + size(int64(min(s.Bytes, 1<<62))) + " on disk")
 	switch s.Durability {
-	case bus.OneCopy:
+	case fleet.OneCopy:
 		t.line("one copy of everything: it outlives any process, not a disk; see --replicas")
-	case bus.Replicated:
+	case fleet.Replicated:
 		t.line(fmt.Sprintf("%d copies of everything, all whole", s.Replicas))
-	case bus.Degraded:
+	case fleet.Degraded:
 		t.line(fmt.Sprintf("DEGRADED: %d copies of everything are meant to be, some are behind or away", s.Replicas))
 	}
 	t.line("")

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/bus"
 	"carillon/internal/client"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func newDrainCommand() *cobra.Command {
@@ -26,7 +26,7 @@ func newDrainCommand() *cobra.Command {
 			"GROUP/INSTANCE where the name alone is not enough. \"carillon uncordon\" has it stay after all.",
 		Example: "  carillon drain web1-4711-k3x9qa\n  carillon drain web1-4711-k3x9qa --within 30m\n  carillon drain billing/web1-4711-k3x9qa billing/web2-815-q7h2mm",
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
-		return client.Read[client.InstanceReply](api.DrainInstance(ctx, group, instance, bus.DrainRequest{Within: job.Duration(within)}))
+		return client.Read[client.InstanceReply](api.DrainInstance(ctx, group, instance, fleet.DrainRequest{Within: job.Duration(within)}))
 	})
 	cmd.Flags().Var(durationFlag{&within, 0}, "within", "how long their runs may take, as in 30m, 7d at most (default: as long as they need)")
 	return cmd
@@ -150,7 +150,7 @@ func findInstance(ctx context.Context, api *client.API, arg string) (group, inst
 	var found []string
 	for _, g := range groups.Items {
 		for _, i := range g.Instances {
-			if i.Instance == arg && i.State != bus.InstanceLost {
+			if i.Instance == arg && i.State != fleet.InstanceLost {
 				found = append(found, g.ExecutorGroup)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
 )
 
 // rangeFlags say which part of the past a command is about.
@@ -72,7 +72,7 @@ func newLedgerCommand() *cobra.Command {
 	within.add(cmd.Flags(), "24h")
 	cmd.Flags().StringSliceVar(&fates, "fate", nil, "only fires with this `fate`, or these")
 	cmd.Flags().IntVar(&limit, "limit", 200, "the most fires to show; 0 is all")
-	complete(cmd, "fate", words[string](ledger.Fates)...)
+	complete(cmd, "fate", words[string](outcome.Fates)...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := jobName(args[0])
 		if err != nil {
@@ -90,7 +90,7 @@ func newLedgerCommand() *cobra.Command {
 			return err
 		}
 		page, err := api.Ledger(cmd.Context(), name, client.GetJobLedgerParams{
-			From: &from, To: &to, Fate: client.OptionalList(words[ledger.Fate](fates)),
+			From: &from, To: &to, Fate: client.OptionalList(words[outcome.Fate](fates)),
 		}, limit)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func drawLedger(t *table, page client.LedgerPage) {
 }
 
 // late writes how late a fire was dispatched.
-func late(e *ledger.Entry) string {
+func late(e *outcome.Entry) string {
 	if e.CommittedAt.IsZero() {
 		return "-"
 	}
@@ -145,7 +145,7 @@ func countOrNone(n int) string {
 }
 
 // saidOf tells a tally in a sentence.
-func saidOf(c ledger.Tally) string {
+func saidOf(c outcome.Tally) string {
 	var parts []string
 	for _, p := range []struct {
 		n    int

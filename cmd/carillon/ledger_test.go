@@ -6,25 +6,25 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
 )
 
 func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
-	entry := func(clock string, fate ledger.Fate, status job.Status, reason string) ledger.Entry {
-		e := ledger.Entry{FireTime: at(clock), Due: at(clock), Version: 3, Fate: fate, Status: status, Reason: reason, RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b01"}
+	entry := func(clock string, fate outcome.Fate, status job.Status, reason string) outcome.Entry {
+		e := outcome.Entry{FireTime: at(clock), Due: at(clock), Version: 3, Fate: fate, Status: status, Reason: reason, RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b01"}
 		if status != "" {
 			e.Late = job.Duration(12 * time.Millisecond)
 			e.CommittedAt = e.Due.Add(e.Late.Std())
 		}
 		return e
 	}
-	bad := entry("03:20:00.000", ledger.Discrepancy, "", "nothing is known of it, though its shard has come up to 2026-03-01T04:00:00Z")
+	bad := entry("03:20:00.000", outcome.Discrepancy, "", "nothing is known of it, though its shard has come up to 2026-03-01T04:00:00Z")
 	page := client.LedgerPage{
-		Items: []ledger.Entry{
-			entry("03:00:00.000", ledger.Ran, job.StatusSucceeded, ""),
-			entry("03:10:00.000", ledger.CaughtUp, job.StatusFailed, "noticed 9m late"),
+		Items: []outcome.Entry{
+			entry("03:00:00.000", outcome.Ran, job.StatusSucceeded, ""),
+			entry("03:10:00.000", outcome.CaughtUp, job.StatusFailed, "noticed 9m late"),
 			bad,
-			entry("03:30:00.000", ledger.Undecided, "", "its shard has come up to 2026-03-01T03:25:00Z"),
+			entry("03:30:00.000", outcome.Undecided, "", "its shard has come up to 2026-03-01T03:25:00Z"),
 		},
 		DecidedUntil: at("03:25:00.000"), HistorySince: at("01:00:00.000"), VersionsSince: at("02:00:00.500"), Next: "1",
 	}
@@ -34,13 +34,13 @@ func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
 	golden(t, "ledger", func(tab *table) { drawLedger(tab, page) })
 	golden(t, "ledger-empty", func(tab *table) { drawLedger(tab, client.LedgerPage{DecidedUntil: at("03:25:00.000")}) })
 
-	days := []ledger.Day{
+	days := []outcome.Day{
 		{Job: "billing/report", Date: at("00:00:00.000"), Tally: page.Counts},
-		{Job: "billing/sums", Date: at("00:00:00.000"), Tally: ledger.Tally{Fires: 2, Ran: 2}},
-		{Job: "ops/backup", Date: at("00:00:00.000"), Tally: ledger.Tally{Fires: 1, Skipped: 1}},
-		{Job: "ops/backup", Date: at("00:00:00.000").AddDate(0, 0, 1), Tally: ledger.Tally{Fires: 1, Unjudged: 1}},
+		{Job: "billing/sums", Date: at("00:00:00.000"), Tally: outcome.Tally{Fires: 2, Ran: 2}},
+		{Job: "ops/backup", Date: at("00:00:00.000"), Tally: outcome.Tally{Fires: 1, Skipped: 1}},
+		{Job: "ops/backup", Date: at("00:00:00.000").AddDate(0, 0, 1), Tally: outcome.Tally{Fires: 1, Unjudged: 1}},
 	}
-	audited := client.AuditedPage{Days: days, DecidedUntil: at("03:25:00.000"), Discrepancies: []ledger.Finding{{Job: "billing/report", Entry: bad}}}
+	audited := client.AuditedPage{Days: days, DecidedUntil: at("03:25:00.000"), Discrepancies: []outcome.JobEntry{{Job: "billing/report", Entry: bad}}}
 	for _, d := range days {
 		audited.Total.Merge(d.Tally)
 	}
@@ -49,7 +49,7 @@ func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
 	}
 	held := client.AuditedPage{
 		Days: days[1:2], Total: days[1].Tally, DecidedUntil: at("03:25:00.000"),
-		Held: []ledger.Held{{Job: "billing/sums", Version: 4, Since: at("03:10:00.000"), Reason: "a newer server saved version 4, and this server cannot read it"}},
+		Held: []outcome.Held{{Job: "billing/sums", Version: 4, Since: at("03:10:00.000"), Reason: "a newer server saved version 4, and this server cannot read it"}},
 	}
 	golden(t, "audit-held", func(tab *table) { drawAudited(tab, held, byJob) })
 

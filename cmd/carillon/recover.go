@@ -11,6 +11,8 @@ import (
 	"carillon/audit"
 	"carillon/auth"
 	"carillon/bus"
+	"carillon/job/rights"
+	"carillon/job/trail"
 )
 
 func newUserRecoverCommand() *cobra.Command {
@@ -47,7 +49,7 @@ func newUserRecoverCommand() *cobra.Command {
 // recoverUser recovers a user, with an entry in the audit log.
 func recoverUser(ctx context.Context, conn *bus.Conn, name string) (secret string, expires time.Time, err error) {
 	log := audit.New(conn, nil)
-	e := &audit.Entry{User: operatorName(), How: string(auth.ByLocal), Operation: "recoverUser", Object: "user " + name, Result: audit.Unknown}
+	e := &trail.Entry{User: operatorName(), How: string(rights.ByLocal), Operation: "recoverUser", Object: "user " + name, Result: trail.Unknown}
 	if err := log.Begin(ctx, e); err != nil {
 		return "", time.Time{}, err
 	}
@@ -62,7 +64,7 @@ func recoverUser(ctx context.Context, conn *bus.Conn, name string) (secret strin
 		log.Drop(ctx, e)
 		return "", time.Time{}, err
 	}
-	e.Result = audit.Done
+	e.Result = trail.Done
 	log.End(ctx, e)
 	return secret, expires, nil
 }

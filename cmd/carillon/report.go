@@ -12,7 +12,7 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 func newReportCommand() *cobra.Command {
@@ -30,13 +30,13 @@ func newReportCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		newOverviewCommand(), newTrendCommand(),
-		newRowsCommand("jobs", "Jobs, those with the most runs first", []logstore.Dimension{logstore.ByJob}, logstore.OrderRuns),
-		newRowsCommand("slowest", "Jobs, those that take longest first", []logstore.Dimension{logstore.ByJob}, logstore.OrderDuration),
-		newRowsCommand("failing", "Jobs, those that fail most often first", []logstore.Dimension{logstore.ByJob}, logstore.OrderRatio),
-		newRowsCommand("late", "Jobs, those that start latest first", []logstore.Dimension{logstore.ByJob}, logstore.OrderLateness),
-		newRowsCommand("groups", "Executor groups", []logstore.Dimension{logstore.ByGroup}, logstore.OrderRuns),
-		newRowsCommand("instances", "Instances and the attempts that they had", []logstore.Dimension{logstore.ByGroup, logstore.ByInstance}, logstore.OrderRuns),
-		newRowsCommand("versions", "Versions of jobs", []logstore.Dimension{logstore.ByJob, logstore.ByVersion}, logstore.OrderRuns),
+		newRowsCommand("jobs", "Jobs, those with the most runs first", []runlog.Dimension{runlog.ByJob}, runlog.OrderRuns),
+		newRowsCommand("slowest", "Jobs, those that take longest first", []runlog.Dimension{runlog.ByJob}, runlog.OrderDuration),
+		newRowsCommand("failing", "Jobs, those that fail most often first", []runlog.Dimension{runlog.ByJob}, runlog.OrderRatio),
+		newRowsCommand("late", "Jobs, those that start latest first", []runlog.Dimension{runlog.ByJob}, runlog.OrderLateness),
+		newRowsCommand("groups", "Executor groups", []runlog.Dimension{runlog.ByGroup}, runlog.OrderRuns),
+		newRowsCommand("instances", "Instances and the attempts that they had", []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, runlog.OrderRuns),
+		newRowsCommand("versions", "Versions of jobs", []runlog.Dimension{runlog.ByJob, runlog.ByVersion}, runlog.OrderRuns),
 		newBusiestCommand(), newFailuresCommand(), newFatesCommand(), newBreakdownCommand(), newLoadCommand(), newRepairCommand(),
 	)
 	return cmd
@@ -100,11 +100,11 @@ func drawOverview(t *table, o client.Overview) {
 	t.line(fmt.Sprintf("%s to %s", instant(o.From), instant(o.To)))
 	t.line(fmt.Sprintf("under way now: %d running, %d pending, %d queued", o.Alive[job.StatusRunning], o.Alive[job.StatusPending], o.Alive[job.StatusQueued]))
 	t.line("")
-	drawRows(t, "", []logstore.ReportRow{o.Total}, func(*logstore.ReportRow) string { return "all" })
+	drawRows(t, "", []runlog.ReportRow{o.Total}, func(*runlog.ReportRow) string { return "all" })
 	for _, part := range []struct {
 		title string
-		rows  []logstore.ReportRow
-		name  func(*logstore.ReportRow) string
+		rows  []runlog.ReportRow
+		name  func(*runlog.ReportRow) string
 	}{
 		{"TREND", o.Trend, rowTime}, {"BUSIEST MINUTES", o.Busiest, rowTime}, {"SLOWEST JOBS", o.Slowest, rowJob}, {"FAILING JOBS", o.Failing, rowJob},
 	} {
@@ -126,7 +126,7 @@ func newTrendCommand() *cobra.Command {
 		Use: "trend", Short: "What became of runs, over time",
 		Example: "  carillon report trend --since 7d --step day\n  carillon report trend --job ops/backup --limit 200",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
-		s := logstore.Step(step)
+		s := runlog.Step(step)
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Step: &s, Limit: &f.limit}))
 	}, func(t *table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime) })
 	cmd.Flags().Lookup("limit").DefValue = "100"
@@ -142,40 +142,40 @@ func newBusiestCommand() *cobra.Command {
 		Use: "busiest", Short: "The minutes with the most runs", Example: "  carillon report busiest --since 7d",
 	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{
-			From: p.From, To: p.To, Group: p.Group, Step: new(logstore.StepMinute), Order: new(logstore.OrderRuns), Limit: &f.limit,
+			From: p.From, To: p.To, Group: p.Group, Step: new(runlog.StepMinute), Order: new(runlog.OrderRuns), Limit: &f.limit,
 		}))
 	}, func(t *table, r client.Report) { drawRows(t, "MINUTE", r.Items, rowTime) })
 }
 
 // newRowsCommand returns a report with a row for each thing.
-func newRowsCommand(name, short string, by []logstore.Dimension, order logstore.Order) *cobra.Command {
+func newRowsCommand(name, short string, by []runlog.Dimension, order runlog.Order) *cobra.Command {
 	var f reportFlags
-	byInstance := by[len(by)-1] == logstore.ByInstance
+	byInstance := by[len(by)-1] == runlog.ByInstance
 	chosen := string(order)
 	cmd := newReport(&cobra.Command{
 		Use: name, Short: short, Example: "  carillon report " + name + " --since 7d",
 	}, &f, !byInstance, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
-		o := logstore.Order(chosen)
+		o := runlog.Order(chosen)
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, By: &by, Order: &o, Limit: &f.limit}))
 	}, func(t *table, r client.Report) {
 		title := strings.ToUpper(string(by[len(by)-1]))
-		if order == logstore.OrderLateness {
+		if order == runlog.OrderLateness {
 			drawStages(t, title, r.Items, rowName)
 			return
 		}
 		drawRows(t, title, r.Items, rowName)
 	})
-	orders := words[string](logstore.Orders[1:])
+	orders := words[string](runlog.Orders[1:])
 	cmd.Flags().StringVar(&chosen, "order", chosen, "what comes first, by `order`: "+strings.Join(orders, ", "))
 	complete(cmd, "order", orders...)
 	return cmd
 }
 
-func rowTime(r *logstore.ReportRow) string { return instant(r.At) }
+func rowTime(r *runlog.ReportRow) string { return instant(r.At) }
 
-func rowJob(r *logstore.ReportRow) string { return string(r.Job) }
+func rowJob(r *runlog.ReportRow) string { return string(r.Job) }
 
-func rowName(r *logstore.ReportRow) string {
+func rowName(r *runlog.ReportRow) string {
 	switch {
 	case r.Version != 0:
 		return string(r.Job) + " v" + strconv.Itoa(r.Version)
@@ -187,7 +187,7 @@ func rowName(r *logstore.ReportRow) string {
 	return r.Group
 }
 
-func drawRows(t *table, title string, rows []logstore.ReportRow, name func(*logstore.ReportRow) string) {
+func drawRows(t *table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
 	t.row(title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "P50", "P95", "MAX", "LATE P50", "LATE P95")
 	for i := range rows {
 		r := &rows[i]
@@ -198,12 +198,12 @@ func drawRows(t *table, title string, rows []logstore.ReportRow, name func(*logs
 }
 
 // drawStages shows how late the stages of runs were.
-func drawStages(t *table, title string, rows []logstore.ReportRow, name func(*logstore.ReportRow) string) {
+func drawStages(t *table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
 	t.row(title, "RUNS", "COMMITTED P50", "P95", "DELIVERED P50", "P95", "STARTED P50", "P95", "FINISHED P50", "P95")
 	for i := range rows {
 		r := &rows[i]
 		cells := []string{cell(name(r), noteWidth), strconv.Itoa(r.Runs)}
-		for _, s := range []logstore.Spread{r.Committed, r.Delivered, r.Started, r.Finished} {
+		for _, s := range []runlog.Spread{r.Committed, r.Delivered, r.Started, r.Finished} {
 			cells = append(cells, lasted(s, s.P50), lasted(s, s.P95))
 		}
 		t.row(cells...)
@@ -211,7 +211,7 @@ func drawStages(t *table, title string, rows []logstore.ReportRow, name func(*lo
 }
 
 // lasted writes one of the times of a spread.
-func lasted(s logstore.Spread, d time.Duration) string {
+func lasted(s runlog.Spread, d time.Duration) string {
 	if s.Count == 0 {
 		return "-"
 	}
@@ -229,7 +229,7 @@ func newFailuresCommand() *cobra.Command {
 	}, func(t *table, l client.FailureList) { drawFailures(t, l.Items) })
 }
 
-func drawFailures(t *table, failures []logstore.Failure) {
+func drawFailures(t *table, failures []runlog.Failure) {
 	t.row("FAILURE", "ATTEMPTS", "FIRST", "LAST", "JOBS", "LAST RUN")
 	for _, f := range failures {
 		jobs := make([]string, len(f.Jobs))

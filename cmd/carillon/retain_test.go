@@ -12,6 +12,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
 )
@@ -32,7 +33,7 @@ func TestAClockThatIsAheadDeletesNoHistory(t *testing.T) {
 		t.Cleanup(func() { _ = store.Close() })
 		fire := start.Add(-60 * logstore.Day)
 		err = errors.Join(conn.Setup(t.Context(), bus.Assets{Shards: 8}), store.WriteRuns(t.Context(), "TRIG:1-1", []logstore.Update{{
-			Kind: logstore.KindRecorded, RunID: job.NewRunID(fire), Job: "billing/report", Version: 1, Attempt: 1, Cause: job.CauseSchedule, At: fire, Status: job.StatusSkipped,
+			Kind: runlog.KindRecorded, RunID: job.NewRunID(fire), Job: "billing/report", Version: 1, Attempt: 1, Cause: job.CauseSchedule, At: fire, Status: job.StatusSkipped,
 		}}))
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 func newRetentionCommand() *cobra.Command {
@@ -232,11 +232,11 @@ func readRetention(cmd *cobra.Command, api *client.API) (item client.RetentionIt
 	return item, etag, err
 }
 
-func previewBoth(cmd *cobra.Command, api *client.API, was, next job.Retention) (before, after logstore.Effect, err error) {
-	if before, err = client.Read[logstore.Effect](api.PreviewRetention(cmd.Context(), was)); err != nil {
+func previewBoth(cmd *cobra.Command, api *client.API, was, next job.Retention) (before, after runlog.Effect, err error) {
+	if before, err = client.Read[runlog.Effect](api.PreviewRetention(cmd.Context(), was)); err != nil {
 		return before, after, err
 	}
-	after, err = client.Read[logstore.Effect](api.PreviewRetention(cmd.Context(), next))
+	after, err = client.Read[runlog.Effect](api.PreviewRetention(cmd.Context(), next))
 	return before, after, err
 }
 
@@ -265,9 +265,9 @@ func shownKeep(d job.Duration) string {
 	return shownDays(time.Duration(d))
 }
 
-func drawEffect(t *table, before, after *logstore.Effect) {
+func drawEffect(t *table, before, after *runlog.Effect) {
 	t.row("", "RUNS", "LINES", "DISK")
-	row := func(of string, a logstore.Amount) { t.row(of, grouped(a.Runs), grouped(a.Lines), size(a.Bytes)) }
+	row := func(of string, a runlog.Amount) { t.row(of, grouped(a.Runs), grouped(a.Lines), size(a.Bytes)) }
 	row("now", after.Now)
 	row("deleted next", after.Frees)
 	row("in the long run", after.Expected)

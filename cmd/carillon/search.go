@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/client"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // maxHits is the most lines that the API gives at once.
@@ -216,14 +216,14 @@ func (p *hitPrinter) print(hits []client.LogHit) error {
 
 func hitLine(l *client.LogLine, mark byte, text string) string {
 	attempt := strconv.Itoa(l.Attempt)
-	if l.Piece != logstore.Whole {
+	if l.Piece != runlog.Whole {
 		attempt += fmt.Sprintf(" piece %d", l.Piece.Index())
 	}
 	return fmt.Sprintf("%s  %-5s  %s  %s/%s:%d%c %s\n", l.At.UTC().Format(time.RFC3339), l.Level, l.Job, l.RunID, attempt, l.Seq, mark, text)
 }
 
 // marked writes text with ranges of it marked for a terminal.
-func marked(text string, ranges []logstore.Range) string {
+func marked(text string, ranges []runlog.Range) string {
 	chars := []rune(text)
 	var b strings.Builder
 	at := 0

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"carillon/internal/client"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 func TestCountsOfLinesSaySinceWhenTheyWereCounted(t *testing.T) {
 	at := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
-	h := client.LogHistogram{From: at, To: at.Add(2 * time.Hour), Since: at.Add(time.Hour), Buckets: []logstore.HitBucket{
+	h := client.LogHistogram{From: at, To: at.Add(2 * time.Hour), Since: at.Add(time.Hour), Buckets: []runlog.HitBucket{
 		{At: at}, {At: at.Add(time.Hour), Info: 7, Error: 2, Other: 1},
 	}}
 	draw := func() string {

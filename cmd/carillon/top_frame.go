@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // frame draws a view in width columns and, unless it is 0, at most height lines: then
@@ -144,7 +144,7 @@ func (v *topView) shownHistory() string {
 	return strings.Join(parts, "  ")
 }
 
-func millis(s logstore.Spread, d time.Duration) string {
+func millis(s runlog.Spread, d time.Duration) string {
 	if s.Count == 0 {
 		return "-"
 	}

@@ -7,10 +7,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus"
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
 )
 
 const (
@@ -41,8 +41,8 @@ type topView struct {
 	// Lateness is how long after their fire times the runs of the last five minutes were
 	// committed and begun.
 	Lateness struct {
-		Committed logstore.Spread `json:"committed"`
-		Started   logstore.Spread `json:"started"`
+		Committed runlog.Spread `json:"committed"`
+		Started   runlog.Spread `json:"started"`
 	} `json:"lateness"`
 
 	History topHistory `json:"history"`
@@ -72,9 +72,9 @@ type topGroup struct {
 
 // topHistory is how far the log store has come.
 type topHistory struct {
-	Answers bool                `json:"store_answers"`
-	Bytes   int64               `json:"bytes"`
-	Backlog []bus.IngestBacklog `json:"backlog"`
+	Answers bool                  `json:"store_answers"`
+	Bytes   int64                 `json:"bytes"`
+	Backlog []fleet.IngestBacklog `json:"backlog"`
 }
 
 // lookPart is one question of a look. What it writes is its own.
@@ -195,7 +195,7 @@ func lookAt(ctx context.Context, api *client.API) topView {
 func groupSeen(g client.Group) topGroup {
 	seen := topGroup{Group: g.ExecutorGroup, State: string(g.State)}
 	for _, i := range g.Instances {
-		if i.State == bus.InstanceLost {
+		if i.State == fleet.InstanceLost {
 			continue
 		}
 		seen.Instances++

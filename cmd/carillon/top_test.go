@@ -13,10 +13,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
 )
 
 func seenTop() topView {
@@ -26,9 +26,9 @@ func seenTop() topView {
 		Nodes:   []topNode{{"n1", []int{0, 1, 2, 3, 8}}, {"n2", []int{4, 5, 6}}},
 		Unowned: []int{7},
 		Groups:  []topGroup{{"billing", "online", 3, 96, 12, 2}, {"ops", "empty", 0, 0, 0, 0}},
-		History: topHistory{Answers: true, Bytes: 3 << 20, Backlog: []bus.IngestBacklog{{Stream: "EVT"}, {Stream: "LOG", Messages: 12, Since: at("12:00:01.500")}}},
+		History: topHistory{Answers: true, Bytes: 3 << 20, Backlog: []fleet.IngestBacklog{{Stream: "EVT"}, {Stream: "LOG", Messages: 12, Since: at("12:00:01.500")}}},
 	}
-	v.Lateness.Committed = logstore.Spread{Count: 9, P50: 3 * time.Millisecond, P99: 21 * time.Millisecond}
+	v.Lateness.Committed = runlog.Spread{Count: 9, P50: 3 * time.Millisecond, P99: 21 * time.Millisecond}
 	v.Failures = someRuns()[1:3]
 	return v
 }

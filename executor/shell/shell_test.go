@@ -16,6 +16,7 @@ import (
 	"carillon/executor/shell"
 	"carillon/internal/runnertest"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func newWorld(t *testing.T) *runnertest.World {
@@ -182,8 +183,8 @@ func TestAKillReachesTheTask(t *testing.T) {
 	tr := w.Begin(sh("echo up; sleep 600"))
 	w.Line()
 	accepted := 0
-	err := w.Conn.AskGroup(t.Context(), "g", bus.VerbKill, fmt.Appendf(nil, `{"run_id":%q,"by":"ann"}`, tr.RunID), 10*time.Second, func(r *bus.InstanceReply) bool {
-		if r.Answer == bus.AnswerAccepted {
+	err := w.Conn.AskGroup(t.Context(), "g", bus.VerbKill, fmt.Appendf(nil, `{"run_id":%q,"by":"ann"}`, tr.RunID), 10*time.Second, func(r *fleet.InstanceReply) bool {
+		if r.Answer == fleet.AnswerAccepted {
 			accepted++
 		}
 		return true

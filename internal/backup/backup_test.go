@@ -17,6 +17,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/internal/backup"
 	"carillon/job"
+	"carillon/job/rights"
 )
 
 var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
@@ -65,7 +66,7 @@ func used(t *testing.T) (*bus.Conn, []byte) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
-	_, _, err = d.PutUser(t.Context(), "ann", auth.UserEdit{Access: auth.AccessList{{Role: auth.Admin, Group: auth.Everywhere}}})
+	_, _, err = d.PutUser(t.Context(), "ann", auth.UserEdit{Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}})
 	check(t, err)
 	_, _, err = d.CreateToken(t.Context(), "ann", "ci", nil, time.Hour)
 	check(t, err)

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"carillon/api"
 	"carillon/job"
 )
 
@@ -28,7 +29,6 @@ const (
 
 // API is a server's API. It is safe for concurrent use.
 type API struct {
-	*Client
 	address  string
 	user     string
 	token    string
@@ -50,13 +50,11 @@ func New(address, user string) (*API, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, &job.InvalidError{Field: "server", Reason: fmt.Sprintf("%q must be an address such as http://127.0.0.1:8822", address)}
 	}
-	a := &API{address: strings.TrimSuffix(address, "/"), user: user, requests: &http.Client{Timeout: requestTimeout}, stream: &http.Client{}}
-	a.Client, err = NewClient(a.address, WithHTTPClient(a), WithRequestEditorFn(a.sign))
-	return a, err
+	return &API{address: strings.TrimSuffix(address, "/"), user: user, requests: &http.Client{Timeout: requestTimeout}, stream: &http.Client{}}, nil
 }
 
-// Do sends a request; it is for [Client].
-func (a *API) Do(req *http.Request) (*http.Response, error) {
+// do sends a request that has all that it needs.
+func (a *API) do(req *http.Request) (*http.Response, error) {
 	resp, err := a.requests.Do(req)
 	if err != nil || a.notice == nil {
 		return resp, err
@@ -129,47 +127,8 @@ func (a *API) Stream(ctx context.Context, path string) (*http.Response, error) {
 	return resp, nil
 }
 
-// Error says what the server said; each field that is wrong has a line of its own.
-func (p *Problem) Error() string {
-	if len(p.Errors) > 0 {
-		var text []string
-		for _, e := range p.Errors {
-			text = append(text, strings.TrimSpace(e.Field+" "+e.Reason))
-		}
-		return strings.Join(text, "\n")
-	}
-	text := p.Detail
-	if text == "" {
-		text = strings.ToLower(p.Title)
-	}
-	if p.Code == "not_found" && !strings.HasPrefix(text, "not found") {
-		text = "not found: " + text
-	}
-	if p.Code == "internal" {
-		text += " (request " + p.RequestID + ")"
-	}
-	return text
-}
-
-// ErrDenied means that the server does not know who asks, or that they may not.
-var ErrDenied = errors.New("denied")
-
-// Is makes a Problem one of the errors of package job, by its code.
-func (p *Problem) Is(target error) bool {
-	switch p.Code {
-	case "invalid", "too_large":
-		return target == job.ErrInvalid
-	case "not_found":
-		return target == job.ErrNotFound
-	case "conflict", "precondition_failed":
-		return target == job.ErrConflict
-	case "unavailable":
-		return target == job.ErrUnavailable
-	case "unauthenticated", "forbidden", "too_many":
-		return target == ErrDenied
-	}
-	return false
-}
+// ErrDenied is [api.ErrDenied].
+var ErrDenied = api.ErrDenied
 
 // UnreachableError is the error of a request that got no answer.
 type UnreachableError struct {
@@ -206,7 +165,7 @@ func OptionalList[T any](v []T) *[]T {
 // None is the answer of a request that has none.
 type None struct{}
 
-// Read turns what a method of [Client] returned into its answer:
+// Read turns what a method of [API] returned into its answer:
 //
 //	page, err := client.Read[client.JobPage](api.ListJobs(ctx, &params))
 //
@@ -244,7 +203,7 @@ func problemOf(resp *http.Response, body []byte) error {
 	}
 	p = Problem{Status: resp.StatusCode, Title: resp.Status}
 	if resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusGatewayTimeout {
-		p.Code = "unavailable"
+		p.Code = api.CodeUnavailable
 	}
 	p.Detail = fmt.Sprintf("%s answered %s, which Carillon does not say so; is another program listening there?", resp.Request.URL, resp.Status)
 	return &p

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,7 +52,33 @@ func TestProblemsBecomeTheErrorsOfPackageJob(t *testing.T) {
 	f(Problem{Status: 404, Code: "not_found", Detail: "job ops/backup"}, job.ErrNotFound, "not found: job ops/backup")
 	f(Problem{Status: 412, Code: "precondition_failed", Detail: "it changed"}, job.ErrConflict, "it changed")
 	f(Problem{Status: 503, Code: "unavailable", Title: "A part of the system is away"}, job.ErrUnavailable, "a part of the system is away")
-	f(Problem{Status: 400, Code: "invalid", Errors: []FieldError{{"schedule.cron", "is wrong"}, {"", "odd"}}}, job.ErrInvalid, "schedule.cron is wrong\nodd")
+	f(Problem{Status: 400, Code: "invalid", Errors: []FieldError{{Field: "schedule.cron", Reason: "is wrong"}, {Reason: "odd"}}}, job.ErrInvalid, "schedule.cron is wrong\nodd")
+}
+
+func TestARequestHasItsParametersAndBody(t *testing.T) {
+	var heard []string
+	api := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		heard = append(heard, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), r.Header.Get("If-Match"), body)))
+		w.WriteHeader(http.StatusNoContent)
+	})
+	from := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	_, err := Read[None](api.GetJob(t.Context(), "ops", "a b/c?", nil))
+	_, err2 := Read[None](api.ListRuns(t.Context(), &ListRunsParams{Job: &[]string{"ops/a", "ops/b&c"}, From: &from, Limit: new(7)}))
+	_, err3 := Read[None](api.DeleteDeadLetter(t.Context(), 42))
+	_, err4 := Read[None](api.ResumeJob(t.Context(), "ops", "a", &ResumeJobParams{IfMatch: new(`"3"`)}, Note{Note: "x"}))
+	if err := errors.Join(err, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"GET /api/v1/jobs/ops/a%20b%2Fc%3F",
+		"GET /api/v1/runs?job=ops%2Fa&job=ops%2Fb%26c&from=2026-01-02T03%3A04%3A05Z&limit=7",
+		"DELETE /api/v1/dead-letters/42",
+		`POST /api/v1/jobs/ops/a/resume application/json "3" {"note":"x"}`,
+	}
+	if diff := cmp.Diff(want, heard); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestAnotherProgramsAnswersAreToldApart(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package client talks to the HTTP API that webapi/openapi.yaml describes.
+// Package client talks to the HTTP API that api/openapi.yaml describes.
 //
 // The requests and models are generated from the contract. Written by hand is what a
 // contract cannot say: how an answer becomes a value or an error that [errors.Is]
@@ -6,4 +6,4 @@
 // across lost connections ([API.Tail]).
 package client
 
-//go:generate oapi-codegen -config oapi-codegen.yaml ../../webapi/openapi.yaml
+//go:generate oapi-codegen -config oapi-codegen.yaml ../../api/openapi.yaml

@@ -12,7 +12,7 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
 )
 
 // judged is what "carillon audit" says, as a user would run it, of all fires in [from,
@@ -52,7 +52,7 @@ func (a *audit) checkLedger(t *testing.T, c *cluster, from time.Time) {
 	if n := page.Total.Pending + page.Total.Undecided + page.Total.Unjudged; n > 0 || page.Total.Discrepancies > 0 {
 		t.Errorf("the ledger is not clean: %+v", page.Total)
 	}
-	fires := map[job.Name]ledger.Tally{}
+	fires := map[job.Name]outcome.Tally{}
 	for _, d := range page.Days {
 		sum := fires[d.Job]
 		sum.Merge(d.Tally)

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 // twins are two dispatchers that have the same trigger, as when one was frozen until
@@ -70,7 +71,7 @@ func (w *twins) offer(ctx context.Context, m jetstream.Msg, order []int) {
 				return // it is as good as gone
 			}
 			reply, err := w.conn.AskInstance(ctx, beat.Address(), bus.VerbRun, maps.Clone(header), m.Data(), 2*time.Second)
-			taken[i] = err == nil && reply.Answer == bus.AnswerAccepted
+			taken[i] = err == nil && reply.Answer == fleet.AnswerAccepted
 		})
 	}
 	asking.Wait()

@@ -10,7 +10,7 @@ import (
 
 	"carillon/internal/client"
 	"carillon/job"
-	"carillon/ledger"
+	"carillon/job/outcome"
 )
 
 // wishes are runs that people want while everything may be down: fires of the past, and
@@ -53,7 +53,7 @@ func (w *wishes) fill(ctx context.Context, r *rand.Rand) error {
 		w.asked[run(at)] = false
 	}
 	result, err := client.Read[client.BackfillResult](w.api.BackfillJob(ctx, w.group, w.name(i).Short(), nil, client.BackfillRequest{
-		ID: id, From: from, To: to, Only: ledger.All, AtOnce: 2,
+		ID: id, From: from, To: to, Only: outcome.All, AtOnce: 2,
 	}))
 	if err != nil || result.Backfill == nil || result.Backfill.Total != len(result.Fires) {
 		return err // one whose answer was lost has some of them

@@ -13,6 +13,7 @@ import (
 
 	"carillon/internal/chserver"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 )
@@ -40,7 +41,7 @@ func newAskedServer(t *testing.T) (*chserver.Server, *clickhouse.Store) {
 	if err := s.WriteRuns(t.Context(), "EVT:1-1", []logstore.Update{end(0)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.WriteLines(t.Context(), "LOG:1-1", []logstore.Line{line(1)}); err != nil {
+	if err := s.WriteLines(t.Context(), "LOG:1-1", []runlog.Line{line(1)}); err != nil {
 		t.Fatal(err)
 	}
 	return server, s

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // Changes implements [logstore.Store]. What a run's own row tells is not kept again
 // as an event.
-func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece) ([]logstore.Change, error) {
+func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece)
 	for i := range rows {
 		all = append(all, rows[i].changes(kept)...)
 	}
-	slices.SortStableFunc(all, func(a, b logstore.Change) int {
+	slices.SortStableFunc(all, func(a, b runlog.Change) int {
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(kindCodes[a.Kind], kindCodes[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
 	})
 	return all, nil
@@ -40,31 +40,31 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece)
 
 // changes returns the points of the timeline that follow from r, without those that
 // are kept.
-func (r *row) changes(kept []logstore.Change) []logstore.Change {
-	var derived []logstore.Change
-	add := func(at int64, c logstore.Change) {
+func (r *row) changes(kept []runlog.Change) []runlog.Change {
+	var derived []runlog.Change
+	add := func(at int64, c runlog.Change) {
 		if at != 0 {
 			c.RunID, c.Job, c.Attempt, c.Piece, c.At = unpackID(r.id), r.job, int(r.attempt), pieceOf(r.index), instantAt(at)
 			derived = append(derived, c)
 		}
 	}
 	if r.ruled == 0 || r.committedAt < r.ruledAt {
-		pending := logstore.Change{Kind: logstore.KindRecorded, Status: job.StatusPending}
+		pending := runlog.Change{Kind: runlog.KindRecorded, Status: job.StatusPending}
 		if r.reasonOf == statusCodes[job.StatusPending] {
 			pending.Detail = r.reason
 		}
 		add(r.committedAt, pending)
 	}
-	add(r.ruledAt, logstore.Change{Kind: logstore.KindRecorded, Status: statusOf[r.ruled], Detail: r.endReason})
-	if !slices.ContainsFunc(kept, func(c logstore.Change) bool {
-		return c.Kind == logstore.KindStarted && c.Attempt == int(r.attempt) && c.Delivery == int(r.delivery)
+	add(r.ruledAt, runlog.Change{Kind: runlog.KindRecorded, Status: statusOf[r.ruled], Detail: r.endReason})
+	if !slices.ContainsFunc(kept, func(c runlog.Change) bool {
+		return c.Kind == runlog.KindStarted && c.Attempt == int(r.attempt) && c.Delivery == int(r.delivery)
 	}) {
-		add(r.startedAt, logstore.Change{Kind: logstore.KindStarted, Status: job.StatusRunning, Instance: r.instance, Delivery: int(r.delivery)})
+		add(r.startedAt, runlog.Change{Kind: runlog.KindStarted, Status: job.StatusRunning, Instance: r.instance, Delivery: int(r.delivery)})
 	}
 	if r.reported != 0 {
-		end := logstore.Change{Kind: logstore.KindFinished, Status: statusOf[r.reported], Instance: r.instance, Delivery: int(r.delivery), Detail: r.message}
+		end := runlog.Change{Kind: runlog.KindFinished, Status: statusOf[r.reported], Instance: r.instance, Delivery: int(r.delivery), Detail: r.message}
 		if r.ruled != 0 && r.ruled != r.reported {
-			end.Kind = logstore.KindLate
+			end.Kind = runlog.KindLate
 		}
 		add(r.reportedAt, end)
 	}

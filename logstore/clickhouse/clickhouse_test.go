@@ -16,6 +16,7 @@ import (
 	"carillon/internal/chserver"
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 	"carillon/logstore/logstoretest"
@@ -136,7 +137,7 @@ func TestAMigrationThatStoppedHalfwayIsFinished(t *testing.T) {
 	exec(t, conn, "DROP TABLE run_logs")
 	exec(t, conn, "DROP TABLE run_events")
 	s := open(t, address)
-	if err := s.WriteLines(t.Context(), "T:1-1", []logstore.Line{line(1)}); err != nil {
+	if err := s.WriteLines(t.Context(), "T:1-1", []runlog.Line{line(1)}); err != nil {
 		t.Error(err)
 	}
 }
@@ -173,15 +174,15 @@ var fire = time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
 
 const report job.Name = "billing/report"
 
-func line(seq int64) logstore.Line {
-	return logstore.Line{RunID: job.FireRunID(report, fire.UnixMilli(), job.CauseSchedule), Job: report, Attempt: 1, Seq: seq, At: fire, Level: "info", Output: "log", Text: "hello"}
+func line(seq int64) runlog.Line {
+	return runlog.Line{RunID: job.FireRunID(report, fire.UnixMilli(), job.CauseSchedule), Job: report, Attempt: 1, Seq: seq, At: fire, Level: "info", Output: "log", Text: "hello"}
 }
 
 // end is a finished run of the n-th minute.
 func end(n int) logstore.Update {
 	at := fire.Add(time.Duration(n) * time.Minute)
 	return logstore.Update{
-		Kind: logstore.KindFinished, RunID: job.FireRunID(report, at.UnixMilli(), job.CauseSchedule), Job: report, Version: 1, Attempt: 1,
+		Kind: runlog.KindFinished, RunID: job.FireRunID(report, at.UnixMilli(), job.CauseSchedule), Job: report, Version: 1, Attempt: 1,
 		Cause: job.CauseSchedule, At: at.Add(time.Second), Status: job.StatusSucceeded, CommittedAt: at, StartedAt: at.Add(10 * time.Millisecond),
 		Instance: "worker-1", Delivery: 1,
 	}
@@ -205,7 +206,7 @@ func TestARepeatCompletesAWriteThatFailedInAView(t *testing.T) {
 	exec(t, conn, "CREATE MATERIALIZED VIEW broken TO taken AS SELECT throwIf(attempt = 1)::Int8 AS sign, 1 AS ends FROM runs")
 	begun := func(n int) logstore.Update {
 		u := end(n)
-		u.Kind, u.Status = logstore.KindStarted, ""
+		u.Kind, u.Status = runlog.KindStarted, ""
 		return u
 	}
 	batch := []logstore.Update{begun(0), end(0), begun(1), end(1)}
@@ -283,7 +284,7 @@ func TestRowsCancelOut(t *testing.T) {
 	s, conn := open(t, address), sql(t, address)
 	exec(t, conn, "SYSTEM STOP MERGES runs")
 	begun := end(0)
-	begun.Kind, begun.Status = logstore.KindStarted, ""
+	begun.Kind, begun.Status = runlog.KindStarted, ""
 	for i, u := range []logstore.Update{begun, end(0)} {
 		if err := s.WriteRuns(t.Context(), fmt.Sprintf("EVT:%d-%d", i, i), []logstore.Update{u}); err != nil {
 			t.Fatal(err)
@@ -309,7 +310,7 @@ func TestRowsCancelOut(t *testing.T) {
 	exec(t, conn, "SYSTEM STOP MERGES runs")
 	exec(t, conn, "INSERT INTO runs SELECT * FROM runs")
 	ruled := end(0)
-	ruled.Kind, ruled.Status, ruled.Reason = logstore.KindRecorded, job.StatusSucceeded, "seen twice"
+	ruled.Kind, ruled.Status, ruled.Reason = runlog.KindRecorded, job.StatusSucceeded, "seen twice"
 	if err := s.WriteRuns(t.Context(), "TRIG:1-1", []logstore.Update{ruled}); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +322,7 @@ func TestRowsCancelOut(t *testing.T) {
 func TestASearchReadsTheIndexAndFindsWordsInAnyCase(t *testing.T) {
 	address := chtest.Database(t)
 	s, conn := open(t, address), sql(t, address)
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for seq := range int64(20_000) {
 		l := line(seq + 1)
 		if l.Text = "nothing to say"; seq == 7 {
@@ -380,7 +381,7 @@ func TestInstantsBeyondAllReasonAreKept(t *testing.T) {
 	if err := s.WriteRuns(t.Context(), "EVT:1-1", []logstore.Update{u, end(1)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.WriteLines(t.Context(), "LOG:1-1", []logstore.Line{l}); err != nil {
+	if err := s.WriteLines(t.Context(), "LOG:1-1", []runlog.Line{l}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := s.Runs(t.Context(), logstore.RunFilter{Limit: 1})
@@ -412,7 +413,7 @@ func TestTheIndexOfWordsMayBeTurnedOffAndOnAgain(t *testing.T) {
 		s := open(t, withOption(address, setting))
 		l := line(int64(i + 1))
 		l.Text = "A DeadLock in Table 12"
-		if err := s.WriteLines(t.Context(), fmt.Sprintf("LOG:%d-%d", i, i), []logstore.Line{l}); err != nil {
+		if err := s.WriteLines(t.Context(), fmt.Sprintf("LOG:%d-%d", i, i), []runlog.Line{l}); err != nil {
 			t.Fatal(err)
 		}
 		page, err := s.Search(t.Context(), logstore.SearchFilter{Text: "deadlock 12"})

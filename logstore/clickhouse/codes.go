@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // The numbers of the words that are enums in the schema. Those of statuses rise in
@@ -30,9 +30,9 @@ var causeCodes = map[job.Cause]int8{
 	job.CauseAPI: 5, job.CauseParent: 6, job.CauseRetry: 7,
 }
 
-var kindCodes = map[logstore.Kind]int8{
-	logstore.KindRecorded: 1, logstore.KindStarted: 2, logstore.KindProgress: 3, logstore.KindFinished: 4, logstore.KindLate: 5,
-	logstore.KindHeld: 6, logstore.KindMarked: 7,
+var kindCodes = map[runlog.Kind]int8{
+	runlog.KindRecorded: 1, runlog.KindStarted: 2, runlog.KindProgress: 3, runlog.KindFinished: 4, runlog.KindLate: 5,
+	runlog.KindHeld: 6, runlog.KindMarked: 7,
 }
 
 // An event for a mark has it in the column delivery, and who made it in instance.
@@ -96,7 +96,7 @@ func instantAt(ms int64) time.Time {
 var noRun uuid.UUID
 
 // pieceOf returns the piece with an index, of which -1 is the whole.
-func pieceOf(index int32) logstore.Piece { return logstore.PieceAt(int(index)) }
+func pieceOf(index int32) runlog.Piece { return runlog.PieceAt(int(index)) }
 
 // packID expects an id that was validated.
 func packID(id job.RunID) uuid.UUID {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -37,33 +38,33 @@ type events struct {
 // addIfKept adds the event of an update that does not follow from the row of its run.
 func (e *events) addIfKept(p place, u *logstore.Update) {
 	switch {
-	case u.Kind == logstore.KindMarked, u.Kind == logstore.KindHeld, u.Kind == logstore.KindStarted && u.Instance != "", u.Kind == logstore.KindProgress,
-		u.Kind == logstore.KindRecorded && u.Status == job.StatusQueued:
+	case u.Kind == runlog.KindMarked, u.Kind == runlog.KindHeld, u.Kind == runlog.KindStarted && u.Instance != "", u.Kind == runlog.KindProgress,
+		u.Kind == runlog.KindRecorded && u.Status == job.StatusQueued:
 		e.add(p, u, u.Kind)
 	}
 }
 
-func (e *events) add(p place, u *logstore.Update, kind logstore.Kind) {
+func (e *events) add(p place, u *logstore.Update, kind runlog.Kind) {
 	r := eventRow{
 		place: p, attempt: toUint32(u.Attempt), job: u.Job, kind: kindCodes[kind], at: millis(u.At), status: statusCodes[u.Tells()],
 		instance: u.Instance, delivery: toUint32(u.Delivery), precedence: e.precedence,
 	}
 	switch kind {
-	case logstore.KindRecorded:
+	case runlog.KindRecorded:
 		r.slot, r.detail, r.instance, r.delivery = int64(r.status), u.Reason, "", 0
-	case logstore.KindHeld:
+	case runlog.KindHeld:
 		r.slot, r.detail = int64(u.Delivery), u.Reason
-	case logstore.KindStarted:
+	case runlog.KindStarted:
 		r.slot, r.detail, r.at = int64(u.Delivery), u.Reason, cmp.Or(millis(u.StartedAt), r.at)
-	case logstore.KindProgress:
+	case runlog.KindProgress:
 		// Of the progress within a step the newest counts, else what was written first.
 		r.slot, r.percent, r.detail, r.precedence = r.at/progressStep.Milliseconds(), u.Progress, u.ProgressText, r.at
-	case logstore.KindLate:
+	case runlog.KindLate:
 		r.at = cmp.Or(reportedAt(u), r.at)
 		r.slot, r.detail = r.at<<5|int64(r.status), u.Message // two ends of one instant differ in their status
-	case logstore.KindMarked:
+	case runlog.KindMarked:
 		r.slot, r.instance, r.delivery, r.detail = r.at, u.By, markCodes[u.Mark], u.Reason
-	case logstore.KindFinished: // follows from the run
+	case runlog.KindFinished: // follows from the run
 	}
 	e.rows = append(e.rows, r)
 }
@@ -90,23 +91,23 @@ func (e *events) columns() []column {
 
 // readEvents returns the events of a place. Where rows of one event wait for their
 // merge, the one counts that will stay.
-func (s *Store) readEvents(ctx context.Context, p place) ([]logstore.Change, error) {
+func (s *Store) readEvents(ctx context.Context, p place) ([]runlog.Change, error) {
 	rows, err := s.conn.Query(ctx, "SELECT attempt, toString(job), toString(kind), at, toString(status), toString(instance), delivery, percent, detail FROM run_events "+
 		"WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ? ORDER BY precedence DESC LIMIT 1 BY attempt, kind, slot", p.fire, p.id, p.index)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", explain(err))
 	}
 	defer func() { _ = rows.Close() }()
-	var all []logstore.Change
+	var all []runlog.Change
 	for rows.Next() {
-		c := logstore.Change{RunID: unpackID(p.id), Piece: pieceOf(p.index)}
+		c := runlog.Change{RunID: unpackID(p.id), Piece: pieceOf(p.index)}
 		var attempt, delivery uint32
 		var name, kind, status string
 		if err := rows.Scan(&attempt, &name, &kind, &c.At, &status, &c.Instance, &delivery, &c.Progress, &c.Detail); err != nil {
 			return nil, fmt.Errorf("read events: %w", err)
 		}
-		c.Attempt, c.Job, c.Kind, c.At, c.Status, c.Delivery = int(attempt), job.Name(name), logstore.Kind(kind), c.At.UTC(), job.Status(status), int(delivery)
-		if c.Kind == logstore.KindMarked {
+		c.Attempt, c.Job, c.Kind, c.At, c.Status, c.Delivery = int(attempt), job.Name(name), runlog.Kind(kind), c.At.UTC(), job.Status(status), int(delivery)
+		if c.Kind == runlog.KindMarked {
 			c.Mark, c.By, c.Instance, c.Delivery = markOf[delivery], c.Instance, "", 0
 		}
 		all = append(all, c)
@@ -118,7 +119,7 @@ func (s *Store) readEvents(ctx context.Context, p place) ([]logstore.Change, err
 }
 
 // addProgress completes runs with the progress that events tell. Most have none.
-func (s *Store) addProgress(ctx context.Context, rows []row, runs []logstore.Run) error {
+func (s *Store) addProgress(ctx context.Context, rows []row, runs []runlog.Run) error {
 	type key struct {
 		place
 		attempt uint32

@@ -7,18 +7,19 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // facetsAtOnce is how many dimensions are counted at a time.
 const facetsAtOnce = 3
 
-var facetColumn = map[logstore.Dimension]string{
-	logstore.ByCause: "cause", logstore.ByGroup: "group", logstore.ByJob: "job", logstore.ByVersion: "version", logstore.ByInstance: "instance",
+var facetColumn = map[runlog.Dimension]string{
+	runlog.ByCause: "cause", runlog.ByGroup: "group", runlog.ByJob: "job", runlog.ByVersion: "version", runlog.ByInstance: "instance",
 }
 
 // Facets implements [logstore.Store].
-func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (logstore.Facets, error) {
+func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (runlog.Facets, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (logsto
 		return nil, err
 	}
 	filter = filter.WithDefaults()
-	found := make([][]logstore.FacetValue, len(filter.By))
+	found := make([][]runlog.FacetValue, len(filter.By))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(facetsAtOnce)
 	for i, d := range filter.By {
@@ -39,20 +40,20 @@ func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (logsto
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	facets := logstore.Facets{}
+	facets := runlog.Facets{}
 	for i, d := range filter.By {
 		facets[d] = found[i]
 	}
 	return facets, nil
 }
 
-func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d logstore.Dimension, values int) ([]logstore.FacetValue, error) {
+func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d runlog.Dimension, values int) ([]runlog.FacetValue, error) {
 	c, err := ofRuns(f)
 	if err != nil {
 		return nil, err
 	}
 	column := facetColumn[d]
-	if d == logstore.ByStatus {
+	if d == runlog.ByStatus {
 		column = statusColumn(f)
 	}
 	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toString(%s) AS value, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY value HAVING fires > 0 AND value != '' ORDER BY fires DESC, value LIMIT %d",
@@ -61,14 +62,14 @@ func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d logstore.Dim
 		return nil, fmt.Errorf("count by %s: %w", d, explain(err))
 	}
 	defer func() { _ = rows.Close() }()
-	found := []logstore.FacetValue{}
+	found := []runlog.FacetValue{}
 	for rows.Next() {
 		var value string
 		var n int64
 		if err := rows.Scan(&value, &n); err != nil {
 			return nil, fmt.Errorf("count by %s: %w", d, err)
 		}
-		found = append(found, logstore.FacetValue{Value: value, Count: int(n)})
+		found = append(found, runlog.FacetValue{Value: value, Count: int(n)})
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("count by %s: %w", d, explain(err))

@@ -8,6 +8,7 @@ import (
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -25,7 +26,7 @@ func TestAFailureThatWasNoneLeavesNoTraceAmongThoseLikeIt(t *testing.T) {
 		return u
 	}
 	jam, off := failed("paper/jam", fire, "paper jam in tray 2"), failed("paper/called-off", fire.Add(time.Hour), "paper jam in tray 3")
-	called := logstore.Update{Kind: logstore.KindRecorded, RunID: off.RunID, Job: off.Job, Version: off.Version, Attempt: off.Attempt, Cause: off.Cause, At: off.At.Add(time.Second), Status: job.StatusCancelled, Reason: "called off"}
+	called := logstore.Update{Kind: runlog.KindRecorded, RunID: off.RunID, Job: off.Job, Version: off.Version, Attempt: off.Attempt, Cause: off.Cause, At: off.At.Add(time.Second), Status: job.StatusCancelled, Reason: "called off"}
 	for token, u := range map[string]logstore.Update{"EVT:1-1": jam, "EVT:2-2": off} {
 		if err := s.WriteRuns(t.Context(), token, []logstore.Update{u}); err != nil {
 			t.Fatal(err)
@@ -38,7 +39,7 @@ func TestAFailureThatWasNoneLeavesNoTraceAmongThoseLikeIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []logstore.Failure{{Fingerprint: "paper jam in tray #", Message: jam.Message, Attempts: 1, Jobs: []job.Name{jam.Job}, First: fire, Last: fire, LastRun: jam.RunID}}
+	want := []runlog.Failure{{Fingerprint: "paper jam in tray #", Message: jam.Message, Attempts: 1, Jobs: []job.Name{jam.Job}, First: fire, Last: fire, LastRun: jam.RunID}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failures differ (-want +got):\n%s", diff)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -24,7 +25,7 @@ func TestAFullDiskIsWaitedForAndReadMeanwhile(t *testing.T) {
 	s, conn := open(t, address), sql(t, address)
 	writeRuns := func(token string, n int) error { return s.WriteRuns(t.Context(), token, []logstore.Update{end(n)}) }
 	writeLines := func(token string, seq int64) error {
-		return s.WriteLines(t.Context(), token, []logstore.Line{line(seq)})
+		return s.WriteLines(t.Context(), token, []runlog.Line{line(seq)})
 	}
 	if err := errors.Join(writeRuns("EVT:1-1", 0), writeLines("LOG:1-1", 1)); err != nil {
 		t.Fatal(err)

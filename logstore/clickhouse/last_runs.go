@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -16,7 +17,7 @@ import (
 var lookBack = []time.Duration{24 * time.Hour, 14 * 24 * time.Hour, 0}
 
 // LastRuns implements [logstore.Store].
-func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]logstore.Run, error) {
+func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error) {
 	if n < 1 || n > logstore.MaxLastRuns {
 		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
 	}
@@ -49,7 +50,7 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 		}
 		missing = slices.DeleteFunc(missing, func(name job.Name) bool { return len(found[name]) == n })
 	}
-	last := make(map[job.Name][]logstore.Run, len(found))
+	last := make(map[job.Name][]runlog.Run, len(found))
 	for name, rows := range found {
 		runs, err := s.asRuns(ctx, rows)
 		if err != nil {

@@ -11,11 +11,12 @@ import (
 	"github.com/google/uuid"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // WriteLines implements [logstore.Store].
-func (s *Store) WriteLines(ctx context.Context, token string, lines []logstore.Line) error {
+func (s *Store) WriteLines(ctx context.Context, token string, lines []runlog.Line) error {
 	for i := range lines {
 		if err := lines[i].Validate(); err != nil {
 			return fmt.Errorf("line %d: %w", i, err)
@@ -33,7 +34,7 @@ func (s *Store) WriteLines(ctx context.Context, token string, lines []logstore.L
 	return nil
 }
 
-func (s *Store) lineColumns(lines []logstore.Line) []column {
+func (s *Store) lineColumns(lines []runlog.Line) []column {
 	n, precedence := len(lines), s.nextPrecedence()
 	group, name, ids, attempts := make([]string, n), make([]string, n), make([]uuid.UUID, n), make([]uint32, n)
 	seq, fire, at := make([]uint64, n), make([]int64, n), make([]int64, n)
@@ -74,7 +75,7 @@ func (s *Store) lineColumns(lines []logstore.Line) []column {
 }
 
 // Lines implements [logstore.Store].
-func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logstore.Line, error) {
+func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog.Line, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -106,9 +107,9 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, explain(err))
 	}
 	defer func() { _ = rows.Close() }()
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for rows.Next() {
-		l := logstore.Line{RunID: filter.RunID, Attempt: filter.Attempt, Piece: filter.Piece}
+		l := runlog.Line{RunID: filter.RunID, Attempt: filter.Attempt, Piece: filter.Piece}
 		var name string
 		var seq uint64
 		var at time.Time

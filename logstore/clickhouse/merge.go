@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -11,7 +12,7 @@ import (
 // an end that came too late. The row of an attempt that is new has only its place.
 func (r *row) take(u *logstore.Update) (late bool) {
 	status := statusCodes[u.Tells()]
-	ends := u.Kind == logstore.KindFinished
+	ends := u.Kind == runlog.KindFinished
 	if ends && r.reported != 0 {
 		return r.reported != status || r.reportedAt != reportedAt(u)
 	}
@@ -23,11 +24,11 @@ func (r *row) take(u *logstore.Update) (late bool) {
 	}
 	r.total = max(r.total, toUint32(u.Total))
 	switch u.Kind {
-	case logstore.KindRecorded:
+	case runlog.KindRecorded:
 		r.takeRecord(u, status)
-	case logstore.KindStarted, logstore.KindProgress, logstore.KindFinished:
+	case runlog.KindStarted, runlog.KindProgress, runlog.KindFinished:
 		r.takeEvent(u, ends)
-	case logstore.KindHeld, logstore.KindLate, logstore.KindMarked:
+	case runlog.KindHeld, runlog.KindLate, runlog.KindMarked:
 	}
 	r.status = cmp.Or(r.ruled, r.reported, max(r.status, status))
 	r.finishedAt = r.reportedAt
@@ -72,7 +73,7 @@ func (r *row) takeEvent(u *logstore.Update, ends bool) {
 	if speaks {
 		r.instance, r.delivery = u.Instance, delivery
 	}
-	r.progress = r.progress || u.Kind == logstore.KindProgress
+	r.progress = r.progress || u.Kind == runlog.KindProgress
 	if !ends {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -159,7 +160,7 @@ func withoutCursor(f *logstore.RunFilter) (logstore.RunFilter, func(*row) bool) 
 	if to := cursor.RunID.Time().Add(time.Millisecond); f.To.IsZero() || to.Before(f.To) {
 		bounded.To = to
 	}
-	end := row{place: placeOf(cursor.RunID, logstore.Whole), attempt: toUint32(cursor.Attempt)}
+	end := row{place: placeOf(cursor.RunID, runlog.Whole), attempt: toUint32(cursor.Attempt)}
 	return bounded, func(r *row) bool { return compareRows(&end, r) < 0 }
 }
 

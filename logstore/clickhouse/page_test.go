@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -81,7 +82,7 @@ func TestTablesHaveNoStatistics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.WriteLines(t.Context(), "LOG:1-1", []logstore.Line{line(1)}); err != nil {
+	if err := s.WriteLines(t.Context(), "LOG:1-1", []runlog.Line{line(1)}); err != nil {
 		t.Fatal(err)
 	}
 	writeFacts(t, s)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -20,7 +21,7 @@ func (s *Store) Pieces(ctx context.Context, filter logstore.PieceFilter) (logsto
 	if err := s.Prepare(ctx); err != nil {
 		return page, err
 	}
-	run := placeOf(filter.RunID, logstore.Whole)
+	run := placeOf(filter.RunID, runlog.Whole)
 	all, err := s.read(ctx, kept, " WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ?", run.fire, run.id)
 	if err != nil {
 		return page, fmt.Errorf("read pieces of run %s: %w", filter.RunID, err)

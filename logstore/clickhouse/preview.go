@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // Preview implements [logstore.Store].
-func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (logstore.Effect, error) {
-	var effect logstore.Effect
+func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (runlog.Effect, error) {
+	var effect runlog.Effect
 	if err := s.Prepare(ctx); err != nil {
 		return effect, err
 	}

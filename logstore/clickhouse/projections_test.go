@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -33,8 +34,8 @@ func TestReportsOfGroupsAndOfOneJobReadFewRows(t *testing.T) {
 			u.Job = job.Name(fmt.Sprintf("billing/job-%d", i%jobs))
 			u.RunID = job.FireRunID(u.Job, at.UnixMilli(), job.CauseSchedule)
 			u.At, u.CommittedAt, u.StartedAt, u.FinishedAt, u.Status = at.Add(3*time.Second), at, at.Add(time.Second), at.Add(3*time.Second), status
-			if u.Kind = logstore.KindFinished; status == job.StatusCancelled {
-				u.Kind = logstore.KindRecorded
+			if u.Kind = runlog.KindFinished; status == job.StatusCancelled {
+				u.Kind = runlog.KindRecorded
 			}
 			updates[i] = u
 		}
@@ -47,7 +48,7 @@ func TestReportsOfGroupsAndOfOneJobReadFewRows(t *testing.T) {
 	few := open(t, address+"?max_rows_to_read=1500")
 	reports := func() (all []logstore.Report) {
 		t.Helper()
-		for _, f := range []logstore.ReportFilter{{Step: logstore.StepHour}, {Step: logstore.StepDay}, {Groups: []string{"billing"}}, {Jobs: []job.Name{"billing/job-7"}, Step: logstore.StepHour}} {
+		for _, f := range []logstore.ReportFilter{{Step: runlog.StepHour}, {Step: runlog.StepDay}, {Groups: []string{"billing"}}, {Jobs: []job.Name{"billing/job-7"}, Step: runlog.StepHour}} {
 			f.From, f.To, f.Total = day, day.Add(24*time.Hour), true
 			r, err := few.Report(t.Context(), f)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -32,13 +33,13 @@ func newReportReader(f *logstore.ReportFilter, wanted times) *reportReader {
 		r.columns, r.into = append(r.columns, column), append(r.into, into)
 	}
 	switch f.Step {
-	case logstore.StepMinute, logstore.StepHour:
+	case runlog.StepMinute, runlog.StepHour:
 		add("r.bucket", &r.at)
-	case logstore.StepDay:
+	case runlog.StepDay:
 		add("toDateTime(toStartOfDay(r.bucket), 'UTC')", &r.at)
-	case logstore.StepNone:
+	case runlog.StepNone:
 	}
-	keys := map[logstore.Dimension]any{logstore.ByGroup: &r.group, logstore.ByJob: &r.name, logstore.ByVersion: &r.version, logstore.ByInstance: &r.instance}
+	keys := map[runlog.Dimension]any{runlog.ByGroup: &r.group, runlog.ByJob: &r.name, runlog.ByVersion: &r.version, runlog.ByInstance: &r.instance}
 	for _, d := range f.By {
 		if into, ok := keys[d]; ok { // not yet
 			add("r."+facetColumn[d], into)
@@ -97,8 +98,8 @@ func (r *reportReader) counted() bool {
 }
 
 // row returns the row that was read.
-func (r *reportReader) row() logstore.ReportRow {
-	row := logstore.ReportRow{
+func (r *reportReader) row() runlog.ReportRow {
+	row := runlog.ReportRow{
 		At: instant(r.at), Group: r.group, Job: job.Name(r.name), Version: int(r.version), Instance: r.instance,
 		Attempts: int(r.attempts), Statuses: map[job.Status]int{},
 	}
@@ -119,11 +120,11 @@ func (r *reportReader) row() logstore.ReportRow {
 func milliseconds(n uint64) time.Duration { return time.Duration(n) * time.Millisecond } //nolint:gosec // are years at most
 
 // spreadOf reads the quantiles of a scale of 32 steps for each doubling, if they were read.
-func spreadOf(n uint64, quantiles []float32) logstore.Spread {
+func spreadOf(n uint64, quantiles []float32) runlog.Spread {
 	if n == 0 || len(quantiles) == 0 {
-		return logstore.Spread{}
+		return runlog.Spread{}
 	}
-	s := logstore.Spread{Count: int(n)} //nolint:gosec // counts rows
+	s := runlog.Spread{Count: int(n)} //nolint:gosec // counts rows
 	for i, into := range []*time.Duration{&s.P50, &s.P90, &s.P95, &s.P99} {
 		*into = time.Duration(math.Round(math.Exp2(float64(quantiles[i])/32)-1)) * time.Millisecond
 	}

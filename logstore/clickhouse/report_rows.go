@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -21,8 +22,8 @@ const (
 	noTimes times = 0
 )
 
-var timings = map[logstore.Timing]times{
-	logstore.TimeDuration: durations, logstore.TimeCommitted: commits, logstore.TimeDelivered: deliveries, logstore.TimeStarted: starts, logstore.TimeFinished: ends,
+var timings = map[runlog.Timing]times{
+	runlog.TimeDuration: durations, runlog.TimeCommitted: commits, runlog.TimeDelivered: deliveries, runlog.TimeStarted: starts, runlog.TimeFinished: ends,
 }
 
 // timesOf returns those that a report shows.
@@ -43,17 +44,17 @@ const fewRows = 200
 // firstRows reads the rows of a report that it shows. The twenty worst of many jobs are
 // looked for by what makes them so, and all else is added up for these jobs only, which
 // takes half the time.
-func (s *Store) firstRows(ctx context.Context, f *logstore.ReportFilter) ([]logstore.ReportRow, error) {
+func (s *Store) firstRows(ctx context.Context, f *logstore.ReportFilter) ([]runlog.ReportRow, error) {
 	narrow := *f
 	by := noTimes
 	switch f.Order {
-	case logstore.OrderDuration:
+	case runlog.OrderDuration:
 		by = durations
-	case logstore.OrderLateness:
+	case runlog.OrderLateness:
 		by = starts
-	case logstore.OrderTime, logstore.OrderRuns, logstore.OrderFailures, logstore.OrderRatio:
+	case runlog.OrderTime, runlog.OrderRuns, runlog.OrderFailures, runlog.OrderRatio:
 	}
-	if by != timesOf(f) && f.Order != logstore.OrderTime && f.Limit <= fewRows && slices.Contains(f.By, logstore.ByJob) {
+	if by != timesOf(f) && f.Order != runlog.OrderTime && f.Limit <= fewRows && slices.Contains(f.By, runlog.ByJob) {
 		found, err := s.reportRows(ctx, f, reportTable(f), by)
 		if err != nil || len(found) == 0 {
 			return nil, err

@@ -7,20 +7,21 @@ import (
 	"strings"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // reportTable returns where a report is read: the smallest table that tells it.
 func reportTable(f *logstore.ReportFilter) string {
-	if slices.Contains(f.By, logstore.ByInstance) {
+	if slices.Contains(f.By, runlog.ByInstance) {
 		return "report_instance"
 	}
 	switch f.Unit() {
-	case logstore.StepMinute:
+	case runlog.StepMinute:
 		return "report_minute"
-	case logstore.StepDay:
+	case runlog.StepDay:
 		return "report_day"
-	case logstore.StepHour, logstore.StepNone:
+	case runlog.StepHour, runlog.StepNone:
 	}
 	return "report_hour"
 }
@@ -45,7 +46,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 	}
 	report.Total.Statuses = map[job.Status]int{}
 	whole := f
-	whole.By, whole.Step = nil, logstore.StepNone
+	whole.By, whole.Step = nil, runlog.StepNone
 	if rows, err = s.reportRows(ctx, &whole, reportTable(&f), timesOf(&f)); err != nil {
 		return report, fmt.Errorf("read report: %w", err)
 	}
@@ -56,7 +57,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 }
 
 // reportRows reads all rows of a report from a table that has them.
-func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table string, wanted times) ([]logstore.ReportRow, error) {
+func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table string, wanted times) ([]runlog.ReportRow, error) {
 	c, err := where(&logstore.RunFilter{Jobs: f.Jobs, Group: f.Group, Groups: f.Groups})
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 		return nil, explain(err)
 	}
 	defer func() { _ = found.Close() }()
-	var all []logstore.ReportRow
+	var all []runlog.ReportRow
 	for found.Next() {
 		if err := found.Scan(r.into...); err != nil {
 			return nil, err
@@ -82,7 +83,7 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 }
 
 // Failures implements [logstore.Store].
-func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]logstore.Failure, error) {
+func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]runlog.Failure, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -109,9 +110,9 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		return nil, fmt.Errorf("group failures: %w", explain(err))
 	}
 	defer func() { _ = rows.Close() }()
-	found := []logstore.Failure{}
+	found := []runlog.Failure{}
 	for rows.Next() {
-		var f logstore.Failure
+		var f runlog.Failure
 		var n uint64
 		var jobs []string
 		var last string

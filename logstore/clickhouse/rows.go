@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // place is where the attempts of a run are, or those of one of its pieces. Its first
@@ -17,7 +17,7 @@ type place struct {
 	index int32 // of the piece; -1 is the whole
 }
 
-func placeOf(id job.RunID, piece logstore.Piece) place {
+func placeOf(id job.RunID, piece runlog.Piece) place {
 	return place{fireMillis(id), packID(id), toInt32(piece.Index())}
 }
 

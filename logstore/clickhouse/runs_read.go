@@ -7,18 +7,19 @@ import (
 	"fmt"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // Run implements [logstore.Store].
-func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
+func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
 	if err := s.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.attempts(ctx, placeOf(id, logstore.Whole))
+	rows, err := s.attempts(ctx, placeOf(id, runlog.Whole))
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
@@ -44,11 +45,11 @@ func (s *Store) attempts(ctx context.Context, p place) ([]row, error) {
 }
 
 // asRuns returns rows as runs, with their progress.
-func (s *Store) asRuns(ctx context.Context, rows []row) ([]logstore.Run, error) {
+func (s *Store) asRuns(ctx context.Context, rows []row) ([]runlog.Run, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	runs := make([]logstore.Run, len(rows))
+	runs := make([]runlog.Run, len(rows))
 	for i := range rows {
 		runs[i] = rows[i].run()
 	}
@@ -56,8 +57,8 @@ func (s *Store) asRuns(ctx context.Context, rows []row) ([]logstore.Run, error) 
 }
 
 // run returns a row as a run.
-func (r *row) run() logstore.Run {
-	run := logstore.Run{
+func (r *row) run() runlog.Run {
+	run := runlog.Run{
 		RunID: unpackID(r.id), Job: r.job, Version: int(r.version), Attempt: int(r.attempt), Piece: pieceOf(r.index), Total: int(r.total),
 		Status: statusOf[r.status], Retrying: r.status >= firstFinal && r.runStatus == statusCodes[job.StatusQueued], Cause: causeOf[r.cause],
 		CommittedAt: instantAt(r.committedAt), DeliveredAt: instantAt(r.deliveredAt), StartedAt: instantAt(r.startedAt), FinishedAt: instantAt(r.finishedAt),

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -61,12 +62,12 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 		if foreign.Updates[i] != nil {
 			continue
 		}
-		if u.Kind == logstore.KindMarked { // of the timeline only
+		if u.Kind == runlog.KindMarked { // of the timeline only
 			e.addIfKept(h.place, u)
 			continue
 		}
 		if h.attempt(toUint32(u.Attempt)).now.take(u) {
-			e.add(h.place, u, logstore.KindLate)
+			e.add(h.place, u, runlog.KindLate)
 		} else {
 			e.addIfKept(h.place, u)
 		}
@@ -141,7 +142,7 @@ func (s *Store) findHistories(ctx context.Context, token string, into *histories
 func (s *Store) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]job.Name, error) {
 	places, names := make(map[place]bool, len(ids)), make(map[uuid.UUID]job.RunID, len(ids))
 	for _, id := range ids {
-		places[placeOf(id, logstore.Whole)], names[packID(id)] = true, id
+		places[placeOf(id, runlog.Whole)], names[packID(id)] = true, id
 	}
 	ctx, err := withPlaces(ctx, places)
 	if err != nil {

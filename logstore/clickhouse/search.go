@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -63,7 +64,7 @@ func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logst
 // first that so many of them fired since, for which ClickHouse reads the index and one
 // column: to read all that a hit is ordered by takes ten times as long, and a common word
 // has hits everywhere. Unless all of them are wanted, it returns none when there are fewer.
-func (s *Store) newestHits(ctx context.Context, f *logstore.SearchFilter, limit int, all bool) ([]logstore.Line, error) {
+func (s *Store) newestHits(ctx context.Context, f *logstore.SearchFilter, limit int, all bool) ([]runlog.Line, error) {
 	for ask := limit; ; ask *= 4 {
 		since, more, err := s.hitsSince(ctx, f, ask)
 		if err != nil || !more && !all {
@@ -127,7 +128,7 @@ func ofHits(f *logstore.SearchFilter) (*conditions, error) {
 }
 
 // readHits returns the newest lines that match and fired since an instant.
-func (s *Store) readHits(ctx context.Context, f *logstore.SearchFilter, since time.Time, limit int) ([]logstore.Line, error) {
+func (s *Store) readHits(ctx context.Context, f *logstore.SearchFilter, since time.Time, limit int) ([]runlog.Line, error) {
 	c, err := ofHits(f)
 	if err != nil {
 		return nil, err
@@ -142,9 +143,9 @@ func (s *Store) readHits(ctx context.Context, f *logstore.SearchFilter, since ti
 		return nil, explain(err)
 	}
 	defer func() { _ = rows.Close() }()
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for rows.Next() {
-		var l logstore.Line
+		var l runlog.Line
 		var name string
 		var id uuid.UUID
 		var attempt uint32

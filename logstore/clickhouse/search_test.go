@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -18,7 +19,7 @@ func TestAPageOfHitsIsFullThoughLinesAreThereManyTimes(t *testing.T) {
 	address := chtest.Database(t)
 	s := open(t, address)
 	exec(t, sql(t, address), "SYSTEM STOP MERGES run_logs")
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for n := range 3 {
 		at := fire.Add(-time.Duration(n) * time.Minute)
 		l := line(1)

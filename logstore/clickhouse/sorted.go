@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -24,7 +25,7 @@ func instantOrNull(column string) string {
 
 // sorted returns the first runs that filter selects in another order than that in which
 // they are stored. ClickHouse looks at all of them.
-func (s *Store) sorted(ctx context.Context, f *logstore.RunFilter, limit int) ([]logstore.Run, error) {
+func (s *Store) sorted(ctx context.Context, f *logstore.RunFilter, limit int) ([]runlog.Run, error) {
 	c, err := ofRuns(f)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (s *Store) sorted(ctx context.Context, f *logstore.RunFilter, limit int) ([
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(runs, func(a, b logstore.Run) int { return f.Sort.Compare(&a, &b) })
+		slices.SortFunc(runs, func(a, b runlog.Run) int { return f.Sort.Compare(&a, &b) })
 		return runs[:min(len(runs), limit)], nil
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 )
@@ -40,7 +41,7 @@ func tear(t *testing.T, at time.Time) torn {
 	address := chtest.Database(t)
 	lost := endAt(at)
 	lost.Status = job.StatusLost
-	called := logstore.Update{Kind: logstore.KindRecorded, RunID: lost.RunID, Job: lost.Job, Version: lost.Version, Attempt: lost.Attempt, Cause: lost.Cause, At: lost.At.Add(time.Second), Status: job.StatusCancelled, Reason: "called off"}
+	called := logstore.Update{Kind: runlog.KindRecorded, RunID: lost.RunID, Job: lost.Job, Version: lost.Version, Attempt: lost.Attempt, Cause: lost.Cause, At: lost.At.Add(time.Second), Status: job.StatusCancelled, Reason: "called off"}
 	r := torn{store: open(t, address), db: sql(t, address), token: "TRIG:1-1", called: called}
 	other := endAt(at) // whose runs retention takes in one of the tests
 	other.Job = "ops/kept-for-an-hour"

@@ -7,6 +7,7 @@ import (
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -40,7 +41,7 @@ func TestADatabaseOfTheSeventhMigrationLearnsWhenRunsWereDelivered(t *testing.T)
 	end := func(minute int) logstore.Update {
 		fire := day.Add(time.Duration(minute) * time.Minute)
 		return logstore.Update{
-			Kind: logstore.KindFinished, RunID: job.FireRunID("billing/report", fire.UnixMilli(), job.CauseSchedule), Job: "billing/report", Version: 3, Attempt: 1,
+			Kind: runlog.KindFinished, RunID: job.FireRunID("billing/report", fire.UnixMilli(), job.CauseSchedule), Job: "billing/report", Version: 3, Attempt: 1,
 			Cause: job.CauseSchedule, At: fire.Add(time.Second), Status: job.StatusSucceeded, Instance: "w", Delivery: 1, CommittedAt: fire,
 			DeliveredAt: fire.Add(10 * time.Millisecond), StartedAt: fire.Add(20 * time.Millisecond), FinishedAt: fire.Add(time.Second),
 		}
@@ -67,7 +68,7 @@ func TestADatabaseOfTheSeventhMigrationLearnsWhenRunsWereDelivered(t *testing.T)
 		t.Errorf("the history is %+v, with %v", page.Runs, err)
 	}
 	filters := []logstore.ReportFilter{
-		{Step: logstore.StepMinute}, {Step: logstore.StepHour}, {Step: logstore.StepDay}, {Jobs: []job.Name{"billing/report"}}, {By: []logstore.Dimension{logstore.ByInstance}},
+		{Step: runlog.StepMinute}, {Step: runlog.StepHour}, {Step: runlog.StepDay}, {Jobs: []job.Name{"billing/report"}}, {By: []runlog.Dimension{runlog.ByInstance}},
 	}
 	wantTotals := func() {
 		t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
 )
@@ -27,7 +28,7 @@ func TestTheQueriesOfTheDocumentationRun(t *testing.T) {
 	address := chtest.Database(t)
 	s, conn := open(t, address), sql(t, address)
 	var updates []logstore.Update
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for i := range 60 {
 		u := end(0)
 		at := time.Now().UTC().Add(-time.Duration(i) * 30 * time.Minute).Truncate(time.Millisecond)
@@ -42,7 +43,7 @@ func TestTheQueriesOfTheDocumentationRun(t *testing.T) {
 			u.Retry, u.Status = true, job.StatusFailed
 		}
 		updates = append(updates, u)
-		lines = append(lines, logstore.Line{RunID: u.RunID, Job: u.Job, Attempt: 1, Seq: 1, At: at, Level: "error", Output: "stderr", Text: "connection refused"})
+		lines = append(lines, runlog.Line{RunID: u.RunID, Job: u.Job, Attempt: 1, Seq: 1, At: at, Level: "error", Output: "stderr", Text: "connection refused"})
 	}
 	again := updates[5]
 	again.Attempt, again.Retry, again.Status = 2, false, job.StatusSucceeded

@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -124,7 +125,7 @@ func TestARunInPiecesBeginsWithItsFirstPieceAndEndsWithItsRecord(t *testing.T) {
 		if err != nil || len(page.Pieces) != 3 || page.Counts[job.StatusSucceeded] != 3 || page.Pieces[2].Instance != "worker-2" {
 			w.t.Errorf("the pieces are %+v, with %v", page, err)
 		}
-		lines, err := w.store.Lines(w.t.Context(), logstore.LineFilter{RunID: f.id(), Attempt: 1, Piece: logstore.PieceAt(1)})
+		lines, err := w.store.Lines(w.t.Context(), logstore.LineFilter{RunID: f.id(), Attempt: 1, Piece: runlog.PieceAt(1)})
 		if err != nil || len(lines) != 1 || lines[0].Text != "this is piece 1" {
 			w.t.Errorf("the second piece has the lines %+v, with %v", lines, err)
 		}

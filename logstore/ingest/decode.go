@@ -7,6 +7,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -15,7 +16,7 @@ type batch struct {
 	updates  []logstore.Update
 	sources  []*message // of each of updates
 	message  *message   // the one that is being decoded
-	lines    []logstore.Line
+	lines    []runlog.Line
 	facts    []logstore.Fact
 	refused  []error
 	begun    map[attempt]int // where updates say that a run has begun since a piece has
@@ -62,7 +63,7 @@ func decodeRecord(b *batch, m *message) {
 	b.updates, b.sources = slices.Grow(b.updates, lines), slices.Grow(b.sources, lines)
 	err = r.Each(func(d bus.Decided) {
 		b.update(logstore.Update{
-			Kind: logstore.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
+			Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
 			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Until: d.Until, Count: d.Count,
 		})
 	})
@@ -78,7 +79,7 @@ func decodeMark(b *batch, m *message) {
 		return
 	}
 	b.update(logstore.Update{
-		Kind: logstore.KindMarked, RunID: k.RunID, Job: k.Job, Version: k.Version, Attempt: k.Attempt, Piece: logstore.Whole, Cause: k.Cause, At: k.At,
+		Kind: runlog.KindMarked, RunID: k.RunID, Job: k.Job, Version: k.Version, Attempt: k.Attempt, Piece: runlog.Whole, Cause: k.Cause, At: k.At,
 		Status: k.Status, Mark: k.As, Reason: k.Note, By: k.By,
 	})
 }
@@ -110,21 +111,21 @@ func (d decoder) event(b *batch, m *message) {
 	}
 	switch e.Kind {
 	case bus.EventStarted:
-		u.Kind = logstore.KindStarted
+		u.Kind = runlog.KindStarted
 		if u.StartedAt.IsZero() {
 			u.StartedAt = e.At
 		}
 		u.Reason = e.RouteReason
 	case bus.EventHeld:
-		u.Kind, u.Reason = logstore.KindHeld, e.Text
+		u.Kind, u.Reason = runlog.KindHeld, e.Text
 	case bus.EventProgress:
-		u.Kind, u.Progress, u.ProgressText = logstore.KindProgress, e.Percent, e.Text
+		u.Kind, u.Progress, u.ProgressText = runlog.KindProgress, e.Percent, e.Text
 	case bus.EventFinished:
-		u.Kind, u.Status, u.FinishedAt = logstore.KindFinished, e.Status, e.FinishedAt
+		u.Kind, u.Status, u.FinishedAt = runlog.KindFinished, e.Status, e.FinishedAt
 		u.ExitCode, u.Message, u.Result, u.LogLines, u.Retry = e.ExitCode, e.Message, e.Result, e.LogLines, e.Retry
 	}
 	if e.Total > 0 {
-		u.Piece, u.Total = logstore.PieceAt(e.Index), e.Total
+		u.Piece, u.Total = runlog.PieceAt(e.Index), e.Total
 		b.begin(&u)
 	}
 	b.update(u)
@@ -144,7 +145,7 @@ func (b *batch) begin(piece *logstore.Update) {
 		return
 	}
 	whole := logstore.Update{
-		Kind: logstore.KindStarted, RunID: piece.RunID, Job: piece.Job, Version: piece.Version, Attempt: piece.Attempt, Total: piece.Total,
+		Kind: runlog.KindStarted, RunID: piece.RunID, Job: piece.Job, Version: piece.Version, Attempt: piece.Attempt, Total: piece.Total,
 		Cause: piece.Cause, At: piece.StartedAt, CommittedAt: piece.CommittedAt, DeliveredAt: piece.DeliveredAt, StartedAt: piece.StartedAt,
 	}
 	if whole.Validate() != nil {
@@ -166,12 +167,12 @@ func (d decoder) log(b *batch, m *message) {
 	b.refused = append(b.refused, l.Refused...)
 	for i := range l.Lines {
 		in := &l.Lines[i]
-		line := logstore.Line{
+		line := runlog.Line{
 			RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Seq: in.Seq, At: in.At,
 			Level: string(in.Level), Output: string(in.Output), Text: in.Text,
 		}
 		if l.Total > 0 {
-			line.Piece = logstore.PieceAt(l.Index)
+			line.Piece = runlog.PieceAt(l.Index)
 		}
 		if err := line.Validate(); err != nil {
 			b.refused = append(b.refused, err)

@@ -8,6 +8,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
 	"carillon/logstore"
 )
 
@@ -119,7 +120,7 @@ func pad(n int) string {
 }
 
 func decodeFinding(b *batch, m *message) {
-	var f bus.Finding
+	var f outcome.Finding
 	if !b.says(m, &f) {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/job/outcome"
 	"carillon/logstore"
 )
 
@@ -76,7 +77,7 @@ func TestFactsAreInTheStoreAtOnce(t *testing.T) {
 		w.incident("incident.s1", "i1", "open", 1)
 		w.incident("rule.night", "r", "", 0) // is none
 		f := fire{report, 7}
-		found := &bus.Finding{Job: report, FireTime: f.time(), RunID: f.id(), Version: 3, Reason: "there is no run", FoundAt: f.time().Add(time.Minute)}
+		found := &outcome.Finding{Job: report, FireTime: f.time(), RunID: f.id(), Version: 3, Reason: "there is no run", FoundAt: f.time().Add(time.Minute)}
 		if isNew, err := w.conn.PutFinding(w.t.Context(), found); err != nil || !isNew {
 			w.t.Fatal(isNew, err)
 		}

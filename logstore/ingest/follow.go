@@ -12,6 +12,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -91,7 +92,7 @@ func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error)
 	oldest, b := since, &batch{}
 	add := func(t *bus.Trigger, status job.Status) {
 		b.update(logstore.Update{
-			Kind: logstore.KindRecorded, RunID: t.RunID, Job: t.Job, Version: t.Version, Attempt: t.Attempt, Cause: t.Cause, At: t.CommittedAt,
+			Kind: runlog.KindRecorded, RunID: t.RunID, Job: t.Job, Version: t.Version, Attempt: t.Attempt, Cause: t.Cause, At: t.CommittedAt,
 			Status: status, Parent: t.ParentRun, Total: t.Total,
 		})
 		if t.CommittedAt.Before(oldest) {

@@ -20,6 +20,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
 )
@@ -570,10 +571,10 @@ func TestATakeoverWithinTheWindowForRepeatsIsSeen(t *testing.T) {
 		if err != nil || runs[0].Status != job.StatusRunning || runs[0].Instance != "alive" || runs[0].Delivery != 2 {
 			t.Errorf("the run is %+v, with %v", runs, err)
 		}
-		changes, err := w.store.Changes(w.t.Context(), f.id(), logstore.Whole)
+		changes, err := w.store.Changes(w.t.Context(), f.id(), runlog.Whole)
 		var starts []string
 		for _, c := range changes {
-			if c.Kind == logstore.KindStarted {
+			if c.Kind == runlog.KindStarted {
 				starts = append(starts, c.Instance)
 			}
 		}

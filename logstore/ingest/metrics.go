@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -93,7 +94,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 func (m *metrics) observe(updates []logstore.Update) {
 	for i := range updates {
 		u := &updates[i]
-		if !u.Status.Final() || u.Retry || u.Total > 0 && u.Kind == logstore.KindFinished {
+		if !u.Status.Final() || u.Retry || u.Total > 0 && u.Kind == runlog.KindFinished {
 			continue
 		}
 		n := max(u.Count, 1)

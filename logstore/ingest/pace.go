@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 const (
@@ -42,7 +43,7 @@ func (in *Ingest) measurePace(ctx context.Context) {
 }
 
 // showPace sets the metrics, and reports whether something is behind.
-func (in *Ingest) showPace(now time.Time, backlogs []bus.IngestBacklog, p *bus.IngestPace) (behind bool) {
+func (in *Ingest) showPace(now time.Time, backlogs []fleet.IngestBacklog, p *bus.IngestPace) (behind bool) {
 	for i := range backlogs {
 		b := &backlogs[i]
 		in.metrics.lag.WithLabelValues(b.Stream).Set(float64(b.Messages))
@@ -68,7 +69,7 @@ type sample struct {
 }
 
 // add notes what waits, and returns by how much that gets less.
-func (w *window) add(now time.Time, backlogs []bus.IngestBacklog) *bus.IngestPace {
+func (w *window) add(now time.Time, backlogs []fleet.IngestBacklog) *bus.IngestPace {
 	s := sample{at: now, waiting: make(map[string]uint64, len(backlogs))}
 	for i := range backlogs {
 		s.waiting[backlogs[i].Stream] = backlogs[i].Messages

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 // forecast returns what waits of log lines, and when it will have been written.
-func (w *world) forecast() (lines bus.IngestBacklog, end time.Time) {
+func (w *world) forecast() (lines fleet.IngestBacklog, end time.Time) {
 	w.t.Helper()
 	backlogs, err := w.conn.IngestBacklogs(w.t.Context())
 	if err != nil {

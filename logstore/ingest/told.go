@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -37,7 +38,7 @@ func (t *told) note(updates []logstore.Update) {
 	defer t.mu.Unlock()
 	for i := range updates {
 		u := &updates[i]
-		if u.CommittedAt.IsZero() || u.Kind == logstore.KindHeld {
+		if u.CommittedAt.IsZero() || u.Kind == runlog.KindHeld {
 			continue // it tells less than the record
 		}
 		key := attempt{u.RunID, u.Attempt}

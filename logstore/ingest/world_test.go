@@ -17,6 +17,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
 	"carillon/logstore/sqlite"
@@ -205,7 +206,7 @@ func (s *spy) WriteRuns(ctx context.Context, token string, updates []logstore.Up
 	return s.do(token, func() error { return s.Store.WriteRuns(ctx, token, updates) })
 }
 
-func (s *spy) WriteLines(ctx context.Context, token string, lines []logstore.Line) error {
+func (s *spy) WriteLines(ctx context.Context, token string, lines []runlog.Line) error {
 	return s.do(token, func() error { return s.Store.WriteLines(ctx, token, lines) })
 }
 

@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // record is a line of a record, made a while after the fire.
 func (r run) record(status job.Status, after time.Duration, reason string) logstore.Update {
-	u := r.update(logstore.KindRecorded, after)
+	u := r.update(runlog.KindRecorded, after)
 	u.Status, u.Reason = status, reason
 	return u
 }
@@ -100,7 +101,7 @@ func triedAgain(t *testing.T, s logstore.Store) {
 		t.Errorf("it is listed as failed: %+v", got)
 	}
 	got := list(t, s, logstore.RunFilter{Statuses: []job.Status{job.StatusQueued}}).Runs
-	if diff := cmp.Diff([]logstore.Run{want}, got); diff != "" {
+	if diff := cmp.Diff([]runlog.Run{want}, got); diff != "" {
 		t.Errorf("the list of what waits differs (-want +got):\n%s", diff)
 	}
 
@@ -111,7 +112,7 @@ func triedAgain(t *testing.T, s logstore.Store) {
 	wantRun(t, s, second, want)
 	wantCounts(t, s, logstore.RunFilter{}, map[job.Status]int{job.StatusQueued: 1})
 	last, err := s.LastRuns(t.Context(), []job.Name{report}, 5)
-	if diff := cmp.Diff([]logstore.Run{second}, last[report]); diff != "" || err != nil {
+	if diff := cmp.Diff([]runlog.Run{second}, last[report]); diff != "" || err != nil {
 		t.Errorf("the last runs differ, with %v (-want +got):\n%s", err, diff)
 	}
 	if got := list(t, s, logstore.RunFilter{MinAttempt: 2}).Runs; len(got) != 1 || got[0].Attempt != 2 {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -27,35 +28,35 @@ func writeMixed(t *testing.T, s logstore.Store) {
 
 func facets(t *testing.T, s logstore.Store) {
 	writeMixed(t, s)
-	want := func(f logstore.FacetFilter, want logstore.Facets) {
+	want := func(f logstore.FacetFilter, want runlog.Facets) {
 		t.Helper()
 		got, err := s.Facets(t.Context(), f)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("facets of %+v differ, with %v (-want +got):\n%s", f, err, diff)
 		}
 	}
-	want(logstore.FacetFilter{}, logstore.Facets{
-		logstore.ByStatus:   {{Value: "missed", Count: 12}, {Value: "succeeded", Count: 2}, {Value: "failed", Count: 1}, {Value: "pending", Count: 1}},
-		logstore.ByCause:    {{Value: "misfire", Count: 12}, {Value: "schedule", Count: 4}},
-		logstore.ByGroup:    {{Value: "bill", Count: 12}, {Value: "billing", Count: 4}},
-		logstore.ByJob:      {{Value: "bill/day", Count: 12}, {Value: "billing/day", Count: 2}, {Value: "billing/week", Count: 2}},
-		logstore.ByVersion:  {{Value: "3", Count: 14}, {Value: "4", Count: 2}},
-		logstore.ByInstance: {{Value: "worker-1", Count: 2}, {Value: "worker-2", Count: 1}},
+	want(logstore.FacetFilter{}, runlog.Facets{
+		runlog.ByStatus:   {{Value: "missed", Count: 12}, {Value: "succeeded", Count: 2}, {Value: "failed", Count: 1}, {Value: "pending", Count: 1}},
+		runlog.ByCause:    {{Value: "misfire", Count: 12}, {Value: "schedule", Count: 4}},
+		runlog.ByGroup:    {{Value: "bill", Count: 12}, {Value: "billing", Count: 4}},
+		runlog.ByJob:      {{Value: "bill/day", Count: 12}, {Value: "billing/day", Count: 2}, {Value: "billing/week", Count: 2}},
+		runlog.ByVersion:  {{Value: "3", Count: 14}, {Value: "4", Count: 2}},
+		runlog.ByInstance: {{Value: "worker-1", Count: 2}, {Value: "worker-2", Count: 1}},
 	})
 	// What a filter says of a dimension does not hide its other values.
-	two := []logstore.Dimension{logstore.ByStatus, logstore.ByJob}
-	want(logstore.FacetFilter{RunFilter: logstore.RunFilter{Statuses: []job.Status{job.StatusFailed}, Group: "billing"}, By: two}, logstore.Facets{
-		logstore.ByStatus: {{Value: "succeeded", Count: 2}, {Value: "failed", Count: 1}, {Value: "pending", Count: 1}},
-		logstore.ByJob:    {{Value: "billing/week", Count: 1}},
+	two := []runlog.Dimension{runlog.ByStatus, runlog.ByJob}
+	want(logstore.FacetFilter{RunFilter: logstore.RunFilter{Statuses: []job.Status{job.StatusFailed}, Group: "billing"}, By: two}, runlog.Facets{
+		runlog.ByStatus: {{Value: "succeeded", Count: 2}, {Value: "failed", Count: 1}, {Value: "pending", Count: 1}},
+		runlog.ByJob:    {{Value: "billing/week", Count: 1}},
 	})
-	want(logstore.FacetFilter{RunFilter: logstore.RunFilter{Group: "bill", Groups: []string{"billing"}}, By: []logstore.Dimension{logstore.ByGroup, logstore.ByJob}}, logstore.Facets{
-		logstore.ByGroup: {{Value: "billing", Count: 4}},
-		logstore.ByJob:   {},
+	want(logstore.FacetFilter{RunFilter: logstore.RunFilter{Group: "bill", Groups: []string{"billing"}}, By: []runlog.Dimension{runlog.ByGroup, runlog.ByJob}}, runlog.Facets{
+		runlog.ByGroup: {{Value: "billing", Count: 4}},
+		runlog.ByJob:   {},
 	})
-	want(logstore.FacetFilter{RunFilter: logstore.RunFilter{AllAttempts: true}, By: []logstore.Dimension{logstore.ByInstance}, Values: 1}, logstore.Facets{
-		logstore.ByInstance: {{Value: "worker-1", Count: 2}},
+	want(logstore.FacetFilter{RunFilter: logstore.RunFilter{AllAttempts: true}, By: []runlog.Dimension{runlog.ByInstance}, Values: 1}, runlog.Facets{
+		runlog.ByInstance: {{Value: "worker-1", Count: 2}},
 	})
-	_, err := s.Facets(t.Context(), logstore.FacetFilter{By: []logstore.Dimension{"colour"}})
+	_, err := s.Facets(t.Context(), logstore.FacetFilter{By: []runlog.Dimension{"colour"}})
 	wantInvalid(t, err, "by")
 	_, err = s.Facets(t.Context(), logstore.FacetFilter{Values: logstore.MaxFacetValues + 1})
 	wantInvalid(t, err, "values")

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -91,7 +92,7 @@ func hitsOverTime(t *testing.T, s logstore.Store) {
 func writeDays(t *testing.T, s logstore.Store) logstore.HitCountFilter {
 	t.Helper()
 	const days = 5
-	var lines []logstore.Line
+	var lines []runlog.Line
 	for n := range days * 12 {
 		r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", n%3))).at(epoch.Add(time.Duration(n) * 2 * time.Hour))
 		for seq := range n%4 + 1 {
@@ -130,7 +131,7 @@ func hitsInTime(t *testing.T, s logstore.Store) {
 		for i, b := range counts.Buckets {
 			want := all.Buckets[i]
 			if b.At.Before(counts.Since) {
-				want = logstore.HitBucket{At: b.At}
+				want = runlog.HitBucket{At: b.At}
 			}
 			if b != want {
 				t.Errorf("within %v, counted since %v: the bucket is %+v; want %+v", within, counts.Since, b, want)

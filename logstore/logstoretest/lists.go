@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // walk reads all pages of a filter.
-func walk(t *testing.T, s logstore.Store, f logstore.RunFilter, each func(page int)) []logstore.Run {
+func walk(t *testing.T, s logstore.Store, f logstore.RunFilter, each func(page int)) []runlog.Run {
 	t.Helper()
-	var all []logstore.Run
+	var all []runlog.Run
 	for n := 0; ; n++ {
 		page := list(t, s, f)
 		all = append(all, page.Runs...)
@@ -34,7 +35,7 @@ func walk(t *testing.T, s logstore.Store, f logstore.RunFilter, each func(page i
 	}
 }
 
-func wantNewestFirst(t *testing.T, runs []logstore.Run) {
+func wantNewestFirst(t *testing.T, runs []runlog.Run) {
 	t.Helper()
 	for i := 1; i < len(runs); i++ {
 		a, b := runs[i-1], runs[i]
@@ -351,7 +352,7 @@ func sideBySide(t *testing.T, s logstore.Store) {
 }
 
 // wantNewestFirstIn is wantNewestFirst for goroutines that may not end the test.
-func wantNewestFirstIn(t *testing.T, runs []logstore.Run) {
+func wantNewestFirstIn(t *testing.T, runs []runlog.Run) {
 	t.Helper()
 	for i := 1; i < len(runs); i++ {
 		if runs[i-1].RunID <= runs[i].RunID {

@@ -10,18 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // logOf returns lines from to to of a run, inclusive.
-func logOf(r run, from, to int) []logstore.Line {
-	var all []logstore.Line
+func logOf(r run, from, to int) []runlog.Line {
+	var all []runlog.Line
 	for seq := from; seq <= to; seq++ {
 		level := "info"
 		if seq%10 == 0 {
 			level = "error"
 		}
-		all = append(all, logstore.Line{
+		all = append(all, runlog.Line{
 			RunID: r.id(), Job: r.job, Attempt: r.attempt, Seq: int64(seq), At: r.fire.Add(ms(seq)),
 			Level: level, Output: "stdout", Text: fmt.Sprintf("line %d of a log that says something", seq),
 		})
@@ -29,7 +30,7 @@ func logOf(r run, from, to int) []logstore.Line {
 	return all
 }
 
-func wantLines(t *testing.T, s logstore.Store, filter logstore.LineFilter, want []logstore.Line) {
+func wantLines(t *testing.T, s logstore.Store, filter logstore.LineFilter, want []runlog.Line) {
 	t.Helper()
 	got, err := s.Lines(t.Context(), filter)
 	if err != nil {
@@ -131,7 +132,7 @@ func linesByLevel(t *testing.T, s logstore.Store) {
 	r := newRun()
 	w := &writes{store: s}
 	w.lines(t, logOf(r, 1, 2000)...)
-	var errs []logstore.Line
+	var errs []runlog.Line
 	for _, l := range logOf(r, 1, 2000) {
 		if l.Level == "error" {
 			errs = append(errs, l)
@@ -189,18 +190,18 @@ func linesOfAllKinds(t *testing.T, s logstore.Store) {
 
 func invalidLines(t *testing.T, s logstore.Store) {
 	w := &writes{store: s}
-	refuse := func(field string, change func(*logstore.Line)) {
+	refuse := func(field string, change func(*runlog.Line)) {
 		t.Helper()
 		lines := logOf(newRun(), 1, 2)
 		change(&lines[1])
 		wantInvalid(t, s.WriteLines(t.Context(), w.token(), lines), field)
 	}
-	refuse("run_id", func(l *logstore.Line) { l.RunID = "1234" })
-	refuse("job", func(l *logstore.Line) { l.Job = "nogroup" })
-	refuse("attempt", func(l *logstore.Line) { l.Attempt = 0 })
-	refuse("seq", func(l *logstore.Line) { l.Seq = 0 })
-	refuse("at", func(l *logstore.Line) { l.At = time.Time{} })
-	refuse("level", func(l *logstore.Line) { l.Level = strings.Repeat("x", 300) })
+	refuse("run_id", func(l *runlog.Line) { l.RunID = "1234" })
+	refuse("job", func(l *runlog.Line) { l.Job = "nogroup" })
+	refuse("attempt", func(l *runlog.Line) { l.Attempt = 0 })
+	refuse("seq", func(l *runlog.Line) { l.Seq = 0 })
+	refuse("at", func(l *runlog.Line) { l.At = time.Time{} })
+	refuse("level", func(l *runlog.Line) { l.Level = strings.Repeat("x", 300) })
 	wantLines(t, s, logstore.LineFilter{RunID: newRun().id(), Attempt: 1}, nil)
 
 	refuseFilter := func(field string, f logstore.LineFilter) {

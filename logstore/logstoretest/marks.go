@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -16,7 +17,7 @@ func marks(t *testing.T, s logstore.Store) {
 	write(t, s, r.record(job.StatusPending, ms(5), ""), r.finished(job.StatusFailed, "worker-1", time.Second))
 	before := getRun(t, s, r.id())
 	mark := func(as job.Mark, note string, after time.Duration) logstore.Update {
-		u := r.update(logstore.KindMarked, after)
+		u := r.update(runlog.KindMarked, after)
 		u.Status, u.Mark, u.Reason, u.By = job.StatusFailed, as, note, "ann"
 		return u
 	}
@@ -28,20 +29,20 @@ func marks(t *testing.T, s logstore.Store) {
 	if d := cmp.Diff(before, getRun(t, s, r.id())); d != "" {
 		t.Errorf("a mark changes the run: %s", d)
 	}
-	changes, err := s.Changes(t.Context(), r.id(), logstore.Whole)
+	changes, err := s.Changes(t.Context(), r.id(), runlog.Whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []logstore.Change
+	var got []runlog.Change
 	for _, c := range changes {
-		if c.Kind == logstore.KindMarked {
+		if c.Kind == runlog.KindMarked {
 			got = append(got, c)
 		}
 	}
-	change := func(u logstore.Update) logstore.Change {
-		return logstore.Change{RunID: u.RunID, Job: u.Job, Attempt: 1, At: u.At, Kind: logstore.KindMarked, Status: job.StatusFailed, Detail: u.Reason, Mark: u.Mark, By: "ann"}
+	change := func(u logstore.Update) runlog.Change {
+		return runlog.Change{RunID: u.RunID, Job: u.Job, Attempt: 1, At: u.At, Kind: runlog.KindMarked, Status: job.StatusFailed, Detail: u.Reason, Mark: u.Mark, By: "ann"}
 	}
-	if d := cmp.Diff([]logstore.Change{change(first), change(second)}, got); d != "" {
+	if d := cmp.Diff([]runlog.Change{change(first), change(second)}, got); d != "" {
 		t.Error(d)
 	}
 	counts, err := s.Counts(t.Context(), logstore.RunFilter{Jobs: []job.Name{r.job}})

@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // ofPiece makes an update one about a piece.
 func ofPiece(u logstore.Update, index, total int) logstore.Update {
-	u.Piece, u.Total = logstore.PieceAt(index), total
+	u.Piece, u.Total = runlog.PieceAt(index), total
 	return u
 }
 
@@ -132,7 +133,7 @@ func manyPieces(t *testing.T, s logstore.Store) {
 		if page.Counts[job.StatusSucceeded] != total {
 			t.Errorf("page %d counts %v; want all %d", n, page.Counts, total)
 		}
-		if f.From = page.Next; f.From == logstore.Whole {
+		if f.From = page.Next; f.From == runlog.Whole {
 			break
 		}
 	}
@@ -162,13 +163,13 @@ func pieceTimeline(t *testing.T, s logstore.Store) {
 	end.Result = json.RawMessage(`{"rows":1}`)
 	write(t, s, r.recorded(job.StatusPending), ofPiece(r.progress(10, "step 1", ms(500)), 4, 5), end, end, late,
 		ofPiece(r.finished(job.StatusSucceeded, "worker-3", time.Second), 3, 5))
-	changes, err := s.Changes(t.Context(), r.id(), logstore.PieceAt(4))
+	changes, err := s.Changes(t.Context(), r.id(), runlog.PieceAt(4))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, c := range changes {
-		if c.Piece != logstore.PieceAt(4) || c.RunID != r.id() || c.Job != r.job {
+		if c.Piece != runlog.PieceAt(4) || c.RunID != r.id() || c.Job != r.job {
 			t.Errorf("a change is of %s of %s, piece %d", c.RunID, c.Job, c.Piece.Index())
 		}
 		got = append(got, fmt.Sprintf("+%v %s %s %s", c.At.Sub(r.fire), c.Kind, c.Status, c.Instance))
@@ -181,7 +182,7 @@ func pieceTimeline(t *testing.T, s logstore.Store) {
 		t.Errorf("the timeline of a piece differs (-want +got):\n%s", diff)
 	}
 	wantTimeline(t, s, r, "1: +5ms recorded pending")
-	if _, err := s.Changes(t.Context(), r.id(), logstore.PieceAt(1)); err == nil {
+	if _, err := s.Changes(t.Context(), r.id(), runlog.PieceAt(1)); err == nil {
 		t.Error("the timeline of an unknown piece is found")
 	}
 }
@@ -189,10 +190,10 @@ func pieceTimeline(t *testing.T, s logstore.Store) {
 func pieceLines(t *testing.T, s logstore.Store) {
 	r := newRun()
 	w := &writes{store: s}
-	linesOf := func(index, from, to int) []logstore.Line {
+	linesOf := func(index, from, to int) []runlog.Line {
 		all := logOf(r, from, to)
 		for i := range all {
-			all[i].Piece = logstore.PieceAt(index)
+			all[i].Piece = runlog.PieceAt(index)
 			all[i].Text = fmt.Sprintf("piece %d says: %s", index, all[i].Text)
 		}
 		return all
@@ -201,11 +202,11 @@ func pieceLines(t *testing.T, s logstore.Store) {
 	w.lines(t, linesOf(1, 2, 6)...)
 	filter := logstore.LineFilter{RunID: r.id(), Attempt: 1}
 	wantLines(t, s, filter, logOf(r, 1, 2))
-	filter.Piece = logstore.PieceAt(0)
+	filter.Piece = runlog.PieceAt(0)
 	wantLines(t, s, filter, linesOf(0, 1, 5))
-	filter.Piece = logstore.PieceAt(1)
+	filter.Piece = runlog.PieceAt(1)
 	wantLines(t, s, filter, linesOf(1, 1, 6))
-	filter.Piece = logstore.PieceAt(2)
+	filter.Piece = runlog.PieceAt(2)
 	wantLines(t, s, filter, nil)
 	filter.Piece = -1
 	_, err := s.Lines(t.Context(), filter)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -92,10 +93,10 @@ func reports(t *testing.T, s logstore.Store) {
 	runs := logstore.RunFilter{From: whole.From, To: whole.To}
 	compareAll := func() {
 		t.Helper()
-		for step, parts := range map[logstore.Step]int{logstore.StepDay: 1, logstore.StepHour: 24, logstore.StepMinute: 720} {
+		for step, parts := range map[runlog.Step]int{runlog.StepDay: 1, runlog.StepHour: 24, runlog.StepMinute: 720} {
 			f, half := whole, runs
 			f.Step = step
-			if step == logstore.StepMinute {
+			if step == runlog.StepMinute {
 				f.To, half.To = day.Add(12*time.Hour), day.Add(12*time.Hour)
 			}
 			want, err := s.Histogram(t.Context(), half, parts)
@@ -114,7 +115,7 @@ func reports(t *testing.T, s logstore.Store) {
 			}
 		}
 		rows := 0
-		for _, by := range [][]logstore.Dimension{{}, {logstore.ByGroup}, {logstore.ByJob}, {logstore.ByJob, logstore.ByVersion}, {logstore.ByGroup, logstore.ByInstance}} {
+		for _, by := range [][]runlog.Dimension{{}, {runlog.ByGroup}, {runlog.ByJob}, {runlog.ByJob, runlog.ByVersion}, {runlog.ByGroup, runlog.ByInstance}} {
 			f := whole
 			f.By = by
 			for _, row := range reportOf(t, s, f).Rows {
@@ -167,14 +168,14 @@ func reports(t *testing.T, s logstore.Store) {
 	near("commit", total.Committed.P99, ms(5))
 	near("the time to the end", total.Finished.P50, 6200*time.Millisecond+ms(10))
 
-	before := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []logstore.Dimension{logstore.ByJob, logstore.ByVersion}})
+	before := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []runlog.Dimension{runlog.ByJob, runlog.ByVersion}})
 	for range 2 { // the second makes the same again
 		if err := s.Repair(t.Context(), day.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	compareAll()
-	after := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []logstore.Dimension{logstore.ByJob, logstore.ByVersion}})
+	after := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []runlog.Dimension{runlog.ByJob, runlog.ByVersion}})
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("a repair has changed what was right (-before +after):\n%s", diff)
 	}
@@ -195,12 +196,12 @@ func reportOrders(t *testing.T, s logstore.Store) {
 			t.Errorf("rows of %+v differ (-want +got):\n%s", f, diff)
 		}
 	}
-	byJob := []logstore.Dimension{logstore.ByJob}
+	byJob := []runlog.Dimension{runlog.ByJob}
 	want(logstore.ReportFilter{By: byJob}, "bill/day", "billing/day", "billing/week", "billing/again", "billing/lost")
-	want(logstore.ReportFilter{By: byJob, Order: logstore.OrderRatio, Limit: 2}, "billing/lost", "bill/day")
-	want(logstore.ReportFilter{By: byJob, Order: logstore.OrderDuration, Limit: 1}, "billing/again")
-	for _, order := range []logstore.Order{logstore.OrderRuns, logstore.OrderFailures, logstore.OrderRatio, logstore.OrderDuration, logstore.OrderLateness} {
-		for _, step := range []logstore.Step{logstore.StepNone, logstore.StepHour} {
+	want(logstore.ReportFilter{By: byJob, Order: runlog.OrderRatio, Limit: 2}, "billing/lost", "bill/day")
+	want(logstore.ReportFilter{By: byJob, Order: runlog.OrderDuration, Limit: 1}, "billing/again")
+	for _, order := range []runlog.Order{runlog.OrderRuns, runlog.OrderFailures, runlog.OrderRatio, runlog.OrderDuration, runlog.OrderLateness} {
+		for _, step := range []runlog.Step{runlog.StepNone, runlog.StepHour} {
 			f := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: byJob, Step: step, Order: order, Limit: logstore.MaxReportRows}
 			all := reportOf(t, s, f)
 			f.Limit = 2
@@ -214,8 +215,8 @@ func reportOrders(t *testing.T, s logstore.Store) {
 	want(logstore.ReportFilter{By: byJob, Groups: []string{}})
 	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/lost", "billing/unknown"}}, "billing/lost")
 	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/unknown"}})
-	want(logstore.ReportFilter{By: []logstore.Dimension{logstore.ByInstance}, Group: "billing"}, "worker-0", "worker-1", "worker-2")
-	busiest := reportOf(t, s, logstore.ReportFilter{From: day.Add(time.Second), To: day.Add(12*time.Hour - time.Second), Step: logstore.StepMinute, Order: logstore.OrderRuns, Limit: 1, Times: []logstore.Timing{logstore.TimeNone}})
+	want(logstore.ReportFilter{By: []runlog.Dimension{runlog.ByInstance}, Group: "billing"}, "worker-0", "worker-1", "worker-2")
+	busiest := reportOf(t, s, logstore.ReportFilter{From: day.Add(time.Second), To: day.Add(12*time.Hour - time.Second), Step: runlog.StepMinute, Order: runlog.OrderRuns, Limit: 1, Times: []runlog.Timing{runlog.TimeNone}})
 	if !busiest.From.Equal(day) || !busiest.To.Equal(day.Add(12*time.Hour)) || len(busiest.Rows) != 1 || busiest.Rows[0].Runs != 12 || !busiest.Rows[0].At.Equal(day.Add(10*time.Hour)) {
 		t.Errorf("the busiest minute is %+v; want that of the 12 that were missed", busiest)
 	}
@@ -223,9 +224,9 @@ func reportOrders(t *testing.T, s logstore.Store) {
 		t.Errorf("a brief row is %+v", busiest.Rows[0])
 	}
 	reportTimes(t, s, day)
-	hours := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), Step: logstore.StepHour, Limit: 1, Total: true}
+	hours := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), Step: runlog.StepHour, Limit: 1, Total: true}
 	all := hours
-	all.Step = logstore.StepNone
+	all.Step = runlog.StepNone
 	total := reportOf(t, s, hours)
 	if diff := cmp.Diff(reportOf(t, s, all).Rows[0], total.Total); diff != "" || len(total.Rows) != 1 {
 		t.Errorf("the total of %d hours differs (-whole +total):\n%s", len(total.Rows), diff)
@@ -246,10 +247,10 @@ func reportOrders(t *testing.T, s logstore.Store) {
 		_, err := s.Report(t.Context(), f)
 		wantInvalid(t, err, field)
 	}
-	refuse("by", logstore.ReportFilter{By: []logstore.Dimension{logstore.ByCause}})
-	refuse("by", logstore.ReportFilter{By: []logstore.Dimension{logstore.ByVersion}})
-	refuse("by", logstore.ReportFilter{By: []logstore.Dimension{logstore.ByJob, logstore.ByInstance}})
-	refuse("step", logstore.ReportFilter{Step: logstore.StepMinute, By: byJob})
+	refuse("by", logstore.ReportFilter{By: []runlog.Dimension{runlog.ByCause}})
+	refuse("by", logstore.ReportFilter{By: []runlog.Dimension{runlog.ByVersion}})
+	refuse("by", logstore.ReportFilter{By: []runlog.Dimension{runlog.ByJob, runlog.ByInstance}})
+	refuse("step", logstore.ReportFilter{Step: runlog.StepMinute, By: byJob})
 	refuse("step", logstore.ReportFilter{Step: "year"})
 	refuse("order", logstore.ReportFilter{Order: "colour"})
 	refuse("limit", logstore.ReportFilter{Limit: -1})
@@ -311,18 +312,18 @@ func failures(t *testing.T, s logstore.Store) {
 // all.
 func reportTimes(t *testing.T, s logstore.Store, day time.Time) {
 	t.Helper()
-	f := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []logstore.Dimension{logstore.ByJob}, Order: logstore.OrderRatio, Total: true}
+	f := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []runlog.Dimension{runlog.ByJob}, Order: runlog.OrderRatio, Total: true}
 	all := reportOf(t, s, f)
-	spreads := func(r *logstore.ReportRow) []*logstore.Spread {
-		return []*logstore.Spread{&r.Duration, &r.Committed, &r.Delivered, &r.Started, &r.Finished}
+	spreads := func(r *runlog.ReportRow) []*runlog.Spread {
+		return []*runlog.Spread{&r.Duration, &r.Committed, &r.Delivered, &r.Started, &r.Finished}
 	}
-	want := func(times []logstore.Timing, told ...int) {
+	want := func(times []runlog.Timing, told ...int) {
 		t.Helper()
 		want := logstore.Report{From: all.From, To: all.To, Rows: slices.Clone(all.Rows), Total: all.Total}
-		for _, r := range append([]*logstore.ReportRow{&want.Total}, pointers(want.Rows)...) {
+		for _, r := range append([]*runlog.ReportRow{&want.Total}, pointers(want.Rows)...) {
 			for i, spread := range spreads(r) {
 				if !slices.Contains(told, i) {
-					*spread = logstore.Spread{}
+					*spread = runlog.Spread{}
 				}
 			}
 		}
@@ -331,20 +332,20 @@ func reportTimes(t *testing.T, s logstore.Store, day time.Time) {
 			t.Errorf("the report that tells %v differs from one that tells all (-want +got):\n%s", times, diff)
 		}
 	}
-	for i, timing := range logstore.Timings {
-		want([]logstore.Timing{timing}, i)
+	for i, timing := range runlog.Timings {
+		want([]runlog.Timing{timing}, i)
 	}
-	want([]logstore.Timing{logstore.TimeStarted, logstore.TimeDuration}, 0, 3)
-	want([]logstore.Timing{logstore.TimeNone})
-	for _, wrong := range [][]logstore.Timing{{"sometimes"}, {logstore.TimeNone, logstore.TimeStarted}} {
+	want([]runlog.Timing{runlog.TimeStarted, runlog.TimeDuration}, 0, 3)
+	want([]runlog.Timing{runlog.TimeNone})
+	for _, wrong := range [][]runlog.Timing{{"sometimes"}, {runlog.TimeNone, runlog.TimeStarted}} {
 		f.Times = wrong
 		_, err := s.Report(t.Context(), f)
 		wantInvalid(t, err, "times")
 	}
 }
 
-func pointers(rows []logstore.ReportRow) []*logstore.ReportRow {
-	all := make([]*logstore.ReportRow, len(rows))
+func pointers(rows []runlog.ReportRow) []*runlog.ReportRow {
+	all := make([]*runlog.ReportRow, len(rows))
 	for i := range rows {
 		all[i] = &rows[i]
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -209,7 +210,7 @@ func previewTrim(t *testing.T, s logstore.Store) {
 	if effect.Now.Runs != 7 || effect.Now.Lines != 700 || effect.Now.Bytes <= 0 {
 		t.Errorf("there is %+v; want 7 runs and 700 lines", effect.Now)
 	}
-	if effect.Frees != (logstore.Amount{}) {
+	if effect.Frees != (runlog.Amount{}) {
 		t.Errorf("a trim frees %+v; want nothing", effect.Frees)
 	}
 	if e := effect.Expected; e.Runs < 30 || e.Runs > 35 || e.Lines < 1000 || e.Lines > 1150 || e.Bytes <= 0 {

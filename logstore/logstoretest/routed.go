@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 func (r run) held(reason string, delivery int, after time.Duration) logstore.Update {
-	u := r.update(logstore.KindHeld, after)
+	u := r.update(runlog.KindHeld, after)
 	u.Reason, u.Delivery = reason, delivery
 	return u
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -45,7 +46,7 @@ func story(r run) []logstore.Update {
 	return []logstore.Update{record, r.started("worker-1", 1, ms(10)), r.started("worker-2", 2, 30*time.Second), end}
 }
 
-func endOfStory(r run) logstore.Run {
+func endOfStory(r run) runlog.Run {
 	want := r.row(job.StatusFailed)
 	want.StartedAt, want.FinishedAt = r.fire.Add(30*time.Second), r.fire.Add(40*time.Second)
 	want.Instance, want.Delivery, want.Message, want.Reason, want.By = "worker-2", 2, "disk full", "noticed 20s late", "ann"
@@ -291,7 +292,7 @@ func invalidUpdates(t *testing.T, s logstore.Store) {
 	refuse("kind", func(u *logstore.Update) { u.Kind = "ended" })
 	refuse("status", func(u *logstore.Update) { u.Status = job.StatusSkipped })
 	refuse("status", func(u *logstore.Update) { u.Status = "dead" })
-	refuse("status", func(u *logstore.Update) { u.Kind, u.Status = logstore.KindRecorded, job.StatusRunning })
+	refuse("status", func(u *logstore.Update) { u.Kind, u.Status = runlog.KindRecorded, job.StatusRunning })
 	refuse("broadcast_index", func(u *logstore.Update) { u.Piece = -1 })
 	refuse("broadcast_total", func(u *logstore.Update) { u.Piece = 1 })
 	refuse("parent_run_id", func(u *logstore.Update) { u.Parent = "1234" })
@@ -312,7 +313,7 @@ func unknownRun(t *testing.T, s logstore.Store) {
 	if _, err := s.Run(t.Context(), id); !errors.Is(err, job.ErrNotFound) {
 		t.Errorf("Run returns %v; want job.ErrNotFound", err)
 	}
-	if _, err := s.Changes(t.Context(), id, logstore.Whole); !errors.Is(err, job.ErrNotFound) {
+	if _, err := s.Changes(t.Context(), id, runlog.Whole); !errors.Is(err, job.ErrNotFound) {
 		t.Errorf("Changes returns %v; want job.ErrNotFound", err)
 	}
 	lines, err := s.Lines(t.Context(), logstore.LineFilter{RunID: id, Attempt: 1})
@@ -321,7 +322,7 @@ func unknownRun(t *testing.T, s logstore.Store) {
 	}
 	_, err = s.Run(t.Context(), "nonsense")
 	wantInvalid(t, err, "run_id")
-	_, err = s.Changes(t.Context(), "nonsense", logstore.Whole)
+	_, err = s.Changes(t.Context(), "nonsense", runlog.Whole)
 	wantInvalid(t, err, "run_id")
 }
 
@@ -359,7 +360,7 @@ func foreignUpdates(t *testing.T, s logstore.Store) {
 	forged.Message = "forged"
 	second := a.try(2).finished(job.StatusFailed, "evil", 4*time.Second)
 	piece := a.finished(job.StatusFailed, "evil", 5*time.Second)
-	piece.Piece, piece.Total = logstore.PieceAt(0), 2
+	piece.Piece, piece.Total = runlog.PieceAt(0), 2
 	for _, u := range []logstore.Update{
 		as(intruder, forged), as(intruder, second), as(intruder, piece), as(intruder, a.started("evil", 3, time.Second)),
 		as(intruder, a.finished(job.StatusSucceeded, "evil", 3*time.Second)), as(intruder, a.progress(7, "evil", time.Second)),

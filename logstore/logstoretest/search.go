@@ -13,12 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // said returns a line of a run, at info.
-func (r run) said(seq int, text string) logstore.Line {
-	return logstore.Line{RunID: r.id(), Job: r.job, Attempt: r.attempt, Seq: int64(seq), At: r.fire.Add(ms(seq)), Level: "info", Output: "stdout", Text: text}
+func (r run) said(seq int, text string) runlog.Line {
+	return runlog.Line{RunID: r.id(), Job: r.job, Attempt: r.attempt, Seq: int64(seq), At: r.fire.Add(ms(seq)), Level: "info", Output: "stdout", Text: text}
 }
 
 func findLines(t *testing.T, s logstore.Store, f logstore.SearchFilter) logstore.SearchPage {
@@ -120,7 +121,7 @@ func searchFilters(t *testing.T, s logstore.Store) {
 
 func searchPages(t *testing.T, s logstore.Store) {
 	w := &writes{store: s}
-	var all []logstore.Line
+	var all []runlog.Line
 	for hour := range 40 {
 		r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", hour%3))).at(epoch.Add(time.Duration(hour/2) * time.Hour))
 		all = append(all, logOf(r, 1, 20)...)
@@ -129,11 +130,11 @@ func searchPages(t *testing.T, s logstore.Store) {
 	w.lines(t, all[10:30]...) // again
 	pieces := logOf(newRun().at(epoch.Add(3*time.Hour)), 1, 40)
 	for i := range pieces {
-		pieces[i].Piece, pieces[i].Seq = logstore.PieceAt(i/20), int64(i%20+1)
+		pieces[i].Piece, pieces[i].Seq = runlog.PieceAt(i/20), int64(i%20+1)
 	}
 	all = append(all, pieces...)
 	w.lines(t, pieces...)
-	var got []logstore.Line
+	var got []runlog.Line
 	f := logstore.SearchFilter{Text: "log says", Limit: 37}
 	for {
 		page := findLines(t, s, f)
@@ -166,25 +167,25 @@ func searchLikeTheModel(t *testing.T, s logstore.Store) {
 		}
 		return b.String()
 	}
-	var all []logstore.Line
+	var all []runlog.Line
 	w := &writes{store: s}
 	for hour := range 60 {
 		r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", hour%7))).at(epoch.Add(time.Duration(hour) * time.Hour))
-		var lines []logstore.Line
+		var lines []runlog.Line
 		for seq := range 12 {
 			lines = append(lines, r.said(seq+1, text(8)))
 		}
 		all = append(all, lines...)
 		w.lines(t, lines...)
 	}
-	slices.SortFunc(all, func(a, b logstore.Line) int { return logstore.CompareHits(&a, &b) })
+	slices.SortFunc(all, func(a, b runlog.Line) int { return logstore.CompareHits(&a, &b) })
 	for range 60 {
 		query := text(3)
 		if random.IntN(3) == 0 {
 			query = `"` + query + `"`
 		}
 		terms := logstore.ParseTerms(query)
-		want := []logstore.Line{}
+		want := []runlog.Line{}
 		for i := range all {
 			if terms.Match(all[i].Text) {
 				want = append(want, all[i])

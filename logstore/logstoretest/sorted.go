@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -50,7 +51,7 @@ func sortedLists(t *testing.T, s logstore.Store) {
 					continue
 				}
 				want := slices.Clone(all)
-				slices.SortFunc(want, func(a, b logstore.Run) int { return o.Compare(&a, &b) })
+				slices.SortFunc(want, func(a, b runlog.Run) int { return o.Compare(&a, &b) })
 				for _, limit := range []int{7, logstore.MaxRuns} {
 					f.Sort, f.Limit = o, limit
 					got := list(t, s, f)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -40,7 +41,7 @@ func (r run) id() job.RunID {
 	return job.FireRunID(r.job, r.fire.UnixMilli(), job.CauseSchedule)
 }
 
-func (r run) update(kind logstore.Kind, after time.Duration) logstore.Update {
+func (r run) update(kind runlog.Kind, after time.Duration) logstore.Update {
 	return logstore.Update{
 		Kind: kind, RunID: r.id(), Job: r.job, Version: r.version, Attempt: r.attempt, Cause: job.CauseSchedule,
 		At: r.fire.Add(after), CommittedAt: r.fire.Add(ms(5)),
@@ -48,32 +49,32 @@ func (r run) update(kind logstore.Kind, after time.Duration) logstore.Update {
 }
 
 func (r run) recorded(status job.Status) logstore.Update {
-	u := r.update(logstore.KindRecorded, ms(5))
+	u := r.update(runlog.KindRecorded, ms(5))
 	u.Status = status
 	return u
 }
 
 func (r run) started(instance string, delivery int, after time.Duration) logstore.Update {
-	u := r.update(logstore.KindStarted, after)
+	u := r.update(runlog.KindStarted, after)
 	u.Instance, u.Delivery, u.StartedAt = instance, delivery, u.At
 	return u
 }
 
 func (r run) progress(percent float64, text string, after time.Duration) logstore.Update {
-	u := r.update(logstore.KindProgress, after)
+	u := r.update(runlog.KindProgress, after)
 	u.Instance, u.Delivery, u.StartedAt, u.Progress, u.ProgressText = "worker-1", 1, r.fire.Add(ms(10)), percent, text
 	return u
 }
 
 func (r run) finished(status job.Status, instance string, after time.Duration) logstore.Update {
-	u := r.update(logstore.KindFinished, after)
+	u := r.update(runlog.KindFinished, after)
 	u.Status, u.Instance, u.Delivery, u.StartedAt, u.FinishedAt = status, instance, 1, r.fire.Add(ms(10)), u.At
 	return u
 }
 
 // row is the run's row of history as far as its record tells.
-func (r run) row(status job.Status) logstore.Run {
-	return logstore.Run{
+func (r run) row(status job.Status) runlog.Run {
+	return runlog.Run{
 		RunID: r.id(), Job: r.job, Version: r.version, Attempt: r.attempt, Status: status, Cause: job.CauseSchedule,
 		FireTime: r.fire, CommittedAt: r.fire.Add(ms(5)), Count: 1,
 	}
@@ -97,7 +98,7 @@ func (w *writes) runs(t *testing.T, updates ...logstore.Update) {
 	}
 }
 
-func (w *writes) lines(t *testing.T, lines ...logstore.Line) {
+func (w *writes) lines(t *testing.T, lines ...runlog.Line) {
 	t.Helper()
 	if err := w.store.WriteLines(t.Context(), w.token(), lines); err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func write(t *testing.T, s logstore.Store, updates ...logstore.Update) {
 	}
 }
 
-func getRun(t *testing.T, s logstore.Store, id job.RunID) []logstore.Run {
+func getRun(t *testing.T, s logstore.Store, id job.RunID) []runlog.Run {
 	t.Helper()
 	runs, err := s.Run(t.Context(), id)
 	if err != nil {
@@ -130,7 +131,7 @@ func getRun(t *testing.T, s logstore.Store, id job.RunID) []logstore.Run {
 	return runs
 }
 
-func wantRun(t *testing.T, s logstore.Store, want ...logstore.Run) {
+func wantRun(t *testing.T, s logstore.Store, want ...runlog.Run) {
 	t.Helper()
 	if diff := cmp.Diff(want, getRun(t, s, want[0].RunID), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("run differs (-want +got):\n%s", diff)
@@ -141,7 +142,7 @@ func wantRun(t *testing.T, s logstore.Store, want ...logstore.Run) {
 // what, and by whom.
 func timeline(t *testing.T, s logstore.Store, r run) []string {
 	t.Helper()
-	changes, err := s.Changes(t.Context(), r.id(), logstore.Whole)
+	changes, err := s.Changes(t.Context(), r.id(), runlog.Whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func timeline(t *testing.T, s logstore.Store, r run) []string {
 		if c.Instance != "" {
 			line += fmt.Sprintf(" %s/%d", c.Instance, c.Delivery)
 		}
-		if c.Kind == logstore.KindProgress {
+		if c.Kind == runlog.KindProgress {
 			line += fmt.Sprintf(" %g%%", c.Progress)
 		}
 		if c.Detail != "" {

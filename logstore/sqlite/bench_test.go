@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -36,11 +37,11 @@ func BenchmarkWriteRuns(b *testing.B) {
 					fire := at.Add(time.Duration(i*20) * time.Microsecond).Truncate(time.Millisecond)
 					name := names[i%jobs]
 					u := logstore.Update{
-						Kind: logstore.KindRecorded, Job: name, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1,
+						Kind: runlog.KindRecorded, Job: name, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1,
 						Cause: job.CauseSchedule, At: fire.Add(5 * time.Millisecond), Status: job.StatusPending,
 					}
 					recorded = append(recorded, u)
-					u.Kind, u.Status, u.CommittedAt = logstore.KindFinished, job.StatusSucceeded, u.At
+					u.Kind, u.Status, u.CommittedAt = runlog.KindFinished, job.StatusSucceeded, u.At
 					u.StartedAt, u.FinishedAt = fire.Add(10*time.Millisecond), fire.Add(12*time.Millisecond)
 					u.Instance, u.Delivery, u.LogLines = "worker-7f9c", 1, 3
 					finished = append(finished, u)
@@ -73,12 +74,12 @@ func BenchmarkWriteLines(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		at = at.Add(time.Second)
-		lines := make([]logstore.Line, 0, runs*each)
+		lines := make([]runlog.Line, 0, runs*each)
 		for i := range runs {
 			name := job.Name(fmt.Sprintf("group/job-%d", i))
 			id := job.FireRunID(name, at.UnixMilli(), job.CauseSchedule)
 			for seq := range each {
-				lines = append(lines, logstore.Line{
+				lines = append(lines, runlog.Line{
 					RunID: id, Job: name, Attempt: 1, Seq: int64(seq + 1), At: at, Level: "info", Output: "stdout",
 					Text: fmt.Sprintf("processed order %d of customer %d in %d ms", i*7919, i*104729%5000, seq*13),
 				})
@@ -116,7 +117,7 @@ func BenchmarkRead(b *testing.B) {
 		for i, name := range names {
 			fire := at.Add(time.Duration(second) * time.Second)
 			u := logstore.Update{
-				Kind: logstore.KindFinished, Job: name, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1,
+				Kind: runlog.KindFinished, Job: name, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1,
 				Cause: job.CauseSchedule, At: fire.Add(5 * time.Millisecond), CommittedAt: fire, Status: job.StatusSucceeded,
 				StartedAt: fire, FinishedAt: fire.Add(time.Second), Instance: "worker-7f9c", Delivery: 1,
 			}

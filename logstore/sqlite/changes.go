@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // change is a row of the table of changes. It holds what does not follow from the
@@ -17,8 +17,8 @@ import (
 type change struct {
 	id       []byte
 	attempt  int
-	piece    logstore.Piece
-	kind     logstore.Kind
+	piece    runlog.Piece
+	kind     runlog.Kind
 	slot     int64
 	at       int64
 	status   int64
@@ -37,47 +37,47 @@ func (c *change) values(args []any) []any {
 // change returns the change that r makes, if it is one to be stored.
 func (r *row) change() (change, bool) {
 	switch {
-	case r.Kind == logstore.KindHeld, r.Kind == logstore.KindStarted && r.Instance != "", r.Kind == logstore.KindProgress, r.Kind == logstore.KindMarked:
+	case r.Kind == runlog.KindHeld, r.Kind == runlog.KindStarted && r.Instance != "", r.Kind == runlog.KindProgress, r.Kind == runlog.KindMarked:
 		return changeOf(r, r.Kind), true
-	case r.Kind == logstore.KindRecorded && r.Status == job.StatusQueued:
+	case r.Kind == runlog.KindRecorded && r.Status == job.StatusQueued:
 		return changeOf(r, r.Kind), true
 	}
 	return change{}, false
 }
 
-func changeOf(r *row, kind logstore.Kind) change {
+func changeOf(r *row, kind runlog.Kind) change {
 	c := change{id: r.id, attempt: r.Attempt, piece: r.Piece, kind: kind, at: r.At.UnixMilli(), status: r.status, instance: r.Instance, delivery: r.Delivery}
 	switch kind {
-	case logstore.KindRecorded:
+	case runlog.KindRecorded:
 		c.slot, c.detail, c.instance, c.delivery = r.status, r.Reason, "", 0
-	case logstore.KindHeld:
+	case runlog.KindHeld:
 		c.slot, c.detail = int64(r.Delivery), r.Reason
-	case logstore.KindStarted:
+	case runlog.KindStarted:
 		c.slot, c.detail = int64(r.Delivery), r.Reason
 		if !r.StartedAt.IsZero() {
 			c.at = r.StartedAt.UnixMilli()
 		}
-	case logstore.KindProgress:
+	case runlog.KindProgress:
 		c.slot, c.percent, c.detail = c.at/progressStep.Milliseconds(), r.Progress, r.ProgressText
-	case logstore.KindLate:
+	case runlog.KindLate:
 		// Two ends of one instant differ in their status.
 		c.at = cmp.Or(r.endedAt(), c.at)
 		c.slot, c.detail = c.at<<5|r.status, r.Message
-	case logstore.KindMarked:
+	case runlog.KindMarked:
 		c.slot, c.instance, c.delivery, c.detail = c.at, r.By, int(markCodes[r.Mark]), r.Reason
-	case logstore.KindFinished: // follows from the run
+	case runlog.KindFinished: // follows from the run
 	}
 	return c
 }
 
 // Changes implements [logstore.Store].
-func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece) ([]logstore.Change, error) {
+func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
 	var entries []entry
 	var err error
-	if piece == logstore.Whole {
+	if piece == runlog.Whole {
 		entries, err = s.whole(ctx, id)
 	} else {
 		entries, err = s.attempts(ctx, id, "SELECT "+pieceColumns+", '' FROM pieces WHERE run_id = ? AND piece = ?", packID(id), int(piece))
@@ -91,15 +91,15 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece)
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 	}
 	defer func() { _ = rows.Close() }()
-	var all []logstore.Change
+	var all []runlog.Change
 	for rows.Next() {
-		c := logstore.Change{RunID: id, Job: entries[0].Job, Piece: piece}
+		c := runlog.Change{RunID: id, Job: entries[0].Job, Piece: piece}
 		var kind, at, status int64
 		if err := rows.Scan(&c.Attempt, &kind, &at, &status, &c.Instance, &c.Delivery, &c.Progress, &c.Detail); err != nil {
 			return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 		}
 		c.Kind, c.At, c.Status = kindOf[kind], instant(at), statusOf[status]
-		if c.Kind == logstore.KindMarked {
+		if c.Kind == runlog.KindMarked {
 			c.Mark, c.By, c.Instance, c.Delivery = markOf[int64(c.Delivery)], c.Instance, "", 0
 		}
 		all = append(all, c)
@@ -110,7 +110,7 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece)
 	for i := range entries {
 		all = append(all, entries[i].changes(all)...)
 	}
-	slices.SortStableFunc(all, func(a, b logstore.Change) int {
+	slices.SortStableFunc(all, func(a, b runlog.Change) int {
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(kindCodes[a.Kind], kindCodes[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
 	})
 	return all, nil
@@ -118,9 +118,9 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece)
 
 // changes returns the points of the timeline that follow from e, without those that
 // are stored.
-func (e *entry) changes(stored []logstore.Change) []logstore.Change {
-	var derived []logstore.Change
-	add := func(at time.Time, c logstore.Change) {
+func (e *entry) changes(stored []runlog.Change) []runlog.Change {
+	var derived []runlog.Change
+	add := func(at time.Time, c runlog.Change) {
 		if !at.IsZero() {
 			c.RunID, c.Job, c.Attempt, c.Piece, c.At = e.RunID, e.Job, e.Attempt, e.Piece, at
 			derived = append(derived, c)
@@ -128,22 +128,22 @@ func (e *entry) changes(stored []logstore.Change) []logstore.Change {
 	}
 	committedAt, ruledAt := e.CommittedAt, instant(e.ruledAt)
 	if e.ruled == 0 || committedAt.Before(ruledAt) {
-		pending := logstore.Change{Kind: logstore.KindRecorded, Status: job.StatusPending}
+		pending := runlog.Change{Kind: runlog.KindRecorded, Status: job.StatusPending}
 		if e.reasonOf == statusCodes[job.StatusPending] {
 			pending.Detail = e.reason
 		}
 		add(committedAt, pending)
 	}
-	add(ruledAt, logstore.Change{Kind: logstore.KindRecorded, Status: statusOf[e.ruled], Detail: e.endedByReason})
-	if !slices.ContainsFunc(stored, func(c logstore.Change) bool {
-		return c.Kind == logstore.KindStarted && c.Attempt == e.Attempt && c.Delivery == e.Delivery
+	add(ruledAt, runlog.Change{Kind: runlog.KindRecorded, Status: statusOf[e.ruled], Detail: e.endedByReason})
+	if !slices.ContainsFunc(stored, func(c runlog.Change) bool {
+		return c.Kind == runlog.KindStarted && c.Attempt == e.Attempt && c.Delivery == e.Delivery
 	}) {
-		add(e.StartedAt, logstore.Change{Kind: logstore.KindStarted, Status: job.StatusRunning, Instance: e.Instance, Delivery: e.Delivery})
+		add(e.StartedAt, runlog.Change{Kind: runlog.KindStarted, Status: job.StatusRunning, Instance: e.Instance, Delivery: e.Delivery})
 	}
 	if e.reported != 0 {
-		end := logstore.Change{Kind: logstore.KindFinished, Status: statusOf[e.reported], Instance: e.Instance, Delivery: e.Delivery, Detail: e.Message}
+		end := runlog.Change{Kind: runlog.KindFinished, Status: statusOf[e.reported], Instance: e.Instance, Delivery: e.Delivery, Detail: e.Message}
 		if e.ruled != 0 && e.ruled != e.reported {
-			end.Kind = logstore.KindLate
+			end.Kind = runlog.KindLate
 		}
 		add(instant(e.reportedAt), end)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // Bounds of a chunk. A reader that looks for a line reads whole chunks, and looks
@@ -34,7 +34,7 @@ var words = []string{"", "debug", "info", "warn", "error", "stdout", "stderr", "
 
 // encodeChunk writes consecutive lines: the first one's instant in milliseconds,
 // then for each the milliseconds since the one before, level, output and text.
-func encodeChunk(lines []logstore.Line) []byte {
+func encodeChunk(lines []runlog.Line) []byte {
 	var buf []byte
 	last := lines[0].At.UnixMilli()
 	buf = binary.AppendVarint(append(buf, chunkPlain), last)
@@ -72,7 +72,7 @@ var errDamaged = errors.New("chunk is damaged")
 
 // decodeChunk reads what encodeChunk wrote. Of each line it gives instant, level,
 // output and text.
-func decodeChunk(data []byte, n int) ([]logstore.Line, error) {
+func decodeChunk(data []byte, n int) ([]runlog.Line, error) {
 	if len(data) == 0 || n < 1 || n > maxChunkLines {
 		return nil, errDamaged
 	}
@@ -89,10 +89,10 @@ func decodeChunk(data []byte, n int) ([]logstore.Line, error) {
 	}
 	r := chunkReader{rest: rest}
 	at := r.varint()
-	lines := make([]logstore.Line, n)
+	lines := make([]runlog.Line, n)
 	for i := range lines {
 		at += r.varint()
-		lines[i] = logstore.Line{At: time.UnixMilli(at).UTC(), Level: r.word(), Output: r.word(), Text: r.text()}
+		lines[i] = runlog.Line{At: time.UnixMilli(at).UTC(), Level: r.word(), Output: r.word(), Text: r.text()}
 	}
 	if r.damaged || len(r.rest) > 0 {
 		return nil, errDamaged

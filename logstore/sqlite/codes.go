@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // The numbers of statuses in the file. They rise in the order of a run's life, so
@@ -25,9 +25,9 @@ var causeCodes = map[job.Cause]int64{
 	job.CauseAPI: 5, job.CauseParent: 6, job.CauseRetry: 7,
 }
 
-var kindCodes = map[logstore.Kind]int64{
-	logstore.KindRecorded: 1, logstore.KindStarted: 2, logstore.KindProgress: 3, logstore.KindFinished: 4, logstore.KindLate: 5,
-	logstore.KindHeld: 6, logstore.KindMarked: 7,
+var kindCodes = map[runlog.Kind]int64{
+	runlog.KindRecorded: 1, runlog.KindStarted: 2, runlog.KindProgress: 3, runlog.KindFinished: 4, runlog.KindLate: 5,
+	runlog.KindHeld: 6, runlog.KindMarked: 7,
 }
 
 // A change for a mark has it in the column delivery, and who made it in instance.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -20,7 +21,7 @@ func endOf(n int, status job.Status) logstore.Update {
 // updateOf is an update that ends the run of a fire after some time.
 func updateOf(name job.Name, fire time.Time, took time.Duration, status job.Status) logstore.Update {
 	return logstore.Update{
-		Kind: logstore.KindFinished, Job: name, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1, Cause: job.CauseSchedule,
+		Kind: runlog.KindFinished, Job: name, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Version: 1, Attempt: 1, Cause: job.CauseSchedule,
 		At: fire.Add(took), CommittedAt: fire, Status: status, StartedAt: fire, FinishedAt: fire.Add(took), Instance: "i", Delivery: 1,
 	}
 }

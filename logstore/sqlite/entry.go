@@ -6,20 +6,20 @@ import (
 	"fmt"
 
 	"carillon/job"
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // entry is a row of runs or pieces: a run, and what the file has of how it came to be.
 type entry struct {
-	logstore.Run
+	runlog.Run
 	reported, ruled       int64 // how events and records say that it ended
 	reportedAt, ruledAt   int64
 	reasonOf              int64 // the status of the record that gave reason
 	reason, endedByReason string
 }
 
-func asRuns(entries []entry) []logstore.Run {
-	var runs []logstore.Run
+func asRuns(entries []entry) []runlog.Run {
+	var runs []runlog.Run
 	for i := range entries {
 		runs = append(runs, entries[i].Run)
 	}

@@ -9,23 +9,24 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // facetColumn is where a dimension is. A group is that of the job.
-var facetColumn = map[logstore.Dimension]string{
-	logstore.ByCause: "cause", logstore.ByGroup: "job", logstore.ByJob: "job", logstore.ByVersion: "version", logstore.ByInstance: "instance",
+var facetColumn = map[runlog.Dimension]string{
+	runlog.ByCause: "cause", runlog.ByGroup: "job", runlog.ByJob: "job", runlog.ByVersion: "version", runlog.ByInstance: "instance",
 }
 
 // Facets implements [logstore.Store]. Dimensions of which the filter says nothing are
 // counted in one pass.
-func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (logstore.Facets, error) {
+func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (runlog.Facets, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
 	filter = filter.WithDefaults()
-	facets := logstore.Facets{}
-	var together []logstore.Dimension
+	facets := runlog.Facets{}
+	var together []runlog.Dimension
 	for _, d := range filter.By {
 		apart, narrowed := filter.Apart(d)
 		if !narrowed {
@@ -39,12 +40,12 @@ func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (logsto
 	return facets, s.facets(ctx, filter.RunFilter, filter.Values, facets, together...)
 }
 
-func (s *Store) facets(ctx context.Context, f logstore.RunFilter, values int, into logstore.Facets, by ...logstore.Dimension) error {
+func (s *Store) facets(ctx context.Context, f logstore.RunFilter, values int, into runlog.Facets, by ...runlog.Dimension) error {
 	if len(by) == 0 {
 		return nil
 	}
 	for _, d := range by {
-		into[d] = []logstore.FacetValue{}
+		into[d] = []runlog.FacetValue{}
 	}
 	q := newQuery(f, s.jobs)
 	if q.empty {
@@ -80,7 +81,7 @@ func (s *Store) facets(ctx context.Context, f logstore.RunFilter, values int, in
 	for i, d := range by {
 		for value, n := range counts[i] {
 			if value != "" {
-				into[d] = append(into[d], logstore.FacetValue{Value: value, Count: n})
+				into[d] = append(into[d], runlog.FacetValue{Value: value, Count: n})
 			}
 		}
 		slices.SortFunc(into[d], logstore.CompareFacets)
@@ -90,10 +91,10 @@ func (s *Store) facets(ctx context.Context, f logstore.RunFilter, values int, in
 }
 
 // facets returns the statement for the number of fires by some dimensions.
-func (q *query) facets(by []logstore.Dimension) (string, []any) {
+func (q *query) facets(by []runlog.Dimension) (string, []any) {
 	columns, numbers := make([]string, len(by)), make([]string, len(by))
 	for i, d := range by {
-		if columns[i] = facetColumn[d]; d == logstore.ByStatus {
+		if columns[i] = facetColumn[d]; d == runlog.ByStatus {
 			columns[i] = q.by
 		}
 		numbers[i] = strconv.Itoa(i + 1)
@@ -108,23 +109,23 @@ func (q *query) facets(by []logstore.Dimension) (string, []any) {
 }
 
 // facetValue is empty for a run without one, such as the instance of one that waits.
-func (s *Store) facetValue(d logstore.Dimension, v any) string {
+func (s *Store) facetValue(d runlog.Dimension, v any) string {
 	if text, ok := v.(string); ok {
 		return text
 	}
 	number, _ := v.(int64)
 	switch d {
-	case logstore.ByStatus:
+	case runlog.ByStatus:
 		return string(statusOf[number])
-	case logstore.ByCause:
+	case runlog.ByCause:
 		return string(causeOf[number])
-	case logstore.ByGroup:
+	case runlog.ByGroup:
 		return s.jobs.name(number).Group()
-	case logstore.ByJob:
+	case runlog.ByJob:
 		return string(s.jobs.name(number))
-	case logstore.ByVersion:
+	case runlog.ByVersion:
 		return strconv.FormatInt(number, 10)
-	case logstore.ByInstance:
+	case runlog.ByInstance:
 	}
 	return ""
 }

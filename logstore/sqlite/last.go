@@ -5,15 +5,16 @@ import (
 	"fmt"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // LastRuns implements [logstore.Store].
-func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]logstore.Run, error) {
+func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error) {
 	if n < 1 || n > logstore.MaxLastRuns {
 		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
 	}
-	last := map[job.Name][]logstore.Run{}
+	last := map[job.Name][]runlog.Run{}
 	for _, name := range jobs {
 		id, ok := s.jobs.id(name)
 		if !ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -36,8 +37,8 @@ func TestTheFirstRowsOfAReportAreThoseOfTheWhole(t *testing.T) {
 		}
 	}
 	writeEnds(t, s, updates...)
-	for _, order := range []logstore.Order{logstore.OrderDuration, logstore.OrderRatio, logstore.OrderFailures} {
-		f := logstore.ReportFilter{From: fire, To: fire.Add(time.Hour), By: []logstore.Dimension{logstore.ByJob}, Order: order, Limit: logstore.MaxReportRows, Total: true}
+	for _, order := range []runlog.Order{runlog.OrderDuration, runlog.OrderRatio, runlog.OrderFailures} {
+		f := logstore.ReportFilter{From: fire, To: fire.Add(time.Hour), By: []runlog.Dimension{runlog.ByJob}, Order: order, Limit: logstore.MaxReportRows, Total: true}
 		whole, err := s.Report(t.Context(), f)
 		if err != nil || len(whole.Rows) != 300 {
 			t.Fatalf("the report has %d rows, %v; want 300", len(whole.Rows), err)

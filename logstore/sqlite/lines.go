@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -21,13 +22,13 @@ var (
 )
 
 // WriteLines implements [logstore.Store]. It has no need of the token.
-func (s *Store) WriteLines(ctx context.Context, _ string, lines []logstore.Line) error {
+func (s *Store) WriteLines(ctx context.Context, _ string, lines []runlog.Line) error {
 	for i := range lines {
 		if err := lines[i].Validate(); err != nil {
 			return fmt.Errorf("line %d: %w", i, err)
 		}
 	}
-	byFile := map[logKey][]logstore.Line{}
+	byFile := map[logKey][]runlog.Line{}
 	keep := s.keep.Load()
 	for i := range lines {
 		l := &lines[i]
@@ -46,19 +47,19 @@ func (s *Store) WriteLines(ctx context.Context, _ string, lines []logstore.Line)
 
 // chunk is some consecutive lines of one attempt.
 type chunk struct {
-	first, last logstore.Line
+	first, last runlog.Line
 	data        []byte
 	words       string
 }
 
 // cut packs lines into chunks, in the order of their first lines' writing. A run's
 // lines come in order but between those of others, so they are sorted first.
-func cut(lines []logstore.Line) []chunk {
+func cut(lines []runlog.Line) []chunk {
 	if !slices.IsSortedFunc(lines, compareLines) {
 		lines = slices.Clone(lines)
 		slices.SortStableFunc(lines, compareLines)
 	}
-	lines = slices.CompactFunc(slices.Clone(lines), func(a, b logstore.Line) bool { return compareLines(a, b) == 0 })
+	lines = slices.CompactFunc(slices.Clone(lines), func(a, b runlog.Line) bool { return compareLines(a, b) == 0 })
 	var chunks []chunk
 	for len(lines) > 0 {
 		n, text := 1, len(lines[0].Text)
@@ -72,16 +73,16 @@ func cut(lines []logstore.Line) []chunk {
 	return chunks
 }
 
-func compareLines(a, b logstore.Line) int {
+func compareLines(a, b runlog.Line) int {
 	return cmp.Or(cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Piece, b.Piece), cmp.Compare(a.Seq, b.Seq))
 }
 
-func follows(a, b *logstore.Line) bool {
+func follows(a, b *runlog.Line) bool {
 	return b.RunID == a.RunID && b.Attempt == a.Attempt && b.Piece == a.Piece && b.Seq == a.Seq+1
 }
 
 // wordsOf returns the words of lines, each once.
-func wordsOf(lines []logstore.Line) string {
+func wordsOf(lines []runlog.Line) string {
 	set := map[string]struct{}{}
 	for i := range lines {
 		logstore.AddWords(set, lines[i].Text)
@@ -167,7 +168,7 @@ func (w *writer) countLines(ctx context.Context, chunks []chunk) error {
 }
 
 // Lines implements [logstore.Store].
-func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logstore.Line, error) {
+func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog.Line, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 	filter.Limit = cmp.Or(filter.Limit, logstore.DefaultLines)
 	filter.FromSeq, filter.ToSeq = max(filter.FromSeq, 1), cmp.Or(filter.ToSeq, math.MaxInt64)
 	day := dayOf(filter.RunID.Time())
-	var found []logstore.Line
+	var found []runlog.Line
 	parts := 0
 	for _, f := range s.logs.between(day, day) {
 		err := f.read(ctx, func(db *sql.DB) error {
@@ -198,9 +199,9 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]logsto
 }
 
 // firstOfEach merges lines of several files.
-func firstOfEach(lines []logstore.Line, filter *logstore.LineFilter) []logstore.Line {
+func firstOfEach(lines []runlog.Line, filter *logstore.LineFilter) []runlog.Line {
 	slices.SortStableFunc(lines, compareLines)
-	lines = slices.CompactFunc(lines, func(a, b logstore.Line) bool { return compareLines(a, b) == 0 })
+	lines = slices.CompactFunc(lines, func(a, b runlog.Line) bool { return compareLines(a, b) == 0 })
 	switch extra := len(lines) - filter.Limit; {
 	case extra <= 0:
 		return lines
@@ -212,7 +213,7 @@ func firstOfEach(lines []logstore.Line, filter *logstore.LineFilter) []logstore.
 }
 
 // lines returns lines of one file. The filter's bounds are set.
-func (f *logFile) lines(ctx context.Context, db *sql.DB, filter *logstore.LineFilter) ([]logstore.Line, error) {
+func (f *logFile) lines(ctx context.Context, db *sql.DB, filter *logstore.LineFilter) ([]runlog.Line, error) {
 	order := "ASC"
 	if filter.Tail {
 		order = "DESC"
@@ -251,7 +252,7 @@ func (f *logFile) lines(ctx context.Context, db *sql.DB, filter *logstore.LineFi
 type foundChunk struct {
 	id          job.RunID
 	attempt     int
-	piece       logstore.Piece
+	piece       runlog.Piece
 	first, last int64
 	job         int64
 	number      int64 // 0 where it does not matter
@@ -259,7 +260,7 @@ type foundChunk struct {
 	data        []byte
 }
 
-func (c *foundChunk) lines(jobs *dictionary) ([]logstore.Line, error) {
+func (c *foundChunk) lines(jobs *dictionary) ([]runlog.Line, error) {
 	lines, err := decodeChunk(c.data, int(c.last-c.first+1))
 	if err != nil {
 		return nil, fmt.Errorf("read log of run %s from line %d: %w", c.id, c.first, err)

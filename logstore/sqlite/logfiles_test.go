@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
-func linesOf(name job.Name, fire time.Time, n int) []logstore.Line {
-	var lines []logstore.Line
+func linesOf(name job.Name, fire time.Time, n int) []runlog.Line {
+	var lines []runlog.Line
 	for seq := range n {
-		lines = append(lines, logstore.Line{
+		lines = append(lines, runlog.Line{
 			RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Attempt: 1, Seq: int64(seq + 1),
 			At: fire, Level: "info", Output: "stdout", Text: fmt.Sprintf("order %d of day %d", seq, fire.Day()),
 		})
@@ -140,7 +141,7 @@ func TestLinesThatFormerProgramsKeptWithTheRunsAreMoved(t *testing.T) {
 	exec(schemaV1)
 	exec(schemaV2)
 	exec("PRAGMA user_version = 2; INSERT INTO jobs (id, name) VALUES (7, 'billing/report')")
-	var want []logstore.Line
+	var want []runlog.Line
 	for n := range 2 * movedAtOnce {
 		lines := linesOf("billing/report", firstDay.Add(time.Duration(n)*time.Hour), 3)
 		exec("INSERT INTO log_chunks (run_id, attempt, piece, first_seq, last_seq, job, data) VALUES (?, 1, 0, 1, 3, 7, ?)", packID(lines[0].RunID), encodeChunk(lines))

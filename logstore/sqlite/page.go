@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -12,14 +13,14 @@ import (
 // line, the one from the chunk that was written first counts.
 type page struct {
 	filter *logstore.LineFilter // its bounds are set
-	lines  []logstore.Line      // settled
+	lines  []runlog.Line        // settled
 	window map[int64]source     // lines that a chunk to come may have too, by seq
 }
 
 // source is a line and the chunk that it was read from.
 type source struct {
 	chunk int64
-	line  logstore.Line
+	line  runlog.Line
 }
 
 func newPage(f *logstore.LineFilter) *page {
@@ -28,7 +29,7 @@ func newPage(f *logstore.LineFilter) *page {
 
 func (p *page) full() bool { return len(p.lines) >= p.filter.Limit }
 
-func (p *page) add(chunk int64, lines []logstore.Line) {
+func (p *page) add(chunk int64, lines []runlog.Line) {
 	// A chunk to come begins at this one's first line or beyond; for a tail, it ends
 	// before maxChunkLines from there.
 	first := lines[0].Seq
@@ -59,9 +60,9 @@ func (p *page) settle(sure func(seq int64) bool) {
 	}
 }
 
-func (p *page) finish() []logstore.Line {
+func (p *page) finish() []runlog.Line {
 	p.settle(func(int64) bool { return true })
-	slices.SortFunc(p.lines, func(a, b logstore.Line) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(p.lines, func(a, b runlog.Line) int { return cmp.Compare(a.Seq, b.Seq) })
 	switch extra := len(p.lines) - p.filter.Limit; {
 	case extra <= 0:
 		return p.lines

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // Preview implements [logstore.Store].
-func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (logstore.Effect, error) {
-	var effect logstore.Effect
+func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (runlog.Effect, error) {
+	var effect runlog.Effect
 	rates := logstore.NewRates(now, &r)
 	bytesOfRun, err := s.previewRuns(ctx, now, &r, rates, &effect)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (lo
 
 // previewRuns adds what concerns runs, and returns how many bytes each takes. What is
 // deleted of them gives the disk nothing back.
-func (s *Store) previewRuns(ctx context.Context, now time.Time, r *job.Retention, rates *logstore.Rates, effect *logstore.Effect) (bytesOfRun float64, err error) {
+func (s *Store) previewRuns(ctx context.Context, now time.Time, r *job.Retention, rates *logstore.Rates, effect *runlog.Effect) (bytesOfRun float64, err error) {
 	if effect.Now.Bytes, err = sizeOf(s.path); err != nil {
 		return 0, err
 	}

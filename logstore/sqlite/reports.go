@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
 // readFrom returns the smallest table that tells a report.
 func readFrom(f *logstore.ReportFilter) *reportTable {
-	if slices.Contains(f.By, logstore.ByInstance) {
+	if slices.Contains(f.By, runlog.ByInstance) {
 		return reportInstance
 	}
 	switch f.Unit() {
-	case logstore.StepMinute:
+	case runlog.StepMinute:
 		return reportMinute
-	case logstore.StepDay:
+	case runlog.StepDay:
 		return reportDay
-	case logstore.StepHour, logstore.StepNone:
+	case runlog.StepHour, runlog.StepNone:
 	}
 	return reportHour
 }
@@ -38,13 +39,13 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 	f := filter.WithDefaults()
 	if !f.Total { // which is of all rows
 		switch f.Order {
-		case logstore.OrderDuration:
-			if f.Step == logstore.StepNone && slices.Equal(f.By, []logstore.Dimension{logstore.ByJob}) {
+		case runlog.OrderDuration:
+			if f.Step == runlog.StepNone && slices.Equal(f.By, []runlog.Dimension{runlog.ByJob}) {
 				return s.slowest(ctx, f)
 			}
-		case logstore.OrderFailures, logstore.OrderRatio:
+		case runlog.OrderFailures, runlog.OrderRatio:
 			return s.failing(ctx, f)
-		case logstore.OrderTime, logstore.OrderRuns, logstore.OrderLateness:
+		case runlog.OrderTime, runlog.OrderRuns, runlog.OrderLateness:
 		}
 	}
 	return s.readReport(ctx, f, "")
@@ -64,7 +65,7 @@ func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having 
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var r logstore.ReportRow
+		var r runlog.ReportRow
 		t := &tally{}
 		var at, number int64
 		into := []any{&at, &r.Group, &number, &r.Version, &r.Instance}
@@ -88,11 +89,11 @@ func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having 
 			continue
 		}
 		switch f.Order { // of all others, the times of those rows will do that are shown
-		case logstore.OrderDuration:
+		case runlog.OrderDuration:
 			r.Duration = t.spreads[0].summary()
-		case logstore.OrderLateness:
+		case runlog.OrderLateness:
 			r.Started = t.spreads[2].summary()
-		case logstore.OrderTime, logstore.OrderRuns, logstore.OrderFailures, logstore.OrderRatio:
+		case runlog.OrderTime, runlog.OrderRuns, runlog.OrderFailures, runlog.OrderRatio:
 		}
 		report.Rows, tallies[keyOf(&r)] = append(report.Rows, r), t
 		if f.Total {
@@ -122,7 +123,7 @@ type rowKey struct {
 	instance string
 }
 
-func keyOf(r *logstore.ReportRow) rowKey {
+func keyOf(r *runlog.ReportRow) rowKey {
 	return rowKey{r.At.Unix(), r.Group, r.Job, r.Version, r.Instance}
 }
 
@@ -148,7 +149,7 @@ func (s *Store) reportConditions(f *logstore.ReportFilter) (conditions []string,
 // reportQuery returns the statement for the rows of a report.
 func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
 	conditions, args := s.reportConditions(f)
-	if f.Step == logstore.StepMinute && f.Order == logstore.OrderRuns && len(f.By) == 0 && !f.Total {
+	if f.Step == runlog.StepMinute && f.Order == runlog.OrderRuns && len(f.By) == 0 && !f.Total {
 		// Most minutes of a day are read only to be left out: to find which, one sum will do.
 		busiest := fmt.Sprintf("bucket IN (SELECT bucket FROM report_minute WHERE %s GROUP BY bucket ORDER BY sum(succeeded + failed + timed_out + cancelled + lost + skipped + missed) DESC, bucket LIMIT %d)",
 			strings.Join(conditions, " AND "), f.Limit)
@@ -156,20 +157,20 @@ func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
 	}
 	at := "0"
 	switch f.Step {
-	case logstore.StepMinute, logstore.StepHour:
+	case runlog.StepMinute, runlog.StepHour:
 		at = "bucket"
-	case logstore.StepDay:
+	case runlog.StepDay:
 		at = "bucket / 86400 * 86400"
-	case logstore.StepNone:
+	case runlog.StepNone:
 	}
 	// Only by what is asked for: the rows of a table are in the order of their buckets.
 	group := []string{}
 	if at != "0" {
 		group = append(group, at)
 	}
-	columns := map[logstore.Dimension]string{logstore.ByGroup: "''", logstore.ByJob: "0", logstore.ByVersion: "0", logstore.ByInstance: "''"}
+	columns := map[runlog.Dimension]string{runlog.ByGroup: "''", runlog.ByJob: "0", runlog.ByVersion: "0", runlog.ByInstance: "''"}
 	for _, d := range f.By {
-		if columns[d] = string(d); d == logstore.ByGroup {
+		if columns[d] = string(d); d == runlog.ByGroup {
 			columns[d] = "grp"
 		}
 		group = append(group, columns[d])
@@ -177,12 +178,12 @@ func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
 	if len(group) == 0 {
 		group = []string{"''"}
 	}
-	return fmt.Sprintf("SELECT %s, %s, %s, %s, %s, %s FROM %s WHERE %s GROUP BY %s", at, columns[logstore.ByGroup], columns[logstore.ByJob], columns[logstore.ByVersion], columns[logstore.ByInstance],
+	return fmt.Sprintf("SELECT %s, %s, %s, %s, %s, %s FROM %s WHERE %s GROUP BY %s", at, columns[runlog.ByGroup], columns[runlog.ByJob], columns[runlog.ByVersion], columns[runlog.ByInstance],
 		strings.Join(addedUp(f), ", "), readFrom(f).name, strings.Join(conditions, " AND "), strings.Join(group, ", ")), args
 }
 
 // spreadTimings are what the spreads of a tally are of.
-var spreadTimings = []logstore.Timing{logstore.TimeDuration, logstore.TimeCommitted, logstore.TimeStarted, logstore.TimeFinished, logstore.TimeDelivered}
+var spreadTimings = []runlog.Timing{runlog.TimeDuration, runlog.TimeCommitted, runlog.TimeStarted, runlog.TimeFinished, runlog.TimeDelivered}
 
 // addedUp are the columns of a tally over some rows, without what tells times that f does
 // not.
@@ -195,7 +196,7 @@ func addedUp(f *logstore.ReportFilter) []string {
 			added[i] = "x''"
 		case spread >= 0:
 			added[i] = "CAST(group_concat(" + column + ", '') AS BLOB)"
-		case slices.Contains([]string{"begun", "duration_sum", "duration_max"}, column) && !f.Tells(logstore.TimeDuration):
+		case slices.Contains([]string{"begun", "duration_sum", "duration_max"}, column) && !f.Tells(runlog.TimeDuration):
 			added[i] = "0"
 		case column == "duration_max":
 			added[i] = "max(duration_max)"
@@ -219,7 +220,7 @@ func (t *tally) merge(other *tally) {
 }
 
 // tellCounts writes into r what t has counted.
-func (t *tally) tellCounts(r *logstore.ReportRow) {
+func (t *tally) tellCounts(r *runlog.ReportRow) {
 	r.Statuses, r.Attempts = map[job.Status]int{}, int(t.attempts)
 	for i, n := range t.counts {
 		if n != 0 {
@@ -230,7 +231,7 @@ func (t *tally) tellCounts(r *logstore.ReportRow) {
 }
 
 // tellTimes writes into r how long things took.
-func (t *tally) tellTimes(r *logstore.ReportRow) {
+func (t *tally) tellTimes(r *runlog.ReportRow) {
 	r.Duration, r.Committed, r.Delivered = t.spreads[0].summary(), t.spreads[1].summary(), t.spreads[4].summary()
 	r.Started, r.Finished = t.spreads[2].summary(), t.spreads[3].summary()
 	if t.measured > 0 {
@@ -239,13 +240,13 @@ func (t *tally) tellTimes(r *logstore.ReportRow) {
 }
 
 // Failures implements [logstore.Store].
-func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]logstore.Failure, error) {
+func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]runlog.Failure, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
 	q := newQuery(filter.Runs(), s.jobs)
 	if q.empty {
-		return []logstore.Failure{}, nil
+		return []runlog.Failure{}, nil
 	}
 	query, args := q.failures()
 	rows, err := s.reads.QueryContext(ctx, query, args...)
@@ -269,7 +270,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		}
 		f := byPrint[fingerprint]
 		if f == nil { // the newest comes first
-			f = &failure{Failure: logstore.Failure{Fingerprint: fingerprint, Message: said, Last: id.Time(), LastRun: id}, jobs: map[job.Name]bool{}}
+			f = &failure{Failure: runlog.Failure{Fingerprint: fingerprint, Message: said, Last: id.Time(), LastRun: id}, jobs: map[job.Name]bool{}}
 			byPrint[fingerprint] = f
 		}
 		f.Attempts, f.First = f.Attempts+1, id.Time()
@@ -278,7 +279,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read failures: %w", err)
 	}
-	found := make([]logstore.Failure, 0, len(byPrint))
+	found := make([]runlog.Failure, 0, len(byPrint))
 	for _, f := range byPrint {
 		for name := range f.jobs {
 			f.Jobs = append(f.Jobs, name)
@@ -287,7 +288,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		f.Jobs = f.Jobs[:min(len(f.Jobs), logstore.FailureJobs)]
 		found = append(found, f.Failure)
 	}
-	slices.SortFunc(found, func(a, b logstore.Failure) int {
+	slices.SortFunc(found, func(a, b runlog.Failure) int {
 		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
 	return found[:min(len(found), cmp.Or(filter.Limit, logstore.DefaultFailures))], nil
@@ -300,6 +301,6 @@ func (q *query) failures() (string, []any) {
 
 // failure is one that is being counted.
 type failure struct {
-	logstore.Failure
+	runlog.Failure
 	jobs map[job.Name]bool
 }

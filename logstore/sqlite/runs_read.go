@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -22,7 +23,7 @@ const (
 )
 
 // Run implements [logstore.Store].
-func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
+func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -77,7 +78,7 @@ func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update, forei
 // they are ends, one that changes nothing is a repeat, or came after another.
 func (w *writer) merge(ctx context.Context, u upsert, rows []*row, fill func(*row, []any) []any, ends bool, b *batch) error {
 	whole := len(rows)
-	if i := slices.IndexFunc(rows, func(r *row) bool { return r.Piece != logstore.Whole }); i >= 0 {
+	if i := slices.IndexFunc(rows, func(r *row) bool { return r.Piece != runlog.Whole }); i >= 0 {
 		whole = i
 	}
 	for _, part := range []struct {
@@ -90,7 +91,7 @@ func (w *writer) merge(ctx context.Context, u upsert, rows []*row, fill func(*ro
 		}
 		err := w.insert(ctx, part.bulk, len(part.rows), func(args []any, i int) []any {
 			r := part.rows[i]
-			if args = fill(r, args); r.Piece != logstore.Whole {
+			if args = fill(r, args); r.Piece != runlog.Whole {
 				args = append(args, int64(r.Piece))
 			}
 			return args
@@ -128,7 +129,7 @@ type batch struct {
 type key struct {
 	id      [16]byte
 	attempt int
-	piece   logstore.Piece
+	piece   runlog.Piece
 }
 
 // sort finds what is to be done for each update. A plain record whose run ends in
@@ -149,13 +150,13 @@ func (w *writer) sort(updates []logstore.Update, foreign *logstore.ForeignError)
 		if foreign.Updates[i] != nil {
 			continue
 		}
-		if r.status < firstFinal || u.Kind != logstore.KindFinished {
+		if r.status < firstFinal || u.Kind != runlog.KindFinished {
 			continue
 		}
 		if first, ok := ends[r.key()]; !ok {
 			ends[r.key()] = r
 		} else if first.status != r.status || first.endedAt() != r.endedAt() {
-			b.changes = append(b.changes, changeOf(r, logstore.KindLate))
+			b.changes = append(b.changes, changeOf(r, runlog.KindLate))
 		}
 	}
 	b.ids = ids
@@ -169,14 +170,14 @@ func (w *writer) sort(updates []logstore.Update, foreign *logstore.ForeignError)
 		}
 		end := ends[r.key()]
 		switch {
-		case r.Kind == logstore.KindMarked: // of the timeline only
+		case r.Kind == runlog.KindMarked: // of the timeline only
 		case r.Plain() && end == nil:
 			b.recorded = append(b.recorded, r)
 		case r.Plain():
 			if end.committedAt == 0 || r.committedAt != 0 && r.committedAt < end.committedAt {
 				end.committedAt = r.committedAt
 			}
-		case r.Kind == logstore.KindRecorded && r.status >= firstFinal:
+		case r.Kind == runlog.KindRecorded && r.status >= firstFinal:
 			b.ruled = append(b.ruled, r)
 		case r.status < firstFinal:
 			b.open = append(b.open, r)
@@ -184,7 +185,7 @@ func (w *writer) sort(updates []logstore.Update, foreign *logstore.ForeignError)
 	}
 	for i := range rows {
 		switch r := &rows[i]; {
-		case foreign.Updates[i] != nil || r.Kind != logstore.KindFinished || ends[r.key()] != r:
+		case foreign.Updates[i] != nil || r.Kind != runlog.KindFinished || ends[r.key()] != r:
 		case r.Message == "" && len(r.Result) == 0 && !r.Retry && r.Total == 0:
 			b.plain = append(b.plain, r)
 		default:
@@ -208,7 +209,7 @@ func (r *row) key() key { return key{[16]byte(r.id), r.Attempt, r.Piece} }
 
 func (r *row) endedAt() int64 {
 	switch {
-	case r.Kind != logstore.KindFinished:
+	case r.Kind != runlog.KindFinished:
 		return 0
 	case r.FinishedAt.IsZero():
 		return r.At.UnixMilli()
@@ -219,7 +220,7 @@ func (r *row) endedAt() int64 {
 // identity appends the values for [identity].
 func (r *row) identity(args []any) []any {
 	state := r.status
-	if r.Retry && r.Kind == logstore.KindFinished {
+	if r.Retry && r.Kind == runlog.KindFinished {
 		state = statusCodes[job.StatusQueued]
 	}
 	return append(args, r.id, int64(r.Attempt), r.job, int64(r.Version), causeCodes[r.Cause], r.status, state, r.committedAt)
@@ -227,11 +228,11 @@ func (r *row) identity(args []any) []any {
 
 // finished appends the further values for upsertFinished.
 func (r *row) finished(args []any) []any {
-	if r.Kind == logstore.KindRecorded || r.Kind == logstore.KindHeld {
+	if r.Kind == runlog.KindRecorded || r.Kind == runlog.KindHeld {
 		return append(args, int64(0), int64(0), int64(0), int64(0), int64(0), nil, "", int64(0))
 	}
 	var reported, lines, exit any = int64(0), int64(0), nil
-	if r.Kind == logstore.KindFinished {
+	if r.Kind == runlog.KindFinished {
 		reported, lines = r.status, int64(r.LogLines)
 		if r.ExitCode != nil {
 			exit = int64(*r.ExitCode)
@@ -245,26 +246,26 @@ func (r *row) other(args []any) []any {
 	var retry, ruled, ruledAt, reasonOf int64
 	var reason, endReason string
 	switch {
-	case r.Kind == logstore.KindFinished && r.Retry:
+	case r.Kind == runlog.KindFinished && r.Retry:
 		retry = 1
-	case r.Kind == logstore.KindRecorded && r.status >= firstFinal:
+	case r.Kind == runlog.KindRecorded && r.status >= firstFinal:
 		ruled, ruledAt, endReason = r.status, r.At.UnixMilli(), r.Reason
-	case r.Kind == logstore.KindRecorded && r.Reason != "":
+	case r.Kind == runlog.KindRecorded && r.Reason != "":
 		reasonOf, reason = r.status, r.Reason
 	}
 	var parent any
-	if r.Parent != "" && r.Kind == logstore.KindRecorded {
+	if r.Parent != "" && r.Kind == runlog.KindRecorded {
 		parent = packID(r.Parent)
 	}
 	args = append(args, retry, ruled, ruledAt, int64(r.Total), parent)
 	switch r.Kind {
-	case logstore.KindRecorded:
+	case runlog.KindRecorded:
 		return append(args, millis(r.Until), int64(max(r.Count, 1)), int64(0), 0.0, r.By, reasonOf, reason, endReason, "", "", "")
-	case logstore.KindProgress:
+	case runlog.KindProgress:
 		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", int64(0), "", "", r.ProgressText, "", "")
-	case logstore.KindFinished:
+	case runlog.KindFinished:
 		return append(args, int64(0), int64(1), int64(0), 0.0, "", int64(0), "", "", "", r.Message, string(r.Result))
-	case logstore.KindHeld, logstore.KindStarted, logstore.KindLate, logstore.KindMarked:
+	case runlog.KindHeld, runlog.KindStarted, runlog.KindLate, runlog.KindMarked:
 	}
 	return append(args, int64(0), int64(1), int64(0), 0.0, "", int64(0), "", "", "", "", "")
 }
@@ -274,7 +275,7 @@ func (r *row) other(args []any) []any {
 func (w *writer) findLate(ctx context.Context, rows []*row, b *batch) error {
 	for _, r := range rows {
 		query, args := "SELECT reported, finished_at, job FROM runs WHERE run_id = ? AND attempt = ?", []any{r.id, r.Attempt}
-		if r.Piece != logstore.Whole {
+		if r.Piece != runlog.Whole {
 			query, args = "SELECT reported, finished_at, job FROM pieces WHERE run_id = ? AND attempt = ? AND piece = ?", append(args, int(r.Piece))
 		}
 		stmt, err := w.stmt(ctx, query)
@@ -290,7 +291,7 @@ func (w *writer) findLate(ctx context.Context, rows []*row, b *batch) error {
 			continue
 		}
 		if status != r.status || at != r.endedAt() {
-			b.changes = append(b.changes, changeOf(r, logstore.KindLate))
+			b.changes = append(b.changes, changeOf(r, runlog.KindLate))
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -25,9 +26,9 @@ func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logst
 	}
 	want := cmp.Or(filter.Limit, logstore.DefaultHits) + 1 // one more tells whether there is another page
 	m := newMatcher(&filter)
-	var hits []logstore.Line
+	var hits []runlog.Line
 	for day := range byDay(s.logs.between(m.days())) {
-		var found []logstore.Line
+		var found []runlog.Line
 		for _, f := range day {
 			err := f.read(ctx, func(db *sql.DB) error {
 				some, err := f.search(ctx, db, m, want-len(hits))
@@ -68,7 +69,7 @@ func byDay(files []*logFile) iter.Seq[[]*logFile] {
 }
 
 // search returns the first hits in a file, want at least if there are so many.
-func (f *logFile) search(ctx context.Context, db *sql.DB, m *matcher, want int) ([]logstore.Line, error) {
+func (f *logFile) search(ctx context.Context, db *sql.DB, m *matcher, want int) ([]runlog.Line, error) {
 	h := hits{file: f, db: db, m: m, want: want}
 	for c, err := range f.chunks(ctx, db, m) {
 		if err == nil {
@@ -90,7 +91,7 @@ type hits struct {
 	db       *sql.DB
 	m        *matcher
 	want     int
-	lines    []logstore.Line
+	lines    []runlog.Line
 	overlaps bool // the last chunk that was added: of the next, lines may come before its own
 }
 
@@ -120,22 +121,22 @@ func (h *hits) add(ctx context.Context, c *foundChunk) error {
 }
 
 // once sorts hits of chunks that overlap, and leaves each out but once.
-func once(hits []logstore.Line) []logstore.Line {
-	slices.SortStableFunc(hits, func(a, b logstore.Line) int { return logstore.CompareHits(&a, &b) })
-	return slices.CompactFunc(hits, func(a, b logstore.Line) bool { return logstore.CompareHits(&a, &b) == 0 })
+func once(hits []runlog.Line) []runlog.Line {
+	slices.SortStableFunc(hits, func(a, b runlog.Line) int { return logstore.CompareHits(&a, &b) })
+	return slices.CompactFunc(hits, func(a, b runlog.Line) bool { return logstore.CompareHits(&a, &b) == 0 })
 }
 
 // matcher tells the lines that a search wants.
 type matcher struct {
 	*logstore.SearchFilter
 	terms logstore.Terms
-	after *logstore.Line // only lines behind it in the order of hits; nil is all
+	after *runlog.Line // only lines behind it in the order of hits; nil is all
 }
 
 func newMatcher(f *logstore.SearchFilter) *matcher {
 	m := &matcher{SearchFilter: f, terms: logstore.ParseTerms(f.Text)}
 	if c, err := logstore.ParseHitCursor(f.Cursor); err == nil {
-		m.after = &logstore.Line{RunID: c.RunID, Attempt: c.Attempt, Piece: c.Piece, Seq: c.Seq}
+		m.after = &runlog.Line{RunID: c.RunID, Attempt: c.Attempt, Piece: c.Piece, Seq: c.Seq}
 	}
 	return m
 }
@@ -199,7 +200,7 @@ func (m *matcher) query(jobs *dictionary) (q *chunkQuery, some bool) {
 	return q, !byJob || len(ids) > 0
 }
 
-func (m *matcher) match(l *logstore.Line) bool {
+func (m *matcher) match(l *runlog.Line) bool {
 	return (m.after == nil || logstore.CompareHits(l, m.after) > 0) &&
 		(len(m.Levels) == 0 || slices.Contains(m.Levels, l.Level)) && m.terms.Match(l.Text)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/logstore"
+	"carillon/job/runlog"
 )
 
 // A spread is how often something took how long: pairs of a step and a count, each an
@@ -100,10 +100,10 @@ func sorted(pairs []pair) []pair {
 }
 
 // summary returns what reports say of a spread.
-func (s spread) summary() logstore.Spread {
+func (s spread) summary() runlog.Spread {
 	pairs, total := s.pairs()
 	pairs = sorted(pairs)
-	out := logstore.Spread{Count: int(total)}
+	out := runlog.Spread{Count: int(total)}
 	wanted := []struct {
 		q    float64
 		into *time.Duration

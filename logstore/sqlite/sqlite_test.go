@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/logstoretest"
 	"carillon/logstore/sqlite"
@@ -94,7 +95,7 @@ func TestHistoryIsThereAfterReopening(t *testing.T) {
 	s := open(t, path)
 	fire := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
 	u := logstore.Update{
-		Kind: logstore.KindRecorded, RunID: job.FireRunID("billing/report", fire.UnixMilli(), job.CauseSchedule), Job: "billing/report",
+		Kind: runlog.KindRecorded, RunID: job.FireRunID("billing/report", fire.UnixMilli(), job.CauseSchedule), Job: "billing/report",
 		Version: 1, Attempt: 1, Cause: job.CauseSchedule, At: fire, Status: job.StatusPending,
 	}
 	if err := s.WriteRuns(t.Context(), "TEST:1-1", []logstore.Update{u}); err != nil {
@@ -123,8 +124,8 @@ func TestClosedStoreSaysSo(t *testing.T) {
 	}
 	fire := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
 	id := job.FireRunID("billing/report", fire.UnixMilli(), job.CauseSchedule)
-	line := logstore.Line{RunID: id, Job: "billing/report", Attempt: 1, Seq: 1, At: fire}
-	if err := s.WriteLines(t.Context(), "TEST:1-1", []logstore.Line{line}); !errors.Is(err, job.ErrUnavailable) {
+	line := runlog.Line{RunID: id, Job: "billing/report", Attempt: 1, Seq: 1, At: fire}
+	if err := s.WriteLines(t.Context(), "TEST:1-1", []runlog.Line{line}); !errors.Is(err, job.ErrUnavailable) {
 		t.Errorf("a write returns %v; want job.ErrUnavailable", err)
 	}
 	if _, err := s.Run(t.Context(), id); err == nil {
@@ -171,7 +172,7 @@ func TestFileOfTheFirstVersionKeepsItsHistory(t *testing.T) {
 	if diff := cmp.Diff(map[job.Status]int{job.StatusPending: 1, job.StatusMissed: 1, job.StatusSucceeded: 1}, counts); diff != "" || err != nil {
 		t.Errorf("counts differ, with %v (-want +got):\n%s", err, diff)
 	}
-	changes, err := s.Changes(t.Context(), id(0), logstore.Whole)
+	changes, err := s.Changes(t.Context(), id(0), runlog.Whole)
 	if err != nil || len(changes) != 7 || changes[0].Detail != "a run is alive" {
 		t.Errorf("the timeline is %+v, with %v", changes, err)
 	}
@@ -197,7 +198,7 @@ func TestFileOfTheSixthVersionLearnsWhenRunsWereDelivered(t *testing.T) {
 	s := open(t, path)
 	next := fire.Add(time.Minute)
 	u := logstore.Update{
-		Kind: logstore.KindFinished, RunID: job.FireRunID("billing/report", next.UnixMilli(), job.CauseSchedule), Job: "billing/report", Version: 3, Attempt: 1,
+		Kind: runlog.KindFinished, RunID: job.FireRunID("billing/report", next.UnixMilli(), job.CauseSchedule), Job: "billing/report", Version: 3, Attempt: 1,
 		Cause: job.CauseSchedule, At: next.Add(time.Second), Status: job.StatusSucceeded, Instance: "w", Delivery: 1, CommittedAt: next,
 		DeliveredAt: next.Add(10 * time.Millisecond), StartedAt: next.Add(20 * time.Millisecond), FinishedAt: next.Add(time.Second),
 	}
@@ -209,7 +210,7 @@ func TestFileOfTheSixthVersionLearnsWhenRunsWereDelivered(t *testing.T) {
 		t.Errorf("the history is %+v, with %v", page.Runs, err)
 	}
 	for range 2 {
-		for _, f := range []logstore.ReportFilter{{Step: logstore.StepMinute}, {Step: logstore.StepHour}, {Step: logstore.StepDay}, {By: []logstore.Dimension{logstore.ByInstance}}} {
+		for _, f := range []logstore.ReportFilter{{Step: runlog.StepMinute}, {Step: runlog.StepHour}, {Step: runlog.StepDay}, {By: []runlog.Dimension{runlog.ByInstance}}} {
 			f.From, f.To, f.Total = fire, fire.Add(24*time.Hour), true
 			r, err := s.Report(t.Context(), f)
 			if err != nil || r.Total.Started.Count != 2 || r.Total.Delivered.Count != 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -63,7 +64,7 @@ func TestListsOfAnyJobAreOneStatement(t *testing.T) {
 	for n := range 3 {
 		name := job.Name(fmt.Sprintf("billing/job-%d", n))
 		err := s.WriteRuns(t.Context(), name.Group(), []logstore.Update{{
-			Kind: logstore.KindRecorded, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
+			Kind: runlog.KindRecorded, RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1,
 			Cause: job.CauseSchedule, At: fire, CommittedAt: fire, Status: job.StatusPending,
 		}})
 		if err != nil {

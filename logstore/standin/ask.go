@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -27,7 +28,7 @@ func ask[T any](ctx context.Context, s *Store, question func(logstore.Store) (T,
 	behind := s.behind
 	s.stateMu.Unlock()
 	if !behind.IsZero() {
-		witness.Say(logstore.Partial{AsOf: behind})
+		witness.Say(runlog.Partial{AsOf: behind})
 	}
 	return question(s.Store)
 }
@@ -46,20 +47,20 @@ func known[T any](ctx context.Context, id job.RunID, found []T, err error) ([]T,
 }
 
 // Run implements [logstore.Store].
-func (s *Store) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
-	found, err := ask(ctx, s, func(from logstore.Store) ([]logstore.Run, error) { return from.Run(ctx, id) })
+func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
+	found, err := ask(ctx, s, func(from logstore.Store) ([]runlog.Run, error) { return from.Run(ctx, id) })
 	return known(ctx, id, found, err)
 }
 
 // Changes implements [logstore.Store].
-func (s *Store) Changes(ctx context.Context, id job.RunID, piece logstore.Piece) ([]logstore.Change, error) {
-	found, err := ask(ctx, s, func(from logstore.Store) ([]logstore.Change, error) { return from.Changes(ctx, id, piece) })
+func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error) {
+	found, err := ask(ctx, s, func(from logstore.Store) ([]runlog.Change, error) { return from.Changes(ctx, id, piece) })
 	return known(ctx, id, found, err)
 }
 
 // Lines implements [logstore.Store].
-func (s *Store) Lines(ctx context.Context, f logstore.LineFilter) ([]logstore.Line, error) {
-	found, err := ask(ctx, s, func(from logstore.Store) ([]logstore.Line, error) { return from.Lines(ctx, f) })
+func (s *Store) Lines(ctx context.Context, f logstore.LineFilter) ([]runlog.Line, error) {
+	found, err := ask(ctx, s, func(from logstore.Store) ([]runlog.Line, error) { return from.Lines(ctx, f) })
 	return known(ctx, f.RunID, found, err)
 }
 
@@ -89,8 +90,8 @@ func (s *Store) Counts(ctx context.Context, f logstore.RunFilter) (map[job.Statu
 }
 
 // Facets implements [logstore.Store].
-func (s *Store) Facets(ctx context.Context, f logstore.FacetFilter) (logstore.Facets, error) {
-	return ask(ctx, s, func(from logstore.Store) (logstore.Facets, error) { return from.Facets(ctx, f) })
+func (s *Store) Facets(ctx context.Context, f logstore.FacetFilter) (runlog.Facets, error) {
+	return ask(ctx, s, func(from logstore.Store) (runlog.Facets, error) { return from.Facets(ctx, f) })
 }
 
 // Histogram implements [logstore.Store].
@@ -104,13 +105,13 @@ func (s *Store) Report(ctx context.Context, f logstore.ReportFilter) (logstore.R
 }
 
 // Failures implements [logstore.Store].
-func (s *Store) Failures(ctx context.Context, f logstore.FailureFilter) ([]logstore.Failure, error) {
-	return ask(ctx, s, func(from logstore.Store) ([]logstore.Failure, error) { return from.Failures(ctx, f) })
+func (s *Store) Failures(ctx context.Context, f logstore.FailureFilter) ([]runlog.Failure, error) {
+	return ask(ctx, s, func(from logstore.Store) ([]runlog.Failure, error) { return from.Failures(ctx, f) })
 }
 
 // LastRuns implements [logstore.Store].
-func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]logstore.Run, error) {
-	return ask(ctx, s, func(from logstore.Store) (map[job.Name][]logstore.Run, error) { return from.LastRuns(ctx, jobs, n) })
+func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error) {
+	return ask(ctx, s, func(from logstore.Store) (map[job.Name][]runlog.Run, error) { return from.LastRuns(ctx, jobs, n) })
 }
 
 // Standings implements [logstore.Store].

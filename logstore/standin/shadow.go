@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
 )
@@ -53,10 +54,10 @@ func (s *shadow) note(stream string, at time.Time) {
 }
 
 // partial returns what it has.
-func (s *shadow) partial() logstore.Partial {
+func (s *shadow) partial() runlog.Partial {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := logstore.Partial{Since: s.since, AsOf: time.Now()}
+	p := runlog.Partial{Since: s.since, AsOf: time.Now()}
 	for _, stream := range followed {
 		p.AsOf = earliest(p.AsOf, s.upTo[stream])
 	}

@@ -9,6 +9,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
 	"carillon/logstore"
 )
 
@@ -77,7 +79,7 @@ func (s *Store) Ask(ctx context.Context, statement string, audit bool) (logstore
 }
 
 // StandIn returns what the stand-in has, or nil while the history is asked.
-func (s *Store) StandIn() *logstore.Partial {
+func (s *Store) StandIn() *runlog.Partial {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.in == nil {
@@ -144,7 +146,7 @@ func (w *watch) answers(ctx context.Context, now time.Time) {
 	if err != nil {
 		return // nobody knows; and as the bus is away, there is no more than the history has
 	}
-	if now.Sub(oldest) < bus.IngestBehind {
+	if now.Sub(oldest) < fleet.IngestBehind {
 		oldest = time.Time{}
 	}
 	w.stateMu.Lock()

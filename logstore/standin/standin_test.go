@@ -15,6 +15,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
+	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
 	"carillon/logstore/sqlite"
@@ -69,7 +70,7 @@ func (m *mortal) WriteRuns(ctx context.Context, token string, updates []logstore
 	return errors.Join(m.do(), m.unlessAway(func() error { return m.Store.WriteRuns(ctx, token, updates) }))
 }
 
-func (m *mortal) WriteLines(ctx context.Context, token string, lines []logstore.Line) error {
+func (m *mortal) WriteLines(ctx context.Context, token string, lines []runlog.Line) error {
 	return errors.Join(m.do(), m.unlessAway(func() error { return m.Store.WriteLines(ctx, token, lines) }))
 }
 
@@ -80,7 +81,7 @@ func (m *mortal) unlessAway(write func() error) error {
 	return write()
 }
 
-func (m *mortal) Run(ctx context.Context, id job.RunID) ([]logstore.Run, error) {
+func (m *mortal) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	if err := m.do(); err != nil {
 		return nil, err
 	}
@@ -206,7 +207,7 @@ func (w *world) finish(t *bus.Trigger) {
 
 // want wants runs to have a status, each, as an answer that may be partial has them, and
 // returns what it says of that.
-func (w *world) want(status job.Status, runs ...*bus.Trigger) *logstore.Partial {
+func (w *world) want(status job.Status, runs ...*bus.Trigger) *runlog.Partial {
 	w.t.Helper()
 	ctx, witness := logstore.AcceptPartial(w.t.Context())
 	for _, t := range runs {

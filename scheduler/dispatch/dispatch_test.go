@@ -12,6 +12,7 @@ import (
 	"carillon/bus"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 func TestARunGoesToTheInstanceThatItsRouteChooses(t *testing.T) {
@@ -184,7 +185,7 @@ func TestARunWhoseInstanceDiesGoesElsewhere(t *testing.T) {
 		time.Sleep(40 * time.Second)
 		w.wantBegan("a job")
 		a.die()
-		time.Sleep(bus.InstanceTTL + bus.HeartbeatEvery)
+		time.Sleep(fleet.InstanceTTL + fleet.HeartbeatEvery)
 		w.wantBegan("b job")
 		time.Sleep(2 * time.Minute)
 		w.wantTold(tr, "started a", "started b", "finished succeeded b")
@@ -205,17 +206,17 @@ func TestARunThatWasAcceptedAndNeverBegunIsDoneByAnother(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		if _, err := dying.NC.Subscribe(bus.NewAddress("g", "a", secret).Subject(bus.VerbRun), func(m *nats.Msg) {
-			reply := bus.InstanceReply{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Running: 1, Slots: 4}
-			if err := reply.Respond(m); err != nil {
+			reply := fleet.InstanceReply{Instance: "a", Answer: fleet.AnswerAccepted, State: fleet.InstanceOnline, Running: 1, Slots: 4}
+			if err := bus.RespondInstance(m, &reply); err != nil {
 				w.t.Error(err)
 			}
 		}); err != nil {
 			w.t.Fatal(err)
 		}
 		for _, change := range []func(*bus.Trigger){func(*bus.Trigger) {}, atMostOnce} { // nobody has claimed it
-			i := bus.Heartbeat{ControlSecret: secret, Instance: bus.Instance{
-				Group: "g", Instance: "a", State: bus.InstanceOnline, Kinds: []string{job.KindHandler}, Handlers: []string{"h"},
-				Slots: 4, Protocol: bus.Protocol, At: time.Now(),
+			i := bus.Heartbeat{ControlSecret: secret, Instance: fleet.Instance{
+				Group: "g", Instance: "a", State: fleet.InstanceOnline, Kinds: []string{job.KindHandler}, Handlers: []string{"h"},
+				Slots: 4, Protocol: fleet.Protocol, At: time.Now(),
 			}}
 			data, err := json.Marshal(i)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 const (
@@ -222,5 +223,5 @@ func (s *suspect) handTo(ctx context.Context, instance string) bool {
 		return false
 	}
 	reply, err := s.ask(ctx, m, bus.VerbRun, bus.RunRequest(s.m, "", true), s.m.Data, runWait)
-	return err == nil && reply.Answer == bus.AnswerAccepted
+	return err == nil && reply.Answer == fleet.AnswerAccepted
 }

@@ -12,6 +12,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 const (
@@ -177,15 +178,15 @@ func (o *offer) round(ctx context.Context) result {
 		case errors.Is(err, job.ErrUnavailable) && !errors.Is(err, bus.ErrNobodyThere):
 			return unknown
 		case err != nil: // ask has said why
-		case reply.Answer == bus.AnswerAccepted:
+		case reply.Answer == fleet.AnswerAccepted:
 			o.remember(m)
 			return taken
 		default:
 			o.refuse(m, refusal(reply))
-			if m.name == o.t.Prefer && reply.Answer == bus.AnswerBusy {
+			if m.name == o.t.Prefer && reply.Answer == fleet.AnswerBusy {
 				return busy
 			}
-			if reply.Answer == bus.AnswerUnknownHandler || reply.Answer == bus.AnswerUnknownKind {
+			if reply.Answer == fleet.AnswerUnknownHandler || reply.Answer == fleet.AnswerUnknownKind {
 				unfit++
 			}
 		}
@@ -215,15 +216,15 @@ func (o *offer) sound(ctx context.Context, m *member) bool {
 	if err != nil {
 		return false
 	}
-	if reply.Answer != bus.AnswerAccepted {
+	if reply.Answer != fleet.AnswerAccepted {
 		o.refuse(m, refusal(reply))
 	}
-	return reply.Answer == bus.AnswerAccepted
+	return reply.Answer == fleet.AnswerAccepted
 }
 
 // ask sends a request and takes in what its answer, or the lack of one, tells of the
 // instance.
-func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Header, body []byte, timeout time.Duration) (*bus.InstanceReply, error) {
+func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Header, body []byte, timeout time.Duration) (*fleet.InstanceReply, error) {
 	// A dispatcher that is told to end must still hear who has accepted.
 	reply, err := o.g.d.conn.AskInstance(context.WithoutCancel(ctx), o.g.address(m), verb, header, body, timeout)
 	o.learn(m, reply, err)
@@ -231,7 +232,7 @@ func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Hea
 }
 
 // learn takes in an instance's answer, or that there was none.
-func (o *offer) learn(m *member, reply *bus.InstanceReply, err error) {
+func (o *offer) learn(m *member, reply *fleet.InstanceReply, err error) {
 	switch {
 	case errors.Is(err, bus.ErrNobodyThere):
 		o.g.avoid(m, "is gone")
@@ -255,16 +256,16 @@ func (o *offer) refuse(m *member, why string) {
 }
 
 // refusal says in words what an answer means.
-func refusal(r *bus.InstanceReply) string {
+func refusal(r *fleet.InstanceReply) string {
 	switch r.Answer {
-	case bus.AnswerBusy:
+	case fleet.AnswerBusy:
 		if r.Detail != "" {
 			return "is busy: " + r.Detail
 		}
 		return busyText(r.Running, r.Slots)
-	case bus.AnswerDraining, bus.AnswerCordoned:
+	case fleet.AnswerDraining, fleet.AnswerCordoned:
 		return "is " + string(r.Answer)
-	case bus.AnswerAccepted, bus.AnswerUnknownHandler, bus.AnswerUnknownKind, bus.AnswerGone:
+	case fleet.AnswerAccepted, fleet.AnswerUnknownHandler, fleet.AnswerUnknownKind, fleet.AnswerGone:
 	}
 	return "refused it: " + r.Detail
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // pulled publishes a trigger that any instance may pull.
@@ -108,7 +109,7 @@ func TestAnInstanceThatDiesIsNotedSoonAlsoAfterAnOutage(t *testing.T) {
 		w.broker.Start()
 		time.Sleep(bus.AckWait - time.Second)
 		w.wantBegan("")
-		time.Sleep(bus.InstanceTTL)
+		time.Sleep(fleet.InstanceTTL)
 		w.wantBegan("b job")
 		time.Sleep(5 * time.Second)
 		if ends := w.ends([]*bus.Trigger{once}); ends["lost"] != 1 {
@@ -125,7 +126,7 @@ func TestAnInstanceThatDoesNotAnswerKeepsItsAttemptsWhileItsHeartIsHeard(t *test
 	run(t, func(w *world) {
 		w.dispatcher("node")
 		beat := func() { // of an instance that is alive, and deaf
-			w.heartbeat(bus.Instance{Group: "g", Instance: "deaf", State: bus.InstanceOnline, Protocol: bus.Protocol, At: time.Now()})
+			w.heartbeat(fleet.Instance{Group: "g", Instance: "deaf", State: fleet.InstanceOnline, Protocol: fleet.Protocol, At: time.Now()})
 		}
 		beat()
 		tr := w.pulled()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 
 // presence knows since when this node would have heard of every heartbeat: since then
 // JetStream has answered, and the node's watch has been up to date. While NATS is away,
-// and for bus.InstanceTTL after that, the lack of a heartbeat says nothing of an instance:
+// and for fleet.InstanceTTL after that, the lack of a heartbeat says nothing of an instance:
 // otherwise all would be gone as soon as NATS is back.
 type presence struct {
 	mu         sync.Mutex
@@ -47,7 +48,7 @@ func (p *presence) sinceWhen() (time.Time, bool) {
 // settled reports whether every instance that is alive has been heard of by now.
 func (p *presence) settled(now time.Time) bool {
 	since, ok := p.sinceWhen()
-	return ok && now.Sub(since) > bus.InstanceTTL
+	return ok && now.Sub(since) > fleet.InstanceTTL
 }
 
 // probe looks, in a goroutine of the dispatcher, whether heartbeats are stored and heard of.

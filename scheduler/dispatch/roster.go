@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 	"carillon/scheduler/route"
 )
 
@@ -36,7 +37,7 @@ type roster struct {
 type member struct {
 	name  string
 	hash  uint64
-	info  bus.Instance
+	info  fleet.Instance
 	to    bus.Address
 	heard time.Time
 	// Why it is not asked, and until when; without an instant, until its next heartbeat.
@@ -94,7 +95,7 @@ func (r *roster) expire(now, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name, m := range r.members {
-		if now.Sub(later(m.heard, since)) > bus.InstanceTTL {
+		if now.Sub(later(m.heard, since)) > fleet.InstanceTTL {
 			delete(r.members, name)
 			r.pools = nil
 		}
@@ -115,7 +116,7 @@ func (r *roster) addresses() []bus.Address {
 	defer r.mu.Unlock()
 	all := make([]bus.Address, 0, len(r.members))
 	for _, m := range r.members {
-		if m.info.Protocol >= bus.Protocol {
+		if m.info.Protocol >= fleet.Protocol {
 			all = append(all, m.to)
 		}
 	}
@@ -306,7 +307,7 @@ func (r *roster) avoid(m *member, why string) {
 }
 
 // learn takes in what an instance says of itself in an answer.
-func (r *roster) learn(m *member, reply *bus.InstanceReply, now time.Time) {
+func (r *roster) learn(m *member, reply *fleet.InstanceReply, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m.info.State != reply.State {
@@ -314,7 +315,7 @@ func (r *roster) learn(m *member, reply *bus.InstanceReply, now time.Time) {
 		r.pools = nil
 	}
 	m.info.Running, m.info.Slots = reply.Running, reply.Slots
-	if reply.Answer == bus.AnswerBusy && reply.Running >= reply.Slots {
+	if reply.Answer == fleet.AnswerBusy && reply.Running >= reply.Slots {
 		m.shun, m.shunUntil = busyText(reply.Running, reply.Slots), now.Add(busyFor)
 		r.closeLocked(now)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/job/fleet"
 )
 
 const (
@@ -154,7 +155,7 @@ func (s *server) answered(m *nats.Msg) (q *question, taken bool) {
 	}
 	delete(s.asked, number)
 	q.learn(q.m, reply, err)
-	if err != nil || reply.Answer != bus.AnswerAccepted {
+	if err != nil || reply.Answer != fleet.AnswerAccepted {
 		return q, false
 	}
 	q.remember(q.m)

@@ -15,6 +15,7 @@ import (
 	"carillon/bus"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // spinMost ends a client that would go on for ever, without any time passing.
@@ -63,13 +64,13 @@ func (w *world) acceptAndGiveBack() *spinner {
 	w.t.Helper()
 	s := &spinner{}
 	conn := w.connect("a")
-	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: bus.Instance{
-		Group: "g", Instance: "a", State: bus.InstanceOnline, Kinds: []string{job.KindHandler}, Handlers: []string{"h"}, Slots: 100, Protocol: bus.Protocol,
+	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{
+		Group: "g", Instance: "a", State: fleet.InstanceOnline, Kinds: []string{job.KindHandler}, Handlers: []string{"h"}, Slots: 100, Protocol: fleet.Protocol,
 	}}
 	sub, err := conn.NC.Subscribe(beat.Address().Subject("*"), func(m *nats.Msg) {
-		reply := bus.InstanceReply{Instance: "a", Answer: bus.AnswerAccepted, State: bus.InstanceOnline, Slots: 100}
+		reply := fleet.InstanceReply{Instance: "a", Answer: fleet.AnswerAccepted, State: fleet.InstanceOnline, Slots: 100}
 		if beat.Address().Verb(m.Subject) == bus.VerbAttempts {
-			reply.Attempts = []bus.Custody{bus.CustodyNone}
+			reply.Attempts = []fleet.Custody{fleet.CustodyNone}
 		}
 		if err := bus.Respond(m, reply, nil); err != nil {
 			w.t.Error(err)
@@ -89,7 +90,7 @@ func (w *world) acceptAndGiveBack() *spinner {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		tick := time.NewTicker(bus.HeartbeatEvery)
+		tick := time.NewTicker(fleet.HeartbeatEvery)
 		defer tick.Stop()
 		for {
 			if err := conn.NC.Publish("$KV."+bus.BucketInst+"."+beat.Key(), data); err != nil {
@@ -173,7 +174,7 @@ func TestAnInstanceThatGivesBackWhatItIsHandedIsSuspendedForLongerEachTime(t *te
 			w.t.Errorf("%d deliveries while it was alone", alone)
 		}
 		instances, err := w.conn.Instances(w.t.Context())
-		if err != nil || len(instances) != 1 || instances[0].State != bus.InstanceSuspended || !strings.Contains(instances[0].Reason, "suspended until 2026-01-05T02:01:") {
+		if err != nil || len(instances) != 1 || instances[0].State != fleet.InstanceSuspended || !strings.Contains(instances[0].Reason, "suspended until 2026-01-05T02:01:") {
 			w.t.Errorf("%+v, %v", instances, err)
 		}
 		w.executor("b", time.Second)

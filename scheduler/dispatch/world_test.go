@@ -19,6 +19,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/executor"
 	"carillon/job"
+	"carillon/job/fleet"
 	"carillon/scheduler/dispatch"
 )
 
@@ -274,7 +275,7 @@ func (w *world) ask(verb string) string {
 }
 
 // heartbeat writes one, as an instance would.
-func (w *world) heartbeat(i bus.Instance) {
+func (w *world) heartbeat(i fleet.Instance) {
 	w.t.Helper()
 	data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: i})
 	if err != nil {

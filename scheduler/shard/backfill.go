@@ -18,7 +18,7 @@ const fillAtOnce = 50
 // hold it: the list of the fires, written once, and how far it has come, which keeps
 // it known for a while when it is over.
 type backfill struct {
-	bus.Backfill
+	job.Backfill
 	list, item *item
 }
 
@@ -45,7 +45,7 @@ type askedBackfill struct {
 // which names it in Backfills; done is not nil when it is already. Fires that another
 // backfill of the job has yet to run are left out. Errors: job.ErrNotFound,
 // job.ErrConflict when that leaves none, an *InvalidError.
-func (m *Machine) Backfill(r bus.BackfillRequest) (done *bus.Backfill, err error) {
+func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -91,12 +91,12 @@ func (m *Machine) CancelBackfill(name job.Name, backfillID, reason string) error
 
 // Backfills returns those of a job that are stored, oldest first, with their fires if
 // that is asked for. The error is job.ErrNotFound.
-func (m *Machine) Backfills(r bus.BackfillsRequest) ([]bus.Backfill, error) {
+func (m *Machine) Backfills(r bus.BackfillsRequest) ([]job.Backfill, error) {
 	id, ok := m.byName[r.Job]
 	if !ok {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
-	list := []bus.Backfill{}
+	list := []job.Backfill{}
 	for _, f := range m.backfills[id] {
 		if f.item.seq == 0 && !f.item.gone {
 			continue
@@ -112,7 +112,7 @@ func (m *Machine) Backfills(r bus.BackfillsRequest) ([]bus.Backfill, error) {
 
 // BackfillState returns what is stored of a backfill. The error is job.ErrNotFound, or
 // job.ErrConflict when it was not taken in, as others had all its fires.
-func (m *Machine) BackfillState(key BackfillID) (*bus.Backfill, error) {
+func (m *Machine) BackfillState(key BackfillID) (*job.Backfill, error) {
 	id, ok := m.byName[key.Job]
 	if !ok {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, key.Job)
@@ -128,7 +128,7 @@ func (m *Machine) BackfillState(key BackfillID) (*bus.Backfill, error) {
 }
 
 // shown returns what is to be told of a backfill.
-func (m *Machine) shown(id uint32, f *backfill) bus.Backfill {
+func (m *Machine) shown(id uint32, f *backfill) job.Backfill {
 	s := f.Backfill
 	s.Fires = nil
 	if !f.over() && f.Begun > 0 {
@@ -195,7 +195,7 @@ func (m *Machine) takeBackfills(b *builder) {
 		if len(fires) == 0 || m.jobs[id].newest().Deleted {
 			continue // one that came before it has them all, or the job was deleted since
 		}
-		f := &backfill{Backfill: bus.Backfill{
+		f := &backfill{Backfill: job.Backfill{
 			ID: r.ID, AskedAt: b.now, By: r.By, Note: r.Note, AtOnce: r.AtOnce, First: instant(fires[0]), Last: instant(fires[len(fires)-1]), Total: len(fires), Fires: fires,
 		}}
 		f.list = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfill, Job: r.Job, Backfill: &f.Backfill})

@@ -23,7 +23,7 @@ type calendar struct {
 }
 
 // PutHold tells of the switch for everything, its positions in order.
-func (m *Machine) PutHold(h bus.Hold) {
+func (m *Machine) PutHold(h job.Hold) {
 	from := h.EffectiveFrom.UnixMilli()
 	if n := len(m.holds); n > 0 && m.holds[n-1].from >= from {
 		return

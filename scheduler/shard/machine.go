@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 	"carillon/scheduler/ring"
 )
 
@@ -86,8 +87,8 @@ type Machine struct {
 	pauses  []*Pause
 	sending []*alive // runs with pieces that may be triggered
 
-	instances map[string][]*bus.Instance // online, by group
-	governed  map[string]bool            // groups
+	instances map[string][]*fleet.Instance // online, by group
+	governed  map[string]bool              // groups
 
 	looked uint64          // up to which deferred items are known
 	left   map[uint64]bool // sequences behind looked, of word of parents that this machine has left itself
@@ -156,7 +157,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		left:      map[uint64]bool{},
 		backfills: map[uint32][]*backfill{},
 		asked:     map[job.RunID]bool{},
-		instances: map[string][]*bus.Instance{},
+		instances: map[string][]*fleet.Instance{},
 		governed:  map[string]bool{},
 	}
 	if s := cursor.Sweep; s != nil {

@@ -195,7 +195,7 @@ func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
 
 	b = newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireAll))
-	b.m.PutHold(bus.Hold{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
+	b.m.PutHold(job.Hold{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
 	b.want(b.step(150*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@1 missed schedule: noticed too late, and everything was paused by then",
 		"12:02:00 g/a@1 skipped schedule: everything is paused")
@@ -474,7 +474,7 @@ func TestAMachineKeepsAsManyPositionsAndCalendarsAsTheBucketsDo(t *testing.T) {
 	b := newBench(t)
 	for i := range 100 {
 		at := noon.Add(time.Duration(i) * time.Second)
-		b.m.PutHold(bus.Hold{Paused: i%2 == 0, EffectiveFrom: at})
+		b.m.PutHold(job.Hold{Paused: i%2 == 0, EffectiveFrom: at})
 		if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "c"}, Version: i + 1, EffectiveFrom: at}); err != nil {
 			t.Fatal(err)
 		}

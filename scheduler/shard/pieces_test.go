@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // publish stores what a step at so long after noon decides, nil if that is nothing.
@@ -168,7 +169,7 @@ func TestARunWhosePiecesCannotSaveItIsNotTriedAgain(t *testing.T) {
 
 func TestABroadcastGoesToThoseWhoHaveTheLabelsAndCanDoTheTask(t *testing.T) {
 	b := newBench(t)
-	b.m.PutInstances("g", []*bus.Instance{
+	b.m.PutInstances("g", []*fleet.Instance{
 		{Instance: "a", Kinds: []string{"handler"}, Handlers: []string{"h"}, Labels: job.Labels{"zone": "eu"}},
 		{Instance: "b", Kinds: []string{"handler"}, Handlers: []string{"other"}, Labels: job.Labels{"zone": "eu"}},
 		{Instance: "c", Kinds: []string{"shell"}, Labels: job.Labels{"zone": "eu"}},

@@ -18,8 +18,8 @@ type simBackfills struct {
 
 type simBackfill struct {
 	job      job.Name
-	list     *bus.Backfill
-	progress *bus.Backfill
+	list     *job.Backfill
+	progress *job.Backfill
 	gone     bool // with its job
 }
 

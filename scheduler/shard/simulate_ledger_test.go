@@ -10,6 +10,8 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/runlog"
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
@@ -35,7 +37,7 @@ func (w *world) history(t *testing.T, without job.RunID) logstore.Store {
 				return
 			}
 			updates = append(updates, logstore.Update{
-				Kind: logstore.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
+				Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
 				Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Until: d.Until, Count: d.Count,
 			})
 		}); err != nil {
@@ -67,12 +69,12 @@ func (w *world) evidence(name job.Name, store logstore.Store) ledger.Evidence {
 }
 
 // judge returns the job's discrepancies, and how many fires were judged.
-func judge(ctx context.Context, t *testing.T, e ledger.Evidence, w *world) (bad []string, tally ledger.Tally) {
+func judge(ctx context.Context, t *testing.T, e ledger.Evidence, w *world) (bad []string, tally outcome.Tally) {
 	t.Helper()
 	to := instant(w.clock).Add(time.Second)
-	if _, err := e.Judge(ctx, instant(w.start-1), to, func(entry *ledger.Entry) bool {
+	if _, err := e.Judge(ctx, instant(w.start-1), to, func(entry *outcome.Entry) bool {
 		tally.Add(entry)
-		if entry.Fate == ledger.Discrepancy {
+		if entry.Fate == outcome.Discrepancy {
 			bad = append(bad, entry.FireTime.Format("02 15:04:05.000 ")+entry.Reason)
 		}
 		return tally.Fires < 200_000
@@ -94,7 +96,7 @@ func delayEdited(versions []*bus.JobEntry) bool {
 }
 
 func TestTheLedgerFindsRandomHistoriesClean(t *testing.T) {
-	var all ledger.Tally
+	var all outcome.Tally
 	for seed := range uint64(30) {
 		w, err := play(seed, 1000)
 		if err != nil {

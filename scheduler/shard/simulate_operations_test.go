@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
 	"carillon/job"
 )
 
@@ -283,14 +282,14 @@ func (w *world) saveTerms() {
 	if w.chance(50) {
 		paused := true
 		for _, v := range slices.Backward(w.changes) {
-			if h, ok := v.(bus.Hold); ok {
+			if h, ok := v.(job.Hold); ok {
 				if paused = !h.Paused; !at.After(h.EffectiveFrom) {
 					return
 				}
 				break
 			}
 		}
-		h := bus.Hold{Paused: paused, EffectiveFrom: at}
+		h := job.Hold{Paused: paused, EffectiveFrom: at}
 		if paused && w.chance(50) {
 			h.Until = instant(w.clock + w.rng.Int64N(200*w.scale.unit.Milliseconds()))
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
 	"carillon/job"
 )
 
@@ -16,7 +15,7 @@ import (
 type knowledge struct {
 	jobs      map[job.Name][]heardVersion
 	calendars map[string][]*job.CalendarVersion
-	holds     []bus.Hold
+	holds     []job.Hold
 }
 
 // heardVersion is a version with its revision, and with the instant after which fires

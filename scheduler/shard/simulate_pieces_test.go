@@ -8,6 +8,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // simGroups are the executor groups of a world.
@@ -48,10 +49,10 @@ func runOfItem(d *bus.Deferred) job.RunID {
 	return t.RunID
 }
 
-func instancesOf(names ...string) []*bus.Instance {
-	list := make([]*bus.Instance, len(names))
+func instancesOf(names ...string) []*fleet.Instance {
+	list := make([]*fleet.Instance, len(names))
 	for i, name := range names {
-		list[i] = &bus.Instance{Instance: name, Kinds: []string{job.KindShell}, Labels: job.Labels{"half": string("xy"[i%2])}}
+		list[i] = &fleet.Instance{Instance: name, Kinds: []string{job.KindShell}, Labels: job.Labels{"half": string("xy"[i%2])}}
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 const (
@@ -42,7 +43,7 @@ type world struct {
 	trig    *stream
 	records []*bus.Record // that were stored
 	events  []storedEvent
-	changes []any // *job.Version, *job.CalendarVersion, bus.Hold: in the order they were saved
+	changes []any // *job.Version, *job.CalendarVersion, job.Hold: in the order they were saved
 	names   []job.Name
 	newest  map[job.Name]*job.Version
 	planner *job.Planner
@@ -74,8 +75,8 @@ type world struct {
 	backfills *simBackfills
 
 	inPieces map[job.RunID]*simPieces
-	online   map[string][]*bus.Instance // by group
-	governed map[string]bool            // groups
+	online   map[string][]*fleet.Instance // by group
+	governed map[string]bool              // groups
 }
 
 type storedEvent struct {
@@ -145,7 +146,7 @@ func newWorld(choices rand.Source) *world {
 	w.lives = newLives(w)
 	w.inPieces = map[job.RunID]*simPieces{}
 	w.backfills = newSimBackfills()
-	w.online = map[string][]*bus.Instance{}
+	w.online = map[string][]*fleet.Instance{}
 	w.governed = map[string]bool{}
 	return w
 }
@@ -174,7 +175,7 @@ func (k *knowledge) add(change any, rev uint64) {
 		k.jobs[c.Job.Job] = append(k.jobs[c.Job.Job], heardVersion{Version: c, rev: rev})
 	case *job.CalendarVersion:
 		k.calendars[c.Calendar.Calendar] = append(k.calendars[c.Calendar.Calendar], c)
-	case bus.Hold:
+	case job.Hold:
 		k.holds = append(k.holds, c)
 	case forgotten:
 		delete(k.jobs, job.Name(c))
@@ -198,7 +199,7 @@ func (o *owner) hear(w *world) {
 		err = o.m.PutVersion(c, rev)
 	case *job.CalendarVersion:
 		err = o.m.PutCalendar(c)
-	case bus.Hold:
+	case job.Hold:
 		o.m.PutHold(c)
 	case forgotten:
 		o.m.Forget(job.Name(c), rev)
@@ -214,7 +215,7 @@ func (o *owner) hear(w *world) {
 			}
 		case *job.CalendarVersion:
 			err = o.m.PutCalendar(again)
-		case bus.Hold:
+		case job.Hold:
 			o.m.PutHold(again)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/job/fleet"
 )
 
 // piecesAtOnce is how many pieces one step triggers at most. It leaves room in the
@@ -17,7 +18,7 @@ const piecesAtOnce = 300
 
 // PutInstances tells which instances of a group are online, in the order of their
 // names. The list must not be changed from then on; several machines may share it.
-func (m *Machine) PutInstances(group string, online []*bus.Instance) {
+func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
 	m.instances[group] = online
 	for _, id := range slices.Sorted(maps.Keys(m.books)) {
 		if m.jobs[id].name.Group() == group && slices.ContainsFunc(m.books[id].alive, (*alive).lacksInstances) {

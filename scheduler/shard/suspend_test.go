@@ -81,7 +81,7 @@ func TestFiresAfterAPauseThatHasEndedFollowTheMisfirePolicy(t *testing.T) {
 func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 	b := newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireOnce))
-	b.m.PutHold(bus.Hold{Paused: true, EffectiveFrom: noon, Until: noon.Add(2 * time.Minute)})
+	b.m.PutHold(job.Hold{Paused: true, EffectiveFrom: noon, Until: noon.Add(2 * time.Minute)})
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 skipped schedule: everything is paused")
 	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 pending schedule")
 }

@@ -1,7 +1,8 @@
-package logstore
+package runlog
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	"carillon/job"
@@ -39,7 +40,7 @@ type Run struct {
 	Message  string          `json:"message,omitempty"` // why it failed
 	Reason   string          `json:"reason,omitempty"`  // why there was none, why it was late or what it waits for, why it ended without an executor's word
 	By       string          `json:"by,omitempty"`      // who asked for it
-	Result   json.RawMessage `json:"result,omitempty"`  // only [Store.Run] gives it: it may be long
+	Result   json.RawMessage `json:"result,omitempty"`  // only a single run has it: it may be long
 	LogLines int             `json:"log_lines,omitempty"`
 	// Count is how many fires share this fate, from FireTime to Until. It is 1 or
 	// more; Until is zero when it is 1.
@@ -104,18 +105,35 @@ type Line struct {
 
 // Validate returns an *InvalidError when a store cannot hold l.
 func (l *Line) Validate() error {
-	if err := checkIdentity(l.RunID, l.Job, l.Attempt, l.Piece); err != nil {
+	if err := CheckIdentity(l.RunID, l.Job, l.Attempt, l.Piece); err != nil {
 		return err
 	}
 	switch {
 	case l.Seq < 1:
-		return invalid("seq", "must be 1 or more")
+		return job.Invalid("seq", "must be 1 or more")
 	case l.At.IsZero():
-		return invalid("at", "is missing")
-	case len(l.Level) > maxWord:
-		return invalid("level", "is longer than %d bytes", maxWord)
-	case len(l.Output) > maxWord:
-		return invalid("output", "is longer than %d bytes", maxWord)
+		return job.Invalid("at", "is missing")
+	case len(l.Level) > MaxWord:
+		return job.Invalid("level", "is longer than %d bytes", MaxWord)
+	case len(l.Output) > MaxWord:
+		return job.Invalid("output", "is longer than %d bytes", MaxWord)
 	}
 	return nil
+}
+
+// MaxWord bounds texts that are names, in bytes.
+const MaxWord = 256
+
+// CheckIdentity returns an *InvalidError unless these can name an attempt, or a piece of it.
+func CheckIdentity(id job.RunID, name job.Name, attempt int, piece Piece) error {
+	if _, err := job.ParseRunID(string(id)); err != nil {
+		return err
+	}
+	if _, err := job.ParseName(string(name)); err != nil {
+		return err
+	}
+	if attempt < 1 || attempt > math.MaxInt32 {
+		return job.Invalid("attempt", "must be 1 or more")
+	}
+	return piece.Check()
 }

@@ -1,4 +1,4 @@
-package alert
+package alerting
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ type Rule struct {
 	NoRecovery bool     `json:"no_recovery,omitempty"`
 	Channels   []string `json:"channels"`
 
-	since time.Time // what happened before it was made is not its concern
+	Since time.Time `json:"-"` // what happened before it was made is not its concern
 }
 
 // Match selects jobs. Each field that is set must hold.
@@ -110,7 +110,7 @@ const (
 	MaxWait     = 24 * time.Hour
 	minRepeat   = time.Minute
 	maxLate     = 30 * 24 * time.Hour
-	maxText     = 4 << 10 // bytes of a description
+	MaxText     = 4 << 10 // bytes of a description
 )
 
 // bad are the ends that are bad unless a rule says otherwise.
@@ -130,14 +130,14 @@ func (r Rule) WithDefaults() Rule {
 	return r
 }
 
-// ofRuns reports whether it is the ends of runs that the condition is about, or how long
+// OfRuns reports whether it is the ends of runs that the condition is about, or how long
 // they take.
-func (c *Condition) ofRuns() bool {
+func (c *Condition) OfRuns() bool {
 	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked && !c.ClockWrong && !c.OverBudget && !c.InstancesSuspended
 }
 
-// remembers reports whether it depends on the runs of the job before.
-func (c *Condition) remembers() bool { return c.InARow > 1 || c.Slower != 0 }
+// Remembers reports whether it depends on the runs of the job before.
+func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 }
 
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
@@ -153,23 +153,23 @@ func (c *Condition) kinds() int {
 // Validate returns an error that holds an *InvalidError for each problem.
 func (r *Rule) Validate() error {
 	errs := []error{job.CheckSlug("alert", r.Alert), r.Match.validate(), r.When.validate()}
-	if len(r.Description) > maxText {
-		errs = append(errs, invalid("description", "is longer than %d bytes", maxText))
+	if len(r.Description) > MaxText {
+		errs = append(errs, job.Invalid("description", "is longer than %d bytes", MaxText))
 	}
 	if !slices.Contains([]GroupBy{ByJob, ByGroup, ByRule}, r.GroupBy) {
-		errs = append(errs, invalid("group_by", "%q must be job, group or rule", r.GroupBy))
+		errs = append(errs, job.Invalid("group_by", "%q must be job, group or rule", r.GroupBy))
 	}
 	if !slices.Contains(Severities, r.Severity) {
-		errs = append(errs, invalid("severity", "%q must be one of %v", r.Severity, Severities))
+		errs = append(errs, job.Invalid("severity", "%q must be one of %v", r.Severity, Severities))
 	}
 	if r.Wait < 0 || r.Wait.Std() > MaxWait {
-		errs = append(errs, invalid("wait", "%s must be between 0 and %s", r.Wait, job.Duration(MaxWait)))
+		errs = append(errs, job.Invalid("wait", "%s must be between 0 and %s", r.Wait, job.Duration(MaxWait)))
 	}
 	if r.Repeat != 0 && r.Repeat.Std() < minRepeat {
-		errs = append(errs, invalid("repeat", "%s must be 1m or more, or 0 for never", r.Repeat))
+		errs = append(errs, job.Invalid("repeat", "%s must be 1m or more, or 0 for never", r.Repeat))
 	}
 	if len(r.Channels) > MaxChannels {
-		errs = append(errs, invalid("channels", "has %d entries; at most %d are taken", len(r.Channels), MaxChannels))
+		errs = append(errs, job.Invalid("channels", "has %d entries; at most %d are taken", len(r.Channels), MaxChannels))
 	}
 	for i, c := range r.Channels {
 		errs = append(errs, job.CheckSlug(fmt.Sprintf("channels[%d]", i), c))
@@ -179,30 +179,30 @@ func (r *Rule) Validate() error {
 
 func (c *Condition) validate() error {
 	if c.kinds() != 1 {
-		return invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters, shards_parked, clock_wrong, over_budget and instances_suspended")
+		return job.Invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters, shards_parked, clock_wrong, over_budget and instances_suspended")
 	}
 	var errs []error
 	for i, s := range c.Ends {
 		if !s.Final() || s == job.StatusSucceeded || s == job.StatusSkipped {
-			errs = append(errs, invalid(fmt.Sprintf("when.ends[%d]", i), "%q must be failed, timed_out, lost, missed or cancelled", s))
+			errs = append(errs, job.Invalid(fmt.Sprintf("when.ends[%d]", i), "%q must be failed, timed_out, lost, missed or cancelled", s))
 		}
 	}
 	if c.InARow < 0 || c.InARow > MaxInARow || c.InARow > 0 && len(c.Ends) == 0 {
-		errs = append(errs, invalid("when.in_a_row", "%d must be between 1 and %d, together with ends", c.InARow, MaxInARow))
+		errs = append(errs, job.Invalid("when.in_a_row", "%d must be between 1 and %d, together with ends", c.InARow, MaxInARow))
 	}
 	for field, d := range map[string]job.Duration{"starts_within": c.StartsWithin, "ends_within": c.EndsWithin, "no_executor_for": c.NoExecutor} {
 		if d != 0 && (d.Std() < time.Second || d.Std() > maxLate) {
-			errs = append(errs, invalid("when."+field, "%s must be between 1s and %s", d, job.Duration(maxLate)))
+			errs = append(errs, job.Invalid("when."+field, "%s must be between 1s and %s", d, job.Duration(maxLate)))
 		}
 	}
 	if c.Slower != 0 && (c.Slower < 1 || c.Slower > 1000) {
-		errs = append(errs, invalid("when.slower_than_p95", "%g must be between 1 and 1000", c.Slower))
+		errs = append(errs, job.Invalid("when.slower_than_p95", "%g must be between 1 and 1000", c.Slower))
 	}
 	if c.StreamFull < 0 || c.StreamFull > 100 {
-		errs = append(errs, invalid("when.stream_full", "%d must be a percentage from 1 to 100", c.StreamFull))
+		errs = append(errs, job.Invalid("when.stream_full", "%d must be a percentage from 1 to 100", c.StreamFull))
 	}
 	if c.StoreFull < 0 || c.StoreFull > 100 {
-		errs = append(errs, invalid("when.store_full", "%d must be a percentage from 1 to 100", c.StoreFull))
+		errs = append(errs, job.Invalid("when.store_full", "%d must be a percentage from 1 to 100", c.StoreFull))
 	}
 	return errors.Join(errs...)
 }
@@ -210,33 +210,29 @@ func (c *Condition) validate() error {
 func (m *Match) validate() error {
 	var errs []error
 	if len(m.Groups) > MaxMatch || len(m.Jobs) > MaxMatch || len(m.Labels) > MaxMatch {
-		errs = append(errs, invalid("match", "has more than %d entries of a kind", MaxMatch))
+		errs = append(errs, job.Invalid("match", "has more than %d entries of a kind", MaxMatch))
 	}
 	for i, g := range m.Groups {
 		errs = append(errs, job.CheckSlug(fmt.Sprintf("match.groups[%d]", i), g))
 	}
 	for i, name := range m.Jobs {
 		if _, err := job.ParseName(string(name)); err != nil {
-			errs = append(errs, invalid(fmt.Sprintf("match.jobs[%d]", i), "%q must be GROUP/NAME", name))
+			errs = append(errs, job.Invalid(fmt.Sprintf("match.jobs[%d]", i), "%q must be GROUP/NAME", name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// selects reports whether the rule is about a job. labels are those of the job, asked
+// Selects reports whether the rule is about a job. labels are those of the job, asked
 // for only if the rule has some.
-func (m *Match) selects(name job.Name, labels func(job.Name) job.Labels) bool {
+func (m *Match) Selects(name job.Name, labels func(job.Name) job.Labels) bool {
 	if len(m.Groups) > 0 && !slices.Contains(m.Groups, name.Group()) || len(m.Jobs) > 0 && !slices.Contains(m.Jobs, name) {
 		return false
 	}
 	return len(m.Labels) == 0 || m.Labels.Match(labels(name))
 }
 
-// selectsGroup reports whether the rule is about an executor group.
-func (m *Match) selectsGroup(group string) bool {
+// SelectsGroup reports whether the rule is about an executor group.
+func (m *Match) SelectsGroup(group string) bool {
 	return len(m.Groups) == 0 || slices.Contains(m.Groups, group)
-}
-
-func invalid(field, format string, args ...any) error {
-	return &job.InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }

@@ -1,4 +1,4 @@
-package bus
+package fleet
 
 import (
 	"maps"
@@ -15,11 +15,6 @@ const (
 	InstanceTTL    = 15 * time.Second
 	InstanceShown  = 10 * time.Minute
 )
-
-// AckWait is how long a trigger that was delivered may go without a sign of life
-// before JetStream gives it to another executor. Executors say "in progress" at a
-// third of it.
-const AckWait = 15 * time.Second
 
 // Protocol is the version of the protocol between scheduler and executors. Version 2
 // added routed triggers and requests to one instance; who speaks version 1, which
@@ -41,7 +36,7 @@ const (
 	InstanceIncompatible InstanceState = "incompatible" // speaks a protocol that is too old for routed runs: it only pulls
 )
 
-// Instance is what an executor says of itself with each [Heartbeat], for all to see.
+// Instance is what an executor says of itself with each heartbeat, for all to see.
 type Instance struct {
 	Group     string        `json:"executor_group"`
 	Instance  string        `json:"instance"`

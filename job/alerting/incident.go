@@ -1,4 +1,4 @@
-package alert
+package alerting
 
 import (
 	"crypto/sha256"
@@ -41,7 +41,7 @@ type Incident struct {
 	Dropped int `json:"deliveries_dropped,omitempty"`
 
 	// Seen are the last messages that were taken in, by source.
-	Seen map[source]uint64 `json:"seen,omitempty"`
+	Seen map[Source]uint64 `json:"seen,omitempty"`
 	// Silent says that no recovery is told, Repeat how often the message comes again: as the
 	// rule had it when the incident opened.
 	Silent bool         `json:"no_recovery,omitempty"`
@@ -117,103 +117,75 @@ const (
 const (
 	maxAffected   = 50
 	maxDeliveries = 100
-	maxMessage    = 1000 // bytes of a run's message
+	MaxMessage    = 1000 // bytes of a run's message
 )
 
-// finding is something bad that a rule has found.
-type finding struct {
-	rule    *Rule
-	subject string
-	group   string
-	summary string
-	at      time.Time
-	source  source
-	seq     uint64
-	job     Affected // without a job: the finding is not about one
+// Finding is something bad that a rule has found.
+type Finding struct {
+	Rule    *Rule
+	Subject string
+	Group   string
+	Summary string
+	At      time.Time
+	Source  Source
+	Seq     uint64
+	Job     Affected // without a job: the finding is not about one
 }
 
-// open returns the incident that begins with a finding.
-func open(f *finding) *Incident {
+// NewIncident returns the incident that begins with a finding.
+func NewIncident(f *Finding) *Incident {
 	inc := &Incident{
-		ID: newID(f.at, f.rule.Alert, f.subject, string(f.source), strconv.FormatUint(f.seq, 10)), Rule: f.rule.Alert, Subject: f.subject, Group: f.group,
-		Severity: f.rule.Severity, State: Open, OpenedAt: f.at, Silent: f.rule.NoRecovery, Repeat: f.rule.Repeat,
+		ID: NewID(f.At, f.Rule.Alert, f.Subject, string(f.Source), strconv.FormatUint(f.Seq, 10)), Rule: f.Rule.Alert, Subject: f.Subject, Group: f.Group,
+		Severity: f.Rule.Severity, State: Open, OpenedAt: f.At, Silent: f.Rule.NoRecovery, Repeat: f.Rule.Repeat,
 	}
-	for _, c := range f.rule.Channels {
-		inc.plan(c, Opened, f.at, f.at.Add(f.rule.Wait.Std()))
+	for _, c := range f.Rule.Channels {
+		inc.Plan(c, Opened, f.At, f.At.Add(f.Rule.Wait.Std()))
 	}
-	inc.take(f)
+	inc.Add(f)
 	return inc
 }
 
-// take adds a finding to an incident that is open. It reports whether that was news.
-func (inc *Incident) take(f *finding) bool {
-	if f.seq != 0 && inc.Seen[f.source] >= f.seq {
+// Add adds a finding to an incident that is open. It reports whether that was news.
+func (inc *Incident) Add(f *Finding) bool {
+	if f.Seq != 0 && inc.Seen[f.Source] >= f.Seq {
 		return false
 	}
-	if f.seq != 0 {
-		inc.see(f.source, f.seq)
+	if f.Seq != 0 {
+		inc.MarkSeen(f.Source, f.Seq)
 	}
 	inc.Count++
-	inc.UpdatedAt, inc.Summary = f.at, f.summary
-	if f.job.Job == "" {
+	inc.UpdatedAt, inc.Summary = f.At, f.Summary
+	if f.Job.Job == "" {
 		return true
 	}
-	i := slices.IndexFunc(inc.Jobs, func(a Affected) bool { return a.Job == f.job.Job })
+	i := slices.IndexFunc(inc.Jobs, func(a Affected) bool { return a.Job == f.Job.Job })
 	switch {
 	case i >= 0:
-		f.job.Count = inc.Jobs[i].Count + 1
-		inc.Jobs[i] = f.job
+		f.Job.Count = inc.Jobs[i].Count + 1
+		inc.Jobs[i] = f.Job
 	case len(inc.Jobs) < maxAffected:
-		f.job.Count = 1
-		inc.Jobs = append(inc.Jobs, f.job)
+		f.Job.Count = 1
+		inc.Jobs = append(inc.Jobs, f.Job)
 	default:
 		inc.More++
 	}
 	if n := len(inc.Jobs) + inc.More; n > 1 {
-		inc.Summary = fmt.Sprintf("%s, and %d other jobs", f.summary, n-1)
+		inc.Summary = fmt.Sprintf("%s, and %d other jobs", f.Summary, n-1)
 	}
 	return true
 }
 
-func (inc *Incident) see(s source, seq uint64) {
+// MarkSeen remembers the last message that was taken in of a source.
+func (inc *Incident) MarkSeen(s Source, seq uint64) {
 	if inc.Seen == nil {
-		inc.Seen = map[source]uint64{}
+		inc.Seen = map[Source]uint64{}
 	}
 	inc.Seen[s] = seq
 }
 
-// cures reports whether an outcome ends what the incident is about for its job. A run that
-// fired before the bad one tells nothing. Of a late run its own end does.
-func (inc *Incident) cures(o *outcome, late bool) bool {
-	i := slices.IndexFunc(inc.Jobs, func(a Affected) bool { return a.Job == o.Job })
-	if i < 0 || inc.State != Open || inc.Jobs[i].Over || inc.Seen[o.source] >= o.seq {
-		return false
-	}
-	return o.RunID > inc.Jobs[i].RunID || late && o.RunID == inc.Jobs[i].RunID
-}
-
-// good takes in an outcome that cures its job. The incident is resolved when no job is
-// left.
-func (inc *Incident) good(o *outcome) {
-	inc.see(o.source, o.seq)
-	inc.UpdatedAt = o.At
-	for i := range inc.Jobs {
-		if inc.Jobs[i].Job == o.Job {
-			inc.Jobs[i].Over = true
-		}
-	}
-	if !slices.ContainsFunc(inc.Jobs, func(a Affected) bool { return !a.Over }) && inc.More == 0 {
-		why := "all is well again"
-		if o.Status == job.StatusSucceeded {
-			why = string(o.Job) + " succeeded"
-		}
-		inc.resolve(o.At, why)
-	}
-}
-
-// resolve ends the incident. What has not been sent is dropped, and who has heard that it
+// End ends the incident. What has not been sent is dropped, and who has heard that it
 // began hears that it is over.
-func (inc *Incident) resolve(at time.Time, why string) {
+func (inc *Incident) End(at time.Time, why string) {
 	if inc.State == Resolved {
 		return
 	}
@@ -225,14 +197,14 @@ func (inc *Incident) resolve(at time.Time, why string) {
 			told = append(told, d.Channel)
 		}
 		if d.State == Waiting && d.Claim == 0 {
-			d.drop("it was over before it could be sent")
+			d.Drop("it was over before it could be sent")
 		}
 	}
 	if inc.Silent {
 		return
 	}
 	for _, c := range told {
-		inc.plan(c, Recovery, at, at)
+		inc.Plan(c, Recovery, at, at)
 	}
 }
 
@@ -242,7 +214,7 @@ func (inc *Incident) Acknowledge(by, note string, at time.Time) {
 	inc.AcknowledgedAt, inc.AcknowledgedBy, inc.Note = at, by, note
 	for i := range inc.Deliveries {
 		if d := &inc.Deliveries[i]; d.State == Waiting && d.Claim == 0 && d.Kind != Recovery {
-			d.drop("acknowledged by " + by)
+			d.Drop("acknowledged by " + by)
 		}
 	}
 }
@@ -252,11 +224,11 @@ func (inc *Incident) Resolve(by, note string, at time.Time) {
 	if note != "" {
 		inc.Note = note
 	}
-	inc.resolve(at, "resolved by "+by)
+	inc.End(at, "resolved by "+by)
 }
 
-// remind plans the message once more, if it is time.
-func (inc *Incident) remind(now time.Time) bool {
+// Remind plans the message once more, if it is time.
+func (inc *Incident) Remind(now time.Time) bool {
 	if inc.Repeat == 0 || inc.State != Open || !inc.AcknowledgedAt.IsZero() {
 		return false
 	}
@@ -271,15 +243,15 @@ func (inc *Incident) remind(now time.Time) bool {
 	}
 	for channel, at := range last {
 		if now.Sub(at) >= inc.Repeat.Std() {
-			inc.plan(channel, Reminder, now, now)
+			inc.Plan(channel, Reminder, now, now)
 			planned = true
 		}
 	}
 	return planned
 }
 
-// plan adds a delivery. Old ones that are done with go.
-func (inc *Incident) plan(channel string, kind DeliveryKind, at, notBefore time.Time) {
+// Plan adds a delivery. Old ones that are done with go.
+func (inc *Incident) Plan(channel string, kind DeliveryKind, at, notBefore time.Time) {
 	inc.Deliveries = append(inc.Deliveries, Delivery{
 		ID: strconv.Itoa(len(inc.Deliveries) + inc.Dropped + 1), Channel: channel, Kind: kind, State: Waiting, MadeAt: at, NextAt: notBefore,
 	})
@@ -293,7 +265,8 @@ func (inc *Incident) plan(channel string, kind DeliveryKind, at, notBefore time.
 	}
 }
 
-func (d *Delivery) drop(why string) { d.State, d.Reason, d.NextAt = Dropped, why, time.Time{} }
+// Drop gives up a delivery that nobody needs any more.
+func (d *Delivery) Drop(why string) { d.State, d.Reason, d.NextAt = Dropped, why, time.Time{} }
 
 // Key names the delivery to the other side: the same each time that it is sent.
 func (inc *Incident) Key(d *Delivery) string { return inc.ID + "-" + d.ID }
@@ -311,25 +284,28 @@ func (inc *Incident) Delivery(id string) *Delivery {
 // NewTest returns an incident whose only purpose is a message to a channel.
 func NewTest(channel, by string, now time.Time) *Incident {
 	inc := &Incident{
-		ID: newID(now, "test", channel, by), Subject: "channel " + channel, Severity: Info, State: Resolved, Count: 1,
+		ID: NewID(now, "test", channel, by), Subject: "channel " + channel, Severity: Info, State: Resolved, Count: 1,
 		Summary: "This is a test of channel " + channel + ", sent by " + by, OpenedAt: now, UpdatedAt: now, ResolvedAt: now, Resolution: "it was a test",
 	}
-	inc.plan(channel, Test, now, now)
+	inc.Plan(channel, Test, now, now)
 	return inc
 }
 
 var alphabet = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// newID returns an id that sorts by the instant, and depends on nothing but what it is
+// NewID returns an id that sorts by the instant, and depends on nothing but what it is
 // given: two alerters that see the same give it the same name.
-func newID(at time.Time, parts ...string) string {
+func NewID(at time.Time, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	ms := fmt.Sprintf("%09s", strconv.FormatInt(at.UnixMilli(), 32))
 	return ms + alphabet.EncodeToString(sum[:8])
 }
 
-// hashOf returns a name for a subject of a rule that can be a part of a key.
-func hashOf(rule, subject string) string {
+// HashOf returns a name for a subject of a rule that can be a part of a key.
+func HashOf(rule, subject string) string {
 	sum := sha256.Sum256([]byte(rule + "\x00" + subject))
 	return alphabet.EncodeToString(sum[:15])
 }
+
+// Source is where a message was read.
+type Source string

@@ -1,4 +1,4 @@
-package alert
+package alerting
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ const MaxSnooze = 30 * 24 * time.Hour
 // Zero ends a snooze.
 func CheckSnooze(lasts time.Duration) error {
 	if lasts != 0 && (lasts < time.Second || lasts > MaxSnooze) {
-		return invalid("for", "%s must be between 1s and %s, or 0s to end the snooze", job.Duration(lasts), job.Duration(MaxSnooze))
+		return job.Invalid("for", "%s must be between 1s and %s, or 0s to end the snooze", job.Duration(lasts), job.Duration(MaxSnooze))
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (inc *Incident) Snooze(by, note string, at, until time.Time) {
 	}
 	for _, channel := range told {
 		if !waiting[channel] && inc.AcknowledgedAt.IsZero() {
-			inc.plan(channel, Reminder, at, until)
+			inc.Plan(channel, Reminder, at, until)
 			inc.Deliveries[len(inc.Deliveries)-1].Reason = why
 		}
 	}
@@ -61,7 +61,7 @@ func (inc *Incident) Wake(at time.Time) {
 		switch {
 		case d.State != Waiting || d.Claim != 0 || d.Kind == Recovery:
 		case d.Kind == Reminder:
-			d.drop("it is not snoozed any more")
+			d.Drop("it is not snoozed any more")
 		case d.NextAt.After(at):
 			d.NextAt, d.Reason = at, ""
 		}

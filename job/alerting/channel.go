@@ -1,6 +1,7 @@
-package alert
+package alerting
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -23,7 +24,7 @@ type Channel struct {
 	// first. The addresses of chats are secrets, since who has them can write there.
 	URL string `json:"url,omitempty"`
 	// Headers are sent along with a webhook. Body is a template for what it says, in the
-	// language of Go's text/template, about a [Message]; empty is the message as JSON.
+	// language of Go's text/template, about the message; empty is the message as JSON.
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    string            `json:"body,omitempty"`
 	Email   *Email            `json:"email,omitempty"`
@@ -133,25 +134,25 @@ func (c Channel) WithDefaults() Channel {
 func (c *Channel) Validate() error {
 	errs := []error{job.CheckSlug("channel", c.Channel)}
 	if !slices.Contains(Kinds, c.Kind) {
-		errs = append(errs, invalid("kind", "%q must be one of %v", c.Kind, Kinds))
+		errs = append(errs, job.Invalid("kind", "%q must be one of %v", c.Kind, Kinds))
 	}
-	if len(c.Description) > maxText {
-		errs = append(errs, invalid("description", "is longer than %d bytes", maxText))
+	if len(c.Description) > MaxText {
+		errs = append(errs, job.Invalid("description", "is longer than %d bytes", MaxText))
 	}
 	switch {
 	case c.Kind == KindWebhook && c.URL == "":
-		errs = append(errs, invalid("url", "is missing: where does the webhook go?"))
+		errs = append(errs, job.Invalid("url", "is missing: where does the webhook go?"))
 	case c.URL != "" && c.Kind != KindWebhook && c.Kind != KindPagerDuty:
-		errs = append(errs, invalid("url", "of %s is a secret; set it with \"carillon alert channel secret %s url\"", c.Kind, c.Channel))
+		errs = append(errs, job.Invalid("url", "of %s is a secret; set it with \"carillon alert channel secret %s url\"", c.Kind, c.Channel))
 	case c.URL != "":
 		errs = append(errs, CheckURL("url", c.URL))
 	}
 	if c.Kind != KindWebhook && (len(c.Headers) > 0 || c.Body != "") {
-		errs = append(errs, invalid("body", "and headers are for webhooks"))
+		errs = append(errs, job.Invalid("body", "and headers are for webhooks"))
 	}
 	errs = append(errs, c.validateWebhook()...)
 	if (c.Kind == KindEmail) != (c.Email != nil) {
-		errs = append(errs, invalid("email", "is for kind email, which needs it"))
+		errs = append(errs, job.Invalid("email", "is for kind email, which needs it"))
 	} else if c.Email != nil {
 		errs = append(errs, c.Email.validate())
 	}
@@ -163,17 +164,17 @@ func (c *Channel) Validate() error {
 
 func (c *Channel) validateWebhook() (errs []error) {
 	if len(c.Headers) > maxHeaders {
-		errs = append(errs, invalid("headers", "has %d entries; at most %d are taken", len(c.Headers), maxHeaders))
+		errs = append(errs, job.Invalid("headers", "has %d entries; at most %d are taken", len(c.Headers), maxHeaders))
 	}
 	for name, value := range c.Headers {
 		if !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
-			errs = append(errs, invalid("headers", "has %q, which is not a header", name))
+			errs = append(errs, job.Invalid("headers", "has %q, which is not a header", name))
 		}
 	}
 	if len(c.Body) > maxTemplate {
-		errs = append(errs, invalid("body", "is longer than %d bytes", maxTemplate))
-	} else if _, err := parseTemplate(c.Body); err != nil {
-		errs = append(errs, invalid("body", "is not a template: %v", err))
+		errs = append(errs, job.Invalid("body", "is longer than %d bytes", maxTemplate))
+	} else if _, err := ParseTemplate(c.Body); err != nil {
+		errs = append(errs, job.Invalid("body", "is not a template: %v", err))
 	}
 	return errs
 }
@@ -181,8 +182,8 @@ func (c *Channel) validateWebhook() (errs []error) {
 // CheckURL returns an *InvalidError for field unless text is an address for a request.
 func CheckURL(field, text string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || len(text) > maxText {
-		return invalid(field, "must be an address that begins with https:// or http://, without a user")
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || len(text) > MaxText {
+		return job.Invalid(field, "must be an address that begins with https:// or http://, without a user")
 	}
 	return nil
 }
@@ -190,23 +191,23 @@ func CheckURL(field, text string) error {
 func (e *Email) validate() error {
 	var errs []error
 	if e.Host == "" || strings.ContainsAny(e.Host, ":/ \r\n") {
-		errs = append(errs, invalid("email.host", "%q must be the name of a mail server", e.Host))
+		errs = append(errs, job.Invalid("email.host", "%q must be the name of a mail server", e.Host))
 	}
 	if e.Port < 1 || e.Port > 65535 {
-		errs = append(errs, invalid("email.port", "%d must be between 1 and 65535", e.Port))
+		errs = append(errs, job.Invalid("email.port", "%d must be between 1 and 65535", e.Port))
 	}
 	if !slices.Contains([]string{TLSStart, TLSImplicit, TLSNone}, e.TLS) {
-		errs = append(errs, invalid("email.tls", "%q must be starttls, implicit or none", e.TLS))
+		errs = append(errs, job.Invalid("email.tls", "%q must be starttls, implicit or none", e.TLS))
 	}
 	if e.TLS == TLSNone && e.User != "" {
-		errs = append(errs, invalid("email.tls", "must not be none when there is a user: the password would cross the network in the clear"))
+		errs = append(errs, job.Invalid("email.tls", "must not be none when there is a user: the password would cross the network in the clear"))
 	}
 	if len(e.To) == 0 || len(e.To) > maxAddresses {
-		errs = append(errs, invalid("email.to", "must have between 1 and %d addresses", maxAddresses))
+		errs = append(errs, job.Invalid("email.to", "must have between 1 and %d addresses", maxAddresses))
 	}
 	check := func(field, text string) {
 		if _, err := mail.ParseAddress(text); err != nil || strings.ContainsAny(text, "\r\n") {
-			errs = append(errs, invalid(field, "%q must be an address such as ops@example.org", text))
+			errs = append(errs, job.Invalid(field, "%q must be an address such as ops@example.org", text))
 		}
 	}
 	check("email.from", e.From)
@@ -221,13 +222,13 @@ func (e *Email) validate() error {
 func (c *Channel) CheckSecret(name, value string) error {
 	of := secretsOf[c.Kind]
 	if all := append(slices.Clone(of.needs), of.takes...); !slices.Contains(all, name) {
-		return invalid("secret", "%q is not one that a channel of kind %s has: %v", name, c.Kind, all)
+		return job.Invalid("secret", "%q is not one that a channel of kind %s has: %v", name, c.Kind, all)
 	}
 	switch {
-	case value == "" || len(value) > maxText:
-		return invalid("value", "must have between 1 and %d bytes", maxText)
+	case value == "" || len(value) > MaxText:
+		return job.Invalid("value", "must have between 1 and %d bytes", MaxText)
 	case strings.ContainsAny(value, "\r\n\x00"):
-		return invalid("value", "must be one line")
+		return job.Invalid("value", "must be one line")
 	case name == SecretURL:
 		return CheckURL("value", value)
 	}
@@ -252,26 +253,26 @@ func (q *Quiet) validate() error {
 	var errs []error
 	for field, text := range map[string]string{"from": q.From, "to": q.To} {
 		if _, err := time.Parse("15:04", text); err != nil {
-			errs = append(errs, invalid("quiet_hours."+field, "%q must be a time of day such as 22:00", text))
+			errs = append(errs, job.Invalid("quiet_hours."+field, "%q must be a time of day such as 22:00", text))
 		}
 	}
 	if q.From == q.To {
-		errs = append(errs, invalid("quiet_hours.to", "must not be the same as from; disable the channel instead"))
+		errs = append(errs, job.Invalid("quiet_hours.to", "must not be the same as from; disable the channel instead"))
 	}
 	if _, err := time.LoadLocation(q.Zone); err != nil || q.Zone == "Local" {
-		errs = append(errs, invalid("quiet_hours.zone", "%q must be a time zone such as Europe/Berlin", q.Zone))
+		errs = append(errs, job.Invalid("quiet_hours.zone", "%q must be a time zone such as Europe/Berlin", q.Zone))
 	}
 	for _, d := range q.Days {
 		if !slices.Contains(days, d) {
-			errs = append(errs, invalid("quiet_hours.days", "has %q; days are mon, tue, wed, thu, fri, sat and sun", d))
+			errs = append(errs, job.Invalid("quiet_hours.days", "has %q; days are mon, tue, wed, thu, fri, sat and sun", d))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// until returns the end of the quiet hours in which now lies, or zero when it lies in
+// Until returns the end of the quiet hours in which now lies, or zero when it lies in
 // none. q must be valid.
-func (q *Quiet) until(now time.Time) time.Time {
+func (q *Quiet) Until(now time.Time) time.Time {
 	zone, err := time.LoadLocation(q.Zone)
 	if err != nil {
 		return time.Time{} // the zones of this machine are others: rather loud than silent
@@ -307,7 +308,13 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// parseTemplate reads the template of a webhook's body.
-func parseTemplate(text string) (*template.Template, error) {
+// ParseTemplate reads the template of a webhook's body.
+func ParseTemplate(text string) (*template.Template, error) {
 	return template.New("body").Option("missingkey=error").Funcs(template.FuncMap{"json": asJSON}).Parse(text)
+}
+
+// asJSON is the function json of templates.
+func asJSON(v any) (string, error) {
+	data, err := json.Marshal(v)
+	return string(data), err
 }

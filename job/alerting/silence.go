@@ -1,4 +1,4 @@
-package alert
+package alerting
 
 import (
 	"errors"
@@ -38,18 +38,18 @@ func NewSilence(s Silence, lasts time.Duration, by string, now time.Time) (*Sile
 		errs = append(errs, err)
 	}
 	if lasts < time.Second || lasts > MaxSilence {
-		errs = append(errs, invalid("for", "%s must be between 1s and %s", job.Duration(lasts), job.Duration(MaxSilence)))
+		errs = append(errs, job.Invalid("for", "%s must be between 1s and %s", job.Duration(lasts), job.Duration(MaxSilence)))
 	}
-	if len(s.Reason) > maxText {
-		errs = append(errs, invalid("reason", "is longer than %d bytes", maxText))
+	if len(s.Reason) > MaxText {
+		errs = append(errs, job.Invalid("reason", "is longer than %d bytes", MaxText))
 	}
 	s.By, s.MadeAt, s.Until = by, now.UTC(), now.Add(lasts).UTC()
-	s.ID = newID(now, s.Rule, s.Group, string(s.Job), by)
+	s.ID = NewID(now, s.Rule, s.Group, string(s.Job), by)
 	return &s, errors.Join(errs...)
 }
 
-// fits reports whether all that an incident is about is silenced.
-func (s *Silence) fits(inc *Incident) bool {
+// Fits reports whether all that an incident is about is silenced.
+func (s *Silence) Fits(inc *Incident) bool {
 	if s.Rule != "" && s.Rule != inc.Rule || s.Group != "" && s.Group != inc.Group {
 		return false
 	}

@@ -1,4 +1,4 @@
-package auth
+package rights
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ const (
 	Scripts Grant = "scripts" // scripts, commands and their standard input
 	Secrets Grant = "secrets" // the values of a task's environment
 	// SQL is to ask the whole history in SQL. An answer has what is in the log store,
-	// whatever group it is of, so it counts only everywhere; see [AccessList.MayAsk].
+	// whatever group it is of, so it counts only everywhere; see [List.MayAsk].
 	SQL Grant = "sql"
 )
 
@@ -76,12 +76,12 @@ func (a Access) String() string {
 	return string(a.Role) + ":" + a.Group
 }
 
-// AccessList is all that somebody may. It is safe for concurrent use, as nobody
+// List is all that somebody may. It is safe for concurrent use, as nobody
 // changes it.
-type AccessList []Access
+type List []Access
 
 // WithDefaults returns the list with the grants of each role filled in.
-func (l AccessList) WithDefaults() AccessList {
+func (l List) WithDefaults() List {
 	out := slices.Clone(l)
 	for i := range out {
 		if out[i].Grants == nil {
@@ -91,12 +91,12 @@ func (l AccessList) WithDefaults() AccessList {
 	return out
 }
 
-// maxAccess bounds an AccessList.
+// maxAccess bounds a List.
 const maxAccess = 200
 
 // Validate returns an *job.InvalidError for each fault, with field as the path of the
 // list.
-func (l AccessList) Validate(field string) []error {
+func (l List) Validate(field string) []error {
 	var errs []error
 	fault := func(i int, part, format string, args ...any) {
 		errs = append(errs, &job.InvalidError{Field: fmt.Sprintf("%s[%d].%s", field, i, part), Reason: fmt.Sprintf(format, args...)})
@@ -124,38 +124,38 @@ func (l AccessList) Validate(field string) []error {
 
 // May reports whether the list has at least the role in the group. Group [Everywhere]
 // asks for a role that holds everywhere.
-func (l AccessList) May(role Role, group string) bool {
-	return slices.ContainsFunc(l, func(a Access) bool { return a.covers(group) && a.Role.atLeast(role) })
+func (l List) May(role Role, group string) bool {
+	return slices.ContainsFunc(l, func(a Access) bool { return a.covers(group) && a.Role.AtLeast(role) })
 }
 
 // MaySomewhere reports whether the list has at least the role in some group.
-func (l AccessList) MaySomewhere(role Role) bool {
-	return slices.ContainsFunc(l, func(a Access) bool { return a.Role.atLeast(role) })
+func (l List) MaySomewhere(role Role) bool {
+	return slices.ContainsFunc(l, func(a Access) bool { return a.Role.AtLeast(role) })
 }
 
-// Sees reports whether the list has the grant in the group, as [AccessList.May].
-func (l AccessList) Sees(grant Grant, group string) bool {
+// Sees reports whether the list has the grant in the group, as [List.May].
+func (l List) Sees(grant Grant, group string) bool {
 	return slices.ContainsFunc(l, func(a Access) bool { return a.covers(group) && a.has(grant) })
 }
 
 // MayAsk reports whether the list allows to ask the history in SQL: that takes the grant,
 // and to see everything that is in the history, all of it everywhere.
-func (l AccessList) MayAsk() bool {
+func (l List) MayAsk() bool {
 	return l.May(Viewer, Everywhere) && l.Sees(SQL, Everywhere) && l.Sees(Logs, Everywhere) && l.Sees(Params, Everywhere)
 }
 
 // Groups returns the groups in which the list has at least the role, sorted, and
 // whether that is everywhere; then there are no groups.
-func (l AccessList) Groups(role Role) (groups []string, everywhere bool) {
-	return l.groups(func(a Access) bool { return a.Role.atLeast(role) })
+func (l List) Groups(role Role) (groups []string, everywhere bool) {
+	return l.groups(func(a Access) bool { return a.Role.AtLeast(role) })
 }
 
-// Seen is [AccessList.Groups] for a grant.
-func (l AccessList) Seen(grant Grant) (groups []string, everywhere bool) {
+// Seen is [List.Groups] for a grant.
+func (l List) Seen(grant Grant) (groups []string, everywhere bool) {
 	return l.groups(func(a Access) bool { return a.has(grant) })
 }
 
-func (l AccessList) groups(fits func(Access) bool) (groups []string, everywhere bool) {
+func (l List) groups(fits func(Access) bool) (groups []string, everywhere bool) {
 	for _, a := range l {
 		switch {
 		case !fits(a):
@@ -170,8 +170,8 @@ func (l AccessList) groups(fits func(Access) bool) (groups []string, everywhere 
 }
 
 // Within returns what both lists allow.
-func (l AccessList) Within(limit AccessList) AccessList {
-	both := AccessList{}
+func (l List) Within(limit List) List {
+	both := List{}
 	for _, a := range l {
 		for _, b := range limit {
 			c := a
@@ -182,7 +182,7 @@ func (l AccessList) Within(limit AccessList) AccessList {
 			default:
 				continue
 			}
-			if c.Role.atLeast(b.Role) {
+			if c.Role.AtLeast(b.Role) {
 				c.Role = b.Role
 			}
 			c.Grants = []Grant{}
@@ -197,4 +197,5 @@ func (l AccessList) Within(limit AccessList) AccessList {
 	return both
 }
 
-func (r Role) atLeast(other Role) bool { return slices.Index(Roles, r) >= slices.Index(Roles, other) }
+// AtLeast reports whether a role may all that another may.
+func (r Role) AtLeast(other Role) bool { return slices.Index(Roles, r) >= slices.Index(Roles, other) }

@@ -1,0 +1,32 @@
+package outcome
+
+import "carillon/job"
+
+// Only says which fires of the past to run again.
+type Only string
+
+// Which fires to run again.
+const (
+	OnlyMissed  Only = "missed"  // of which nothing ran, though it should have
+	OnlySkipped Only = "skipped" // for which there was a reason: overlap, a calendar, a pause
+	OnlyFailed  Only = "failed"  // whose runs did not succeed
+	All         Only = "all"     // every fire, also of a time before there was the job
+)
+
+// Onlys lists all choices.
+var Onlys = []Only{OnlyMissed, OnlySkipped, OnlyFailed, All}
+
+// Selects reports whether an entry is among those that are meant.
+func (o Only) Selects(e *Entry) bool {
+	switch o {
+	case OnlyMissed:
+		return e.Fate == Missed || e.Fate == Discrepancy && e.Status == ""
+	case OnlySkipped:
+		return e.Fate == Skipped
+	case OnlyFailed:
+		return (e.Fate == Ran || e.Fate == CaughtUp) && e.Status != job.StatusSucceeded
+	case All:
+		return e.Fate != Undecided && e.Fate != Pending
+	}
+	return false
+}

@@ -1,0 +1,42 @@
+package trail
+
+import "time"
+
+// Result says what became of a change.
+type Result string
+
+// The results. A change that was refused has no entry.
+const (
+	Done    Result = "done"
+	Unknown Result = "unknown" // it may have been made: the answer, or the server, was lost
+)
+
+// Entry is one change.
+type Entry struct {
+	ID        string    `json:"id"`
+	At        time.Time `json:"at"`
+	User      string    `json:"user"`
+	How       string    `json:"how"`             // session, token, local, or sign-in
+	Token     string    `json:"token,omitempty"` // its id
+	Address   string    `json:"address,omitempty"`
+	Operation string    `json:"operation"` // of the API
+	// Object is what was changed: its kind, a space and its name. Group is the executor
+	// group that it belongs to, if it belongs to one.
+	Object  string   `json:"object"`
+	Group   string   `json:"group,omitempty"`
+	Result  Result   `json:"result"`
+	Note    string   `json:"note,omitempty"`
+	Changes []Change `json:"changes,omitempty"`
+
+	// Seq is its place on the stream.
+	Seq uint64 `json:"-"`
+	// Same says that nothing was changed after all.
+	Same bool `json:"-"`
+}
+
+// Change is one field of what was changed, before and after.
+type Change struct {
+	Field string `json:"field"`
+	From  any    `json:"from,omitempty"`
+	To    any    `json:"to,omitempty"`
+}
