@@ -21,7 +21,7 @@ func Defaults() []Rule {
 	return []Rule{
 		{
 			Alert: "dead-letters", Severity: Warning, When: Condition{DeadLetters: true}, GroupBy: ByGroup,
-			Description: "Messages about runs were refused: \"carillon dead-letters list\" has them, each with the reason.",
+			Description: "Messages about runs were refused: \"carillon get dead-letters\" has them, each with the reason.",
 		},
 		{
 			Alert: "streams-nearly-full", Severity: Warning, When: Condition{StreamFull: 80}, GroupBy: ByRule,

@@ -20,7 +20,7 @@ func newAlertCommand() *cobra.Command {
 		Short: "What went wrong, who was told, and whom to tell",
 		Long: "Alerts. A rule says what is worth a message, a channel is a way to people; both are documents, saved with\n" +
 			"\"carillon apply\". What a rule has found is an incident, until it is over.",
-		Example: "  carillon alert list\n" +
+		Example: "  carillon get incidents\n" +
 			"  carillon alert acknowledge 1k7sk3t00abcdefgh --note 'on it'\n" +
 			"  printf 'channel: ops\\nkind: slack\\n' | carillon apply -f -\n" +
 			"  carillon alert secret ops url < webhook-url.txt\n" +
@@ -28,18 +28,18 @@ func newAlertCommand() *cobra.Command {
 			"  printf 'alert: nightly\\nmatch: {groups: [billing]}\\nchannels: [ops]\\n' | carillon apply -f -\n" +
 			"  carillon alert silence --group billing --for 2h --reason 'we move the database'",
 	}
-	cmd.AddCommand(newAlertListCommand(), newAlertShowCommand(), newAlertAcknowledgeCommand(), newAlertSnoozeCommand(), newAlertResolveCommand(), newAlertDeliveriesCommand(),
-		newAlertRulesCommand(), newAlertChannelsCommand(), newAlertDeleteCommand(), newAlertSecretCommand(), newAlertTestCommand(), newAlertTryCommand(),
-		newAlertSilenceCommand(), newAlertSilencesCommand(), newAlertUnsilenceCommand())
+	cmd.AddCommand(newAlertAcknowledgeCommand(), newAlertSnoozeCommand(), newAlertResolveCommand(),
+		newAlertDeleteCommand(), newAlertSecretCommand(), newAlertTestCommand(), newAlertTryCommand(),
+		newAlertSilenceCommand(), newAlertUnsilenceCommand())
 	return cmd
 }
 
-func newAlertListCommand() *cobra.Command {
+func newGetIncidentsCommand() *cobra.Command {
 	var state, rule, group, name string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show incidents, the newest first", Args: cobra.NoArgs,
-		Example: "  carillon alert list\n  carillon alert list --state all --group billing\n  carillon alert list -o json | jq '.items[].summary'",
+		Use: "incidents", Short: "Show incidents, the newest first", Args: cobra.NoArgs,
+		Example: "  carillon get incidents\n  carillon get incidents --state all --group billing\n  carillon get incidents -o json | jq '.items[].summary'",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
@@ -89,10 +89,10 @@ func drawIncidents(t *table, list []client.Incident, now time.Time) {
 	}
 }
 
-func newAlertShowCommand() *cobra.Command {
+func newGetIncidentCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show INCIDENT", Short: "Show an incident, with every message that was sent", Args: cobra.ExactArgs(1),
-		Example: "  carillon alert show 1k7sk3t00abcdefgh",
+		Use: "incident INCIDENT", Short: "Show an incident, with every message that was sent", Args: cobra.ExactArgs(1),
+		Example: "  carillon get incident 1k7sk3t00abcdefgh",
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -244,12 +244,12 @@ func (r *remote) eachIncident(cmd *cobra.Command, ids []string, done string, do 
 	}), err)
 }
 
-func newAlertDeliveriesCommand() *cobra.Command {
+func newGetDeliveriesCommand() *cobra.Command {
 	var channel, state string
 	var limit int
 	cmd := &cobra.Command{
 		Use: "deliveries", Short: "Show every message to a channel, and what became of it", Args: cobra.NoArgs,
-		Example: "  carillon alert deliveries\n  carillon alert deliveries --channel ops --state failed",
+		Example: "  carillon get deliveries\n  carillon get deliveries --channel ops --state failed",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
@@ -356,8 +356,8 @@ func newAlertSilenceCommand() *cobra.Command {
 	return cmd
 }
 
-func newAlertSilencesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "silences", Short: "Show what holds messages back", Args: cobra.NoArgs, Example: "  carillon alert silences"}
+func newGetSilencesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "silences", Short: "Show what holds messages back", Args: cobra.NoArgs, Example: "  carillon get silences"}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()

@@ -11,8 +11,8 @@ import (
 	"carillon/job"
 )
 
-func newAlertRulesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "rules", Short: "Show what is worth a message, and to whom", Args: cobra.NoArgs, Example: "  carillon alert rules\n  carillon alert rules -o yaml"}
+func newGetAlertRulesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "alert-rules", Short: "Show what is worth a message, and to whom", Args: cobra.NoArgs, Example: "  carillon get alert-rules\n  carillon get alert-rules -o yaml"}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
@@ -99,8 +99,8 @@ func shownMatch(r *client.Alert) string {
 	return cell(strings.Join(parts, "; "), noteWidth)
 }
 
-func newAlertChannelsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "channels", Short: "Show the ways to people, without their secrets", Args: cobra.NoArgs, Example: "  carillon alert channels"}
+func newGetChannelsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "channels", Short: "Show the ways to people, without their secrets", Args: cobra.NoArgs, Example: "  carillon get channels"}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()

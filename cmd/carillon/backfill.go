@@ -101,7 +101,7 @@ func (o *backfillOptions) begin(ctx context.Context, api *client.API, name job.N
 
 func drawBackfill(t *table, name job.Name, r client.BackfillResult, dryRun bool) {
 	if dryRun && len(r.Fires) > 0 {
-		t.row("FIRE TIME", "FATE", "STATUS", "REASON")
+		t.row("FIRE TIME", "OUTCOME", "STATUS", "REASON")
 		for i := range r.Fires {
 			e := &r.Fires[i]
 			t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), cell(e.Reason, 2*noteWidth))

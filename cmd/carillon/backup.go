@@ -66,6 +66,37 @@ func writeBackup(cmd *cobra.Command, conn *bus.Conn, file string) (entries int, 
 	return entries, nil
 }
 
+func newRestoreCommand() *cobra.Command {
+	var o operatorOptions
+	var file string
+	var replicas int
+	var dryRun bool
+	output := asTable
+	cmd := &cobra.Command{
+		Use:   "restore -f FILE",
+		Short: "Restore the configuration from a backup",
+		Long: "Restore what \"carillon backup\" wrote into a NATS account that has no Carillon yet, before you start servers on it.\n" +
+			"The command connects to NATS with the keys of a server. It refuses an incomplete file. If a restore is interrupted, run it\n" +
+			"again with the same file; no server starts until it has finished. Fires that were due in between are not caught up.\n" +
+			"With --dry-run, show how the present configuration differs from the file.",
+		Example: "  carillon restore -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys --replicas 3\n" +
+			"  carillon restore -f carillon.backup --dry-run --nats tls://n1:4222",
+		Args: cobra.NoArgs,
+	}
+	o.flags(cmd.Flags())
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file` of the backup")
+	cmd.Flags().IntVar(&replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
+	if err := cmd.MarkFlagRequired("file"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return restoreSystem(cmd, &o, output, file, replicas, dryRun)
+	}
+	return cmd
+}
+
 // restoreSystem brings a backup back, or shows what that would change.
 func restoreSystem(cmd *cobra.Command, o *operatorOptions, output format, file string, replicas int, dryRun bool) error {
 	in, err := os.Open(file) //nolint:gosec // the file that the person names

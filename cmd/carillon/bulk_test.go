@@ -28,7 +28,7 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 		{"delete", "--calendar", "holidays", "--dry-run"},
 		{"cancel"},
 		{"cancel", "x", "--job", "default/hello"},
-		{"retry", "--job", "default/broken", "--wait"},
+		{"rerun", "--job", "default/broken", "--wait"},
 		{"run"},
 		{"run", "default/hello", "--group", "default"},
 		{"run", "default/hello", "default/quiet", "--wait"},
@@ -52,7 +52,7 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 	s.want("run "+ids[0]+" of default/broken, failed (dry run)\nrun "+ids[1]+" of default/broken, failed (dry run)\n", "", "mark", "--job", "default/broken", "--note", "seen to", "--dry-run")
 	s.want("run "+ids[0]+" is marked as handled\nrun "+ids[1]+" is marked as handled\n", "", "mark", "--job", "default/broken", "--note", "seen to", "--yes")
 	s.wantError(exitConflict, "carillon: "+ids[0]+": run "+ids[0]+" has ended already, as failed\n"+ids[1]+": run "+ids[1]+" has ended already, as failed\n", "", "cancel", ids[0], ids[1])
-	code, out, e := s.run("", "retry", "--job", "default/broken", "--since", "1h", "--yes")
+	code, out, e := s.run("", "rerun", "--job", "default/broken", "--since", "1h", "--yes")
 	if lines := strings.Split(strings.TrimSpace(out), "\n"); code != 0 || len(lines) != 2 || !strings.HasSuffix(lines[0], "does "+ids[0]+" again") {
 		t.Errorf("exit code %d: %s%s", code, out, e)
 	}

@@ -59,8 +59,8 @@ func newTerminal(t *testing.T) *terminal {
 func (s *terminal) run(stdin string, args ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	var o, e strings.Builder
-	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(), newAlertCommand(),
+	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRerunCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
+		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRollbackCommand(), newSecretCommand(), newImportCommand(), newAlertCommand(),
 		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand(), newSearchCommand(), newRetentionCommand(), newSQLCommand(), newWaitCommand(), newDiagnosticsCommand())
 	code = execute(s.t.Context(), root, append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
@@ -171,21 +171,21 @@ func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
 		return run
 	}
 	first := ended(exitRunFailed, "run", "default/pick", "--params", `{"code":4}`)
-	again := ended(exitRunFailed, "retry", first.RunID)
+	again := ended(exitRunFailed, "rerun", first.RunID)
 	if again.ExitCode != 4 || again.Cause != "retry" || again.FireTime != first.FireTime {
 		t.Errorf("%+v is done again as %+v", first, again)
 	}
-	ended(0, "retry", again.RunID, "--param", "code=0", "--version", "same")
-	if code, out, _ := s.run("", "get", "runs", "--retry-of", first.RunID); code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, again.RunID) {
+	ended(0, "rerun", again.RunID, "--param", "code=0", "--version", "same")
+	if code, out, _ := s.run("", "get", "runs", "--rerun-of", first.RunID); code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, again.RunID) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if _, out, _ := s.run("", "get", "run", first.RunID); !strings.Contains(out, "DONE AGAIN BY") || !strings.Contains(out, again.RunID) {
+	if _, out, _ := s.run("", "get", "run", first.RunID); !strings.Contains(out, "RERUN BY") || !strings.Contains(out, again.RunID) {
 		t.Errorf("the run does not say by which it was done again: %s", out)
 	}
-	if _, out, _ := s.run("", "get", "run", again.RunID); !strings.Contains(out, "retry of  "+first.RunID) || !strings.Contains(out, `{"code":4}`) {
+	if _, out, _ := s.run("", "get", "run", again.RunID); !strings.Contains(out, "rerun of  "+first.RunID) || !strings.Contains(out, `{"code":4}`) {
 		t.Errorf("the run does not say which it does again: %s", out)
 	}
-	s.wantError(exitUsage, "carillon: --param code must be KEY=VALUE", "", "retry", first.RunID, "--param", "code")
+	s.wantError(exitUsage, "carillon: --param code must be KEY=VALUE", "", "rerun", first.RunID, "--param", "code")
 
 	s.want("run "+first.RunID+" is marked as succeeded\n", "", "mark", first.RunID, "--as", "succeeded", "--note", "done by hand")
 	s.wantError(exitUsage, "carillon: as \"lost\" must be one of [handled succeeded none]\nSee \"carillon mark --help\".\n", "", "mark", first.RunID, "--as", "lost", "--note", "x")

@@ -20,10 +20,10 @@ func newCredentialCommand() *cobra.Command {
 		Short: "Credentials, with which executors connect to NATS",
 		Long: "Credentials, with which executors connect to NATS. Each is of one group, and good for nothing but to do its jobs:\n" +
 			"its holder can neither read nor forge what belongs to another group. What is secret of it, the seed, is shown once.",
-		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon credential list -g billing\n" +
+		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon get credentials -g billing\n" +
 			"  carillon credential rotate cx4hq2m7zk3wd5t -g billing --file new.seed\n  carillon credential revoke cx4hq2m7zk3wd5t -g billing",
 	}
-	cmd.AddCommand(newCredentialCreateCommand(), newCredentialListCommand(), newCredentialRotateCommand(), newCredentialRevokeCommand())
+	cmd.AddCommand(newCredentialCreateCommand(), newCredentialRotateCommand(), newCredentialRevokeCommand())
 	return cmd
 }
 
@@ -118,12 +118,12 @@ func isNew(file string) error {
 	return nil
 }
 
-func newCredentialListCommand() *cobra.Command {
+func newGetCredentialsCommand() *cobra.Command {
 	var group string
 	cmd := newListCommand(&cobra.Command{
-		Use:     "list",
+		Use:     "credentials",
 		Short:   "The credentials of a group, without their seeds",
-		Example: "  carillon credential list -g billing",
+		Example: "  carillon get credentials -g billing",
 	}, func(ctx context.Context, api *client.API) (client.CredentialList, error) {
 		if err := job.CheckSlug("group", group); err != nil {
 			return client.CredentialList{}, usage(err)

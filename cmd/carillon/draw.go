@@ -238,7 +238,7 @@ func drawRun(t *table, run client.RunDetail, k kin) {
 		t.row("marked", string(m.As)+by(m.By)+" at "+instant(m.At)+": "+cell(m.Note, 300))
 	}
 	if run.RetryOf != "" {
-		t.row("retry of", string(run.RetryOf))
+		t.row("rerun of", string(run.RetryOf))
 	}
 	if len(run.Params) > 0 {
 		t.row("params", cell(string(run.Params), 300))

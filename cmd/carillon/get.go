@@ -23,7 +23,10 @@ func newGetCommand() *cobra.Command {
 			"  carillon get nodes -o json",
 	}
 	cmd.AddCommand(newGetJobsCommand(), newGetJobCommand(), newGetVersionsCommand(), newGetRunsCommand(), newGetRunCommand(),
-		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand(), newGetFiresCommand(), newGetHistoryCommand(), newGetBusCommand())
+		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand(), newGetFiresCommand(), newGetHistoryCommand(), newGetBusCommand(),
+		newGetIncidentsCommand(), newGetIncidentCommand(), newGetDeliveriesCommand(), newGetAlertRulesCommand(), newGetChannelsCommand(), newGetSilencesCommand(),
+		newGetDeadLettersCommand(), newGetDeadLetterCommand(), newGetRetentionCommand(),
+		newGetSecretsCommand(), newGetCredentialsCommand(), newGetUsersCommand(), newGetTokensCommand(), newGetSessionsCommand(), newGetContextsCommand())
 	return cmd
 }
 

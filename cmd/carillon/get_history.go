@@ -46,7 +46,7 @@ func newGetHistoryCommand() *cobra.Command {
 				t.line("runs and logs are shown from the streams, from " + instant(in.Since) + " up to " + instant(in.AsOf))
 			}
 			if state.DeadLetters > 0 {
-				t.line(grouped(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; see carillon dead-letters list")
+				t.line(grouped(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; see carillon get dead-letters")
 			}
 			t.line("")
 			t.row("STREAM", "WAITING", "SINCE", "FEWER A SECOND")

@@ -97,7 +97,7 @@ func drawKin(t *table, k kin) {
 		}
 	}
 	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRetry })
-	drawFollowing(t, "DONE AGAIN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRetry })
+	drawFollowing(t, "RERUN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRetry })
 	if k.children.Next != "" {
 		t.line("and more; see carillon get runs --parent")
 	}

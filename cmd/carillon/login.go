@@ -282,23 +282,8 @@ func newContextCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "context",
 		Short:   "The servers that one is signed in to, and which of them is asked",
-		Example: "  carillon context list\n  carillon context use carillon.example.org",
+		Example: "  carillon get contexts\n  carillon context use carillon.example.org",
 	}
-	output := asTable
-	list := &cobra.Command{
-		Use: "list", Short: "Show the contexts", Example: "  carillon context list", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := readContexts()
-			if err != nil {
-				return err
-			}
-			for i := range all.Items {
-				all.Items[i].Token = "" // the file has it
-			}
-			return output.show(cmd.OutOrStdout(), all, func(t *table) { drawContexts(t, all) })
-		},
-	}
-	list.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
 	use := &cobra.Command{
 		Use: "use CONTEXT", Short: "Ask this server from now on", Example: "  carillon context use carillon.example.org", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -313,7 +298,26 @@ func newContextCommand() *cobra.Command {
 			return all.save()
 		},
 	}
-	cmd.AddCommand(list, use)
+	cmd.AddCommand(use)
+	return cmd
+}
+
+func newGetContextsCommand() *cobra.Command {
+	output := asTable
+	cmd := &cobra.Command{
+		Use: "contexts", Short: "Show the contexts", Example: "  carillon get contexts", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := readContexts()
+			if err != nil {
+				return err
+			}
+			for i := range all.Items {
+				all.Items[i].Token = "" // the file has it
+			}
+			return output.show(cmd.OutOrStdout(), all, func(t *table) { drawContexts(t, all) })
+		},
+	}
+	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
 	return cmd
 }
 

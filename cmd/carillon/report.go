@@ -37,7 +37,7 @@ func newReportCommand() *cobra.Command {
 		newRowsCommand("groups", "Executor groups", []logstore.Dimension{logstore.ByGroup}, logstore.OrderRuns),
 		newRowsCommand("instances", "Instances and the attempts that they had", []logstore.Dimension{logstore.ByGroup, logstore.ByInstance}, logstore.OrderRuns),
 		newRowsCommand("versions", "Versions of jobs", []logstore.Dimension{logstore.ByJob, logstore.ByVersion}, logstore.OrderRuns),
-		newBusiestCommand(), newFailuresCommand(), newFatesCommand(), newBreakdownCommand(), newLoadCommand(), newRepairCommand(),
+		newBusiestCommand(), newFailuresCommand(), newOutcomesCommand(), newBreakdownCommand(), newLoadCommand(), newRepairCommand(),
 	)
 	return cmd
 }

@@ -27,15 +27,15 @@ func newRetentionCommand() *cobra.Command {
 			"whole days (UTC), which gives the disk back at once. A change holds within the minute: runs go as the new rules say, and lines\n" +
 			"that are there no later than under the old ones, and sooner once all jobs of their day and class allow it.",
 	}
-	cmd.AddCommand(newRetentionGetCommand(), newRetentionSetCommand(), newRetentionPreviewCommand())
+	cmd.AddCommand(newRetentionSetCommand(), newRetentionPreviewCommand())
 	return cmd
 }
 
-func newRetentionGetCommand() *cobra.Command {
+func newGetRetentionCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "get",
+		Use:     "retention",
 		Short:   "Show the rules",
-		Example: "  carillon retention get\n  carillon retention get -o json",
+		Example: "  carillon get retention\n  carillon get retention -o json",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)

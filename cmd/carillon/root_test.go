@@ -12,9 +12,9 @@ import (
 
 func allCommands() []*cobra.Command {
 	root := newRoot(newDevCommand(), newServerCommand(), newExecutorCommand(), newBenchCommand(),
-		newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(), newRestoreCommand(),
-		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand(), newChangesCommand())
+		newApplyCommand(), newGetCommand(), newRunCommand(), newRerunCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
+		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(), newRollbackCommand(),
+		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand(), newAuditLogCommand())
 	all := []*cobra.Command{root}
 	for i := 0; i < len(all); i++ {
 		all = append(all, all[i].Commands()...)

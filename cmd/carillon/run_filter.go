@@ -14,7 +14,7 @@ import (
 type runFilter struct {
 	jobs, statuses, causes           []string
 	group, instance, since, from, to string
-	parent, retryOf                  string
+	parent, rerunOf                  string
 	retried, attempts                bool
 }
 
@@ -25,15 +25,15 @@ func (f *runFilter) flags(cmd *cobra.Command, only string) {
 	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, only+" runs with this `status`, or these")
 	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs for this `cause`, or these")
 	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that run after this `run`")
-	cmd.Flags().StringVar(&f.retryOf, "retry-of", "", only+" runs that do this `run` again; see carillon retry")
+	cmd.Flags().StringVar(&f.rerunOf, "rerun-of", "", only+" runs that do this `run` again; see carillon rerun")
 	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs that were tried again")
 	cmd.Flags().StringVar(&f.instance, "instance", "", only+" runs on this `instance`")
 	cmd.Flags().StringVar(&f.since, "since", "", only+" fires of the last `duration`, such as 90m or 7d")
 	cmd.Flags().StringVar(&f.from, "from", "", only+" fires at or after this `instant`, in RFC 3339")
 	cmd.Flags().StringVar(&f.to, "to", "", only+" fires before this `instant`, in RFC 3339")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
-	cmd.MarkFlagsMutuallyExclusive("retry-of", "parent")
-	cmd.MarkFlagsMutuallyExclusive("retry-of", "cause")
+	cmd.MarkFlagsMutuallyExclusive("rerun-of", "parent")
+	cmd.MarkFlagsMutuallyExclusive("rerun-of", "cause")
 	complete(cmd, "status", words[string](job.Statuses)...)
 	complete(cmd, "cause", words[string](job.Causes)...)
 }
@@ -41,7 +41,7 @@ func (f *runFilter) flags(cmd *cobra.Command, only string) {
 // given reports whether there is a filter.
 func (f *runFilter) given() bool {
 	return len(f.jobs)+len(f.statuses)+len(f.causes) > 0 || f.retried ||
-		f.group+f.instance+f.since+f.from+f.to+f.parent+f.retryOf != ""
+		f.group+f.instance+f.since+f.from+f.to+f.parent+f.rerunOf != ""
 }
 
 // params returns the filter as the API takes it. --since counts back from now.
@@ -53,7 +53,7 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		Status:   client.OptionalList(words[job.Status](f.statuses)),
 		Cause:    client.OptionalList(words[job.Cause](f.causes)),
 		Parent:   client.Optional(f.parent),
-		RetryOf:  client.Optional(f.retryOf),
+		RetryOf:  client.Optional(f.rerunOf),
 	}
 	if f.retried {
 		p.MinAttempt = new(2)
@@ -92,7 +92,7 @@ func (f *runFilter) bulk(now time.Time) (*client.RunFilter, error) {
 	}
 	b := &client.RunFilter{
 		Job: f.jobs, Group: f.group, Status: words[job.Status](f.statuses), Cause: words[job.Cause](f.causes),
-		Instance: f.instance, Parent: f.parent, RetryOf: f.retryOf,
+		Instance: f.instance, Parent: f.parent, RetryOf: f.rerunOf,
 	}
 	if p.MinAttempt != nil {
 		b.MinAttempt = *p.MinAttempt

@@ -33,9 +33,9 @@ func newSecretCommand() *cobra.Command {
 		Example: "  carillon secret keygen > master.key                                    # once, for the servers: --master-key\n" +
 			"  carillon secret key -g billing --master-key master.key > billing.key   # for executors: --secret-key\n" +
 			"  carillon secret set db-password -g billing < password.txt\n" +
-			"  carillon secret list -g billing",
+			"  carillon get secrets -g billing",
 	}
-	cmd.AddCommand(newSecretSetCommand(), newSecretListCommand(), newSecretDeleteCommand(), newSecretKeygenCommand(), newSecretKeyCommand())
+	cmd.AddCommand(newSecretSetCommand(), newSecretDeleteCommand(), newSecretKeygenCommand(), newSecretKeyCommand())
 	return cmd
 }
 
@@ -104,12 +104,12 @@ func readSecret(cmd *cobra.Command, file string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-func newSecretListCommand() *cobra.Command {
+func newGetSecretsCommand() *cobra.Command {
 	var group string
 	cmd := newListCommand(&cobra.Command{
-		Use:     "list",
+		Use:     "secrets",
 		Short:   "The secrets of a group, without their values",
-		Example: "  carillon secret list --group billing",
+		Example: "  carillon get secrets --group billing",
 	}, func(ctx context.Context, api *client.API) (client.SecretList, error) {
 		if err := job.CheckSlug("group", group); err != nil {
 			return client.SecretList{}, usage(err)

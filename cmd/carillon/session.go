@@ -14,16 +14,16 @@ func newSessionCommand() *cobra.Command {
 		Short: "Sessions in browsers: who is signed in where, and how to end that",
 		Long: "Sessions are what people have in browsers. Programs, and this one, have tokens: see \"carillon token\".\n" +
 			"Everybody may see and end their own; administrators those of others, with --user.",
-		Example: "  carillon session list\n  carillon session end ttq5ck45res24opw\n  carillon session end --user bob",
+		Example: "  carillon get sessions\n  carillon session end ttq5ck45res24opw\n  carillon session end --user bob",
 	}
-	cmd.AddCommand(newSessionListCommand(), newSessionEndCommand())
+	cmd.AddCommand(newSessionEndCommand())
 	return cmd
 }
 
-func newSessionListCommand() *cobra.Command {
+func newGetSessionsCommand() *cobra.Command {
 	var user string
 	cmd := &cobra.Command{
-		Use: "list", Short: "Sessions, the one used last first", Example: "  carillon session list\n  carillon session list --user bob", Args: cobra.NoArgs,
+		Use: "sessions", Short: "Sessions, the one used last first", Example: "  carillon get sessions\n  carillon get sessions --user bob", Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	cmd.Flags().StringVarP(&user, "user", "u", "", "those of this `user`")

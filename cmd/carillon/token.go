@@ -13,9 +13,9 @@ func newTokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "token",
 		Short:   "API tokens, with which programs sign in",
-		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n  carillon token list\n  carillon token revoke k2m4x7c3v9qd1w5z",
+		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n  carillon get tokens\n  carillon token revoke k2m4x7c3v9qd1w5z",
 	}
-	cmd.AddCommand(newTokenCreateCommand(), newTokenListCommand(), newTokenRevokeCommand())
+	cmd.AddCommand(newTokenCreateCommand(), newTokenRevokeCommand())
 	return cmd
 }
 
@@ -61,11 +61,11 @@ func newTokenCreateCommand() *cobra.Command {
 	return cmd
 }
 
-func newTokenListCommand() *cobra.Command {
+func newGetTokensCommand() *cobra.Command {
 	var user string
 	var all bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show tokens, without their secrets", Example: "  carillon token list\n  carillon token list --all", Args: cobra.NoArgs,
+		Use: "tokens", Short: "Show tokens, without their secrets", Example: "  carillon get tokens\n  carillon get tokens --all", Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&user, "user", "", "whose (default: one's own)")

@@ -14,9 +14,9 @@ func newUserCommand() *cobra.Command {
 		Use:   "user",
 		Short: "Users: create, list, change, disable and delete them",
 		Example: "  carillon user create ann --role editor:billing --role viewer\n" +
-			"  carillon user list\n  carillon user passwd ann",
+			"  carillon get users\n  carillon user passwd ann",
 	}
-	cmd.AddCommand(newUserCreateCommand(), newUserListCommand(), newUserSetRoleCommand(), newUserPasswdCommand(),
+	cmd.AddCommand(newUserCreateCommand(), newUserSetRoleCommand(), newUserPasswdCommand(),
 		newUserSwitchCommand(true), newUserSwitchCommand(false), newUserDeleteCommand(), newUserRecoverCommand())
 	return cmd
 }
@@ -69,9 +69,9 @@ func (r *remote) showLink(cmd *cobra.Command, api *client.API, user string) erro
 	})
 }
 
-func newUserListCommand() *cobra.Command {
+func newGetUsersCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show all users", Example: "  carillon user list\n  carillon user list -o json", Args: cobra.NoArgs,
+		Use: "users", Short: "Show all users", Example: "  carillon get users\n  carillon get users -o json", Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -53,6 +53,6 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 	out := g.ann.run(0, "", "user recover bob"+nats+" --public-url "+g.address, "bob is an administrator")
 	bob := newPerson(t, g.cert)
 	bob.run(0, "correct horse battery staple\n", "login --user bob --link "+strings.TrimSpace(out[strings.LastIndex(out, "http"):]))
-	bob.run(0, "", "user list", "ann", "bob")
-	bob.run(0, "", "changes", "recoverUser", "user bob")
+	bob.run(0, "", "get users", "ann", "bob")
+	bob.run(0, "", "audit-log", "recoverUser", "user bob")
 }

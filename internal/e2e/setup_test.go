@@ -94,7 +94,7 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 		"-f jobs.yaml":                 {"2 created"},
 		"default/hello --wait":         {"succeeded", "hello from"},
 		"carillon alert test":          {"took the message", "exit code 10", "default/broken failed"},
-		"carillon changes\n":           {"acceptInvitation", "user bob", "createCredential", "putChannelSecret", "runJob"},
+		"carillon audit-log\n":           {"acceptInvitation", "user bob", "createCredential", "putChannelSecret", "runJob"},
 		"carillon_shards_owned":        {"carillon_shards_owned", "carillon_executor_runs_total", `"status":"ok"`},
 	}
 	all := blocks(t, "../../docs/how-to/set-up.md")

@@ -55,24 +55,36 @@ func (f *rangeFlags) read(now time.Time) (from, to time.Time, err error) {
 }
 
 func newLedgerCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Check that every fire is accounted for",
+		Long: "The ledger computes every fire that a job owed from the versions of the job, and compares them with the history.\n" +
+			"A fire has an outcome: it ran, was caught up, skipped or missed, or is pending. Anything else is a discrepancy.",
+		Example: "  carillon ledger verify --since 7d\n  carillon ledger show ops/backup --since 7d",
+	}
+	cmd.AddCommand(newLedgerShowCommand(), newLedgerVerifyCommand())
+	return cmd
+}
+
+func newLedgerShowCommand() *cobra.Command {
 	var within rangeFlags
-	var fates []string
+	var outcomes []string
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "ledger JOB",
+		Use:   "show JOB",
 		Short: "Show every fire that a job owed, and what became of it",
 		Long: "Show every fire that a job owed, oldest first, and what became of it. The fires are computed anew from the versions\n" +
 			"that the job had, and compared with the history; what does not agree is a discrepancy.",
-		Example: "  carillon ledger ops/backup --since 7d\n  carillon ledger ops/backup --fate skipped,missed,discrepancy\n" +
-			"  carillon ledger ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
+		Example: "  carillon ledger show ops/backup --since 7d\n  carillon ledger show ops/backup --outcome skipped,missed,discrepancy\n" +
+			"  carillon ledger show ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
 		Args: cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
 	cmd.ValidArgsFunction = r.jobNames
 	within.add(cmd.Flags(), "24h")
-	cmd.Flags().StringSliceVar(&fates, "fate", nil, "only fires with this `fate`, or these")
+	cmd.Flags().StringSliceVar(&outcomes, "outcome", nil, "only fires with this `outcome`, or these")
 	cmd.Flags().IntVar(&limit, "limit", 200, "the most fires to show; 0 is all")
-	complete(cmd, "fate", words[string](ledger.Fates)...)
+	complete(cmd, "outcome", words[string](ledger.Fates)...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := jobName(args[0])
 		if err != nil {
@@ -90,7 +102,7 @@ func newLedgerCommand() *cobra.Command {
 			return err
 		}
 		page, err := api.Ledger(cmd.Context(), name, client.GetJobLedgerParams{
-			From: &from, To: &to, Fate: client.OptionalList(words[ledger.Fate](fates)),
+			From: &from, To: &to, Fate: client.OptionalList(words[ledger.Fate](outcomes)),
 		}, limit)
 		if err != nil {
 			return err
@@ -102,7 +114,7 @@ func newLedgerCommand() *cobra.Command {
 
 func drawLedger(t *table, page client.LedgerPage) {
 	if len(page.Items) > 0 {
-		t.row("FIRE TIME", "FATE", "STATUS", "LATE", "TOOK", "VERSION", "RUN", "REASON")
+		t.row("FIRE TIME", "OUTCOME", "STATUS", "LATE", "TOOK", "VERSION", "RUN", "REASON")
 	}
 	for i := range page.Items {
 		e := &page.Items[i]

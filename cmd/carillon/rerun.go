@@ -14,13 +14,13 @@ import (
 	"carillon/job"
 )
 
-func newRetryCommand() *cobra.Command {
+func newRerunCommand() *cobra.Command {
 	var version, params string
 	var set, labels []string
 	var failed, wait, follow bool
 	var c runChoice
 	cmd := &cobra.Command{
-		Use:   "retry RUN... | --job JOB | --group GROUP ...",
+		Use:   "rerun RUN... | --job JOB | --group GROUP ...",
 		Short: "Do runs again that have ended",
 		Long: "Do a run again that has ended, and print the new run's id. The new run has the fire time of the\n" +
 			"other, and its parameters and labels, unless flags say otherwise. With --version same it does what the\n" +
@@ -28,11 +28,11 @@ func newRetryCommand() *cobra.Command {
 			"pieces again that have not succeeded. With --wait the exit code tells how the run ended, as of carillon run.\n\n" +
 			"Several runs, or all that a filter selects, are done again after a question, with the parameters that they had. A\n" +
 			"filter without --status is of those that have ended badly.",
-		Example: "  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
-			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --version same --wait\n" +
-			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
-			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
-			"  carillon retry --job billing/report --since 6h --dry-run",
+		Example: "  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --version same --wait\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
+			"  carillon rerun --job billing/report --since 6h --dry-run",
 		Args: c.args,
 	}
 	r := newRemote(cmd)
@@ -85,7 +85,7 @@ func newRetryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		accepted, err := requestRetry(cmd.Context(), api, id, request)
+		accepted, err := requestRerun(cmd.Context(), api, id, request)
 		if err != nil {
 			return err
 		}
@@ -94,9 +94,9 @@ func newRetryCommand() *cobra.Command {
 	return cmd
 }
 
-// requestRetry asks for the run again, again if the answer was lost or a part of the
+// requestRerun asks for the run again, again if the answer was lost or a part of the
 // system was away for the moment: the key makes it one run at most.
-func requestRetry(ctx context.Context, api *client.API, id job.RunID, request client.RetryRequest) (client.RunAccepted, error) {
+func requestRerun(ctx context.Context, api *client.API, id job.RunID, request client.RetryRequest) (client.RunAccepted, error) {
 	return untilAnswered(ctx, func() (client.RunAccepted, error) {
 		return soon(ctx, id, func() (client.RunAccepted, error) {
 			return client.Read[client.RunAccepted](api.RetryRun(ctx, string(id), nil, request))

@@ -13,20 +13,20 @@ import (
 	"carillon/ledger"
 )
 
-func newAuditCommand() *cobra.Command {
+func newLedgerVerifyCommand() *cobra.Command {
 	var within rangeFlags
 	var group, by string
 	var found bool
 	var limit time.Duration
 	cmd := &cobra.Command{
-		Use:   "audit",
+		Use:   "verify",
 		Short: "Check for all jobs that every fire has its run or a reason",
 		Long: "Check for all jobs that every fire has its run, or a recorded reason why not. The exit code is 1 when there is a\n" +
 			"discrepancy. Fires that cannot be judged are counted as such: those too young to be decided, those older than the\n" +
-			"history. \"carillon ledger JOB\" shows the fires of a job one by one; who changed what is in \"carillon changes\".\n\n" +
+			"history. \"carillon ledger show JOB\" shows the fires of a job one by one; who changed what is in \"carillon audit-log\".\n\n" +
 			"With --found, list the discrepancies that the servers have found as time went on. They check each one again: one that\n" +
 			"has healed, because its run came later, says when. The exit code is 1 while there is one that has not.",
-		Example: "  carillon audit\n  carillon audit --group billing --since 30d\n  carillon audit --by day -o json\n  carillon audit --found --since 90d",
+		Example: "  carillon ledger verify\n  carillon ledger verify --group billing --since 30d\n  carillon ledger verify --by day -o json\n  carillon ledger verify --found --since 90d",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)

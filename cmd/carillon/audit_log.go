@@ -14,17 +14,17 @@ import (
 	"carillon/job"
 )
 
-func newChangesCommand() *cobra.Command {
+func newAuditLogCommand() *cobra.Command {
 	var p client.ListAuditParams
 	var user, operation, object, group, since, export string
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "changes",
+		Use:   "audit-log",
 		Short: "Show who changed what: the audit log",
 		Long: "Show who changed what, newest first: the audit log, for administrators. With --export, all entries that match are\n" +
 			"written as they come, one a line, as JSON or CSV.",
-		Example: "  carillon changes --since 24h\n  carillon changes --user ann --object 'job billing/'\n" +
-			"  carillon changes --since 90d --export csv > changes.csv",
+		Example: "  carillon audit-log --since 24h\n  carillon audit-log --user ann --object 'job billing/'\n" +
+			"  carillon audit-log --since 90d --export csv > changes.csv",
 		Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)

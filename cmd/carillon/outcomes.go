@@ -14,17 +14,17 @@ import (
 	"carillon/logstore"
 )
 
-func newFatesCommand() *cobra.Command {
+func newOutcomesCommand() *cobra.Command {
 	var f reportFlags
 	var parts int
 	cmd := newReport(&cobra.Command{
-		Use: "fates", Short: "How many fires had which fate, over time",
+		Use: "outcomes", Short: "How many fires had which fate, over time",
 		Long:    "How many fires had which fate over the last 24 hours, in equal parts. Fires without a run count as well as those with one.",
-		Example: "  carillon report fates --since 1h --parts 12\n  carillon report fates --job billing/report --since 7d --parts 7",
+		Example: "  carillon report outcomes --since 1h --parts 12\n  carillon report outcomes --job billing/report --since 7d --parts 7",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunCounts, error) {
 		from, to := past(p, time.Now())
 		return client.Read[client.RunCounts](api.CountRuns(ctx, &client.CountRunsParams{From: from, To: to, Parts: &parts, Job: p.Job, Group: p.Group}))
-	}, drawFates)
+	}, drawOutcomes)
 	cmd.Flags().IntVar(&parts, "parts", 24, "into how many parts to divide the range, up to 120")
 	return cmd
 }
@@ -42,7 +42,7 @@ func past(p client.ListRunsParams, now time.Time) (from, to time.Time) {
 	return from, to
 }
 
-func drawFates(t *table, counts client.RunCounts) {
+func drawOutcomes(t *table, counts client.RunCounts) {
 	var statuses []job.Status // that there are
 	for _, s := range job.Statuses {
 		for _, part := range counts.Items {

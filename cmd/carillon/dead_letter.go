@@ -12,33 +12,33 @@ import (
 	"carillon/internal/client"
 )
 
-func newDeadLettersCommand() *cobra.Command {
+func newDeadLetterCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "dead-letters",
+		Use:   "dead-letter",
 		Short: "Messages about runs that were refused: look at them, send them again, throw them away",
 		Long: "What executors or servers have sent and the history could not take is kept for two weeks, with the reason: it was forged,\n" +
 			"damaged, or in words of a newer version. After an upgrade such a message can be sent again.",
-		Example: "  carillon dead-letters list\n  carillon dead-letters show 17\n  carillon dead-letters replay --all",
+		Example: "  carillon get dead-letters\n  carillon get dead-letter 17\n  carillon dead-letter replay --all",
 	}
-	cmd.AddCommand(newDeadLettersListCommand(), newDeadLettersShowCommand(),
-		newDeadLettersEachCommand("replay", "Send refused messages again, as after an upgrade",
+	cmd.AddCommand(
+		newDeadLetterEachCommand("replay", "Send refused messages again, as after an upgrade",
 			"What is still refused makes a new letter. Letters that do not have all of their message, and those about what has newer versions by\n"+
 				"now, are left as they are; with --all they are passed over.",
 			func(ctx context.Context, api *client.API, seq uint64) (*http.Response, error) {
 				return api.ReplayDeadLetter(ctx, seq)
 			}),
-		newDeadLettersEachCommand("delete", "Throw refused messages away", "",
+		newDeadLetterEachCommand("delete", "Throw refused messages away", "",
 			func(ctx context.Context, api *client.API, seq uint64) (*http.Response, error) {
 				return api.DeleteDeadLetter(ctx, seq)
 			}))
 	return cmd
 }
 
-func newDeadLettersListCommand() *cobra.Command {
+func newGetDeadLettersCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show refused messages with their reasons, the newest first", Args: cobra.NoArgs,
-		Example: "  carillon dead-letters list\n  carillon dead-letters list --limit 0 -o json",
+		Use: "dead-letters", Short: "Show refused messages with their reasons, the newest first", Args: cobra.NoArgs,
+		Example: "  carillon get dead-letters\n  carillon get dead-letters --limit 0 -o json",
 	}
 	r := newRemote(cmd)
 	cmd.Flags().IntVar(&limit, "limit", 50, "how many to show; 0 is all")
@@ -68,10 +68,10 @@ func newDeadLettersListCommand() *cobra.Command {
 	return cmd
 }
 
-func newDeadLettersShowCommand() *cobra.Command {
+func newGetDeadLetterCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show LETTER", Short: "Show a refused message with what it says", Args: cobra.ExactArgs(1),
-		Example: "  carillon dead-letters show 17\n  carillon dead-letters show 17 -o json",
+		Use: "dead-letter LETTER", Short: "Show a refused message with what it says", Args: cobra.ExactArgs(1),
+		Example: "  carillon get dead-letter 17\n  carillon get dead-letter 17 -o json",
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -104,12 +104,12 @@ func newDeadLettersShowCommand() *cobra.Command {
 	return cmd
 }
 
-// newDeadLettersEachCommand returns the command that does something to letters, each by itself.
-func newDeadLettersEachCommand(verb, short, long string, do func(context.Context, *client.API, uint64) (*http.Response, error)) *cobra.Command {
+// newDeadLetterEachCommand returns the command that does something to letters, each by itself.
+func newDeadLetterEachCommand(verb, short, long string, do func(context.Context, *client.API, uint64) (*http.Response, error)) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: verb + " LETTER... | --all", Short: short, Long: long,
-		Example: "  carillon dead-letters " + verb + " 17 18\n  carillon dead-letters " + verb + " --all",
+		Example: "  carillon dead-letter " + verb + " 17 18\n  carillon dead-letter " + verb + " --all",
 	}
 	r := newRemote(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all that there are now")
@@ -160,7 +160,7 @@ func newDeadLettersEachCommand(verb, short, long string, do func(context.Context
 func letterNumber(arg string) (uint64, error) {
 	seq, err := strconv.ParseUint(arg, 10, 64)
 	if err != nil || seq == 0 {
-		return 0, usage(fmt.Errorf("%q must be the number of a letter, as \"carillon dead-letters list\" shows it", arg))
+		return 0, usage(fmt.Errorf("%q must be the number of a letter, as \"carillon get dead-letters\" shows it", arg))
 	}
 	return seq, nil
 }
