@@ -17,9 +17,9 @@ import (
 func newAlertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "alert",
-		Short: "What went wrong, who was told, and whom to tell",
-		Long: "Alerts. A rule says what is worth a message, a channel is a way to people; both are documents, saved with\n" +
-			"\"carillon apply\". What a rule has found is an incident, until it is over.",
+		Short: "Manage incidents, alert rules and notification channels",
+		Long: "A rule defines when to open an incident. A channel delivers notifications. Save both with\n" +
+			"\"carillon apply\".",
 		Example: "  carillon get incidents\n" +
 			"  carillon alert acknowledge 1k7sk3t00abcdefgh --note 'on it'\n" +
 			"  printf 'channel: ops\\nkind: slack\\n' | carillon apply -f -\n" +
@@ -38,16 +38,16 @@ func newGetIncidentsCommand() *cobra.Command {
 	var state, rule, group, name string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "incidents", Short: "Show incidents, the newest first", Args: cobra.NoArgs,
+		Use: "incidents", Short: "List incidents, newest first", Args: cobra.NoArgs,
 		Example: "  carillon get incidents\n  carillon get incidents --state all --group billing\n  carillon get incidents -o json | jq '.items[].summary'",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&state, "state", "open", "open, which is firing, acknowledged or snoozed; resolved, or all")
-	f.StringVar(&rule, "rule", "", "only those of this `rule`")
-	f.StringVarP(&group, "group", "g", "", "only those of this executor `group`")
-	f.StringVar(&name, "job", "", "only those about this `job`")
-	f.IntVar(&limit, "limit", 50, "the most incidents to show, up to 1000")
+	f.StringVar(&state, "state", "open", "open (firing, acknowledged or snoozed), resolved or all")
+	f.StringVar(&rule, "rule", "", "only for this `rule`")
+	f.StringVarP(&group, "group", "g", "", "only for this executor `group`")
+	f.StringVar(&name, "job", "", "only for this `job`")
+	f.IntVar(&limit, "limit", 50, "maximum number of incidents to show, up to 1000")
 	complete(cmd, "state", "open", "firing", "acknowledged", "snoozed", "resolved", "all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if state == "all" {
@@ -91,7 +91,7 @@ func drawIncidents(t *table, list []client.Incident, now time.Time) {
 
 func newGetIncidentCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "incident INCIDENT", Short: "Show an incident, with every message that was sent", Args: cobra.ExactArgs(1),
+		Use: "incident INCIDENT", Short: "Show an incident and its notifications", Args: cobra.ExactArgs(1),
 		Example: "  carillon get incident 1k7sk3t00abcdefgh",
 	}
 	r := newRemote(cmd)
@@ -136,7 +136,7 @@ func drawIncident(t *table, inc *client.Incident) {
 		for _, a := range inc.Jobs {
 			status := string(a.Status)
 			if a.Over {
-				status = "well again"
+				status = "recovered"
 			}
 			t.row(string(a.Job), orDash(status), instant(a.At), strconv.Itoa(a.Count), string(a.RunID), cell(a.Message, noteWidth))
 		}
@@ -164,11 +164,11 @@ func deliveredAt(d *client.Delivery) time.Time {
 func newAlertAcknowledgeCommand() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "acknowledge INCIDENT...", Aliases: []string{"ack"}, Short: "Say that you look after incidents; nobody is reminded of them any more", Args: cobra.MinimumNArgs(1),
+		Use: "acknowledge INCIDENT...", Aliases: []string{"ack"}, Short: "Acknowledge incidents and stop their reminders", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert acknowledge 1k7sk3t00abcdefgh --note 'disk is being cleared'",
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&note, "note", "", "what others should know")
+	cmd.Flags().StringVar(&note, "note", "", "a note for others")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return r.eachIncident(cmd, args, "acknowledged", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
 			return client.Read[client.Incident](api.AcknowledgeIncident(ctx, id, nil, client.IncidentNote{Note: note}))
@@ -181,15 +181,15 @@ func newAlertSnoozeCommand() *cobra.Command {
 	var lasts, note string
 	var end bool
 	cmd := &cobra.Command{
-		Use: "snooze INCIDENT...", Short: "Hear nothing of incidents for a while; those that are open then remind of themselves", Args: cobra.MinimumNArgs(1),
+		Use: "snooze INCIDENT...", Short: "Mute incidents for a while", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert snooze 1k7sk3t00abcdefgh --for 8h --note 'it can wait until tomorrow'\n" +
 			"  carillon alert snooze 1k7sk3t00abcdefgh --end",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&lasts, "for", "1h", "for how long, such as 8h or 1d; at most 30d")
-	f.StringVar(&note, "note", "", "what others should know")
-	f.BoolVar(&end, "end", false, "end the snooze instead")
+	f.StringVar(&lasts, "for", "1h", "how long to snooze, such as 8h or 1d; at most 30d")
+	f.StringVar(&note, "note", "", "a note for others")
+	f.BoolVar(&end, "end", false, "end the snooze now")
 	cmd.MarkFlagsMutuallyExclusive("for", "end")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		d, err := job.ParseDuration(lasts)
@@ -210,7 +210,7 @@ func newAlertSnoozeCommand() *cobra.Command {
 func newAlertResolveCommand() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "resolve INCIDENT...", Short: "Say that incidents are over; the next bad run opens another", Args: cobra.MinimumNArgs(1),
+		Use: "resolve INCIDENT...", Short: "Resolve incidents; the next failure opens a new one", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert resolve 1k7sk3t00abcdefgh --note 'the job is gone'",
 	}
 	r := newRemote(cmd)
@@ -248,14 +248,14 @@ func newGetDeliveriesCommand() *cobra.Command {
 	var channel, state string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries", Short: "Show every message to a channel, and what became of it", Args: cobra.NoArgs,
+		Use: "deliveries", Short: "List notifications and their delivery state", Args: cobra.NoArgs,
 		Example: "  carillon get deliveries\n  carillon get deliveries --channel ops --state failed",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&channel, "channel", "", "only those to this `channel`")
-	f.StringVar(&state, "state", "", "only those that are waiting, sent, failed or dropped")
-	f.IntVar(&limit, "limit", 50, "the most to show, up to 1000")
+	f.StringVar(&channel, "channel", "", "only for this `channel`")
+	f.StringVar(&state, "state", "", "only in this `state`: waiting, sent, failed or dropped")
+	f.IntVar(&limit, "limit", 50, "maximum number to show, up to 1000")
 	complete(cmd, "state", "waiting", "sent", "failed", "dropped")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
@@ -285,7 +285,7 @@ func newGetDeliveriesCommand() *cobra.Command {
 
 func newAlertTestCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "test CHANNEL...", Short: "Send a message to channels, and say what came of it", Args: cobra.MinimumNArgs(1),
+		Use: "test CHANNEL...", Short: "Send a test message to channels", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert test ops",
 	}
 	r := newRemote(cmd)
@@ -300,7 +300,7 @@ func newAlertTestCommand() *cobra.Command {
 				return err
 			}
 			if len(inc.Deliveries) != 1 || inc.Deliveries[0].State != "sent" {
-				reason := "no server has sent it yet; is there one with the role alert?"
+				reason := "no server has sent the message yet; check that a server with the role alert is running"
 				if len(inc.Deliveries) == 1 && inc.Deliveries[0].Reason != "" {
 					reason = inc.Deliveries[0].Reason
 				}
@@ -321,17 +321,17 @@ func newAlertTestCommand() *cobra.Command {
 func newAlertSilenceCommand() *cobra.Command {
 	var rule, group, name, lasts, reason string
 	cmd := &cobra.Command{
-		Use: "silence", Short: "Hold messages back for a while", Args: cobra.NoArgs,
-		Long: "Hold back the messages of incidents for a while: of a rule, an executor group or a job, or all. What is still open\n" +
-			"when the silence ends is sent then.",
+		Use: "silence", Short: "Silence notifications for a while", Args: cobra.NoArgs,
+		Long: "Silence notifications for a rule, an executor group, a job, or everything. Incidents that are\n" +
+			"still open when the silence ends are sent then.",
 		Example: "  carillon alert silence --group billing --for 2h --reason 'we move the database'\n  carillon alert silence --for 15m",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&rule, "rule", "", "only those of this `rule`")
-	f.StringVarP(&group, "group", "g", "", "only those of this executor `group`")
-	f.StringVar(&name, "job", "", "only those about this `job`")
-	f.StringVar(&lasts, "for", "", "how long, such as 2h or 1d; at most 90d")
+	f.StringVar(&rule, "rule", "", "only for this `rule`")
+	f.StringVarP(&group, "group", "g", "", "only for this executor `group`")
+	f.StringVar(&name, "job", "", "only for this `job`")
+	f.StringVar(&lasts, "for", "", "how long to silence, such as 2h or 1d; at most 90d")
 	f.StringVar(&reason, "reason", "", "why")
 	if err := cmd.MarkFlagRequired("for"); err != nil {
 		panic("BUG: " + err.Error())
@@ -357,7 +357,7 @@ func newAlertSilenceCommand() *cobra.Command {
 }
 
 func newGetSilencesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "silences", Short: "Show what holds messages back", Args: cobra.NoArgs, Example: "  carillon get silences"}
+	cmd := &cobra.Command{Use: "silences", Short: "List silences", Args: cobra.NoArgs, Example: "  carillon get silences"}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()

@@ -63,6 +63,6 @@ func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
 	if m := <-got; m.Event != "recovered" {
 		t.Errorf("message %+v", m)
 	}
-	s.want("rule failures is deleted\n", "", "alert", "delete", "rule", "failures")
-	s.want("channel ops is deleted\n", "", "alert", "delete", "channel", "ops")
+	s.want("rule failures deleted\n", "", "alert", "delete", "rule", "failures")
+	s.want("channel ops deleted\n", "", "alert", "delete", "channel", "ops")
 }

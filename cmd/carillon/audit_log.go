@@ -20,22 +20,22 @@ func newAuditLogCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "audit-log",
-		Short: "Show who changed what: the audit log",
-		Long: "Show who changed what, newest first: the audit log, for administrators. With --export, all entries that match are\n" +
-			"written as they come, one a line, as JSON or CSV.",
+		Short: "Show who changed what",
+		Long: "Show who changed what, newest first. Only administrators can read the audit log. With --export,\n" +
+			"stream all matching entries as JSON lines or CSV.",
 		Example: "  carillon audit-log --since 24h\n  carillon audit-log --user ann --object 'job billing/'\n" +
 			"  carillon audit-log --since 90d --export csv > changes.csv",
 		Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&user, "user", "u", "", "only those by this `user`")
+	f.StringVarP(&user, "user", "u", "", "only changes by this `user`")
 	f.StringVar(&operation, "operation", "", "only this `operation` of the API, such as putJob")
-	f.StringVar(&object, "object", "", "only those to what has this `text` in its name, such as 'job billing/'")
-	f.StringVar(&group, "group", "", "only those in this executor `group`")
-	f.StringVar(&since, "since", "", "only those of the last `duration`, such as 24h or 30d")
-	f.IntVar(&limit, "limit", 50, "the most entries to show")
-	f.StringVar(&export, "export", "", "write all entries that match in a `format`: ndjson or csv")
+	f.StringVar(&object, "object", "", "only changes of objects with this `text` in their name, such as 'job billing/'")
+	f.StringVar(&group, "group", "", "only changes in this executor `group`")
+	f.StringVar(&since, "since", "", "only changes of the last `duration`, such as 24h or 30d")
+	f.IntVar(&limit, "limit", 50, "maximum number of entries to show")
+	f.StringVar(&export, "export", "", "stream all matching entries in this `format`: ndjson or csv")
 	complete(cmd, "export", "ndjson", "csv")
 	cmd.MarkFlagsMutuallyExclusive("export", "limit")
 	cmd.MarkFlagsMutuallyExclusive("export", "output")
@@ -77,10 +77,10 @@ func newAuditLogCommand() *cobra.Command {
 // tellGaps says what may be missing from the audit log.
 func tellGaps(cmd *cobra.Command, since, asOf time.Time) {
 	if !since.IsZero() {
-		cmd.PrintErrf("the log store does not answer: what was changed before %s may be missing\n", instant(since))
+		cmd.PrintErrf("the log store does not answer; changes before %s may be missing\n", instant(since))
 	}
 	if !asOf.IsZero() {
-		cmd.PrintErrf("the bus does not answer: what was changed after %s may be missing\n", instant(asOf))
+		cmd.PrintErrf("NATS does not answer; changes after %s may be missing\n", instant(asOf))
 	}
 }
 

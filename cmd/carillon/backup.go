@@ -18,16 +18,17 @@ func newBackupCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "backup -f FILE",
-		Short: "Write all that is configured to a file",
-		Long: "Write all that is configured to a file: jobs and calendars with their versions, scripts, groups, users, hashes of\n" +
-			"tokens, credentials of executors, sealed secrets, alerts. It is read from NATS, while servers run. What is under way and\n" +
-			"the history are not in it, nor the master key: keep that apart. Whoever has the file can read scripts and parameters.",
+		Short: "Back up the configuration to a file",
+		Long: "Write the configuration to a file: jobs and calendars with their versions, scripts, groups, users,\n" +
+			"token hashes, executor credentials, sealed secrets and alert rules. It is read from NATS while\n" +
+			"servers run. The backup does not contain pending and running runs, the history, or the master key;\n" +
+			"store the key separately. Anyone with the file can read scripts and parameters.",
 		Example: "  carillon backup -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys\n" +
 			"  carillon restore -f carillon.backup --dry-run --nats tls://n1:4222",
 		Args: cobra.NoArgs,
 	}
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file`; it is replaced once all is written")
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file` to write; replaced only when the backup is complete")
 	if err := cmd.MarkFlagRequired("file"); err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -86,7 +87,7 @@ func newRestoreCommand() *cobra.Command {
 	o.flags(cmd.Flags())
 	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file` of the backup")
 	cmd.Flags().IntVar(&replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show the differences without restoring")
 	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
 	if err := cmd.MarkFlagRequired("file"); err != nil {
 		panic("BUG: " + err.Error())
@@ -135,13 +136,13 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output format, file s
 	if err := f.Restore(ctx, conn); err != nil {
 		return err
 	}
-	cmd.Printf("restored what was there at %s; start the servers, with the same master key\n", instant(f.Head.MadeAt))
+	cmd.Printf("restored the configuration of %s; start the servers with the same master key\n", instant(f.Head.MadeAt))
 	return nil
 }
 
 func drawDifferences(t *table, list []backup.Difference) {
 	if len(list) == 0 {
-		t.line("nothing differs")
+		t.line("no differences")
 		return
 	}
 	for _, d := range list {

@@ -25,8 +25,8 @@ type bulkOptions struct {
 }
 
 func (o *bulkOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show what would be changed")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before what the filter selects is changed")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 }
 
 // settle asks before what a filter has found is changed. Nothing is wrong if it is not to

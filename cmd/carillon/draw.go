@@ -43,7 +43,7 @@ func drawHold(t *table, h client.Hold) {
 		if !h.Until.IsZero() {
 			until = " until " + instant(h.Until)
 		}
-		t.line("everything is paused since " + instant(h.EffectiveFrom) + until + by(h.Author) + why)
+		t.line("all jobs are paused since " + instant(h.EffectiveFrom) + until + by(h.Author) + why)
 	}
 }
 
@@ -177,7 +177,7 @@ func drawRuns(t *table, page client.RunPage) {
 	}
 	drawRunRows(t, page.Items)
 	if page.Next != "" {
-		t.line("and more; see --limit")
+		t.line("and more; show them with --limit")
 	}
 }
 
@@ -293,7 +293,7 @@ func drawNodes(t *table, nodes client.NodeList) {
 		t.row(cell(n.Node, 60), strconv.Itoa(len(n.Shards)), orDash(ranges(n.Shards)))
 	}
 	if len(nodes.Items) == 0 {
-		t.line("no nodes: nothing fires until one is started")
+		t.line("no nodes; nothing fires until you start a server")
 	}
 	if len(nodes.Unowned) > 0 {
 		t.line(fmt.Sprintf("%d of %d shards have no owner at the moment: %s", len(nodes.Unowned), nodes.Shards, ranges(nodes.Unowned)))
@@ -320,10 +320,10 @@ func ranges(numbers []int) string {
 
 func drawGroups(t *table, groups client.GroupList) {
 	if len(groups.Items) == 0 {
-		t.line("no executor groups: start an executor")
+		t.line("no executor groups; start an executor")
 		return
 	}
-	t.row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST HEARD")
+	t.row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST SEEN")
 	for _, g := range groups.Items {
 		if len(g.Instances) == 0 {
 			t.row(g.ExecutorGroup, string(g.State), "-", "-", "-", "-", "-", "-", "-", "-")
@@ -354,7 +354,7 @@ func drawGroups(t *table, groups client.GroupList) {
 
 func drawHandlers(t *table, handlers client.HandlerList) {
 	if len(handlers.Items) == 0 {
-		t.line("no handlers: executors announce those that they register")
+		t.line("no handlers; executors announce the handlers that they register")
 		return
 	}
 	t.row("HANDLER", "INSTANCES", "PARAMS", "DESCRIPTION")

@@ -22,10 +22,9 @@ const (
 func newGetRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run RUN",
-		Short: "A run's attempts, pieces and timeline, and the runs before and after it",
-		Long: "Show a run: its attempts, its pieces when it is done in several, the chain of the runs\n" +
-			"after which it runs, the runs that run after it, and its timeline. With -o json or yaml,\n" +
-			"the run as the API gives it.",
+		Short: "Show a run with its attempts, pieces, timeline and related runs",
+		Long: "Show a run: its attempts, its pieces if it has several, its timeline, the runs it follows, and the\n" +
+			"runs that follow it. -o json and -o yaml print what the API returns.",
 		Example: "  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -99,7 +98,7 @@ func drawKin(t *table, k kin) {
 	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRetry })
 	drawFollowing(t, "RERUN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRetry })
 	if k.children.Next != "" {
-		t.line("and more; see carillon get runs --parent")
+		t.line("and more; list them with carillon get runs --parent")
 	}
 }
 

@@ -18,14 +18,15 @@ func newOutcomesCommand() *cobra.Command {
 	var f reportFlags
 	var parts int
 	cmd := newReport(&cobra.Command{
-		Use: "outcomes", Short: "How many fires had which fate, over time",
-		Long:    "How many fires had which fate over the last 24 hours, in equal parts. Fires without a run count as well as those with one.",
+		Use: "outcomes", Short: "Count fires by outcome over time",
+		Long: "Count the fires of the last 24 hours by status, in equal intervals. Fires without a run are\n" +
+			"counted too.",
 		Example: "  carillon report outcomes --since 1h --parts 12\n  carillon report outcomes --job billing/report --since 7d --parts 7",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunCounts, error) {
 		from, to := past(p, time.Now())
 		return client.Read[client.RunCounts](api.CountRuns(ctx, &client.CountRunsParams{From: from, To: to, Parts: &parts, Job: p.Job, Group: p.Group}))
 	}, drawOutcomes)
-	cmd.Flags().IntVar(&parts, "parts", 24, "into how many parts to divide the range, up to 120")
+	cmd.Flags().IntVar(&parts, "parts", 24, "number of intervals, up to 120")
 	return cmd
 }
 
@@ -82,7 +83,7 @@ func newBreakdownCommand() *cobra.Command {
 	var f reportFlags
 	var by []string
 	cmd := newReport(&cobra.Command{
-		Use: "breakdown", Short: "How many fires each status, cause, group, job, version and instance has",
+		Use: "breakdown", Short: "Count fires by status, cause, group, job, version and instance",
 		Example: "  carillon report breakdown --since 7d --by instance\n  carillon report breakdown --job billing/report --by status,version",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunFacets, error) {
 		if f.limit > 1000 {
@@ -93,7 +94,7 @@ func newBreakdownCommand() *cobra.Command {
 			By: client.OptionalList(words[logstore.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
 		}))
 	}, drawFacets)
-	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`, or these: "+strings.Join(facetDimensions, ", "))
+	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`; can be repeated: "+strings.Join(facetDimensions, ", "))
 	complete(cmd, "by", facetDimensions...)
 	return cmd
 }

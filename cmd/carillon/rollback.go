@@ -32,7 +32,7 @@ func newRollbackCommand() *cobra.Command {
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.Flags().IntVar(&version, "version", 0, "the `number` of the version")
 	cmd.Flags().StringVar(&note, "note", "", "why, for the audit log (default: which version it was)")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change without changing it")
 	if err := cmd.MarkFlagRequired("version"); err != nil {
 		panic("BUG: " + err.Error())
 	}

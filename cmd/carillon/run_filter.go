@@ -20,17 +20,17 @@ type runFilter struct {
 
 // flags adds the flags to cmd. only is how their help begins: "only" or "all".
 func (f *runFilter) flags(cmd *cobra.Command, only string) {
-	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, only+" runs of this `job`, or these")
+	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, only+" runs of this `job`; can be repeated")
 	cmd.Flags().StringVar(&f.group, "group", "", only+" runs of this executor `group`")
-	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, only+" runs with this `status`, or these")
-	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs for this `cause`, or these")
-	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that run after this `run`")
-	cmd.Flags().StringVar(&f.rerunOf, "rerun-of", "", only+" runs that do this `run` again; see carillon rerun")
-	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs that were tried again")
+	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, only+" runs with this `status`; can be repeated")
+	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs with this `cause`; can be repeated")
+	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that follow this `run`")
+	cmd.Flags().StringVar(&f.rerunOf, "rerun-of", "", only+" reruns of this `run`")
+	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs with more than one attempt")
 	cmd.Flags().StringVar(&f.instance, "instance", "", only+" runs on this `instance`")
 	cmd.Flags().StringVar(&f.since, "since", "", only+" fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.from, "from", "", only+" fires at or after this `instant`, in RFC 3339")
-	cmd.Flags().StringVar(&f.to, "to", "", only+" fires before this `instant`, in RFC 3339")
+	cmd.Flags().StringVar(&f.from, "from", "", only+" fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.to, "to", "", only+" fires before this `time` (RFC 3339)")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 	cmd.MarkFlagsMutuallyExclusive("rerun-of", "parent")
 	cmd.MarkFlagsMutuallyExclusive("rerun-of", "cause")
@@ -77,7 +77,7 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		}
 		t, err := time.Parse(time.RFC3339, bound.text)
 		if err != nil {
-			return p, fmt.Errorf("%s %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
+			return p, fmt.Errorf("%s %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
 		}
 		*bound.into = &t
 	}

@@ -47,5 +47,5 @@ func TestASearchShowsWhatItFoundAndTheLinesAround(t *testing.T) {
 		t.Errorf("as JSON a hit is %s", out)
 	}
 	s.wantError(exitUsage, "carillon: --context", "", "search", "x", "-C", "21")
-	s.wantError(exitUsage, "carillon: say what", "", "search")
+	s.wantError(exitUsage, "carillon: set what to search for", "", "search")
 }

@@ -20,7 +20,7 @@ func TestSecretsAreSetUsedAndDeleted(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(out, "*** 8\n") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errOut)
 	}
-	s.want("secret default/db is deleted\n", "", "secret", "delete", "db", "-g", "default")
+	s.want("secret default/db deleted\n", "", "secret", "delete", "db", "-g", "default")
 	s.wantError(exitNotFound, "carillon: not found: secret db of group default\n", "", "secret", "delete", "db", "-g", "default")
 	s.wantError(exitUsage, "carillon: secret \"a b\" must name a secret", "x", "secret", "set", "a b", "-g", "default")
 }

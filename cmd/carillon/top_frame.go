@@ -100,7 +100,7 @@ func (v *topView) groupList() *table {
 func (v *topView) failureList() *table {
 	var t table
 	if v.unknown[partFailures] {
-		t.line("failures are not known")
+		t.line("failures unknown")
 		return &t
 	}
 	if len(v.Failures) == 0 {
@@ -129,9 +129,9 @@ func (v *topView) orUnknown(part, text string) string {
 func (v *topView) shownHistory() string {
 	switch {
 	case v.unknown[partHistory]:
-		return "not known"
+		return "unknown"
 	case !v.History.Answers:
-		return "the log store does not answer; fires do not wait for it"
+		return "the log store does not answer; jobs keep firing"
 	}
 	parts := []string{size(v.History.Bytes)}
 	for _, b := range v.History.Backlog {

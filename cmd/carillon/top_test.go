@@ -60,7 +60,7 @@ func TestTopSaysOfAServerThatDoesNotAnswerThatNothingIsKnown(t *testing.T) {
 	}
 	v := lookAt(t.Context(), api)
 	got := v.frame(100, 0)
-	for _, want := range []string{"? jobs  ? fires/s  ? running  ? pending  ? queued", "history       not known", "failures are not known"} {
+	for _, want := range []string{"? jobs  ? fires/s  ? running  ? pending  ? queued", "history       unknown", "failures unknown"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}

@@ -14,15 +14,16 @@ func newGetVersionsCommand() *cobra.Command {
 	var from, to int
 	cmd := &cobra.Command{
 		Use:   "versions JOB",
-		Short: "The versions of a job that are kept, with who saved them and why",
-		Long: "The versions of a job that are kept, newest first, its script among them (-o yaml). With --from or --to, in what\n" +
-			"two of them differ. What another version would change now is shown by \"carillon rollback JOB --version N --dry-run\".",
+		Short: "List the versions of a job, or compare two",
+		Long: "List the versions of a job, newest first, with author and note; -o yaml includes their scripts.\n" +
+			"With --from or --to, compare two versions. \"carillon rollback JOB --version N --dry-run\" shows\n" +
+			"what a rollback would change.",
 		Example: "  carillon get versions billing/report\n  carillon get versions billing/report --from 3 --to 5\n  carillon get versions billing/report -o json | jq -r '.items[1].task.script.source'",
 		Args:    cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
-	cmd.Flags().IntVar(&from, "from", 0, "show what has changed since this `version` (default: since the one before)")
-	cmd.Flags().IntVar(&to, "to", 0, "show what has changed up to this `version` (default: the newest)")
+	cmd.Flags().IntVar(&from, "from", 0, "compare from this `version` (default: the one before)")
+	cmd.Flags().IntVar(&to, "to", 0, "compare to this `version` (default: the newest)")
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := jobName(args[0])
@@ -55,7 +56,7 @@ func drawVersions(t *table, list client.VersionList) {
 		what := v.Task.Kind() + ": " + taskText(v.Task)
 		switch {
 		case v.Format > job.VersionFormat:
-			what = "a newer server saved it, and this program cannot read it"
+			what = "saved by a newer version; this program cannot read it"
 		case v.Deleted:
 			what = "deleted"
 		}

@@ -50,7 +50,7 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 	g.ann.run(0, "", "wait "+id, "succeeded")
 	g.ann.run(3, "", "wait 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d")
 
-	out := g.ann.run(0, "", "user recover bob"+nats+" --public-url "+g.address, "bob is an administrator")
+	out := g.ann.run(0, "", "user recover bob"+nats+" --public-url "+g.address, "bob is now an administrator")
 	bob := newPerson(t, g.cert)
 	bob.run(0, "correct horse battery staple\n", "login --user bob --link "+strings.TrimSpace(out[strings.LastIndex(out, "http"):]))
 	bob.run(0, "", "get users", "ann", "bob")
