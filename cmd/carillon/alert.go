@@ -85,7 +85,7 @@ func drawIncidents(t *table, list []client.Incident, now time.Time) {
 		if !inc.ResolvedAt.IsZero() {
 			until = inc.ResolvedAt
 		}
-		t.row(inc.ID, state, string(inc.Severity), orDash(inc.Rule), instant(inc.OpenedAt), took(inc.OpenedAt, until), strconv.Itoa(inc.Count), cell(inc.Summary, noteWidth))
+		t.row(inc.ID, state, string(inc.Severity), orDash(inc.Rule), instant(inc.OpenedAt), took(inc.OpenedAt, until), strconv.Itoa(inc.Count), t.cell(inc.Summary, noteWidth))
 	}
 }
 
@@ -111,23 +111,23 @@ func newGetIncidentCommand() *cobra.Command {
 
 func drawIncident(t *table, inc *client.Incident) {
 	t.row("incident", inc.ID)
-	t.row("summary", cell(inc.Summary, 200))
+	t.row("summary", t.cell(inc.Summary, 200))
 	t.row("rule", orDash(inc.Rule))
-	t.row("about", cell(inc.Subject, 200))
+	t.row("about", t.cell(inc.Subject, 200))
 	t.row("severity", string(inc.Severity))
 	t.row("state", string(inc.State))
 	t.row("since", instant(inc.OpenedAt))
 	if inc.AcknowledgedBy != "" {
-		t.row("acknowledged", instant(inc.AcknowledgedAt)+" by "+cell(inc.AcknowledgedBy, 60))
+		t.row("acknowledged", instant(inc.AcknowledgedAt)+" by "+t.cell(inc.AcknowledgedBy, 60))
 	}
 	if !inc.SnoozedUntil.IsZero() {
-		t.row("snoozed", "until "+instant(inc.SnoozedUntil)+" by "+cell(inc.SnoozedBy, 60))
+		t.row("snoozed", "until "+instant(inc.SnoozedUntil)+" by "+t.cell(inc.SnoozedBy, 60))
 	}
 	if !inc.ResolvedAt.IsZero() {
-		t.row("resolved", instant(inc.ResolvedAt)+", "+cell(inc.Resolution, 100))
+		t.row("resolved", instant(inc.ResolvedAt)+", "+t.cell(inc.Resolution, 100))
 	}
 	if inc.Note != "" {
-		t.row("note", cell(inc.Note, 200))
+		t.row("note", t.cell(inc.Note, 200))
 	}
 	t.row("times", strconv.Itoa(inc.Count))
 	if len(inc.Jobs) > 0 {
@@ -138,7 +138,7 @@ func drawIncident(t *table, inc *client.Incident) {
 			if a.Over {
 				status = "recovered"
 			}
-			t.row(string(a.Job), orDash(status), instant(a.At), strconv.Itoa(a.Count), string(a.RunID), cell(a.Message, noteWidth))
+			t.row(string(a.Job), orDash(status), instant(a.At), strconv.Itoa(a.Count), string(a.RunID), t.cell(a.Message, noteWidth))
 		}
 		if inc.More > 0 {
 			t.line(fmt.Sprintf("and %d more", inc.More))
@@ -148,7 +148,7 @@ func drawIncident(t *table, inc *client.Incident) {
 		t.line("")
 		t.row("CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "REASON")
 		for _, d := range inc.Deliveries {
-			t.row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(&d)), cell(d.Reason, noteWidth))
+			t.row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(&d)), t.cell(d.Reason, noteWidth))
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (r *remote) eachIncident(cmd *cobra.Command, ids []string, done string, do 
 	})
 	return errors.Join(r.output.show(cmd.OutOrStdout(), list, func(t *table) {
 		for _, inc := range list {
-			t.line("incident " + inc.ID + " is " + done + ": " + cell(inc.Summary, noteWidth))
+			t.line("incident " + inc.ID + " is " + done + ": " + t.cell(inc.Summary, noteWidth))
 		}
 	}), err)
 }
@@ -276,7 +276,7 @@ func newGetDeliveriesCommand() *cobra.Command {
 			t.row("INCIDENT", "CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "SUMMARY", "REASON")
 			for _, item := range list.Items {
 				d := &item.Delivery
-				t.row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(d)), cell(item.Summary, 40), cell(d.Reason, noteWidth))
+				t.row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(d)), t.cell(item.Summary, 40), t.cell(d.Reason, noteWidth))
 			}
 		})
 	}
@@ -307,7 +307,7 @@ func newAlertTestCommand() *cobra.Command {
 				return &exit{exitError, fmt.Errorf("channel %s: %s", channel, reason)}
 			}
 			return r.output.show(cmd.OutOrStdout(), inc, func(t *table) {
-				said := "channel " + channel + " took the message"
+				said := "test message accepted by channel " + channel
 				if a := inc.Deliveries[0].Answer; a != nil {
 					said += ": " + strings.TrimSpace(a.Status+" in "+a.Took.String())
 				}
@@ -375,7 +375,7 @@ func newGetSilencesCommand() *cobra.Command {
 			}
 			t.row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
 			for _, s := range list.Items {
-				t.row(s.ID, instant(s.Until), cell(s.By, 30), orDash(s.Rule), orDash(s.Group), orDash(string(s.Job)), cell(s.Reason, noteWidth))
+				t.row(s.ID, instant(s.Until), t.cell(s.By, 30), orDash(s.Rule), orDash(s.Group), orDash(string(s.Job)), t.cell(s.Reason, noteWidth))
 			}
 		})
 	}
@@ -402,4 +402,4 @@ func newAlertUnsilenceCommand() *cobra.Command {
 }
 
 // shownList writes names in one cell.
-func shownList(names []string) string { return cell(strings.Join(names, ", "), noteWidth) }
+func (t *table) list(names []string) string { return t.cell(strings.Join(names, ", "), noteWidth) }

@@ -35,7 +35,7 @@ func newGetAlertRulesCommand() *cobra.Command {
 				if d.Disabled {
 					name += " (disabled)"
 				}
-				t.row(name, string(d.Severity), shownCondition(d), shownMatch(d), shownList(d.Channels))
+				t.row(name, string(d.Severity), shownCondition(d), t.match(d), t.list(d.Channels))
 			}
 		})
 	}
@@ -82,7 +82,7 @@ func shownCondition(r *client.Alert) string {
 	}
 }
 
-func shownMatch(r *client.Alert) string {
+func (t *table) match(r *client.Alert) string {
 	var parts []string
 	if len(r.Match.Groups) > 0 {
 		parts = append(parts, "groups "+strings.Join(r.Match.Groups, ", "))
@@ -96,7 +96,7 @@ func shownMatch(r *client.Alert) string {
 	if parts == nil {
 		return "all"
 	}
-	return cell(strings.Join(parts, "; "), noteWidth)
+	return t.cell(strings.Join(parts, "; "), noteWidth)
 }
 
 func newGetChannelsCommand() *cobra.Command {
@@ -127,7 +127,7 @@ func newGetChannelsCommand() *cobra.Command {
 				if item.Definition.Disabled {
 					name += " (disabled)"
 				}
-				t.row(name, string(item.Definition.Kind), cell(to, noteWidth), shownList(item.Secrets), shownList(item.Missing))
+				t.row(name, string(item.Definition.Kind), t.cell(to, noteWidth), t.list(item.Secrets), t.list(item.Missing))
 			}
 		})
 	}

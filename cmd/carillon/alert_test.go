@@ -37,7 +37,7 @@ func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
 	s.wantError(exitError, "carillon: stdin:2: channels[0] ", "alert: x\nchannels: [Nobody]\n", "apply", "-f", "-")
 	s.want("secret secret of channel ops is set\n", "s3cret\n", "alert", "secret", "ops", "secret")
 	s.want("CHANNEL  KIND     TO                      SECRETS  MISSING\nops      webhook  "+hook.URL+"  secret   -\n", "", "get", "channels")
-	if code, out, errOut := s.run("", "alert", "test", "ops"); code != 0 || !regexp.MustCompile(`^channel ops took the message: 200 OK in \S+\n$`).MatchString(out) {
+	if code, out, errOut := s.run("", "alert", "test", "ops"); code != 0 || !regexp.MustCompile(`^test message accepted by channel ops: 200 OK in \S+\n$`).MatchString(out) {
 		t.Errorf("the channel's test says %q, and %s", out, errOut)
 	}
 	if m := <-got; m.Event != "test" {

@@ -79,7 +79,7 @@ func drawTrial(t *table, trial *client.AlertTrial, now time.Time) {
 		if until.IsZero() {
 			until, lasts = now, ", open"
 		}
-		t.row(instant(item.OpenedAt), took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, cell(item.Summary, noteWidth))
+		t.row(instant(item.OpenedAt), took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, t.cell(item.Summary, noteWidth))
 	}
 	t.line(fmt.Sprintf("%s in %s since %s", countOf(trial.Total, "incident"), countOf(trial.Runs, "run"), instant(trial.From)))
 }

@@ -151,7 +151,7 @@ func drawChanges(t *table, changes []change, dryRun bool) {
 			continue
 		}
 		for _, f := range c.Fields {
-			t.line("    " + fieldChange(f))
+			t.line("    " + t.fieldChange(f))
 		}
 	}
 	var parts []string
@@ -168,15 +168,18 @@ func drawChanges(t *table, changes []change, dryRun bool) {
 }
 
 // fieldChange tells how one field changed.
-func fieldChange(f client.FieldChange) string {
+func (t *table) fieldChange(f client.FieldChange) string {
 	switch {
 	case f.From == nil:
-		return fmt.Sprintf("+ %s: %s", f.Field, shortJSON(f.To))
+		return fmt.Sprintf("+ %s: %s", f.Field, t.shortJSON(f.To))
 	case f.To == nil:
-		return fmt.Sprintf("- %s: %s", f.Field, shortJSON(f.From))
+		return fmt.Sprintf("- %s: %s", f.Field, t.shortJSON(f.From))
 	}
-	from, to := aroundDifference(plainJSON(f.From), plainJSON(f.To))
-	return fmt.Sprintf("~ %s: %s -> %s", f.Field, cell(from, noteWidth), cell(to, noteWidth))
+	from, to := plainJSON(f.From), plainJSON(f.To)
+	if !t.whole {
+		from, to = aroundDifference(from, to)
+	}
+	return fmt.Sprintf("~ %s: %s -> %s", f.Field, t.cell(from, noteWidth), t.cell(to, noteWidth))
 }
 
 // aroundDifference leaves out the beginning that two texts have in common, but for the
@@ -198,7 +201,7 @@ func aroundDifference(a, b string) (string, string) {
 	return "…" + string(from[common-lead:]), "…" + string(to[common-lead:])
 }
 
-func shortJSON(v any) string { return cell(plainJSON(v), noteWidth) }
+func (t *table) shortJSON(v any) string { return t.cell(plainJSON(v), noteWidth) }
 
 // plainJSON returns a value for a person to read: a shell's > and & stay as they are.
 func plainJSON(v any) string {

@@ -114,21 +114,21 @@ func drawAudit(t *table, entries []client.AuditEntry) {
 		if e.Result != "done" {
 			what += " (" + string(e.Result) + ")"
 		}
-		t.row(instant(e.At), cell(e.User, 30), e.How, orDash(e.Address), what, cell(e.Object, 50), cell(shownChanges(e), 80))
+		t.row(instant(e.At), t.cell(e.User, 30), e.How, orDash(e.Address), what, t.cell(e.Object, 50), t.cell(t.changes(e), 80))
 	}
 }
 
-// shownChanges returns what was changed as one line.
-func shownChanges(e client.AuditEntry) string {
+// changes returns what was changed as one line.
+func (t *table) changes(e client.AuditEntry) string {
 	var parts []string
 	for _, c := range e.Changes {
 		switch {
 		case c.From == nil:
-			parts = append(parts, c.Field+": "+shownValue(c.To))
+			parts = append(parts, c.Field+": "+t.value(c.To))
 		case c.To == nil:
 			parts = append(parts, "without "+c.Field)
 		default:
-			parts = append(parts, c.Field+": "+shownValue(c.From)+" -> "+shownValue(c.To))
+			parts = append(parts, c.Field+": "+t.value(c.From)+" -> "+t.value(c.To))
 		}
 	}
 	if e.Note != "" {
@@ -137,10 +137,10 @@ func shownChanges(e client.AuditEntry) string {
 	return strings.Join(parts, ", ")
 }
 
-// shownValue writes a value of a document: texts as they are, others as JSON.
-func shownValue(v any) string {
+// value writes a value of a document: texts as they are, others as JSON.
+func (t *table) value(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return shortJSON(v)
+	return t.shortJSON(v)
 }

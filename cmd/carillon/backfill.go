@@ -105,7 +105,7 @@ func drawBackfill(t *table, name job.Name, r client.BackfillResult, dryRun bool)
 		t.row("FIRE TIME", "OUTCOME", "STATUS", "REASON")
 		for i := range r.Fires {
 			e := &r.Fires[i]
-			t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), cell(e.Reason, 2*noteWidth))
+			t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), t.cell(e.Reason, 2*noteWidth))
 		}
 		t.line("")
 	}
@@ -147,6 +147,6 @@ func drawBackfills(t *table, list []client.Backfill) {
 			note = b.Cancelled
 		}
 		t.row(b.ID, state, strconv.Itoa(b.Begun), strconv.Itoa(b.Total), strconv.Itoa(b.Alive), strconv.Itoa(b.AtOnce),
-			instant(b.First), instant(b.Last), instant(b.AskedAt), orDash(b.By), cell(note, noteWidth))
+			instant(b.First), instant(b.Last), instant(b.AskedAt), orDash(b.By), t.cell(note, noteWidth))
 	}
 }

@@ -236,7 +236,7 @@ func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing
 func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {
 	f := func(from, to any, want string) {
 		t.Helper()
-		if got := fieldChange(client.FieldChange{Field: "f", From: from, To: to}); got != want {
+		if got := new(table).fieldChange(client.FieldChange{Field: "f", From: from, To: to}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

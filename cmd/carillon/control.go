@@ -56,6 +56,7 @@ func newDeleteCommand() *cobra.Command {
 	}
 	r := newRemote(cmd)
 	c.flags(cmd)
+	c.named = true
 	cmd.Flags().StringSliceVar(&calendars, "calendar", nil, "delete this `calendar`; can be repeated")
 	cmd.MarkFlagsMutuallyExclusive("calendar", "dry-run")
 	cmd.ValidArgsFunction = r.jobNames
@@ -64,6 +65,11 @@ func newDeleteCommand() *cobra.Command {
 			api, err := r.api()
 			if err != nil {
 				return err
+			}
+			if isTerminal(cmd.InOrStdin()) {
+				if goOn, err := c.settle(cmd, "delete", "calendar", len(calendars)); !goOn {
+					return err
+				}
 			}
 			return eachOf(calendars, func(name string) error {
 				if _, err := client.Read[client.None](api.DeleteCalendar(cmd.Context(), name, nil)); err != nil {

@@ -142,7 +142,7 @@ func drawCredentials(t *table, list client.CredentialList) {
 	}
 	t.row("CREDENTIAL", "NAME", "CREATED", "BY", "UNTIL", "REPLACES")
 	for _, c := range list.Items {
-		t.row(c.ID, cell(c.Name, 40), instant(c.CreatedAt), cell(c.Author, 20), until(c), c.Replaces)
+		t.row(c.ID, t.cell(c.Name, 40), instant(c.CreatedAt), t.cell(c.Author, 20), until(c), c.Replaces)
 	}
 }
 

@@ -59,7 +59,7 @@ func newGetDeadLettersCommand() *cobra.Command {
 			}
 			t.row("LETTER", "REFUSED", "STREAM", "SUBJECT", "MESSAGE", "SIZE", "REASON")
 			for _, l := range page.Items {
-				t.row(strconv.FormatUint(l.Sequence, 10), instant(l.At), l.Stream, cell(l.Subject, 40), cell(l.Message, 20), size(int64(l.Size)), cell(l.Reason, 100))
+				t.row(strconv.FormatUint(l.Sequence, 10), instant(l.At), l.Stream, t.cell(l.Subject, 40), t.cell(l.Message, 20), size(int64(l.Size)), t.cell(l.Reason, 100))
 			}
 			if page.Next != "" {
 				t.line(fmt.Sprintf("%d of %d; show more with --limit", len(page.Items), page.Total))
@@ -91,12 +91,12 @@ func newGetDeadLetterCommand() *cobra.Command {
 		return r.output.show(cmd.OutOrStdout(), l, func(t *table) {
 			t.row("refused", instant(l.At))
 			t.row("stream", l.Stream)
-			t.row("subject", cell(l.Subject, 200))
-			t.row("message", cell(l.Message, 200))
-			t.row("reason", cell(l.Reason, 1000))
+			t.row("subject", t.cell(l.Subject, 200))
+			t.row("message", t.cell(l.Message, 200))
+			t.row("reason", t.cell(l.Reason, 1000))
 			t.row("size", size(int64(l.Size)))
 			t.line("")
-			t.line(cell(l.Text, len(l.Text)))
+			t.line(t.cell(l.Text, len(l.Text)))
 			if !l.Whole {
 				t.line("Only the beginning was kept.")
 			}

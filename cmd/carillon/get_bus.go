@@ -65,6 +65,6 @@ func drawBus(t *table, s client.BusState) {
 	t.line("")
 	t.row("CONSUMER", "STREAM", "WAITING", "UNACKNOWLEDGED", "REDELIVERED")
 	for _, c := range s.Consumers {
-		t.row(cell(c.Consumer, 60), c.Stream, grouped(int64(min(c.Waiting, 1<<62))), strconv.Itoa(c.Unacknowledged), strconv.Itoa(c.Redelivered))
+		t.row(t.cell(c.Consumer, 60), c.Stream, grouped(int64(min(c.Waiting, 1<<62))), strconv.Itoa(c.Unacknowledged), strconv.Itoa(c.Redelivered))
 	}
 }

@@ -114,7 +114,7 @@ func drawFollowing(t *table, title string, runs client.RunPage, is func(client.R
 			t.row(title, "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
 			shown = true
 		}
-		t.row(string(c.RunID), string(c.Job), shownStatus(c), instant(c.FireTime), took(c.StartedAt, c.FinishedAt), cell(runNote(c), noteWidth))
+		t.row(string(c.RunID), string(c.Job), shownStatus(c), instant(c.FireTime), took(c.StartedAt, c.FinishedAt), t.cell(runNote(c), noteWidth))
 	}
 }
 
@@ -134,7 +134,7 @@ func drawPieces(t *table, list client.PieceList) {
 	for _, p := range list.Items {
 		attempt := strconv.Itoa(p.Attempt)
 		p.Attempt = 0 // the column says it
-		t.row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), cell(p.Instance, 40), instant(p.StartedAt), took(p.StartedAt, p.FinishedAt), cell(runNote(p), noteWidth))
+		t.row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), t.cell(p.Instance, 40), instant(p.StartedAt), took(p.StartedAt, p.FinishedAt), t.cell(runNote(p), noteWidth))
 	}
 	if list.NextIndex > 0 {
 		t.line("and more, from index " + strconv.Itoa(list.NextIndex))

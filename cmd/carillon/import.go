@@ -180,7 +180,7 @@ func drawImport(t *table, lines []crontab.Line, results map[string]string, o cro
 		if note == "" {
 			note = l.Text
 		}
-		t.row(strconv.Itoa(l.Number), outcome, name, cell(note, 110))
+		t.row(strconv.Itoa(l.Number), outcome, name, t.cell(note, 110))
 	}
 	text := fmt.Sprintf("%s, %s, %d skipped, %d broken; group %s, zone %s",
 		countOf(count[crontab.Imported], "job"), countOf(count[crontab.Setting], "setting"), count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)

@@ -163,7 +163,7 @@ func drawCalendarFile(t *table, got *ical.Calendar, wish job.Calendar, fires cli
 		if e.Outcome == ical.LeftOut {
 			left++
 		}
-		t.row(strconv.Itoa(e.Line), string(e.Outcome), cell(datesOf(e), 40), cell(cmp.Or(e.Title, "-"), 40), cell(cmp.Or(e.Note, "-"), noteWidth))
+		t.row(strconv.Itoa(e.Line), string(e.Outcome), t.cell(datesOf(e), 40), t.cell(cmp.Or(e.Title, "-"), 40), t.cell(cmp.Or(e.Note, "-"), noteWidth))
 	}
 	t.line("")
 	for _, j := range fires.Jobs {

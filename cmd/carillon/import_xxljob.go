@@ -161,7 +161,7 @@ func drawEntries(t *table, entries []xxljob.Entry, results map[job.Name]string, 
 		if note == "" {
 			note = e.Title
 		}
-		t.row(strconv.Itoa(e.ID), outcome, name, cell(note, 110))
+		t.row(strconv.Itoa(e.ID), outcome, name, t.cell(note, 110))
 	}
 	text := fmt.Sprintf("%d created, %d changed, %d unchanged, %s, %d skipped, %d broken; zone %s",
 		count[created], count[changed], count[unchanged], countOf(count[conflict], conflict), count[string(xxljob.Skipped)], count[string(xxljob.Broken)], o.Zone)

@@ -119,7 +119,7 @@ func drawLedger(t *table, page client.LedgerPage) {
 	for i := range page.Items {
 		e := &page.Items[i]
 		t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), late(e), took(e.StartedAt, e.FinishedAt),
-			orDash(countOrNone(e.Version)), string(e.RunID), cell(e.Reason, 2*noteWidth))
+			orDash(countOrNone(e.Version)), string(e.RunID), t.cell(e.Reason, 2*noteWidth))
 	}
 	if len(page.Items) > 0 {
 		t.line("")

@@ -335,6 +335,6 @@ func drawContexts(t *table, all *contexts) {
 		if !s.ExpiresAt.IsZero() {
 			until = instant(s.ExpiresAt)
 		}
-		t.row(mark, cell(s.Name, 60), cell(s.Server, 80), cell(s.User, 60), until)
+		t.row(mark, t.cell(s.Name, 60), t.cell(s.Server, 80), t.cell(s.User, 60), until)
 	}
 }

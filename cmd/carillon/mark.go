@@ -13,7 +13,7 @@ func newMarkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mark RUN... | --job JOB | --group GROUP ... --as handled --note NOTE",
 		Short: "Mark failed runs as handled",
-		Long: "Mark failed, timed-out, lost or missed runs: as handled (someone has taken care of them), as\n" +
+		Long: "Mark failed, timed-out, cancelled, lost or missed runs: as handled (someone has taken care of them), as\n" +
 			"succeeded (the work was done by hand), or as none (remove the mark). The mark and its note are\n" +
 			"shown next to the status; the status does not change. Name the runs, or select them with a filter,\n" +
 			"which asks for confirmation.",

@@ -109,7 +109,7 @@ func (r *remote) nextOf(cmd *cobra.Command, name job.Name, a *almanac) error {
 				line += clockWords(f.Clock)
 			}
 			if f.Skipped {
-				line += "  skipped: " + cell(f.Reason, noteWidth)
+				line += "  skipped: " + t.cell(f.Reason, noteWidth)
 			}
 			t.line(line)
 		}

@@ -107,7 +107,7 @@ func drawFacets(t *table, facets client.RunFacets) {
 		}
 		t.row(strings.ToUpper(d), "FIRES")
 		for _, v := range values {
-			t.row(cell(v.Value, noteWidth), strconv.Itoa(v.Count))
+			t.row(t.cell(v.Value, noteWidth), strconv.Itoa(v.Count))
 		}
 		t.line("")
 	}

@@ -191,7 +191,7 @@ func drawRows(t *table, title string, rows []logstore.ReportRow, name func(*logs
 	t.row(title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "P50", "P95", "MAX", "LATE P50", "LATE P95")
 	for i := range rows {
 		r := &rows[i]
-		t.row(cell(name(r), noteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
+		t.row(t.cell(name(r), noteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
 			strconv.Itoa(r.Statuses[job.StatusSkipped]+r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64),
 			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95))
 	}
@@ -202,7 +202,7 @@ func drawStages(t *table, title string, rows []logstore.ReportRow, name func(*lo
 	t.row(title, "RUNS", "COMMITTED P50", "P95", "DELIVERED P50", "P95", "STARTED P50", "P95", "FINISHED P50", "P95")
 	for i := range rows {
 		r := &rows[i]
-		cells := []string{cell(name(r), noteWidth), strconv.Itoa(r.Runs)}
+		cells := []string{t.cell(name(r), noteWidth), strconv.Itoa(r.Runs)}
 		for _, s := range []logstore.Spread{r.Committed, r.Delivered, r.Started, r.Finished} {
 			cells = append(cells, lasted(s, s.P50), lasted(s, s.P95))
 		}
@@ -236,7 +236,7 @@ func drawFailures(t *table, failures []logstore.Failure) {
 		for i, name := range f.Jobs {
 			jobs[i] = string(name)
 		}
-		t.row(cell(f.Fingerprint, noteWidth), strconv.Itoa(f.Attempts), instant(f.First), instant(f.Last), cell(strings.Join(jobs, " "), noteWidth), string(f.LastRun))
+		t.row(t.cell(f.Fingerprint, noteWidth), strconv.Itoa(f.Attempts), instant(f.First), instant(f.Last), t.cell(strings.Join(jobs, " "), noteWidth), string(f.LastRun))
 	}
 }
 

@@ -257,7 +257,7 @@ func drawRetention(t *table, item *client.RetentionItem) {
 	t.line("")
 	t.line("audit " + shownKeep(facts.Audit) + ", alerts " + shownKeep(facts.Alerts) + ", discrepancies " + shownKeep(facts.Discrepancies))
 	if item.Revision != 0 {
-		t.line("since " + instant(item.ChangedAt) + " by " + cell(item.Author, 40))
+		t.line("since " + instant(item.ChangedAt) + " by " + t.cell(item.Author, 40))
 	}
 }
 

@@ -36,9 +36,11 @@ func newRoot(commands ...*cobra.Command) *cobra.Command {
 			"  carillon get jobs\n" +
 			"  carillon run default/disk-usage --wait\n" +
 			"  carillon logs default/slow-count -f",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("carillon {{.Version}}\n")
 	root.AddCommand(commands...)
 	markUsage(root)
 	return root

@@ -47,3 +47,23 @@ func TestEveryStatusHasAnExitCodeOrIsNoEnd(t *testing.T) {
 		t.Errorf("%d different exit codes", got)
 	}
 }
+
+func TestTheVersionIsAFlagToo(t *testing.T) {
+	var out strings.Builder
+	if code := execute(t.Context(), newRoot(commands()...), []string{"--version"}, strings.NewReader(""), &out, &out); code != 0 || out.String() != "carillon "+version()+"\n" {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+}
+
+func TestNothingIsCutInAFile(t *testing.T) {
+	long := strings.Repeat("long ", 100)
+	draw := func(t *table) { t.row("x", t.cell(long, noteWidth)); t.line(t.shortJSON(long)) }
+	var file strings.Builder
+	if err := asTable.show(&file, nil, draw); err != nil || strings.Contains(file.String(), "…") || strings.Count(file.String(), "long") != 200 {
+		t.Errorf("a file has (%v)\n%s", err, file.String())
+	}
+	var shown strings.Builder
+	if err := asTable.show(&screen{file: &shown}, nil, draw); err != nil || strings.Count(shown.String(), "…") != 2 {
+		t.Errorf("a terminal has (%v)\n%s", err, shown.String())
+	}
+}

@@ -116,7 +116,11 @@ func newSearchCommand() *cobra.Command {
 			return watchLogs(cmd, api, query, hitPrinter{w: out, json: r.output == asJSON})
 		}
 		p := hitPrinter{w: out, json: r.output == asJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
-		return search(cmd.Context(), api, params, limit, p)
+		found, err := search(cmd.Context(), api, params, limit, p)
+		if err == nil && found == 0 && !p.json {
+			cmd.PrintErrln("no lines found") // not among the lines, of which there are none
+		}
+		return err
 	}
 	return cmd
 }
@@ -149,7 +153,7 @@ func showsColour(w io.Writer) bool {
 }
 
 // search prints pages of lines as they come, until there are limit of them.
-func search(ctx context.Context, api *client.API, params client.SearchLogsParams, limit int, p hitPrinter) error {
+func search(ctx context.Context, api *client.API, params client.SearchLogsParams, limit int, p hitPrinter) (found int, err error) {
 	for left := limit; ; {
 		n := maxHits
 		if limit > 0 {
@@ -158,14 +162,15 @@ func search(ctx context.Context, api *client.API, params client.SearchLogsParams
 		params.Limit = &n
 		page, err := client.Read[client.LogHits](api.SearchLogs(ctx, &params))
 		if err != nil {
-			return err
+			return found, err
 		}
 		if err := p.print(page.Items); err != nil {
-			return err
+			return found, err
 		}
+		found += len(page.Items)
 		left -= len(page.Items)
 		if page.Next == "" || limit > 0 && left <= 0 {
-			return nil
+			return found, nil
 		}
 		params.Cursor = &page.Next
 	}

@@ -128,7 +128,7 @@ func drawSecrets(t *table, secrets client.SecretList) {
 	}
 	t.row("SECRET", "UPDATED", "BY", "KEY", "JOBS", "DESCRIPTION")
 	for _, s := range secrets.Items {
-		t.row(s.Secret, instant(s.UpdatedAt), cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), cell(s.Description, noteWidth))
+		t.row(s.Secret, instant(s.UpdatedAt), t.cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), t.cell(s.Description, noteWidth))
 	}
 }
 

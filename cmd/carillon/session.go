@@ -54,7 +54,7 @@ func drawSessions(t *table, sessions []client.Session) {
 	}
 	t.row("SESSION", "SINCE", "USED", "UNTIL", "FROM", "BROWSER")
 	for _, s := range sessions {
-		t.row(s.ID, instant(s.CreatedAt), instant(s.SeenAt), instant(s.ExpiresAt), orDash(s.Address), cell(s.UserAgent, noteWidth))
+		t.row(s.ID, instant(s.CreatedAt), instant(s.SeenAt), instant(s.ExpiresAt), orDash(s.Address), t.cell(s.UserAgent, noteWidth))
 	}
 }
 

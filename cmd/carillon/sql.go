@@ -110,7 +110,7 @@ func drawAnswer(w io.Writer, a *client.SQLAnswer) error {
 	for _, row := range a.Rows {
 		var cells []string
 		for _, v := range row {
-			cells = append(cells, cell(answerText(v), 2*noteWidth))
+			cells = append(cells, t.cell(answerText(v), 2*noteWidth))
 		}
 		t.row(cells...)
 	}

@@ -52,7 +52,7 @@ func newTokenCreateCommand() *cobra.Command {
 		return r.output.show(cmd.OutOrStdout(), made, func(t *table) {
 			t.row("token", made.Token.ID)
 			t.row("user", made.Token.User)
-			t.row("may", cell(shownAccess(made.Token.Access), 200))
+			t.row("may", t.cell(shownAccess(made.Token.Access), 200))
 			t.row("until", instant(made.Token.ExpiresAt))
 			t.row("secret", made.Secret)
 			t.line("")
@@ -102,7 +102,7 @@ func drawTokens(t *table, tokens []client.Token) {
 		} else if token.Rests {
 			until = "rests until " + token.User + " signs in"
 		}
-		t.row(token.ID, token.User, cell(token.Name, 40), cell(shownAccess(token.Access), 60), until)
+		t.row(token.ID, token.User, t.cell(token.Name, 40), t.cell(shownAccess(token.Access), 60), until)
 	}
 }
 
@@ -144,7 +144,7 @@ func newWhoamiCommand() *cobra.Command {
 		return r.output.show(cmd.OutOrStdout(), me, func(t *table) {
 			t.row("user", me.User)
 			t.row("by", string(me.How))
-			t.row("may", cell(shownAccess(me.Access), 200))
+			t.row("may", t.cell(shownAccess(me.Access), 200))
 			t.row("server", api.Address())
 		})
 	}

@@ -62,14 +62,14 @@ func newTopCommand() *cobra.Command {
 	return cmd
 }
 
-// outputWidth returns how wide the terminal is that one writes to.
+// outputWidth returns how wide the terminal is that one writes to, if it is one.
 func outputWidth(w io.Writer) int {
 	if f, ok := fileOf(w); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}
 	}
-	return frameWidth
+	return wholeLines
 }
 
 // watchTop shows frames until somebody has seen enough.

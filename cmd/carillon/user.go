@@ -99,7 +99,7 @@ func drawUsers(t *table, users []client.UserItem) {
 		if u.Disabled {
 			signsIn = "disabled"
 		}
-		t.row(u.User, cell(u.DisplayName, 40), cell(shownAccess(u.Access), 80), signsIn)
+		t.row(u.User, t.cell(u.DisplayName, 40), t.cell(shownAccess(u.Access), 80), signsIn)
 	}
 }
 

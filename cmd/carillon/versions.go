@@ -60,7 +60,7 @@ func drawVersions(t *table, list client.VersionList) {
 		case v.Deleted:
 			what = "deleted"
 		}
-		t.row(strconv.Itoa(v.Version), instant(v.EffectiveFrom), cell(v.Author, 20), cell(what, 60), cell(v.Note, noteWidth))
+		t.row(strconv.Itoa(v.Version), instant(v.EffectiveFrom), t.cell(v.Author, 20), t.cell(what, 60), t.cell(v.Note, noteWidth))
 	}
 }
 
@@ -70,6 +70,6 @@ func drawDiff(t *table, d client.JobDiff) {
 		return
 	}
 	for _, c := range d.Changes {
-		t.line(fieldChange(c))
+		t.line(t.fieldChange(c))
 	}
 }
