@@ -22,7 +22,7 @@ func Defaults() []alerting.Rule {
 	return []alerting.Rule{
 		{
 			Alert: "dead-letters", Severity: alerting.Warning, When: alerting.Condition{DeadLetters: true}, GroupBy: alerting.ByGroup,
-			Description: "Messages about runs were refused: \"carillon dead-letters list\" has them, each with the reason.",
+			Description: "Messages about runs were refused: \"carillon get dead-letters\" has them, each with the reason.",
 		},
 		{
 			Alert: "streams-nearly-full", Severity: alerting.Warning, When: alerting.Condition{StreamFull: 80}, GroupBy: alerting.ByRule,

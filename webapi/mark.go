@@ -32,7 +32,7 @@ func mayMark(run *runlog.Run) error {
 	case !status.Final():
 		return fmt.Errorf("%w: run %s has not ended: it is %s", job.ErrConflict, run.RunID, status)
 	case !status.Marks():
-		return fmt.Errorf("%w: run %s has ended as %s, of which there is nothing to say", job.ErrConflict, run.RunID, status)
+		return fmt.Errorf("%w: run %s has the status %s; only failed, timed-out, cancelled, lost or missed runs can be marked", job.ErrConflict, run.RunID, status)
 	}
 	return nil
 }

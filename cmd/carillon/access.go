@@ -13,7 +13,7 @@ import (
 // with =GRANT,GRANT. It is a pflag.Value.
 type accessFlag []client.Access
 
-const accessHelp = "a `role`, such as operator or editor:billing; =logs,params after it replaces what comes with the role; may be repeated"
+const accessHelp = "a `role`, such as operator or editor:billing; append =logs,params to replace the role's default grants; can be repeated"
 
 func (f *accessFlag) String() string {
 	var parts []string

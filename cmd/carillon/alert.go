@@ -17,10 +17,10 @@ import (
 func newAlertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "alert",
-		Short: "What went wrong, who was told, and whom to tell",
-		Long: "Alerts. A rule says what is worth a message, a channel is a way to people; both are documents, saved with\n" +
-			"\"carillon apply\". What a rule has found is an incident, until it is over.",
-		Example: "  carillon alert list\n" +
+		Short: "Manage incidents, alert rules and notification channels",
+		Long: "A rule defines when to open an incident. A channel delivers notifications. Save both with\n" +
+			"\"carillon apply\".",
+		Example: "  carillon get incidents\n" +
 			"  carillon alert acknowledge 1k7sk3t00abcdefgh --note 'on it'\n" +
 			"  printf 'channel: ops\\nkind: slack\\n' | carillon apply -f -\n" +
 			"  carillon alert secret ops url < webhook-url.txt\n" +
@@ -28,26 +28,26 @@ func newAlertCommand() *cobra.Command {
 			"  printf 'alert: nightly\\nmatch: {groups: [billing]}\\nchannels: [ops]\\n' | carillon apply -f -\n" +
 			"  carillon alert silence --group billing --for 2h --reason 'we move the database'",
 	}
-	cmd.AddCommand(newAlertListCommand(), newAlertShowCommand(), newAlertAcknowledgeCommand(), newAlertSnoozeCommand(), newAlertResolveCommand(), newAlertDeliveriesCommand(),
-		newAlertRulesCommand(), newAlertChannelsCommand(), newAlertDeleteCommand(), newAlertSecretCommand(), newAlertTestCommand(), newAlertTryCommand(),
-		newAlertSilenceCommand(), newAlertSilencesCommand(), newAlertUnsilenceCommand())
+	cmd.AddCommand(newAlertAcknowledgeCommand(), newAlertSnoozeCommand(), newAlertResolveCommand(),
+		newAlertDeleteCommand(), newAlertSecretCommand(), newAlertTestCommand(), newAlertTryCommand(),
+		newAlertSilenceCommand(), newAlertUnsilenceCommand())
 	return cmd
 }
 
-func newAlertListCommand() *cobra.Command {
+func newGetIncidentsCommand() *cobra.Command {
 	var state, rule, group, name string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show incidents, the newest first", Args: cobra.NoArgs,
-		Example: "  carillon alert list\n  carillon alert list --state all --group billing\n  carillon alert list -o json | jq '.items[].summary'",
+		Use: "incidents", Short: "List incidents, newest first", Args: cobra.NoArgs,
+		Example: "  carillon get incidents\n  carillon get incidents --state all --group billing\n  carillon get incidents -o json | jq '.items[].summary'",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&state, "state", "open", "open, which is firing, acknowledged or snoozed; resolved, or all")
-	f.StringVar(&rule, "rule", "", "only those of this `rule`")
-	f.StringVarP(&group, "group", "g", "", "only those of this executor `group`")
-	f.StringVar(&name, "job", "", "only those about this `job`")
-	f.IntVar(&limit, "limit", 50, "the most incidents to show, up to 1000")
+	f.StringVar(&state, "state", "open", "open (firing, acknowledged or snoozed), resolved or all")
+	f.StringVar(&rule, "rule", "", "only for this `rule`")
+	f.StringVarP(&group, "group", "g", "", "only for this executor `group`")
+	f.StringVar(&name, "job", "", "only for this `job`")
+	f.IntVar(&limit, "limit", 50, "maximum number of incidents to show, up to 1000")
 	complete(cmd, "state", "open", "firing", "acknowledged", "snoozed", "resolved", "all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if state == "all" {
@@ -85,14 +85,14 @@ func drawIncidents(t *table, list []client.Incident, now time.Time) {
 		if !inc.ResolvedAt.IsZero() {
 			until = inc.ResolvedAt
 		}
-		t.row(inc.ID, state, string(inc.Severity), orDash(inc.Rule), instant(inc.OpenedAt), took(inc.OpenedAt, until), strconv.Itoa(inc.Count), cell(inc.Summary, noteWidth))
+		t.row(inc.ID, state, string(inc.Severity), orDash(inc.Rule), instant(inc.OpenedAt), took(inc.OpenedAt, until), strconv.Itoa(inc.Count), t.cell(inc.Summary, noteWidth))
 	}
 }
 
-func newAlertShowCommand() *cobra.Command {
+func newGetIncidentCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show INCIDENT", Short: "Show an incident, with every message that was sent", Args: cobra.ExactArgs(1),
-		Example: "  carillon alert show 1k7sk3t00abcdefgh",
+		Use: "incident INCIDENT", Short: "Show an incident and its notifications", Args: cobra.ExactArgs(1),
+		Example: "  carillon get incident 1k7sk3t00abcdefgh",
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -111,23 +111,23 @@ func newAlertShowCommand() *cobra.Command {
 
 func drawIncident(t *table, inc *client.Incident) {
 	t.row("incident", inc.ID)
-	t.row("summary", cell(inc.Summary, 200))
+	t.row("summary", t.cell(inc.Summary, 200))
 	t.row("rule", orDash(inc.Rule))
-	t.row("about", cell(inc.Subject, 200))
+	t.row("about", t.cell(inc.Subject, 200))
 	t.row("severity", string(inc.Severity))
 	t.row("state", string(inc.State))
 	t.row("since", instant(inc.OpenedAt))
 	if inc.AcknowledgedBy != "" {
-		t.row("acknowledged", instant(inc.AcknowledgedAt)+" by "+cell(inc.AcknowledgedBy, 60))
+		t.row("acknowledged", instant(inc.AcknowledgedAt)+" by "+t.cell(inc.AcknowledgedBy, 60))
 	}
 	if !inc.SnoozedUntil.IsZero() {
-		t.row("snoozed", "until "+instant(inc.SnoozedUntil)+" by "+cell(inc.SnoozedBy, 60))
+		t.row("snoozed", "until "+instant(inc.SnoozedUntil)+" by "+t.cell(inc.SnoozedBy, 60))
 	}
 	if !inc.ResolvedAt.IsZero() {
-		t.row("resolved", instant(inc.ResolvedAt)+", "+cell(inc.Resolution, 100))
+		t.row("resolved", instant(inc.ResolvedAt)+", "+t.cell(inc.Resolution, 100))
 	}
 	if inc.Note != "" {
-		t.row("note", cell(inc.Note, 200))
+		t.row("note", t.cell(inc.Note, 200))
 	}
 	t.row("times", strconv.Itoa(inc.Count))
 	if len(inc.Jobs) > 0 {
@@ -136,9 +136,9 @@ func drawIncident(t *table, inc *client.Incident) {
 		for _, a := range inc.Jobs {
 			status := string(a.Status)
 			if a.Over {
-				status = "well again"
+				status = "recovered"
 			}
-			t.row(string(a.Job), orDash(status), instant(a.At), strconv.Itoa(a.Count), string(a.RunID), cell(a.Message, noteWidth))
+			t.row(string(a.Job), orDash(status), instant(a.At), strconv.Itoa(a.Count), string(a.RunID), t.cell(a.Message, noteWidth))
 		}
 		if inc.More > 0 {
 			t.line(fmt.Sprintf("and %d more", inc.More))
@@ -148,7 +148,7 @@ func drawIncident(t *table, inc *client.Incident) {
 		t.line("")
 		t.row("CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "REASON")
 		for _, d := range inc.Deliveries {
-			t.row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(&d)), cell(d.Reason, noteWidth))
+			t.row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(&d)), t.cell(d.Reason, noteWidth))
 		}
 	}
 }
@@ -164,11 +164,11 @@ func deliveredAt(d *client.Delivery) time.Time {
 func newAlertAcknowledgeCommand() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "acknowledge INCIDENT...", Aliases: []string{"ack"}, Short: "Say that you look after incidents; nobody is reminded of them any more", Args: cobra.MinimumNArgs(1),
+		Use: "acknowledge INCIDENT...", Aliases: []string{"ack"}, Short: "Acknowledge incidents and stop their reminders", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert acknowledge 1k7sk3t00abcdefgh --note 'disk is being cleared'",
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&note, "note", "", "what others should know")
+	cmd.Flags().StringVar(&note, "note", "", "a note for others")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return r.eachIncident(cmd, args, "acknowledged", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
 			return client.Read[client.Incident](api.AcknowledgeIncident(ctx, id, nil, client.IncidentNote{Note: note}))
@@ -181,15 +181,15 @@ func newAlertSnoozeCommand() *cobra.Command {
 	var lasts, note string
 	var end bool
 	cmd := &cobra.Command{
-		Use: "snooze INCIDENT...", Short: "Hear nothing of incidents for a while; those that are open then remind of themselves", Args: cobra.MinimumNArgs(1),
+		Use: "snooze INCIDENT...", Short: "Mute incidents for a while", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert snooze 1k7sk3t00abcdefgh --for 8h --note 'it can wait until tomorrow'\n" +
 			"  carillon alert snooze 1k7sk3t00abcdefgh --end",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&lasts, "for", "1h", "for how long, such as 8h or 1d; at most 30d")
-	f.StringVar(&note, "note", "", "what others should know")
-	f.BoolVar(&end, "end", false, "end the snooze instead")
+	f.StringVar(&lasts, "for", "1h", "how long to snooze, such as 8h or 1d; at most 30d")
+	f.StringVar(&note, "note", "", "a note for others")
+	f.BoolVar(&end, "end", false, "end the snooze now")
 	cmd.MarkFlagsMutuallyExclusive("for", "end")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		d, err := job.ParseDuration(lasts)
@@ -210,7 +210,7 @@ func newAlertSnoozeCommand() *cobra.Command {
 func newAlertResolveCommand() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "resolve INCIDENT...", Short: "Say that incidents are over; the next bad run opens another", Args: cobra.MinimumNArgs(1),
+		Use: "resolve INCIDENT...", Short: "Resolve incidents; the next failure opens a new one", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert resolve 1k7sk3t00abcdefgh --note 'the job is gone'",
 	}
 	r := newRemote(cmd)
@@ -239,23 +239,23 @@ func (r *remote) eachIncident(cmd *cobra.Command, ids []string, done string, do 
 	})
 	return errors.Join(r.output.show(cmd.OutOrStdout(), list, func(t *table) {
 		for _, inc := range list {
-			t.line("incident " + inc.ID + " is " + done + ": " + cell(inc.Summary, noteWidth))
+			t.line("incident " + inc.ID + " is " + done + ": " + t.cell(inc.Summary, noteWidth))
 		}
 	}), err)
 }
 
-func newAlertDeliveriesCommand() *cobra.Command {
+func newGetDeliveriesCommand() *cobra.Command {
 	var channel, state string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries", Short: "Show every message to a channel, and what became of it", Args: cobra.NoArgs,
-		Example: "  carillon alert deliveries\n  carillon alert deliveries --channel ops --state failed",
+		Use: "deliveries", Short: "List notifications and their delivery state", Args: cobra.NoArgs,
+		Example: "  carillon get deliveries\n  carillon get deliveries --channel ops --state failed",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&channel, "channel", "", "only those to this `channel`")
-	f.StringVar(&state, "state", "", "only those that are waiting, sent, failed or dropped")
-	f.IntVar(&limit, "limit", 50, "the most to show, up to 1000")
+	f.StringVar(&channel, "channel", "", "only for this `channel`")
+	f.StringVar(&state, "state", "", "only in this `state`: waiting, sent, failed or dropped")
+	f.IntVar(&limit, "limit", 50, "maximum number to show, up to 1000")
 	complete(cmd, "state", "waiting", "sent", "failed", "dropped")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
@@ -276,7 +276,7 @@ func newAlertDeliveriesCommand() *cobra.Command {
 			t.row("INCIDENT", "CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "SUMMARY", "REASON")
 			for _, item := range list.Items {
 				d := &item.Delivery
-				t.row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(d)), cell(item.Summary, 40), cell(d.Reason, noteWidth))
+				t.row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(d)), t.cell(item.Summary, 40), t.cell(d.Reason, noteWidth))
 			}
 		})
 	}
@@ -285,7 +285,7 @@ func newAlertDeliveriesCommand() *cobra.Command {
 
 func newAlertTestCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "test CHANNEL...", Short: "Send a message to channels, and say what came of it", Args: cobra.MinimumNArgs(1),
+		Use: "test CHANNEL...", Short: "Send a test message to channels", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert test ops",
 	}
 	r := newRemote(cmd)
@@ -300,14 +300,14 @@ func newAlertTestCommand() *cobra.Command {
 				return err
 			}
 			if len(inc.Deliveries) != 1 || inc.Deliveries[0].State != "sent" {
-				reason := "no server has sent it yet; is there one with the role alert?"
+				reason := "no server has sent the message yet; check that a server with the role alert is running"
 				if len(inc.Deliveries) == 1 && inc.Deliveries[0].Reason != "" {
 					reason = inc.Deliveries[0].Reason
 				}
 				return &exit{exitError, fmt.Errorf("channel %s: %s", channel, reason)}
 			}
 			return r.output.show(cmd.OutOrStdout(), inc, func(t *table) {
-				said := "channel " + channel + " took the message"
+				said := "test message accepted by channel " + channel
 				if a := inc.Deliveries[0].Answer; a != nil {
 					said += ": " + strings.TrimSpace(a.Status+" in "+a.Took.String())
 				}
@@ -321,17 +321,17 @@ func newAlertTestCommand() *cobra.Command {
 func newAlertSilenceCommand() *cobra.Command {
 	var rule, group, name, lasts, reason string
 	cmd := &cobra.Command{
-		Use: "silence", Short: "Hold messages back for a while", Args: cobra.NoArgs,
-		Long: "Hold back the messages of incidents for a while: of a rule, an executor group or a job, or all. What is still open\n" +
-			"when the silence ends is sent then.",
+		Use: "silence", Short: "Silence notifications for a while", Args: cobra.NoArgs,
+		Long: "Silence notifications for a rule, an executor group, a job, or everything. Incidents that are\n" +
+			"still open when the silence ends are sent then.",
 		Example: "  carillon alert silence --group billing --for 2h --reason 'we move the database'\n  carillon alert silence --for 15m",
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVar(&rule, "rule", "", "only those of this `rule`")
-	f.StringVarP(&group, "group", "g", "", "only those of this executor `group`")
-	f.StringVar(&name, "job", "", "only those about this `job`")
-	f.StringVar(&lasts, "for", "", "how long, such as 2h or 1d; at most 90d")
+	f.StringVar(&rule, "rule", "", "only for this `rule`")
+	f.StringVarP(&group, "group", "g", "", "only for this executor `group`")
+	f.StringVar(&name, "job", "", "only for this `job`")
+	f.StringVar(&lasts, "for", "", "how long to silence, such as 2h or 1d; at most 90d")
 	f.StringVar(&reason, "reason", "", "why")
 	if err := cmd.MarkFlagRequired("for"); err != nil {
 		panic("BUG: " + err.Error())
@@ -356,8 +356,8 @@ func newAlertSilenceCommand() *cobra.Command {
 	return cmd
 }
 
-func newAlertSilencesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "silences", Short: "Show what holds messages back", Args: cobra.NoArgs, Example: "  carillon alert silences"}
+func newGetSilencesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "silences", Short: "List silences", Args: cobra.NoArgs, Example: "  carillon get silences"}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
@@ -375,7 +375,7 @@ func newAlertSilencesCommand() *cobra.Command {
 			}
 			t.row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
 			for _, s := range list.Items {
-				t.row(s.ID, instant(s.Until), cell(s.By, 30), orDash(s.Rule), orDash(s.Group), orDash(string(s.Job)), cell(s.Reason, noteWidth))
+				t.row(s.ID, instant(s.Until), t.cell(s.By, 30), orDash(s.Rule), orDash(s.Group), orDash(string(s.Job)), t.cell(s.Reason, noteWidth))
 			}
 		})
 	}
@@ -402,4 +402,4 @@ func newAlertUnsilenceCommand() *cobra.Command {
 }
 
 // shownList writes names in one cell.
-func shownList(names []string) string { return cell(strings.Join(names, ", "), noteWidth) }
+func (t *table) list(names []string) string { return t.cell(strings.Join(names, ", "), noteWidth) }

@@ -11,8 +11,8 @@ import (
 	"carillon/job"
 )
 
-func newAlertRulesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "rules", Short: "Show what is worth a message, and to whom", Args: cobra.NoArgs, Example: "  carillon alert rules\n  carillon alert rules -o yaml"}
+func newGetAlertRulesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "alert-rules", Short: "List alert rules and their channels", Args: cobra.NoArgs, Example: "  carillon get alert-rules\n  carillon get alert-rules -o yaml"}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
@@ -35,7 +35,7 @@ func newAlertRulesCommand() *cobra.Command {
 				if d.Disabled {
 					name += " (disabled)"
 				}
-				t.row(name, string(d.Severity), shownCondition(d), shownMatch(d), shownList(d.Channels))
+				t.row(name, string(d.Severity), shownCondition(d), t.match(d), t.list(d.Channels))
 			}
 		})
 	}
@@ -46,9 +46,9 @@ func newAlertRulesCommand() *cobra.Command {
 func shownCondition(r *client.Alert) string {
 	switch w := &r.When; {
 	case w.StartsWithin > 0:
-		return "not begun within " + w.StartsWithin.String()
+		return "not started within " + w.StartsWithin.String()
 	case w.EndsWithin > 0:
-		return "not ended within " + w.EndsWithin.String()
+		return "not finished within " + w.EndsWithin.String()
 	case w.Slower > 0:
 		return fmt.Sprintf("slower than %g times p95", w.Slower)
 	case w.NoExecutor > 0:
@@ -62,7 +62,7 @@ func shownCondition(r *client.Alert) string {
 	case w.ShardsParked:
 		return "NATS refuses what a shard is to store"
 	case w.ClockWrong:
-		return "a clock is out of line"
+		return "a clock is wrong"
 	case w.OverBudget:
 		return "a group sends more than its budget"
 	case w.StoreFull > 0:
@@ -82,7 +82,7 @@ func shownCondition(r *client.Alert) string {
 	}
 }
 
-func shownMatch(r *client.Alert) string {
+func (t *table) match(r *client.Alert) string {
 	var parts []string
 	if len(r.Match.Groups) > 0 {
 		parts = append(parts, "groups "+strings.Join(r.Match.Groups, ", "))
@@ -96,11 +96,11 @@ func shownMatch(r *client.Alert) string {
 	if parts == nil {
 		return "all"
 	}
-	return cell(strings.Join(parts, "; "), noteWidth)
+	return t.cell(strings.Join(parts, "; "), noteWidth)
 }
 
-func newAlertChannelsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "channels", Short: "Show the ways to people, without their secrets", Args: cobra.NoArgs, Example: "  carillon alert channels"}
+func newGetChannelsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "channels", Short: "List notification channels", Args: cobra.NoArgs, Example: "  carillon get channels"}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
@@ -127,7 +127,7 @@ func newAlertChannelsCommand() *cobra.Command {
 				if item.Definition.Disabled {
 					name += " (disabled)"
 				}
-				t.row(name, string(item.Definition.Kind), cell(to, noteWidth), shownList(item.Secrets), shownList(item.Missing))
+				t.row(name, string(item.Definition.Kind), t.cell(to, noteWidth), t.list(item.Secrets), t.list(item.Missing))
 			}
 		})
 	}
@@ -136,7 +136,7 @@ func newAlertChannelsCommand() *cobra.Command {
 
 func newAlertDeleteCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "delete rule|channel NAME...", Short: "Delete rules or channels", Args: cobra.MinimumNArgs(2),
+		Use: "delete rule|channel NAME...", Short: "Delete alert rules or channels", Args: cobra.MinimumNArgs(2),
 		Example: "  carillon alert delete rule nightly\n  carillon alert delete channel ops",
 	}
 	r := newRemote(cmd)
@@ -159,7 +159,7 @@ func newAlertDeleteCommand() *cobra.Command {
 				_, err = client.Read[client.None](api.DeleteChannel(cmd.Context(), name, nil))
 			}
 			if err == nil {
-				cmd.Printf("%s %s is deleted\n", args[0], name)
+				cmd.Printf("%s %s deleted\n", args[0], name)
 			}
 			return err
 		})
@@ -171,15 +171,16 @@ func newAlertSecretCommand() *cobra.Command {
 	var file string
 	var remove bool
 	cmd := &cobra.Command{
-		Use: "secret CHANNEL NAME", Short: "Set a secret of a channel, read from standard input", Args: cobra.ExactArgs(2),
-		Long: "Set a secret of a channel, read from a file or standard input, so that it is in no history of a shell. Chats need url,\n" +
-			"the address that they gave out; dingtalk, feishu and webhook take secret besides, with which requests are signed;\n" +
-			"email takes password, and pagerduty needs routing_key. Nobody can read it back.",
+		Use: "secret CHANNEL NAME", Short: "Set a secret of a channel", Args: cobra.ExactArgs(2),
+		Long: "Set a secret of a notification channel. The value is read from standard input or a file, so it\n" +
+			"does not appear in the shell history. Chat channels need url, the address of their webhook.\n" +
+			"dingtalk, feishu and webhook also accept secret, which signs requests. email accepts password, and\n" +
+			"pagerduty needs routing_key. Secrets cannot be read back.",
 		Example: "  carillon alert secret ops url < webhook-url.txt\n  pass show mail | carillon alert secret mail password\n  carillon alert secret ops secret --delete",
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&file, "from-file", "-", "the `file` with the value; - is standard input")
-	cmd.Flags().BoolVar(&remove, "delete", false, "remove the secret")
+	cmd.Flags().StringVar(&file, "from-file", "-", "read the value from this `file`; - is standard input")
+	cmd.Flags().BoolVar(&remove, "delete", false, "delete the secret")
 	cmd.MarkFlagsMutuallyExclusive("from-file", "delete")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("channel", args[0]), job.CheckSecretName("name", args[1])); err != nil {
@@ -193,7 +194,7 @@ func newAlertSecretCommand() *cobra.Command {
 			if _, err := client.Read[client.None](api.DeleteChannelSecret(cmd.Context(), args[0], args[1], nil)); err != nil {
 				return err
 			}
-			cmd.Printf("secret %s of channel %s is gone\n", args[1], args[0])
+			cmd.Printf("secret %s of channel %s deleted\n", args[1], args[0])
 			return nil
 		}
 		value, err := readSecret(cmd, file)

@@ -36,14 +36,14 @@ func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
 	s.want("changed  alert  failures\n    + repeat: \"1h\"\n1 changed\n", "alert: failures\nrepeat: 1h\nmatch: {groups: [default]}\nchannels: [ops]\n", "apply", "-f", "-")
 	s.wantError(exitError, "carillon: stdin:2: channels[0] ", "alert: x\nchannels: [Nobody]\n", "apply", "-f", "-")
 	s.want("secret secret of channel ops is set\n", "s3cret\n", "alert", "secret", "ops", "secret")
-	s.want("CHANNEL  KIND     TO                      SECRETS  MISSING\nops      webhook  "+hook.URL+"  secret   -\n", "", "alert", "channels")
-	if code, out, errOut := s.run("", "alert", "test", "ops"); code != 0 || !regexp.MustCompile(`^channel ops took the message: 200 OK in \S+\n$`).MatchString(out) {
+	s.want("CHANNEL  KIND     TO                      SECRETS  MISSING\nops      webhook  "+hook.URL+"  secret   -\n", "", "get", "channels")
+	if code, out, errOut := s.run("", "alert", "test", "ops"); code != 0 || !regexp.MustCompile(`^test message accepted by channel ops: 200 OK in \S+\n$`).MatchString(out) {
 		t.Errorf("the channel's test says %q, and %s", out, errOut)
 	}
 	if m := <-got; m.Event != "test" {
 		t.Errorf("message %+v", m)
 	}
-	s.want("no incidents\n", "", "alert", "list")
+	s.want("no incidents\n", "", "get", "incidents")
 	if code, _, errOut := s.run("", "run", "default/broken", "--wait"); code == 0 {
 		t.Errorf("the job succeeds: %s", errOut)
 	}
@@ -53,16 +53,16 @@ func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
 	}
 	id := m.Incident.Incident
 	s.want("incident "+id+" is snoozed: default/broken failed\n", "", "alert", "snooze", id, "--for", "2h")
-	if code, out, errOut := s.run("", "alert", "list", "--state", "snoozed", "-o", "json"); code != 0 || !strings.Contains(out, id) {
+	if code, out, errOut := s.run("", "get", "incidents", "--state", "snoozed", "-o", "json"); code != 0 || !strings.Contains(out, id) {
 		t.Errorf("snoozed incidents: %s%s", out, errOut)
 	}
-	s.want("no incidents\n", "", "alert", "list", "--state", "firing")
+	s.want("no incidents\n", "", "get", "incidents", "--state", "firing")
 	s.want("incident "+id+" is not snoozed: default/broken failed\n", "", "alert", "snooze", id, "--end")
 	s.want("incident "+id+" is acknowledged: default/broken failed\n", "", "alert", "acknowledge", id, "--note", "on it")
 	s.want("incident "+id+" is resolved: default/broken failed\n", "", "alert", "resolve", id)
 	if m := <-got; m.Event != "recovered" {
 		t.Errorf("message %+v", m)
 	}
-	s.want("rule failures is deleted\n", "", "alert", "delete", "rule", "failures")
-	s.want("channel ops is deleted\n", "", "alert", "delete", "channel", "ops")
+	s.want("rule failures deleted\n", "", "alert", "delete", "rule", "failures")
+	s.want("channel ops deleted\n", "", "alert", "delete", "channel", "ops")
 }

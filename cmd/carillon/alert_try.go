@@ -18,19 +18,19 @@ func newAlertTryCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "try RULE | try -f FILE",
-		Short: "Show what a rule would have found in the last seven days",
-		Long: "Play a rule back over the runs of the last seven days, and show the incidents that it would\n" +
-			"have opened: one that there is, or one in a file, - for standard input. Nothing is saved, and\n" +
-			"nobody hears of it.",
+		Short: "Test a rule against the runs of the last seven days",
+		Long: "Test an alert rule against the runs of the last seven days and show the incidents it would have\n" +
+			"opened. The rule is a saved one, or one from a file (- for standard input). Nothing is saved or\n" +
+			"sent.",
 		Example: "  carillon alert try nightly\n" +
 			"  printf 'alert: nightly\\nwhen: {in_a_row: 3}\\nchannels: []\\n' | carillon alert try -f -",
 		Args: cobra.MaximumNArgs(1),
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVarP(&file, "file", "f", "", "the `FILE` with the rule")
+	cmd.Flags().StringVarP(&file, "file", "f", "", "read the rule from this `FILE`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if (file == "") == (len(args) == 0) {
-			return usage(errors.New("name either a rule or a file"))
+			return usage(errors.New("name either a rule or a file with --file"))
 		}
 		api, err := r.api()
 		if err != nil {
@@ -64,7 +64,7 @@ func tryFile(cmd *cobra.Command, api *client.API, file string) (client.AlertTria
 		return client.AlertTrial{}, err
 	}
 	if len(docs) != 1 || docs[0].Kind != manifest.Alert {
-		return client.AlertTrial{}, usage(fmt.Errorf("%s must have one rule, and nothing else", file))
+		return client.AlertTrial{}, usage(fmt.Errorf("%s must contain exactly one alert rule", file))
 	}
 	return client.Read[client.AlertTrial](api.TryAlertWithBody(cmd.Context(), "application/json", bytes.NewReader(docs[0].JSON)))
 }
@@ -79,7 +79,7 @@ func drawTrial(t *table, trial *client.AlertTrial, now time.Time) {
 		if until.IsZero() {
 			until, lasts = now, ", open"
 		}
-		t.row(instant(item.OpenedAt), took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, cell(item.Summary, noteWidth))
+		t.row(instant(item.OpenedAt), took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, t.cell(item.Summary, noteWidth))
 	}
 	t.line(fmt.Sprintf("%s in %s since %s", countOf(trial.Total, "incident"), countOf(trial.Runs, "run"), instant(trial.From)))
 }

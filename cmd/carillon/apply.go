@@ -28,13 +28,13 @@ func newApplyCommand() *cobra.Command {
 	var o applyOptions
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
-		Short: "Save jobs, calendars, channels and alerts from files",
-		Long: "Save jobs, calendars, and the channels and rules of alerts from YAML or JSON files, with\n" +
-			"any number of documents in each; a folder stands for the files in and below it, - for standard input. The server checks\n" +
-			"all of them before the first is saved. What is as it should be is left alone.\n\n" +
-			"--prune also deletes jobs that are in the files no more: those in the groups of the\n" +
-			"jobs in the files, and no others. It shows them and asks first; where it cannot ask,\n" +
-			"it wants --yes.",
+		Short: "Create or update jobs, calendars, channels and alert rules from files",
+		Long: "Create or update jobs, calendars, notification channels and alert rules from YAML or JSON files. A\n" +
+			"file can hold several documents. A folder stands for all files in and below it, and - for standard\n" +
+			"input. The server checks all documents before it saves the first. Unchanged documents are left\n" +
+			"alone.\n\n" +
+			"--prune also deletes jobs that are no longer in the files, but only in the groups of the jobs in\n" +
+			"the files. It lists them and asks first; without a terminal it requires --yes.",
 		Example: "  carillon apply -f jobs.yaml\n" +
 			"  carillon apply -f jobs/ --dry-run\n" +
 			"  carillon apply -f jobs/ --prune --yes\n" +
@@ -42,13 +42,13 @@ func newApplyCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringArrayVarP(&o.files, "file", "f", nil, "`FILE`, folder or -; may be given more than once")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and change nothing")
-	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs of the same groups that are not in the files")
+	cmd.Flags().StringArrayVarP(&o.files, "file", "f", nil, "`FILE`, folder or -; can be repeated")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs in the same groups that are not in the files")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before --prune deletes")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if len(o.files) == 0 {
-			return usage(errors.New("want -f with a file, a folder, or - for standard input"))
+			return usage(errors.New("name a file, a folder, or - for standard input with -f"))
 		}
 		docs, err := manifest.Read(o.files, cmd.InOrStdin())
 		if err != nil {
@@ -103,9 +103,9 @@ func carryOut(ctx context.Context, p planner, changes []change) error {
 	if err == nil {
 		return nil
 	}
-	hint := "apply again to see what is left"
+	hint := "apply again for the rest"
 	if errors.Is(err, job.ErrConflict) {
-		hint = "somebody else changed it meanwhile; apply again to see what is left"
+		hint = "somebody else changed it meanwhile; apply again for the rest"
 	}
 	return fmt.Errorf("%w\n%s made before that; %s", err, countOf(made, "change"), hint)
 }
@@ -129,7 +129,7 @@ func (o applyOptions) confirm(cmd *cobra.Command, deletions []change) error {
 		_, _ = fmt.Fprintln(out, "  "+d.Name)
 	}
 	if slices.Contains(o.files, "-") || !isTerminal(cmd.InOrStdin()) {
-		return usage(errors.New("--prune would delete jobs; add --yes if that is meant. Nothing was changed"))
+		return usage(errors.New("--prune would delete jobs; confirm with --yes. Nothing was changed"))
 	}
 	return confirm(cmd, "Delete them?")
 }
@@ -151,7 +151,7 @@ func drawChanges(t *table, changes []change, dryRun bool) {
 			continue
 		}
 		for _, f := range c.Fields {
-			t.line("    " + fieldChange(f))
+			t.line("    " + t.fieldChange(f))
 		}
 	}
 	var parts []string
@@ -168,15 +168,18 @@ func drawChanges(t *table, changes []change, dryRun bool) {
 }
 
 // fieldChange tells how one field changed.
-func fieldChange(f client.FieldChange) string {
+func (t *table) fieldChange(f client.FieldChange) string {
 	switch {
 	case f.From == nil:
-		return fmt.Sprintf("+ %s: %s", f.Field, shortJSON(f.To))
+		return fmt.Sprintf("+ %s: %s", f.Field, t.shortJSON(f.To))
 	case f.To == nil:
-		return fmt.Sprintf("- %s: %s", f.Field, shortJSON(f.From))
+		return fmt.Sprintf("- %s: %s", f.Field, t.shortJSON(f.From))
 	}
-	from, to := aroundDifference(plainJSON(f.From), plainJSON(f.To))
-	return fmt.Sprintf("~ %s: %s -> %s", f.Field, cell(from, noteWidth), cell(to, noteWidth))
+	from, to := plainJSON(f.From), plainJSON(f.To)
+	if !t.whole {
+		from, to = aroundDifference(from, to)
+	}
+	return fmt.Sprintf("~ %s: %s -> %s", f.Field, t.cell(from, noteWidth), t.cell(to, noteWidth))
 }
 
 // aroundDifference leaves out the beginning that two texts have in common, but for the
@@ -198,7 +201,7 @@ func aroundDifference(a, b string) (string, string) {
 	return "…" + string(from[common-lead:]), "…" + string(to[common-lead:])
 }
 
-func shortJSON(v any) string { return cell(plainJSON(v), noteWidth) }
+func (t *table) shortJSON(v any) string { return t.cell(plainJSON(v), noteWidth) }
 
 // plainJSON returns a value for a person to read: a shell's > and & stay as they are.
 func plainJSON(v any) string {

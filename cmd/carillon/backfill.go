@@ -28,11 +28,12 @@ func newBackfillCommand() *cobra.Command {
 	var o backfillOptions
 	cmd := &cobra.Command{
 		Use:   "backfill JOB",
-		Short: "Run fires of the past, behind those that are due now",
-		Long: "Run fires of the past: those that were missed or skipped, those whose runs failed, or all. Each gets a run of its own, with\n" +
-			"the fire time of then and the job as it is now. They are worked off one after the other, or a few at once, and neither\n" +
-			"hold up what is due now nor count for the job's rule for overlap. A fire that an earlier backfill has run with success, or\n" +
-			"has yet to run, is left out. With --only all, fires from before the job was there are run too.",
+		Short: "Run past fires of a job",
+		Long: "Run past fires of a job: missed or skipped ones, failed ones, or all. Each gets its own run, with\n" +
+			"its original fire time and the current version of the job. They run one after the other, or a few\n" +
+			"at once. They do not delay fires that are due now, and the overlap policy ignores them. Fires that\n" +
+			"an earlier backfill has run successfully, or will still run, are left out. --only all also\n" +
+			"includes fires from before the job existed.",
 		Example: "  carillon backfill billing/report --since 7d --dry-run\n" +
 			"  carillon backfill billing/report --from 2026-03-01T00:00:00Z --to 2026-03-08T00:00:00Z --only failed --limit-at-once 4\n" +
 			"  carillon backfill billing/report --list\n  carillon backfill billing/report --cancel hq3k7wz2ab",
@@ -42,14 +43,14 @@ func newBackfillCommand() *cobra.Command {
 	cmd.ValidArgsFunction = r.jobNames
 	f := cmd.Flags()
 	o.within.add(f, "")
-	f.StringVar(&o.only, "only", string(outcome.OnlyMissed), "which fires: missed, skipped, failed or all")
-	f.IntVar(&o.atOnce, "limit-at-once", 1, "how many of its runs may be alive at once")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show which fires would run, and run none")
-	f.BoolVar(&o.again, "again", false, "also those that an earlier backfill has run with success")
-	f.StringVar(&o.note, "note", "", "why, for the record")
-	f.StringVar(&o.id, "id", "", "the backfill's `name`: asking again with the same one changes nothing (default: one that is free)")
-	f.BoolVar(&o.list, "list", false, "show the job's backfills, and how far they are")
-	f.StringVar(&o.cancel, "cancel", "", "let no further run of this `backfill` begin")
+	f.StringVar(&o.only, "only", string(outcome.OnlyMissed), "fires to run: missed, skipped, failed or all")
+	f.IntVar(&o.atOnce, "limit-at-once", 1, "maximum number of concurrent runs of the backfill")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show which fires would run without running them")
+	f.BoolVar(&o.again, "again", false, "include fires that an earlier backfill has run successfully")
+	f.StringVar(&o.note, "note", "", "the reason, for the audit log")
+	f.StringVar(&o.id, "id", "", "the backfill's `id`; a second request with the same id changes nothing (default: a new one)")
+	f.BoolVar(&o.list, "list", false, "list the job's backfills and their progress")
+	f.StringVar(&o.cancel, "cancel", "", "cancel this `backfill`; runs that have started continue")
 	complete(cmd, "only", words[string](outcome.Onlys)...)
 	cmd.MarkFlagsMutuallyExclusive("list", "cancel", "from")
 	cmd.MarkFlagsMutuallyExclusive("list", "cancel", "since")
@@ -88,7 +89,7 @@ func newBackfillCommand() *cobra.Command {
 // begin asks for the backfill, or for what it would be.
 func (o *backfillOptions) begin(ctx context.Context, api *client.API, name job.Name) (client.BackfillResult, error) {
 	if o.within.from == "" && o.within.since == "" {
-		return client.BackfillResult{}, usage(errors.New("say with --from, or --since, which part of the past is meant"))
+		return client.BackfillResult{}, usage(errors.New("set the time range with --since or --from"))
 	}
 	from, to, err := o.within.read(time.Now())
 	if err != nil {
@@ -101,24 +102,24 @@ func (o *backfillOptions) begin(ctx context.Context, api *client.API, name job.N
 
 func drawBackfill(t *table, name job.Name, r client.BackfillResult, dryRun bool) {
 	if dryRun && len(r.Fires) > 0 {
-		t.row("FIRE TIME", "FATE", "STATUS", "REASON")
+		t.row("FIRE TIME", "OUTCOME", "STATUS", "REASON")
 		for i := range r.Fires {
 			e := &r.Fires[i]
-			t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), cell(e.Reason, 2*noteWidth))
+			t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), t.cell(e.Reason, 2*noteWidth))
 		}
 		t.line("")
 	}
 	if r.LeftOut > 0 {
-		t.line(countOf(r.LeftOut, "fire") + " left out: an earlier backfill has run them, or has yet to.")
+		t.line(countOf(r.LeftOut, "fire") + " left out: an earlier backfill has run them, or will.")
 	}
 	switch {
 	case len(r.Fires) == 0:
-		t.line("There is nothing to run.")
+		t.line("No fires to run.")
 	case dryRun:
 		t.line(countOf(len(r.Fires), "fire") + " would run.")
 	default:
 		t.line(fmt.Sprintf("Backfill %s: %s, %d at once.", r.Backfill.ID, countOf(r.Backfill.Total, "fire"), r.Backfill.AtOnce))
-		t.line(fmt.Sprintf("See how far it is with \"carillon backfill %s --list\".", name))
+		t.line(fmt.Sprintf("See its progress with \"carillon backfill %s --list\".", name))
 	}
 }
 
@@ -146,6 +147,6 @@ func drawBackfills(t *table, list []client.Backfill) {
 			note = b.Cancelled
 		}
 		t.row(b.ID, state, strconv.Itoa(b.Begun), strconv.Itoa(b.Total), strconv.Itoa(b.Alive), strconv.Itoa(b.AtOnce),
-			instant(b.First), instant(b.Last), instant(b.AskedAt), orDash(b.By), cell(note, noteWidth))
+			instant(b.First), instant(b.Last), instant(b.AskedAt), orDash(b.By), t.cell(note, noteWidth))
 	}
 }

@@ -18,16 +18,17 @@ func newBackupCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "backup -f FILE",
-		Short: "Write all that is configured to a file",
-		Long: "Write all that is configured to a file: jobs and calendars with their versions, scripts, groups, users, hashes of\n" +
-			"tokens, credentials of executors, sealed secrets, alerts. It is read from NATS, while servers run. What is under way and\n" +
-			"the history are not in it, nor the master key: keep that apart. Whoever has the file can read scripts and parameters.",
+		Short: "Back up the configuration to a file",
+		Long: "Write the configuration to a file: jobs and calendars with their versions, scripts, groups, users,\n" +
+			"token hashes, executor credentials, sealed secrets and alert rules. It is read from NATS while\n" +
+			"servers run. The backup does not contain pending and running runs, the history, or the master key;\n" +
+			"store the key separately. Anyone with the file can read scripts and parameters.",
 		Example: "  carillon backup -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys\n" +
 			"  carillon restore -f carillon.backup --dry-run --nats tls://n1:4222",
 		Args: cobra.NoArgs,
 	}
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file`; it is replaced once all is written")
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file` to write; replaced only when the backup is complete")
 	if err := cmd.MarkFlagRequired("file"); err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -64,6 +65,37 @@ func writeBackup(cmd *cobra.Command, conn *bus.Conn, file string) (entries int, 
 		return 0, errors.Join(err, os.Remove(f.Name()))
 	}
 	return entries, nil
+}
+
+func newRestoreCommand() *cobra.Command {
+	var o operatorOptions
+	var file string
+	var replicas int
+	var dryRun bool
+	output := asTable
+	cmd := &cobra.Command{
+		Use:   "restore -f FILE",
+		Short: "Restore the configuration from a backup",
+		Long: "Restore what \"carillon backup\" wrote into a NATS account that has no Carillon yet, before you start servers on it.\n" +
+			"The command connects to NATS with the keys of a server. It refuses an incomplete file. If a restore is interrupted, run it\n" +
+			"again with the same file; no server starts until it has finished. Fires that were due in between are not caught up.\n" +
+			"With --dry-run, show how the present configuration differs from the file.",
+		Example: "  carillon restore -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys --replicas 3\n" +
+			"  carillon restore -f carillon.backup --dry-run --nats tls://n1:4222",
+		Args: cobra.NoArgs,
+	}
+	o.flags(cmd.Flags())
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file` of the backup")
+	cmd.Flags().IntVar(&replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show the differences without restoring")
+	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
+	if err := cmd.MarkFlagRequired("file"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return restoreSystem(cmd, &o, output, file, replicas, dryRun)
+	}
+	return cmd
 }
 
 // restoreSystem brings a backup back, or shows what that would change.
@@ -104,13 +136,13 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output format, file s
 	if err := f.Restore(ctx, conn); err != nil {
 		return err
 	}
-	cmd.Printf("restored what was there at %s; start the servers, with the same master key\n", instant(f.Head.MadeAt))
+	cmd.Printf("restored the configuration of %s; start the servers with the same master key\n", instant(f.Head.MadeAt))
 	return nil
 }
 
 func drawDifferences(t *table, list []backup.Difference) {
 	if len(list) == 0 {
-		t.line("nothing differs")
+		t.line("no differences")
 		return
 	}
 	for _, d := range list {

@@ -105,7 +105,7 @@ var benches = []bench{
 func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench NAME",
-		Short: "Measure this machine, each figure beside the raw limit of the bus",
+		Short: "Measure this machine against the raw limits of NATS",
 		Long: "Measure this machine. Each bench starts what it needs itself, on a temporary directory, and leaves nothing\n" +
 			"behind. The raw limit is taken in the same run: compare ratios, not machines.",
 		Example: "  carillon bench fire --jobs 1000000 --rate 20000 --for 30s\n  carillon bench herd -o json",

@@ -253,7 +253,7 @@ func newQueryCommand() *cobra.Command {
 	output := asTable
 	cmd := &cobra.Command{
 		Use:   "query",
-		Short: "How long lists, pages, searches and reports take in a history of some size",
+		Short: "Measure lists, searches and reports on a history of a given size",
 		Long: "Ask what the console's pages and reports ask, some times each, and tell how long it took. Without --store, a store is\n" +
 			"made for it and removed afterwards: an SQLite file, or with --clickhouse a ClickHouse of its own. The aims are those for\n" +
 			"ClickHouse with 10,000,000 runs and 100,000,000 lines on two cores.",

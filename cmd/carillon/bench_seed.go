@@ -194,7 +194,7 @@ func newSeedCommand() *cobra.Command {
 	var where string
 	cmd := &cobra.Command{
 		Use:   "seed",
-		Short: "Fill a history with made-up runs and lines, for bench query and for trying queries",
+		Short: "Fill a history with generated runs and lines, for bench query",
 		Long: "Fill a history with runs of --jobs jobs over the last 30 days, some busier than others, of which a few percent fail, and\n" +
 			"with their log lines. It is the same each time but for its dates; in a ClickHouse its days are alike but for the newest of\n" +
 			"them, of which ClickHouse makes the others itself. What it makes stays: use a store of its own.",

@@ -22,11 +22,13 @@ const bulkRetry = 300 * time.Millisecond
 // bulkOptions are the flags of commands that change many things.
 type bulkOptions struct {
 	dryRun, yes bool
+	// named has things that are named one by one asked about too, at a terminal.
+	named bool
 }
 
 func (o *bulkOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show what would be changed")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before what the filter selects is changed")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 }
 
 // settle asks before what a filter has found is changed. Nothing is wrong if it is not to
@@ -64,6 +66,11 @@ type bulk[K ~string, I any] struct {
 func (b *bulk[K, I]) change(r *remote, cmd *cobra.Command, keys []K, o *bulkOptions) error {
 	ctx := cmd.Context()
 	if len(keys) > 0 {
+		if o.named && isTerminal(cmd.InOrStdin()) {
+			if goOn, err := o.settle(cmd, b.verb, b.what, len(keys)); err != nil || !goOn && !o.dryRun {
+				return err
+			}
+		}
 		items, err := b.named(ctx, keys, o.dryRun)
 		return b.showAll(r, cmd, items, o.dryRun, err)
 	}

@@ -19,9 +19,9 @@ type jobChoice struct {
 }
 
 func (c *jobChoice) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.group, "group", "", "all jobs of this executor `group`")
-	cmd.Flags().StringVarP(&c.query, "query", "q", "", "all jobs with this `text` in their name or description")
-	cmd.Flags().StringSliceVar(&c.last, "last", nil, "all jobs whose last run has this `status`, or one of these")
+	cmd.Flags().StringVar(&c.group, "group", "", "jobs of this executor `group`")
+	cmd.Flags().StringVarP(&c.query, "query", "q", "", "jobs with this `text` in their name or description")
+	cmd.Flags().StringSliceVar(&c.last, "last", nil, "jobs whose last run has this `status`; can be repeated")
 	complete(cmd, "last", words[string](job.Statuses)...)
 	c.bulkOptions.flags(cmd)
 }
@@ -34,7 +34,7 @@ func (c *jobChoice) args(_ *cobra.Command, args []string) error {
 	if exactlyOne(len(args) > 0, c.given()) {
 		return nil
 	}
-	return errors.New("want the names of jobs, or a filter such as --group")
+	return errors.New("name jobs, or select them with a filter such as --group")
 }
 
 // jobDone is what a command did to a job, or would do.

@@ -27,7 +27,7 @@ func (c *runChoice) args(_ *cobra.Command, args []string) error {
 	if exactlyOne(len(args) > 0, c.given()) {
 		return nil
 	}
-	return errors.New("want the ids of runs, or a filter such as --job")
+	return errors.New("name runs by id, or select them with a filter such as --job")
 }
 
 // changeRuns is changeJobs, of runs. line says what became of one.

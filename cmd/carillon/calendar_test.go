@@ -57,7 +57,7 @@ func TestACalendarFileIsImportedAfterALook(t *testing.T) {
 
 	bad := file("c.ics", xmas, event("DTSTART;VALUE=DATE:20200101", "RRULE:FREQ=SECONDLY"))
 	s.wantError(exitError, "carillon: "+bad+": line 11 has a rule with FREQ=SECONDLY, which is not understood\nnothing was changed", "", "import", "calendar", bad, "--name", "closed")
-	s.wantError(exitUsage, "carillon: want --name with the calendar's name", "", "import", "calendar", bad)
+	s.wantError(exitUsage, "carillon: set the name of the calendar with --name", "", "import", "calendar", bad)
 	s.wantError(exitUsage, "carillon: --years 0 must be at least 1", "", "import", "calendar", bad, "--name", "x", "--years", "0")
 
 	out := filepath.Join(t.TempDir(), "d.zip")

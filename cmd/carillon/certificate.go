@@ -31,7 +31,7 @@ func serveTLS(web *webapi.Config, certFile, keyFile string) error {
 	case certFile == "" && keyFile == "":
 		return nil
 	case certFile == "" || keyFile == "":
-		return &job.InvalidError{Field: "tls-cert", Reason: "and tls-key belong together; give both"}
+		return &job.InvalidError{Field: "tls-cert", Reason: "and tls-key must be set together"}
 	}
 	if _, err := c.get(nil); err != nil {
 		return err

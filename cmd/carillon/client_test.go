@@ -59,8 +59,8 @@ func newTerminal(t *testing.T) *terminal {
 func (s *terminal) run(stdin string, args ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	var o, e strings.Builder
-	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRestoreCommand(), newSecretCommand(), newImportCommand(), newAlertCommand(),
+	root := newRoot(newApplyCommand(), newGetCommand(), newRunCommand(), newRerunCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
+		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRollbackCommand(), newSecretCommand(), newImportCommand(), newAlertCommand(),
 		newCordonCommand(), newUncordonCommand(), newSetCommand(), newDrainCommand(), newSearchCommand(), newRetentionCommand(), newSQLCommand(), newWaitCommand(), newDiagnosticsCommand())
 	code = execute(s.t.Context(), root, append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
@@ -141,13 +141,13 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 
 	s.want("default/hello paused\n", "", "pause", "default/hello", "--note", "for now")
 	s.want("default/hello resumed\n", "", "resume", "default/hello")
-	if code, out, _ := s.run("", "pause", "--all"); code != 0 || !strings.HasPrefix(out, "everything is paused since ") {
+	if code, out, _ := s.run("", "pause", "--all"); code != 0 || !strings.HasPrefix(out, "all jobs are paused since ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if _, out, _ := s.run("", "get", "jobs"); !strings.Contains(out, "\neverything is paused since ") {
+	if _, out, _ := s.run("", "get", "jobs"); !strings.Contains(out, "\nall jobs are paused since ") {
 		t.Errorf("the list of jobs does not say that none fires: %s", out)
 	}
-	s.want("everything fires again\n", "", "resume", "--all")
+	s.want("all jobs resumed\n", "", "resume", "--all")
 	s.want("default/hello deleted\n", "", "delete", "default/hello")
 	s.wantError(exitNotFound, "carillon: not found", "", "delete", "default/hello")
 	s.wantError(exitNotFound, "carillon: not found: job default/other has not run yet\n", "", "logs", "default/other")
@@ -171,23 +171,23 @@ func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
 		return run
 	}
 	first := ended(exitRunFailed, "run", "default/pick", "--params", `{"code":4}`)
-	again := ended(exitRunFailed, "retry", first.RunID)
+	again := ended(exitRunFailed, "rerun", first.RunID)
 	if again.ExitCode != 4 || again.Cause != "retry" || again.FireTime != first.FireTime {
 		t.Errorf("%+v is done again as %+v", first, again)
 	}
-	ended(0, "retry", again.RunID, "--param", "code=0", "--version", "same")
-	if code, out, _ := s.run("", "get", "runs", "--retry-of", first.RunID); code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, again.RunID) {
+	ended(0, "rerun", again.RunID, "--param", "code=0", "--version", "same")
+	if code, out, _ := s.run("", "get", "runs", "--rerun-of", first.RunID); code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, again.RunID) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if _, out, _ := s.run("", "get", "run", first.RunID); !strings.Contains(out, "DONE AGAIN BY") || !strings.Contains(out, again.RunID) {
+	if _, out, _ := s.run("", "get", "run", first.RunID); !strings.Contains(out, "RERUN BY") || !strings.Contains(out, again.RunID) {
 		t.Errorf("the run does not say by which it was done again: %s", out)
 	}
-	if _, out, _ := s.run("", "get", "run", again.RunID); !strings.Contains(out, "retry of  "+first.RunID) || !strings.Contains(out, `{"code":4}`) {
+	if _, out, _ := s.run("", "get", "run", again.RunID); !strings.Contains(out, "rerun of  "+first.RunID) || !strings.Contains(out, `{"code":4}`) {
 		t.Errorf("the run does not say which it does again: %s", out)
 	}
-	s.wantError(exitUsage, "carillon: --param code must be KEY=VALUE", "", "retry", first.RunID, "--param", "code")
+	s.wantError(exitUsage, "carillon: --param code must be KEY=VALUE", "", "rerun", first.RunID, "--param", "code")
 
-	s.want("run "+first.RunID+" is marked as succeeded\n", "", "mark", first.RunID, "--as", "succeeded", "--note", "done by hand")
+	s.want("run "+first.RunID+" marked as succeeded\n", "", "mark", first.RunID, "--as", "succeeded", "--note", "done by hand")
 	s.wantError(exitUsage, "carillon: as \"lost\" must be one of [handled succeeded none]\nSee \"carillon mark --help\".\n", "", "mark", first.RunID, "--as", "lost", "--note", "x")
 }
 
@@ -236,7 +236,7 @@ func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing
 func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {
 	f := func(from, to any, want string) {
 		t.Helper()
-		if got := fieldChange(client.FieldChange{Field: "f", From: from, To: to}); got != want {
+		if got := new(table).fieldChange(client.FieldChange{Field: "f", From: from, To: to}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -251,7 +251,7 @@ func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
 	three := "job: a/one\ntask: {shell: x}\n---\njob: a/two\ntask: {shell: x}\n---\njob: b/three\ntask: {shell: x}\n"
 	one := "job: a/one\ntask: {shell: x}\n"
 	s.want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"created  job  b/three\n"+strings.Replace(lonely, "group a", "group b", 1)+"3 created\n", three, "apply", "-f", "-")
-	s.wantError(exitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; add --yes", one, "apply", "-f", "-", "--prune")
+	s.wantError(exitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; confirm with --yes. Nothing was changed", one, "apply", "-f", "-", "--prune")
 	s.want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged (dry run: nothing was saved)\n", one, "apply", "-f", "-", "--prune", "--dry-run")
 	s.want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged\n", one, "apply", "-f", "-", "--prune", "--yes")
 	s.want("unchanged  job  a/one\n"+lonely+"1 unchanged\n", one, "apply", "-f", "-", "--prune")
@@ -345,7 +345,7 @@ func TestWhoeverIsHungUpOnIsToldOfTLS(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if code, _, e := offline(t, "", "get", "jobs", "--server", server.URL); code != exitUnavailable || !strings.Contains(e, "speaks TLS, name it with https://") {
+	if code, _, e := offline(t, "", "get", "jobs", "--server", server.URL); code != exitUnavailable || !strings.Contains(e, "uses TLS, set its https:// address") {
 		t.Errorf("exit code %d: %s", code, e)
 	}
 }
@@ -360,13 +360,13 @@ func TestExitCodesTellWhatKindOfErrorItWas(t *testing.T) {
 	}
 	f(exitUnavailable, "carillon: no answer from http://127.0.0.1:1: ", "get", "jobs", "--server", "127.0.0.1:1")
 	f(exitUsage, `carillon: server "ftp://x" must be an address such as http://127.0.0.1:8822`, "get", "jobs", "--server", "ftp://x")
-	f(exitUsage, `carillon: unknown command "gte"; is it get?`, "gte")
-	f(exitUsage, `carillon: unknown command "nodez"; is it nodes?`, "get", "nodez")
+	f(exitUsage, `carillon: unknown command "gte"; did you mean get?`, "gte")
+	f(exitUsage, `carillon: unknown command "nodez"; did you mean nodes?`, "get", "nodez")
 	f(exitUsage, "carillon: unknown flag: --frobnicate", "get", "jobs", "--frobnicate")
 	f(exitUsage, `carillon: invalid argument "xml" for "-o, --output" flag: must be one of table, json, yaml`, "get", "jobs", "-o", "xml")
 	f(exitUsage, `carillon: job "a.b/*" has a group that may have only`, "get", "job", "a.b/*")
 	f(exitUsage, `carillon: run_id "x" must be a UUIDv7`, "get", "run", "x")
-	f(exitUsage, "carillon: want -f with a file", "apply")
+	f(exitUsage, "carillon: name a file", "apply")
 	f(exitUsage, `carillon: --since "soon" must be a duration such as 90m or 7d`, "get", "runs", "--since", "soon")
 	f(exitError, "carillon: read documents: stat nowhere.yaml: no such file or directory", "apply", "-f", "nowhere.yaml")
 	f(exitError, "carillon: no documents in -", "apply", "-f", "-")

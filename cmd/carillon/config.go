@@ -34,8 +34,8 @@ func variableOf(flag string) string {
 // environment and in a file too: a flag counts before a variable, and that before the
 // file.
 func configurable(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().String(configFlag, "", "a YAML `file` that has flags by their names")
-	cmd.Long += "\n\nEach flag may also be given as a variable, --log-level as " + variableOf("log-level") + ", or in a YAML file, by its name:\ndocs/reference/configuration.md has them all."
+	cmd.Flags().String(configFlag, "", "read flags from this YAML `file`")
+	cmd.Long += "\n\nEach flag can also be set by an environment variable (--log-level by " + variableOf("log-level") + ") or in a YAML\nfile by its name. docs/reference/configuration.md lists them all."
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := fromEnvironment(cmd.Flags()); err != nil {
 			return err
@@ -78,7 +78,7 @@ func fromFile(flags *pflag.FlagSet, file string) error {
 	for name, value := range values {
 		f := flags.Lookup(name)
 		if f == nil || name == configFlag || name == "help" {
-			errs = append(errs, &job.InvalidError{Field: name, Reason: "in " + file + " is no flag of this command"})
+			errs = append(errs, &job.InvalidError{Field: name, Reason: "in " + file + " is not a flag of this command"})
 			continue
 		}
 		if f.Changed {

@@ -16,22 +16,22 @@ func newCancelCommand() *cobra.Command {
 	var c runChoice
 	cmd := &cobra.Command{
 		Use:   "cancel RUN... | --job JOB | --group GROUP ...",
-		Short: "End runs that are pending or running",
-		Long: "End runs that are pending or running: those that are named, or all that a filter selects, after a question. A run\n" +
-			"that has ended already is a conflict.",
+		Short: "Cancel pending or running runs",
+		Long: "Cancel pending or running runs by id, or all that a filter selects. A filter asks for\n" +
+			"confirmation. A finished run cannot be cancelled.",
 		Example: "  carillon cancel 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --reason \"wrong input\"\n" +
 			"  carillon cancel --job ops/backup --status pending --dry-run",
 		Args: c.args,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	cmd.Flags().StringVar(&reason, "reason", "", "the reason, for the audit log")
 	c.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return r.changeRuns(cmd, args, &c, client.RunBulk{Action: client.RunBulkActionCancel, Note: reason}, func(item client.RunBulkItem) string {
 			if item.Status == job.StatusRunning {
-				return "run " + string(item.RunID) + " is being ended"
+				return "run " + string(item.RunID) + " is being cancelled"
 			}
-			return "run " + string(item.RunID) + " was called off"
+			return "run " + string(item.RunID) + " cancelled"
 		})
 	}
 	return cmd
@@ -42,20 +42,22 @@ func newDeleteCommand() *cobra.Command {
 	var c jobChoice
 	cmd := &cobra.Command{
 		Use:   "delete JOB... | --group GROUP | --query TEXT | --calendar CALENDAR",
-		Short: "Delete jobs, whose history stays, or calendars",
-		Long: "Delete jobs: those that are named, or all that a filter selects, after a question. They fire no more; what they ran\n" +
-			"stays in the history. A calendar can be deleted when no job refers to it.",
+		Short: "Delete jobs or calendars",
+		Long: "Delete jobs by name, or all that a filter selects. At a terminal, and for a filter, the command\n" +
+			"asks for confirmation. Deleted jobs no longer fire; their history is kept. A calendar can be\n" +
+			"deleted when no job refers to it.",
 		Example: "  carillon delete ops/old-report\n  carillon delete ops/a ops/b\n  carillon delete --group retired --dry-run\n  carillon delete --calendar holidays",
 		Args: func(_ *cobra.Command, args []string) error {
 			if exactlyOne(len(calendars) > 0, len(args) > 0, c.given()) {
 				return nil
 			}
-			return errors.New("want the names of jobs, or a filter such as --group, or --calendar")
+			return errors.New("name jobs, or use a filter such as --group, or --calendar")
 		},
 	}
 	r := newRemote(cmd)
 	c.flags(cmd)
-	cmd.Flags().StringSliceVar(&calendars, "calendar", nil, "delete this `calendar`, or these")
+	c.named = true
+	cmd.Flags().StringSliceVar(&calendars, "calendar", nil, "delete this `calendar`; can be repeated")
 	cmd.MarkFlagsMutuallyExclusive("calendar", "dry-run")
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -63,6 +65,11 @@ func newDeleteCommand() *cobra.Command {
 			api, err := r.api()
 			if err != nil {
 				return err
+			}
+			if isTerminal(cmd.InOrStdin()) {
+				if goOn, err := c.settle(cmd, "delete", "calendar", len(calendars)); !goOn {
+					return err
+				}
 			}
 			return eachOf(calendars, func(name string) error {
 				if _, err := client.Read[client.None](api.DeleteCalendar(cmd.Context(), name, nil)); err != nil {
@@ -78,17 +85,18 @@ func newDeleteCommand() *cobra.Command {
 }
 
 func newPauseCommand() *cobra.Command {
-	return newHoldCommand(true, "pause", "paused", "Pause jobs, or everything",
-		"Pause jobs: those that are named, or all that a filter selects, after a question. Their fires are recorded as\n"+
-			"skipped; runs that have begun go on. With --all nothing fires at all, until \"carillon resume --all\". With --for or\n"+
-			"--until they resume by themselves: fires before that instant are skipped, the one at it runs.",
+	return newHoldCommand(true, "pause", "paused", "Pause jobs",
+		"Pause jobs by name, or all that a filter selects. A filter asks for confirmation. Their fires are\n"+
+			"recorded as skipped; runs that have started continue. --all pauses every job until \"carillon\n"+
+			"resume --all\". With --for or --until, jobs resume automatically: fires before that time are\n"+
+			"skipped, and a fire at that time runs.",
 		"  carillon pause ops/backup --note \"disk is full\"\n  carillon pause ops/backup --for 2h\n  carillon pause --group ops --last failed --yes\n  carillon pause --all --note maintenance")
 }
 
 func newResumeCommand() *cobra.Command {
-	return newHoldCommand(false, "resume", "resumed", "Resume jobs, or everything",
-		"Resume jobs that are paused: those that are named, or all that a filter selects, after a question. With --all the switch for everything is turned back on;\n"+
-			"jobs that were paused by name stay so.",
+	return newHoldCommand(false, "resume", "resumed", "Resume paused jobs",
+		"Resume paused jobs by name, or all that a filter selects. A filter asks for confirmation. --all\n"+
+			"ends \"carillon pause --all\"; jobs that were paused by name stay paused.",
 		"  carillon resume ops/backup\n  carillon resume --all")
 }
 
@@ -104,12 +112,12 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 			if exactlyOne(all, len(args) > 0, c.given()) {
 				return nil
 			}
-			return errors.New("want the names of jobs, or a filter such as --group, or --all")
+			return errors.New("name jobs, or use a filter such as --group, or --all")
 		},
 	}
 	r := newRemote(cmd)
-	cmd.Flags().BoolVar(&all, "all", false, "everything, by one switch")
-	cmd.Flags().StringVar(&note, "note", "", "why, for the record")
+	cmd.Flags().BoolVar(&all, "all", false, "all jobs, with one switch")
+	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log")
 	c.flags(cmd)
 	if pause {
 		until.flags(cmd)
@@ -140,8 +148,8 @@ type pauseEnd struct {
 }
 
 func (p *pauseEnd) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.until, "until", "", "resume by itself at this `instant`, in RFC 3339")
-	cmd.Flags().Var(optionalDuration{&p.after}, "for", "resume by itself after this long")
+	cmd.Flags().StringVar(&p.until, "until", "", "resume automatically at this `time` (RFC 3339)")
+	cmd.Flags().Var(optionalDuration{&p.after}, "for", "resume automatically after this long")
 	cmd.MarkFlagsMutuallyExclusive("until", "for")
 }
 
@@ -150,7 +158,7 @@ func (p *pauseEnd) at(now time.Time) (until time.Time, err error) {
 	switch {
 	case p.until != "":
 		if until, err = time.Parse(time.RFC3339, p.until); err != nil {
-			err = fmt.Errorf("--until %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", p.until)
+			err = fmt.Errorf("--until %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", p.until)
 		}
 		return until, err
 	case p.after > 0:
@@ -174,7 +182,7 @@ func (r *remote) setHold(cmd *cobra.Command, h client.HoldRequest) error {
 	}
 	return r.output.show(cmd.OutOrStdout(), now, func(t *table) {
 		if drawHold(t, now); !now.Paused {
-			t.line("everything fires again")
+			t.line("all jobs resumed")
 		}
 	})
 }

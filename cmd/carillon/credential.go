@@ -17,19 +17,19 @@ import (
 func newCredentialCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "credential",
-		Short: "Credentials, with which executors connect to NATS",
-		Long: "Credentials, with which executors connect to NATS. Each is of one group, and good for nothing but to do its jobs:\n" +
-			"its holder can neither read nor forge what belongs to another group. What is secret of it, the seed, is shown once.",
-		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon credential list -g billing\n" +
+		Short: "Manage the credentials of executors",
+		Long: "Executors connect to NATS with a credential. A credential belongs to one executor group and gives\n" +
+			"access to the jobs of that group only. Its secret part, the seed, is shown once.",
+		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon get credentials -g billing\n" +
 			"  carillon credential rotate cx4hq2m7zk3wd5t -g billing --file new.seed\n  carillon credential revoke cx4hq2m7zk3wd5t -g billing",
 	}
-	cmd.AddCommand(newCredentialCreateCommand(), newCredentialListCommand(), newCredentialRotateCommand(), newCredentialRevokeCommand())
+	cmd.AddCommand(newCredentialCreateCommand(), newCredentialRotateCommand(), newCredentialRevokeCommand())
 	return cmd
 }
 
 // seedFlag adds the flag for the file that a seed goes to.
 func seedFlag(f *pflag.FlagSet, to *string) {
-	f.StringVar(to, "file", "", "write the seed to this new `file`, readable by its owner only, rather than show it")
+	f.StringVar(to, "file", "", "write the seed to this new `file`, readable by its owner only, instead of showing it")
 }
 
 // handOut shows a credential, with its seed unless that goes to a file.
@@ -59,7 +59,7 @@ func (r *remote) handOut(cmd *cobra.Command, made client.NewCredential, file str
 		}
 		t.row("seed", made.Seed)
 		t.line("")
-		t.line("The seed is shown this once.")
+		t.line("The seed is shown only once.")
 	})
 }
 
@@ -78,9 +78,10 @@ func newCredentialCreateCommand() *cobra.Command {
 	var life time.Duration
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make a credential, and show its seed, this once",
-		Long: "Make a credential for executors of a group, under a name that says where it is or what for. They get its seed by\n" +
-			"--credential or " + credentialVariable + ". One credential may be used by any number of instances.",
+		Short: "Create a credential and show its seed once",
+		Long: "Create a credential for the executors of a group. The name says where or what it is used for. Pass\n" +
+			"the seed to executors with --credential or " + credentialVariable + ". Any number of instances can\n" +
+			"share a credential.",
 		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon executor -g billing --credential billing.seed --nats tls://n1:4222\n" +
 			"  carillon credential create contractor -g billing --expires-in 30d",
 		Args: cobra.ExactArgs(1),
@@ -88,7 +89,7 @@ func newCredentialCreateCommand() *cobra.Command {
 	r := newRemote(cmd)
 	groupFlag(cmd, &group)
 	seedFlag(cmd.Flags(), &file)
-	cmd.Flags().Var(optionalDuration{&life}, "expires-in", "how long it works, as in 90d (default: until it is revoked)")
+	cmd.Flags().Var(optionalDuration{&life}, "expires-in", "how long it is valid, such as 90d (default: until it is revoked)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
 			return usage(err)
@@ -118,12 +119,12 @@ func isNew(file string) error {
 	return nil
 }
 
-func newCredentialListCommand() *cobra.Command {
+func newGetCredentialsCommand() *cobra.Command {
 	var group string
 	cmd := newListCommand(&cobra.Command{
-		Use:     "list",
-		Short:   "The credentials of a group, without their seeds",
-		Example: "  carillon credential list -g billing",
+		Use:     "credentials",
+		Short:   "List the credentials of a group",
+		Example: "  carillon get credentials -g billing",
 	}, func(ctx context.Context, api *client.API) (client.CredentialList, error) {
 		if err := job.CheckSlug("group", group); err != nil {
 			return client.CredentialList{}, usage(err)
@@ -141,7 +142,7 @@ func drawCredentials(t *table, list client.CredentialList) {
 	}
 	t.row("CREDENTIAL", "NAME", "CREATED", "BY", "UNTIL", "REPLACES")
 	for _, c := range list.Items {
-		t.row(c.ID, cell(c.Name, 40), instant(c.CreatedAt), cell(c.Author, 20), until(c), c.Replaces)
+		t.row(c.ID, t.cell(c.Name, 40), instant(c.CreatedAt), t.cell(c.Author, 20), until(c), c.Replaces)
 	}
 }
 
@@ -150,16 +151,17 @@ func newCredentialRotateCommand() *cobra.Command {
 	overlap := 24 * time.Hour
 	cmd := &cobra.Command{
 		Use:   "rotate CREDENTIAL",
-		Short: "Make another credential in the place of one, which works on for a while",
-		Long: "Make another credential of the same name, and show its seed, this once. The old one works on for --overlap, in which\n" +
-			"executors are started again with the new seed; then its connections are closed.",
+		Short: "Replace a credential; the old one keeps working for a while",
+		Long: "Create a new credential with the same name and show its seed once. The old credential works for\n" +
+			"--overlap: restart the executors with the new seed within that time. Then its connections are\n" +
+			"closed.",
 		Example: "  carillon credential rotate cx4hq2m7zk3wd5t -g billing --file new.seed --overlap 1h",
 		Args:    cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
 	groupFlag(cmd, &group)
 	seedFlag(cmd.Flags(), &file)
-	cmd.Flags().Var(optionalDuration{&overlap}, "overlap", "how long the old one works on, at most 30d; 0s is not at all")
+	cmd.Flags().Var(optionalDuration{&overlap}, "overlap", "how long the old credential stays valid, at most 30d; 0s revokes it now")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
 			return usage(err)
@@ -181,7 +183,7 @@ func newCredentialRevokeCommand() *cobra.Command {
 	var group string
 	cmd := &cobra.Command{
 		Use:     "revoke CREDENTIAL...",
-		Short:   "End credentials; who is connected with one is cut off within seconds",
+		Short:   "Revoke credentials and disconnect their executors",
 		Example: "  carillon credential revoke cx4hq2m7zk3wd5t -g billing",
 		Args:    cobra.MinimumNArgs(1),
 	}

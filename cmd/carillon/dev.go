@@ -45,23 +45,23 @@ func newDevCommand() *cobra.Command {
 	var o devOptions
 	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Run everything in one process: bus, store, scheduler, executor, API, sample jobs",
-		Long: "Run everything in one process, on one directory: a NATS server, the log store, a scheduler node, an executor for\n" +
-			"the group \"" + devGroup + "\", and the API. The first start saves a few sample jobs. Stop it with Ctrl-C; what is in\n" +
-			"the directory stays, and fires that were missed meanwhile are caught up at the next start. Whoever asks from this\n" +
-			"machine is an administrator, without signing in.",
+		Short: "Run everything in one process, for development",
+		Long: "Run everything in one process, on one directory: a NATS server, the log store, a scheduler, an\n" +
+			"executor for the group \"" + devGroup + "\", and the API. The first start saves sample jobs. Stop it\n" +
+			"with Ctrl-C. The data stays in the directory, and missed fires are caught up at the next start.\n" +
+			"Requests from this machine have administrator permissions without signing in.",
 		Example: "  carillon dev\n  carillon dev --data /tmp/try --http 127.0.0.1:0 --nats 127.0.0.1:0",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDev(cmd, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.data, "data", "data", "the `directory` for streams and history")
-	f.StringVar(&o.http, "http", defaultHTTP, "the `address` of the API; port 0 is any that is free")
-	f.StringVar(&o.nats, "nats", "127.0.0.1:4222", "the `address` of the NATS server; port 0 is any that is free")
-	f.StringVar(&o.logLevel, "log-level", "warn", "debug, info, warn or error")
-	f.StringVar(&o.store, "store", "", "where history is kept: `sqlite`, clickhouse (a server that is started on the directory), or\nclickhouse://USER:PASSWORD@HOST/DATABASE")
-	f.IntVar(&o.slots, "slots", 32, "how many runs the executor does at once")
-	f.BoolVar(&o.noSamples, "no-samples", false, "save no sample jobs")
+	f.StringVar(&o.data, "data", "data", "`directory` for streams and history")
+	f.StringVar(&o.http, "http", defaultHTTP, "`address` of the API; port 0 picks a free port")
+	f.StringVar(&o.nats, "nats", "127.0.0.1:4222", "`address` of the NATS server; port 0 picks a free port")
+	f.StringVar(&o.logLevel, "log-level", "warn", "log level: debug, info, warn or error")
+	f.StringVar(&o.store, "store", "", "log store: `sqlite`, clickhouse (started on the directory), or\nclickhouse://USER:PASSWORD@HOST/DATABASE")
+	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs")
+	f.BoolVar(&o.noSamples, "no-samples", false, "do not save sample jobs")
 	o.nodeConfig.flags(f)
 	o.monitorOptions.flags(f)
 	o.runnerOptions.flags(f)

@@ -21,17 +21,17 @@ func newDiagnosticsCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "diagnostics",
-		Short: "Write what a maintainer asks for when something is wrong to a file",
-		Long: "Write a ZIP file for a report of a bug: version and settings of the server that answers, nodes with their\n" +
-			"shards, executor groups, streams and consumers, how the log store is, metrics, and, if the server was\n" +
-			"started with --pprof, the stacks of its goroutines. It is for administrators.\n\n" +
-			"There are no secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of\n" +
-			"groups, nodes, hosts and handlers. What cannot be had is told in a file beside.",
+		Short: "Create a diagnostics bundle",
+		Long: "Create a ZIP file for a bug report: version and settings of the server, nodes with their shards,\n" +
+			"executor groups, streams and consumers, the state of the log store, and metrics. If the server\n" +
+			"runs with --pprof, the bundle has goroutine stacks too. Only administrators can create it.\n\n" +
+			"The bundle has no secrets, job documents, parameters or log lines. It has the names of groups,\n" +
+			"nodes, hosts and handlers. A separate file lists the parts that could not be collected.",
 		Example: "  carillon diagnostics\n  carillon diagnostics --out report.zip",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, which must not be there yet; - for standard output (default: in this folder, by the server's name for it)")
+	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, which must not exist; - for standard output (default: a name from the server, in this folder)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		api, err := r.api()
 		if err != nil {
@@ -50,7 +50,7 @@ func newDiagnosticsCommand() *cobra.Command {
 		if out == "" {
 			_, params, _ := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
 			if out = filepath.Base(params["filename"]); filepath.Ext(out) != ".zip" {
-				return errors.New("the server has no name for the file; say one with --out")
+				return errors.New("the server did not name the file; set a name with --out")
 			}
 		}
 		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the file that the person names

@@ -25,7 +25,7 @@ func drawJobs(t *table, page client.JobPage) {
 		if len(item.LastRuns) > 0 {
 			fireTime, status = instant(item.LastRuns[0].FireTime), string(item.LastRuns[0].Status)
 		}
-		t.row(string(item.Definition.Job.Job), cell(item.Definition.Schedule.String(), 40), nextFire(item), fireTime, status)
+		t.row(string(item.Definition.Job.Job), t.cell(item.Definition.Schedule.String(), 40), nextFire(item), fireTime, status)
 	}
 	if page.Next != "" {
 		t.line(fmt.Sprintf("and %d more", page.Total-len(page.Items)))
@@ -37,13 +37,13 @@ func drawHold(t *table, h client.Hold) {
 	if h.Paused {
 		why := ""
 		if h.Note != "" {
-			why = ": " + cell(h.Note, noteWidth)
+			why = ": " + t.cell(h.Note, noteWidth)
 		}
 		until := ""
 		if !h.Until.IsZero() {
 			until = " until " + instant(h.Until)
 		}
-		t.line("everything is paused since " + instant(h.EffectiveFrom) + until + by(h.Author) + why)
+		t.line("all jobs are paused since " + instant(h.EffectiveFrom) + until + by(h.Author) + why)
 	}
 }
 
@@ -84,10 +84,10 @@ func drawJob(t *table, item client.JobItem) {
 		{"title", d.Title}, {"description", d.Description}, {"owner", d.Owner}, {"tags", strings.Join(d.Tags, ", ")},
 	} {
 		if about.text != "" {
-			t.row(about.name, cell(about.text, 200))
+			t.row(about.name, t.cell(about.text, 200))
 		}
 	}
-	t.row("schedule", cell(d.Schedule.String(), 200))
+	t.row("schedule", t.cell(d.Schedule.String(), 200))
 	if paused := whenPaused(&d.Job, time.Now()); paused != "" {
 		t.row("state", paused)
 	}
@@ -97,9 +97,9 @@ func drawJob(t *table, item client.JobItem) {
 		t.row("priority", string(d.Priority))
 	}
 	drawReactions(t, &d.Job)
-	t.row("task", d.Task.Kind()+": "+cell(taskText(d.Task), 200))
+	t.row("task", d.Task.Kind()+": "+t.cell(taskText(d.Task), 200))
 	for _, w := range item.Warnings {
-		t.row("warning", cell(w.Field+": "+w.Reason, 300))
+		t.row("warning", t.cell(w.Field+": "+w.Reason, 300))
 	}
 	if len(item.NextFires) > 0 {
 		t.line("")
@@ -107,7 +107,7 @@ func drawJob(t *table, item client.JobItem) {
 		for _, f := range item.NextFires {
 			note := ""
 			if f.Skipped {
-				note = "skipped: " + cell(f.Reason, noteWidth)
+				note = "skipped: " + t.cell(f.Reason, noteWidth)
 			}
 			t.row(instant(f.FireTime), note)
 		}
@@ -177,7 +177,7 @@ func drawRuns(t *table, page client.RunPage) {
 	}
 	drawRunRows(t, page.Items)
 	if page.Next != "" {
-		t.line("and more; see --limit")
+		t.line("and more; show them with --limit")
 	}
 }
 
@@ -185,7 +185,7 @@ func drawRunRows(t *table, runs []client.Run) {
 	t.row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
 	for _, run := range runs {
 		t.row(string(run.RunID), string(run.Job), shownStatus(run), string(run.Cause),
-			instant(run.FireTime), took(run.StartedAt, run.FinishedAt), cell(runNote(run), noteWidth))
+			instant(run.FireTime), took(run.StartedAt, run.FinishedAt), t.cell(runNote(run), noteWidth))
 	}
 }
 
@@ -235,13 +235,13 @@ func drawRun(t *table, run client.RunDetail, k kin) {
 	t.row("job", string(run.Job))
 	t.row("status", string(run.Status))
 	if m := run.Mark; m != nil {
-		t.row("marked", string(m.As)+by(m.By)+" at "+instant(m.At)+": "+cell(m.Note, 300))
+		t.row("marked", string(m.As)+by(m.By)+" at "+instant(m.At)+": "+t.cell(m.Note, 300))
 	}
 	if run.RetryOf != "" {
-		t.row("retry of", string(run.RetryOf))
+		t.row("rerun of", string(run.RetryOf))
 	}
 	if len(run.Params) > 0 {
-		t.row("params", cell(string(run.Params), 300))
+		t.row("params", t.cell(string(run.Params), 300))
 	}
 	if len(run.Labels) > 0 {
 		t.row("labels", run.Labels.String())
@@ -257,16 +257,16 @@ func drawRun(t *table, run client.RunDetail, k kin) {
 		if late := latenessOf(a); late != "" {
 			t.row("late by", late)
 		}
-		t.row("instance", cell(a.Instance, 100))
+		t.row("instance", t.cell(a.Instance, 100))
 		if a.ExitCode != nil {
 			t.row("exit code", strconv.Itoa(*a.ExitCode))
 		}
 		a.Attempt = 0 // the heading says it
 		if note := runNote(a); note != "" {
-			t.row("note", cell(note, 300))
+			t.row("note", t.cell(note, 300))
 		}
 		if len(a.Result) > 0 {
-			t.row("result", cell(string(a.Result), 300))
+			t.row("result", t.cell(string(a.Result), 300))
 		}
 		t.row("log lines", strconv.Itoa(a.LogLines))
 	}
@@ -281,7 +281,7 @@ func drawRun(t *table, run client.RunDetail, k kin) {
 		if c.Mark != "" {
 			what += " " + string(c.Mark) + by(c.By)
 		}
-		t.row(instant(c.At), strconv.Itoa(c.Attempt), what, orDash(string(c.Status)), cell(c.Instance, 40), cell(c.Detail, 300))
+		t.row(instant(c.At), strconv.Itoa(c.Attempt), what, orDash(string(c.Status)), t.cell(c.Instance, 40), t.cell(c.Detail, 300))
 	}
 }
 
@@ -290,10 +290,10 @@ func drawNodes(t *table, nodes client.NodeList) {
 		t.row("NODE", "SHARDS", "WHICH")
 	}
 	for _, n := range nodes.Items {
-		t.row(cell(n.Node, 60), strconv.Itoa(len(n.Shards)), orDash(ranges(n.Shards)))
+		t.row(t.cell(n.Node, 60), strconv.Itoa(len(n.Shards)), orDash(ranges(n.Shards)))
 	}
 	if len(nodes.Items) == 0 {
-		t.line("no nodes: nothing fires until one is started")
+		t.line("no nodes; nothing fires until you start a server")
 	}
 	if len(nodes.Unowned) > 0 {
 		t.line(fmt.Sprintf("%d of %d shards have no owner at the moment: %s", len(nodes.Unowned), nodes.Shards, ranges(nodes.Unowned)))
@@ -320,10 +320,10 @@ func ranges(numbers []int) string {
 
 func drawGroups(t *table, groups client.GroupList) {
 	if len(groups.Items) == 0 {
-		t.line("no executor groups: start an executor")
+		t.line("no executor groups; start an executor")
 		return
 	}
-	t.row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST HEARD")
+	t.row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST SEEN")
 	for _, g := range groups.Items {
 		if len(g.Instances) == 0 {
 			t.row(g.ExecutorGroup, string(g.State), "-", "-", "-", "-", "-", "-", "-", "-")
@@ -333,8 +333,8 @@ func drawGroups(t *table, groups client.GroupList) {
 			if len(i.Handlers) > 0 {
 				kinds = append(slices.Clip(kinds), fmt.Sprintf("%d handlers", len(i.Handlers)))
 			}
-			t.row(g.ExecutorGroup, string(i.State), cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
-				cell(strings.Join(kinds, ", "), 40), cell(cmp.Or(i.Labels.String(), "-"), 40), cell(i.Version, 20), cell(i.Host, 30), hostLoad(i.Load), instant(i.At))
+			t.row(g.ExecutorGroup, string(i.State), t.cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
+				t.cell(strings.Join(kinds, ", "), 40), t.cell(cmp.Or(i.Labels.String(), "-"), 40), t.cell(i.Version, 20), t.cell(i.Host, 30), hostLoad(i.Load), instant(i.At))
 		}
 	}
 	for _, g := range groups.Items {
@@ -354,7 +354,7 @@ func drawGroups(t *table, groups client.GroupList) {
 
 func drawHandlers(t *table, handlers client.HandlerList) {
 	if len(handlers.Items) == 0 {
-		t.line("no handlers: executors announce those that they register")
+		t.line("no handlers; executors announce the handlers that they register")
 		return
 	}
 	t.row("HANDLER", "INSTANCES", "PARAMS", "DESCRIPTION")
@@ -363,7 +363,7 @@ func drawHandlers(t *table, handlers client.HandlerList) {
 		if len(h.Instances) > 0 {
 			here = strconv.Itoa(len(h.Instances))
 		}
-		t.row(cell(h.Handler, 40), here, cell(paramsOf(h.ParamsSchema), 60), cell(h.Description, noteWidth))
+		t.row(t.cell(h.Handler, 40), here, t.cell(paramsOf(h.ParamsSchema), 60), t.cell(h.Description, noteWidth))
 	}
 }
 
@@ -418,6 +418,6 @@ func drawCalendars(t *table, calendars client.CalendarList) {
 	t.row("CALENDAR", "ZONE", "DATES", "WINDOWS", "DESCRIPTION")
 	for _, c := range calendars.Items {
 		d := c.Definition
-		t.row(d.Calendar.Calendar, d.Zone, strconv.Itoa(len(d.Dates)), strconv.Itoa(len(d.Windows)), cell(d.Description, noteWidth))
+		t.row(d.Calendar.Calendar, d.Zone, strconv.Itoa(len(d.Dates)), strconv.Itoa(len(d.Windows)), t.cell(d.Description, noteWidth))
 	}
 }

@@ -18,14 +18,14 @@ func newEventsCommand() *cobra.Command {
 	var topics []string
 	cmd := &cobra.Command{
 		Use:   "events",
-		Short: "Hear what changes, a line of JSON each, until it is interrupted",
-		Long: "Hear what changes, a line of JSON each, until it is interrupted: at which jobs, runs or groups to look again. Lines\n" +
-			"say what has changed, not how; \"reload\" is that more has than can be told.",
+		Short: "Stream change events as JSON lines",
+		Long: "Stream change events as JSON lines until interrupted. An event names the jobs, runs or groups that\n" +
+			"changed, not the change itself. \"reload\" means that too much changed to list.",
 		Example: "  carillon events\n  carillon events --topic runs,alerts | while read -r line; do …; done",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringSliceVar(&topics, "topic", nil, "only this `topic`, or these: "+strings.Join(eventTopics, ", "))
+	cmd.Flags().StringSliceVar(&topics, "topic", nil, "only this `topic`; can be repeated: "+strings.Join(eventTopics, ", "))
 	complete(cmd, "topic", eventTopics...)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for _, t := range topics {

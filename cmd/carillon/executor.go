@@ -36,14 +36,15 @@ func newExecutorCommand() *cobra.Command {
 	var o executorOptions
 	cmd := &cobra.Command{
 		Use:   "executor --group GROUP",
-		Short: "Run an executor that does the jobs of a group, all but those for handlers",
-		Long: "Run the stock executor for a group: it runs shell, command and script jobs as child processes, each in a process\n" +
-			"group of its own, sends the requests of http jobs, and sends every line of output to the log store. Stopped, it\n" +
-			"takes no more work, lets its runs end for as long as --grace, and gives back the rest for another instance to run.\n\n" +
-			"Whoever may save a job of the group can run programs as this process's user: --allow keeps it to less. Scripts in\n" +
-			"starlark can neither read files nor start programs. Give it its seed on standard input, from a file that its user cannot\n" +
-			"read: then its jobs cannot read it either. Requests go to public addresses only, unless --http-allow has\n" +
-			"more.",
+		Short: "Run an executor for the jobs of a group",
+		Long: "Run the stock executor for a group. It runs shell, command and script jobs as child processes,\n" +
+			"each in its own process group, sends the requests of http jobs, and sends every output line to the\n" +
+			"log store. When stopped, it takes no more runs, waits up to --grace for its runs, and gives back\n" +
+			"the rest to other instances.\n\n" +
+			"Anyone who can save a job of the group can run programs as the user of this process; restrict the\n" +
+			"task kinds with --allow. Starlark scripts can neither read files nor start programs. Pass the seed\n" +
+			"on standard input, from a file that this user cannot read: then jobs cannot read it either. HTTP\n" +
+			"requests go to public addresses only, plus those in --http-allow.",
 		Example: "  carillon executor --group billing --nats nats://n1:4222 --credential billing.seed --slots 8\n" +
 			"  carillon executor --group billing --label zone=eu --label gpu=true\n" +
 			"  carillon executor --group hooks --allow http,starlark --http-allow intranet.example.com,10.1.0.0/16",
@@ -54,19 +55,19 @@ func newExecutorCommand() *cobra.Command {
 	o.natsOptions.flags(f)
 	o.runnerOptions.flags(f)
 	o.monitorOptions.flags(f)
-	f.StringVarP(&o.group, "group", "g", "", "the executor `group` whose jobs to run")
-	f.StringVar(&o.credential, "credential", "", "the `file` of the seed with which to connect to NATS, from \"carillon credential create\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+credentialVariable+")")
+	f.StringVarP(&o.group, "group", "g", "", "run the jobs of this executor `group`")
+	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+credentialVariable+")")
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
-	f.IntVar(&o.slots, "slots", 32, "how many runs at once")
-	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, for which jobs may ask; may be repeated")
-	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor lets its runs go on")
+	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs")
+	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, that jobs can require; can be repeated")
+	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor waits for its runs")
 	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+secretKeyVariable+")")
-	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "how many `lines` an attempt may log; those beyond are counted and dropped")
-	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "how many `bytes` an attempt may log")
+	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "maximum number of log `lines` per attempt; further lines are counted and dropped")
+	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "maximum number of log `bytes` per attempt")
 	f.StringVar(&o.spool, "spool", "", "keep results and logs in this `folder` while NATS is away, and report them after a restart; each executor\nneeds its own (default: keep them in memory only)")
-	f.Int64Var(&o.spoolBytes, "spool-bytes", 64<<20, "how many `bytes` the spool may take")
-	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	f.Int64Var(&o.spoolBytes, "spool-bytes", 64<<20, "maximum size of the spool in `bytes`")
+	f.StringVar(&o.logLevel, "log-level", "info", "log level: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
 	if err := cmd.MarkFlagRequired("group"); err != nil {
 		panic("BUG: " + err.Error())
 	}

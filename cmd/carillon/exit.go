@@ -99,7 +99,7 @@ func runOutcome(s job.Status) error {
 		return &exit{code: exitRunNotDone}
 	case job.StatusPending, job.StatusQueued, job.StatusRunning:
 	}
-	return fmt.Errorf("the run has not ended: it is %s", s)
+	return fmt.Errorf("the run has not finished; it is %s", s)
 }
 
 // report tells a person what went wrong, and what to do where we know it.
@@ -114,17 +114,17 @@ func report(w io.Writer, cmd *cobra.Command, err error) {
 		_, _ = fmt.Fprintf(w, "See \"%s --help\".\n", cmd.CommandPath())
 	}
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Code == "unauthenticated" && cmd.Name() != "login" {
-		_, _ = fmt.Fprintf(w, "Sign in with \"carillon login\", or give a token with --token or %s.\n", tokenVariable)
+		_, _ = fmt.Fprintf(w, "Sign in with \"carillon login\", or set a token with --token or %s.\n", tokenVariable)
 	}
 	if u, ok := errors.AsType[*client.UnreachableError](err); ok {
 		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
-			_, _ = fmt.Fprintf(w, "Name the authority that signed the server's certificate with --ca or %s.\n", caVariable)
+			_, _ = fmt.Fprintf(w, "Set the CA that signed the server's certificate with --ca or %s.\n", caVariable)
 			return
 		}
 		if errors.Is(err, io.EOF) && strings.HasPrefix(u.Address, "http://") {
-			_, _ = fmt.Fprintf(w, "If the server speaks TLS, name it with https:// and --server or %s.\n", serverVariable)
+			_, _ = fmt.Fprintf(w, "If the server uses TLS, set its https:// address with --server or %s.\n", serverVariable)
 			return
 		}
-		_, _ = fmt.Fprintf(w, "Start a server with \"carillon dev\", or name another with --server or %s.\n", serverVariable)
+		_, _ = fmt.Fprintf(w, "Start a server with \"carillon dev\", or set the address of a server with --server or %s.\n", serverVariable)
 	}
 }

@@ -19,8 +19,8 @@ type ahead struct {
 
 func (a *ahead) flags(cmd *cobra.Command) {
 	a.span = 24 * time.Hour
-	cmd.Flags().Var(optionalDuration{&a.span}, "for", "how far to look, at most 31d")
-	cmd.Flags().StringVar(&a.from, "from", "", "from this `instant` on, in RFC 3339 (default now)")
+	cmd.Flags().Var(optionalDuration{&a.span}, "for", "how far to look ahead, at most 31d")
+	cmd.Flags().StringVar(&a.from, "from", "", "start at this `time` (RFC 3339; default now)")
 }
 
 // bounds returns the range, from now on unless another beginning was given.
@@ -28,7 +28,7 @@ func (a *ahead) bounds(now time.Time) (from, to time.Time, err error) {
 	from = now.UTC().Truncate(time.Millisecond)
 	if a.from != "" {
 		if from, err = time.Parse(time.RFC3339, a.from); err != nil {
-			return from, to, fmt.Errorf("--from %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", a.from)
+			return from, to, fmt.Errorf("--from %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", a.from)
 		}
 	}
 	return from, from.Add(a.span), nil
@@ -40,9 +40,9 @@ func newGetFiresCommand() *cobra.Command {
 	var each int
 	cmd := &cobra.Command{
 		Use:   "fires",
-		Short: "What will fire, job by job",
-		Long: "What will fire in the next 24 hours, job by job: without jobs that are paused, and fires that a calendar skips. Fires of\n" +
-			"the past are in the ledger; how many fires come is what \"carillon report load\" tells.",
+		Short: "List upcoming fires by job",
+		Long: "List the fires of the next 24 hours by job, without paused jobs and without fires that a calendar\n" +
+			"skips. \"carillon ledger show JOB\" lists past fires. \"carillon report load\" counts upcoming ones.",
 		Example: "  carillon get fires --for 2h\n  carillon get fires --group billing --from 2026-12-24T00:00:00Z --for 3d --each 3",
 		Args:    cobra.NoArgs,
 	}
@@ -50,7 +50,7 @@ func newGetFiresCommand() *cobra.Command {
 	a.flags(cmd)
 	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
 	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name or description")
-	cmd.Flags().IntVar(&each, "each", 5, "the most fires of a job, up to 500")
+	cmd.Flags().IntVar(&each, "each", 5, "maximum number of fires per job, up to 500")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		from, to, err := a.bounds(time.Now())
 		if err != nil {
@@ -101,16 +101,16 @@ func newLoadCommand() *cobra.Command {
 	var parts int
 	cmd := &cobra.Command{
 		Use:   "load",
-		Short: "How much will fire: a forecast",
-		Long: "How much will fire in the next 24 hours, in equal parts. Paused jobs are left out; fires that a calendar will skip are\n" +
-			"counted.",
+		Short: "Forecast how many fires are due",
+		Long: "Forecast how many fires are due in the next 24 hours, in equal intervals. Paused jobs are left\n" +
+			"out; fires that a calendar skips are counted.",
 		Example: "  carillon report load\n  carillon report load --for 1h --parts 60 --group billing",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	a.flags(cmd)
 	cmd.Flags().StringVar(&group, "group", "", "only of this executor `group`")
-	cmd.Flags().IntVar(&parts, "parts", 24, "into how many parts to divide the range, up to 1000")
+	cmd.Flags().IntVar(&parts, "parts", 24, "number of intervals, up to 1000")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		from, to, err := a.bounds(time.Now())
 		if err != nil {
@@ -145,7 +145,7 @@ func drawLoad(t *table, load client.FireCounts) {
 	t.line("")
 	note := fmt.Sprintf("%s of %s", countOf(sum, "fire"), countOf(load.Jobs, "job"))
 	if !load.Complete {
-		note += "; there are more, which were not counted"
+		note += "; further fires were not counted"
 	}
 	t.line(note)
 }

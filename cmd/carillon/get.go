@@ -14,16 +14,19 @@ import (
 func newGetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get",
-		Short: "Show jobs, runs, fires, nodes, executor groups and calendars",
-		Long: "Show jobs, runs, nodes, executor groups and calendars: for people as tables, with times\n" +
-			"in UTC; for programs with -o json or yaml, as the API gives them.",
+		Short: "List or show jobs, runs, users and everything else",
+		Long: "List or show jobs, runs, nodes, executor groups, incidents, users and all other resources. The\n" +
+			"default is a table with times in UTC; -o json and -o yaml print what the API returns.",
 		Example: "  carillon get jobs --group ops\n" +
 			"  carillon get runs --job ops/backup --status failed --since 24h\n" +
 			"  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
 			"  carillon get nodes -o json",
 	}
 	cmd.AddCommand(newGetJobsCommand(), newGetJobCommand(), newGetVersionsCommand(), newGetRunsCommand(), newGetRunCommand(),
-		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand(), newGetFiresCommand(), newGetHistoryCommand(), newGetBusCommand())
+		newGetNodesCommand(), newGetGroupsCommand(), newGetHandlersCommand(), newGetCalendarsCommand(), newGetFiresCommand(), newGetHistoryCommand(), newGetBusCommand(),
+		newGetIncidentsCommand(), newGetIncidentCommand(), newGetDeliveriesCommand(), newGetAlertRulesCommand(), newGetChannelsCommand(), newGetSilencesCommand(),
+		newGetDeadLettersCommand(), newGetDeadLetterCommand(), newGetRetentionCommand(),
+		newGetSecretsCommand(), newGetCredentialsCommand(), newGetUsersCommand(), newGetTokensCommand(), newGetSessionsCommand(), newGetContextsCommand())
 	return cmd
 }
 
@@ -34,7 +37,7 @@ func newGetJobsCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "jobs",
-		Short: "Jobs with their next fire and last run",
+		Short: "List jobs with their next fire and last run",
 		Example: "  carillon get jobs\n  carillon get jobs --group ops --paused\n  carillon get jobs -q backup -o json\n" +
 			"  carillon get jobs --where owner:lin.wei --where tag:money --sort attention",
 		Args: cobra.NoArgs,
@@ -42,11 +45,11 @@ func newGetJobsCommand() *cobra.Command {
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
 	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name, title, description, owner, handler or tags")
-	cmd.Flags().StringArrayVar(&where, "where", nil, "only jobs of which `FIELD:VALUE` holds, or with a hyphen before it does not: group, owner, tag, type, handler, schedule, state, last, fires, changed")
-	cmd.Flags().StringVar(&sort, "sort", "", "by `what`: name, attention, next, last, success, p95, owner, changed or version; with a hyphen before it the other way round")
-	cmd.Flags().BoolVar(&paused, "paused", false, "only jobs that are paused")
-	cmd.Flags().BoolVar(&active, "active", false, "only jobs that are not paused")
-	cmd.Flags().IntVar(&limit, "limit", 0, "the most jobs to show (default all)")
+	cmd.Flags().StringArrayVar(&where, "where", nil, "only jobs that match `FIELD:VALUE`; -FIELD:VALUE excludes them: group, owner, tag, type, handler, schedule, state, last, fires, changed")
+	cmd.Flags().StringVar(&sort, "sort", "", "sort by `field`: name, attention, next, last, success, p95, owner, changed or version; -FIELD reverses the order")
+	cmd.Flags().BoolVar(&paused, "paused", false, "only paused jobs")
+	cmd.Flags().BoolVar(&active, "active", false, "only active jobs")
+	cmd.Flags().IntVar(&limit, "limit", 0, "maximum number of jobs to show (default all)")
 	cmd.MarkFlagsMutuallyExclusive("paused", "active")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if limit < 0 {
@@ -86,7 +89,7 @@ func newGetJobsCommand() *cobra.Command {
 func newGetJobCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "job JOB",
-		Short:   "A job with its next fires and last runs",
+		Short:   "Show a job with its next fires and last runs",
 		Example: "  carillon get job ops/backup\n  carillon get job ops/backup -o yaml",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -116,7 +119,7 @@ func newGetRunsCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "Runs, newest fire first",
+		Short: "List runs, newest fire first",
 		Example: "  carillon get runs\n  carillon get runs --job ops/backup --limit 5\n" +
 			"  carillon get runs --status failed,lost --since 24h\n" +
 			"  carillon get runs --since 24h --sort -duration --limit 10\n" +
@@ -126,10 +129,10 @@ func newGetRunsCommand() *cobra.Command {
 	}
 	r := newRemote(cmd)
 	f.flags(cmd, "only")
-	cmd.Flags().BoolVar(&f.attempts, "attempts", false, "a row for each attempt instead of each run")
-	cmd.Flags().IntVar(&limit, "limit", 50, "the most runs to show; 0 is all")
-	cmd.Flags().StringVar(&export, "export", "", "write all that match as a stream, in this `format`: ndjson or csv")
-	cmd.Flags().StringVar(&sort, "sort", "", "the least `value` first, with a minus the greatest: fire_time, started_at, finished_at, duration or delay; with --since or --from")
+	cmd.Flags().BoolVar(&f.attempts, "attempts", false, "one row per attempt instead of per run")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of runs to show; 0 shows all")
+	cmd.Flags().StringVar(&export, "export", "", "stream all matching runs in this `format`: ndjson or csv")
+	cmd.Flags().StringVar(&sort, "sort", "", "sort by this `field`, ascending; -FIELD is descending: fire_time, started_at, finished_at, duration or delay; with --since or --from")
 	cmd.MarkFlagsMutuallyExclusive("export", "limit")
 	cmd.MarkFlagsMutuallyExclusive("export", "output")
 	cmd.MarkFlagsMutuallyExclusive("export", "sort")
@@ -172,7 +175,7 @@ func words[To, From ~string](from []From) []To {
 func newGetNodesCommand() *cobra.Command {
 	return newListCommand(&cobra.Command{
 		Use:     "nodes",
-		Short:   "Scheduler nodes and the shards that each owns",
+		Short:   "List scheduler nodes and their shards",
 		Example: "  carillon get nodes",
 	}, func(ctx context.Context, api *client.API) (client.NodeList, error) {
 		return client.Read[client.NodeList](api.ListNodes(ctx))
@@ -182,7 +185,7 @@ func newGetNodesCommand() *cobra.Command {
 func newGetGroupsCommand() *cobra.Command {
 	return newListCommand(&cobra.Command{
 		Use:     "groups",
-		Short:   "Executor groups and their live instances",
+		Short:   "List executor groups and their live instances",
 		Example: "  carillon get groups",
 	}, func(ctx context.Context, api *client.API) (client.GroupList, error) {
 		return client.Read[client.GroupList](api.ListGroups(ctx))
@@ -193,9 +196,9 @@ func newGetHandlersCommand() *cobra.Command {
 	var group string
 	cmd := newListCommand(&cobra.Command{
 		Use:   "handlers",
-		Short: "The handlers of a group, and the parameters that they take",
-		Long: "The handlers that executors of a group have announced, what they do and the parameters that they take. -o json and\n" +
-			"yaml show the parameters as JSON schemas, by which jobs are checked when they are saved.",
+		Short: "List the handlers of a group and their parameters",
+		Long: "List the handlers that the executors of a group have announced, with a description and their\n" +
+			"parameters. -o json and -o yaml include the JSON schemas that the server checks jobs against.",
 		Example: "  carillon get handlers --group billing\n  carillon get handlers -g billing -o json",
 	}, func(ctx context.Context, api *client.API) (client.HandlerList, error) {
 		if err := job.CheckSlug("group", group); err != nil {
@@ -210,7 +213,7 @@ func newGetHandlersCommand() *cobra.Command {
 func newGetCalendarsCommand() *cobra.Command {
 	return newListCommand(&cobra.Command{
 		Use:     "calendars",
-		Short:   "Calendars, to which schedules refer",
+		Short:   "List calendars",
 		Example: "  carillon get calendars -o yaml",
 	}, func(ctx context.Context, api *client.API) (client.CalendarList, error) {
 		return client.Read[client.CalendarList](api.ListCalendars(ctx))

@@ -15,9 +15,9 @@ import (
 func newGetBusCommand() *cobra.Command {
 	return newListCommand(&cobra.Command{
 		Use:   "bus",
-		Short: "How NATS keeps what there is: streams, copies, and who takes from them",
-		Long: "Show the NATS server, what its streams hold and how full they are, whether all copies are whole, and the consumers with\n" +
-			"most work. -o json and yaml have the buckets too.",
+		Short: "Show the NATS streams, their replicas and consumers",
+		Long: "Show the NATS server, the size of its streams and their limits, whether all replicas are in sync,\n" +
+			"and the consumers with the largest backlog. -o json and -o yaml include the buckets.",
 		Example: "  carillon get bus\n  carillon get bus -o json | jq .durability",
 	}, func(ctx context.Context, api *client.API) (client.BusState, error) {
 		return client.Read[client.BusState](api.GetBus(ctx))
@@ -32,11 +32,11 @@ func drawBus(t *table, s client.BusState) {
 	t.line(server + ", " + size(int64(min(s.Bytes, 1<<62))) + " on disk")
 	switch s.Durability {
 	case fleet.OneCopy:
-		t.line("one copy of everything: it outlives any process, not a disk; see --replicas")
+		t.line("1 replica: data survives a restart but not the loss of a disk; see --replicas")
 	case fleet.Replicated:
-		t.line(fmt.Sprintf("%d copies of everything, all whole", s.Replicas))
+		t.line(fmt.Sprintf("%d replicas, all in sync", s.Replicas))
 	case fleet.Degraded:
-		t.line(fmt.Sprintf("DEGRADED: %d copies of everything are meant to be, some are behind or away", s.Replicas))
+		t.line(fmt.Sprintf("DEGRADED: of %d replicas, some are behind or away", s.Replicas))
 	}
 	t.line("")
 	t.row("STREAM", "MESSAGES", "SIZE", "FULL", "OLDEST", "COPIES", "CONSUMERS")
@@ -65,6 +65,6 @@ func drawBus(t *table, s client.BusState) {
 	t.line("")
 	t.row("CONSUMER", "STREAM", "WAITING", "UNACKNOWLEDGED", "REDELIVERED")
 	for _, c := range s.Consumers {
-		t.row(cell(c.Consumer, 60), c.Stream, grouped(int64(min(c.Waiting, 1<<62))), strconv.Itoa(c.Unacknowledged), strconv.Itoa(c.Redelivered))
+		t.row(t.cell(c.Consumer, 60), c.Stream, grouped(int64(min(c.Waiting, 1<<62))), strconv.Itoa(c.Unacknowledged), strconv.Itoa(c.Redelivered))
 	}
 }

@@ -12,10 +12,11 @@ import (
 func newGetHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
-		Short: "How far the history has come, and what it takes",
-		Long: "Show up to when runs, logs and reports are complete. While the log store is away or slow, what came later waits on the\n" +
-			"streams; everything fires meanwhile. Once it catches up, this shows by how many messages fewer wait with each second, and\n" +
-			"for how long.",
+		Short: "Show the state of the history: completeness, backlog and disk usage",
+		Long: "Show up to which time runs, logs and reports are complete. While the log store is away or slow,\n" +
+			"new records wait in the streams; jobs keep firing. While it catches up, the command shows the\n" +
+			"drain rate (records per second) and the estimated time until the backlog is empty. If the backlog\n" +
+			"does not shrink, it shows no estimate.",
 		Example: "  carillon get history\n  carillon get history -o json",
 		Args:    cobra.NoArgs,
 	}
@@ -32,7 +33,7 @@ func newGetHistoryCommand() *cobra.Command {
 		return r.output.show(cmd.OutOrStdout(), state, func(t *table) {
 			t.line("complete up to " + instant(state.AsOf))
 			if !state.CaughtUpAt.IsZero() {
-				t.line("caught up in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + ", if it goes on so")
+				t.line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")
 			}
 			if state.StoreAnswers {
 				t.line(size(state.Bytes) + " on disk, the oldest run from " + instant(state.OldestRun))
@@ -43,13 +44,13 @@ func newGetHistoryCommand() *cobra.Command {
 				t.line("the log store does not answer")
 			}
 			if in := state.StandIn; in != nil {
-				t.line("runs and logs are shown from the streams, from " + instant(in.Since) + " up to " + instant(in.AsOf))
+				t.line("runs and logs come from the streams, since " + instant(in.Since) + " up to " + instant(in.AsOf))
 			}
 			if state.DeadLetters > 0 {
-				t.line(grouped(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; see carillon dead-letters list")
+				t.line(grouped(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; list them with carillon get dead-letters")
 			}
 			t.line("")
-			t.row("STREAM", "WAITING", "SINCE", "FEWER A SECOND")
+			t.row("STREAM", "WAITING", "SINCE", "DRAINED/S")
 			for _, b := range state.Backlog {
 				t.row(b.Stream, grouped(int64(min(b.Messages, 1<<62))), instant(b.Since), fewer(b.PerSecond))
 			}

@@ -22,10 +22,9 @@ const (
 func newGetRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run RUN",
-		Short: "A run's attempts, pieces and timeline, and the runs before and after it",
-		Long: "Show a run: its attempts, its pieces when it is done in several, the chain of the runs\n" +
-			"after which it runs, the runs that run after it, and its timeline. With -o json or yaml,\n" +
-			"the run as the API gives it.",
+		Short: "Show a run with its attempts, pieces, timeline and related runs",
+		Long: "Show a run: its attempts, its pieces if it has several, its timeline, the runs it follows, and the\n" +
+			"runs that follow it. -o json and -o yaml print what the API returns.",
 		Example: "  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -97,9 +96,9 @@ func drawKin(t *table, k kin) {
 		}
 	}
 	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRetry })
-	drawFollowing(t, "DONE AGAIN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRetry })
+	drawFollowing(t, "RERUN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRetry })
 	if k.children.Next != "" {
-		t.line("and more; see carillon get runs --parent")
+		t.line("and more; list them with carillon get runs --parent")
 	}
 }
 
@@ -115,7 +114,7 @@ func drawFollowing(t *table, title string, runs client.RunPage, is func(client.R
 			t.row(title, "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
 			shown = true
 		}
-		t.row(string(c.RunID), string(c.Job), shownStatus(c), instant(c.FireTime), took(c.StartedAt, c.FinishedAt), cell(runNote(c), noteWidth))
+		t.row(string(c.RunID), string(c.Job), shownStatus(c), instant(c.FireTime), took(c.StartedAt, c.FinishedAt), t.cell(runNote(c), noteWidth))
 	}
 }
 
@@ -135,7 +134,7 @@ func drawPieces(t *table, list client.PieceList) {
 	for _, p := range list.Items {
 		attempt := strconv.Itoa(p.Attempt)
 		p.Attempt = 0 // the column says it
-		t.row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), cell(p.Instance, 40), instant(p.StartedAt), took(p.StartedAt, p.FinishedAt), cell(runNote(p), noteWidth))
+		t.row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), t.cell(p.Instance, 40), instant(p.StartedAt), took(p.StartedAt, p.FinishedAt), t.cell(runNote(p), noteWidth))
 	}
 	if list.NextIndex > 0 {
 		t.line("and more, from index " + strconv.Itoa(list.NextIndex))

@@ -11,7 +11,7 @@ import (
 )
 
 func newGroupCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "group", Short: "Limit what executor groups do"}
+	cmd := &cobra.Command{Use: "group", Short: "Set limits of executor groups"}
 	cmd.AddCommand(newGroupSetCommand())
 	return cmd
 }
@@ -21,19 +21,19 @@ func newGroupSetCommand() *cobra.Command {
 	var rate float64
 	cmd := &cobra.Command{
 		Use:   "set GROUP",
-		Short: "Limit how many runs of a group are alive at once, and begin per second",
-		Long: "Limit how many runs of a group are alive at once, and how many begin per second, in the whole cluster\n" +
-			"and for all jobs of the group together. What goes beyond waits as pending. A limit that is not given\n" +
-			"stays; 0 takes it away. \"carillon get groups\" shows the limits, and how many runs wait.",
+		Short: "Limit concurrent runs and start rate of a group",
+		Long: "Limit how many runs of a group are active at once, and how many start per second, across the\n" +
+			"cluster and all jobs of the group. Runs beyond the limit stay pending. A limit that is not set is\n" +
+			"unchanged; 0 removes it. \"carillon get groups\" shows the limits and how many runs wait.",
 		Example: "  carillon group set billing --limit 20\n  carillon group set mails --rate 50 --limit 0",
 		Args:    cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 0, "how many runs are alive at once; 0 is no limit")
-	cmd.Flags().Float64Var(&rate, "rate", 0, "how many runs begin per second; 0 is no limit")
+	cmd.Flags().IntVar(&limit, "limit", 0, "maximum number of concurrent runs; 0 removes the limit")
+	cmd.Flags().Float64Var(&rate, "rate", 0, "maximum number of runs that start per second; 0 removes the limit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("limit") && !cmd.Flags().Changed("rate") {
-			return usage(errors.New("want --limit or --rate"))
+			return usage(errors.New("set --limit or --rate"))
 		}
 		if err := job.CheckSlug("group", args[0]); err != nil {
 			return usage(err)
@@ -71,11 +71,11 @@ func newGroupSetCommand() *cobra.Command {
 func groupLimits(g client.Group) string {
 	switch {
 	case g.Limit > 0 && g.Rate > 0:
-		return fmt.Sprintf("runs at most %d at once and begins at most %g a second", g.Limit, g.Rate)
+		return fmt.Sprintf("runs at most %d at once and starts at most %g per second", g.Limit, g.Rate)
 	case g.Limit > 0:
 		return fmt.Sprintf("runs at most %d at once", g.Limit)
 	case g.Rate > 0:
-		return fmt.Sprintf("begins at most %g runs a second", g.Rate)
+		return fmt.Sprintf("starts at most %g runs per second", g.Rate)
 	}
 	return "has no limits"
 }

@@ -22,7 +22,7 @@ import (
 func newImportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
-		Short: "Bring jobs along from another scheduler, or days from a calendar",
+		Short: "Import jobs from cron or XXL-JOB, or a calendar from iCalendar",
 		Example: "  carillon import crontab /etc/crontab --dry-run\n" +
 			"  carillon import xxl-job dump.sql --zone Asia/Shanghai --dry-run\n" +
 			"  carillon import calendar holidays.ics --name holidays --dry-run",
@@ -41,17 +41,15 @@ func newImportCrontabCommand() *cobra.Command {
 	var o crontabOptions
 	cmd := &cobra.Command{
 		Use:   "crontab FILE",
-		Short: "Make jobs of a crontab's lines",
-		Long: "Make jobs of a crontab's lines, and print for each what became of it: - for standard\n" +
-			"input. Lines that are broken are reported and left out; the others are saved all the\n" +
-			"same, and the exit code is then 1.\n\n" +
-			"A job is named by a comment \"# name: NAME\" right above its line, else after its\n" +
-			"command. The names stay the same, so a crontab can be imported again after an edit.\n" +
-			"A job runs where cron would run it, in the home of its user, but as the executor's\n" +
-			"user; after downtime it runs once (misfire policy fire_once), where cron would wait\n" +
-			"for its next time.\n\n" +
-			"With -o yaml or json nothing is saved and no server is asked: the jobs are printed as\n" +
-			"documents for \"carillon apply\".",
+		Short: "Import jobs from a crontab",
+		Long: "Import jobs from a crontab (- for standard input), and print the result for each line. Broken\n" +
+			"lines are reported and left out; the other jobs are saved, and the exit code is 1.\n\n" +
+			"A comment \"# name: NAME\" right above a line names its job; otherwise its command does. Names stay\n" +
+			"the same, so an edited crontab can be imported again. A job runs in the home directory of its\n" +
+			"user, as in cron, but as the user of the executor. After downtime it runs once (misfire policy\n" +
+			"fire_once); cron would wait for the next time.\n\n" +
+			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
+			"no server is needed.",
 		Example: "  crontab -l | carillon import crontab - --group ops --dry-run\n" +
 			"  carillon import crontab /etc/crontab --group ops\n" +
 			"  carillon import crontab examples/crontab --group ops --zone Europe/Berlin -o yaml > jobs.yaml",
@@ -60,9 +58,9 @@ func newImportCrontabCommand() *cobra.Command {
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&o.Group, "group", "default", "the executor `group` of the jobs")
 	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` where no CRON_TZ is set (default this machine's)")
-	cmd.Flags().StringVar(&o.Dir, "dir", "", "where jobs run if no HOME is set (default the home of their user)")
-	cmd.Flags().BoolVar(&o.System, "system", false, "a user is named before each command (default: found out)")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would become of each line, and change nothing")
+	cmd.Flags().StringVar(&o.Dir, "dir", "", "working directory of jobs if no HOME is set (default: the home of their user)")
+	cmd.Flags().BoolVar(&o.System, "system", false, "each command has a user before it (default: detected)")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each line without saving")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		data, err := readImport("crontab", args[0], cmd.InOrStdin(), crontab.MaxFile)
 		if err != nil {
@@ -182,7 +180,7 @@ func drawImport(t *table, lines []crontab.Line, results map[string]string, o cro
 		if note == "" {
 			note = l.Text
 		}
-		t.row(strconv.Itoa(l.Number), outcome, name, cell(note, 110))
+		t.row(strconv.Itoa(l.Number), outcome, name, t.cell(note, 110))
 	}
 	text := fmt.Sprintf("%s, %s, %d skipped, %d broken; group %s, zone %s",
 		countOf(count[crontab.Imported], "job"), countOf(count[crontab.Setting], "setting"), count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)

@@ -31,17 +31,17 @@ func newImportCalendarCommand() *cobra.Command {
 	var o calendarOptions
 	cmd := &cobra.Command{
 		Use:   "calendar FILE --name CALENDAR",
-		Short: "Make a calendar of an iCalendar file (.ics)",
-		Long: "Make a calendar of an iCalendar file (.ics), as Google, Apple and Outlook export them, and print\n" +
-			"for each event what became of it, and which fires of the next year the calendar affects: - for\n" +
-			"standard input. Events that last whole days are taken, from the first day of this year on.\n" +
-			"What recurs on a fixed date of every year, or on days of every week, stays so; what else\n" +
-			"recurs without end is written out for some years.\n\n" +
-			"Events that last part of a day, are cancelled or are over are left out. A file with anything that\n" +
-			"bears on its days and is not understood is refused, by the number of the line.\n\n" +
-			"Dates that the calendar has already stay, unless --replace says otherwise.\n\n" +
-			"With -o yaml or json nothing is saved and no server is asked: the calendar is printed as a\n" +
-			"document for \"carillon apply\".",
+		Short: "Import a calendar from an iCalendar file (.ics)",
+		Long: "Import a calendar from an iCalendar file (.ics; - for standard input), as exported by Google,\n" +
+			"Apple or Outlook. Print the result for each event, and which fires of the next year the calendar\n" +
+			"affects. All-day events are imported, from the first day of this year on. Events that recur on a\n" +
+			"fixed date every year, or on weekdays, stay recurring; other events without an end are expanded\n" +
+			"for some years.\n\n" +
+			"Events that last part of a day, are cancelled or are over are left out. A file with a date rule\n" +
+			"that Carillon does not understand is refused, with the line number.\n\n" +
+			"Dates that the calendar already has are kept, unless --replace is set.\n\n" +
+			"With -o yaml or -o json, print the calendar as a document for \"carillon apply\". Nothing is saved,\n" +
+			"and no server is needed.",
 		Example: "  carillon import calendar holidays.ics --name holidays --dry-run\n" +
 			"  carillon import calendar holidays.ics --name holidays --replace\n" +
 			"  curl -s https://example.org/holidays.ics | carillon import calendar - --name holidays --zone Europe/Berlin",
@@ -50,13 +50,13 @@ func newImportCalendarCommand() *cobra.Command {
 	r := newRemote(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.name, "name", "", "the `calendar` to save")
-	f.StringVar(&o.Zone, "zone", "", "time `zone` in which the dates are meant (default that of the calendar, else of the file, else this machine's)")
-	f.IntVar(&o.Years, "years", 5, fmt.Sprintf("for how many years to write out what recurs without end, %d at most", ical.MaxYears))
-	f.BoolVar(&o.replace, "replace", false, "take away the dates and windows that the calendar has")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would become of each event, and change nothing")
+	f.StringVar(&o.Zone, "zone", "", "time `zone` of the dates (default: of the calendar, else of the file, else of this machine)")
+	f.IntVar(&o.Years, "years", 5, fmt.Sprintf("number of years to expand events that recur without end, at most %d", ical.MaxYears))
+	f.BoolVar(&o.replace, "replace", false, "replace the dates and windows of the calendar")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show the result for each event without saving")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := job.CheckSlug("calendar", o.name); err != nil {
-			return usage(fmt.Errorf("want --name with the calendar's name: %w", err))
+			return usage(fmt.Errorf("set the name of the calendar with --name: %w", err))
 		}
 		if o.Years < 1 {
 			return usage(fmt.Errorf("--years %d must be at least 1", o.Years))
@@ -163,7 +163,7 @@ func drawCalendarFile(t *table, got *ical.Calendar, wish job.Calendar, fires cli
 		if e.Outcome == ical.LeftOut {
 			left++
 		}
-		t.row(strconv.Itoa(e.Line), string(e.Outcome), cell(datesOf(e), 40), cell(cmp.Or(e.Title, "-"), 40), cell(cmp.Or(e.Note, "-"), noteWidth))
+		t.row(strconv.Itoa(e.Line), string(e.Outcome), t.cell(datesOf(e), 40), t.cell(cmp.Or(e.Title, "-"), 40), t.cell(cmp.Or(e.Note, "-"), noteWidth))
 	}
 	t.line("")
 	for _, j := range fires.Jobs {
@@ -178,7 +178,7 @@ func drawCalendarFile(t *table, got *ical.Calendar, wish job.Calendar, fires cli
 		t.line("It affects no fire within a year; jobs that refer to it: " + strconv.Itoa(len(fires.Jobs)))
 	}
 	if !fires.Complete {
-		t.line("There were too many fires to look at all of them")
+		t.line("There were too many fires to check all of them")
 	}
 	text := fmt.Sprintf("calendar %s %s: %s, %s, zone %s; %d of %s left out",
 		wish.Calendar, result, countOf(len(wish.Dates), "date"), countOf(len(wish.Windows), "window"), wish.Zone, left, countOf(len(got.Events), "event"))

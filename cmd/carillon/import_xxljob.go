@@ -28,30 +28,29 @@ func newImportXXLJobCommand() *cobra.Command {
 	var o xxlJobOptions
 	cmd := &cobra.Command{
 		Use:   "xxl-job FILE",
-		Short: "Make jobs of a dump of XXL-JOB's database",
-		Long: "Make jobs of what a dump of XXL-JOB's database schedules, and print for each what became of\n" +
-			"it: - for standard input. The dump needs the tables xxl_job_group and xxl_job_info, of\n" +
-			"version 2.2 or later; nothing else in it is read.\n\n" +
-			"An executor becomes an executor group, named by its AppName. A job is named by its\n" +
-			"handler, else by its description, else by its number; a second one of the same name has its\n" +
-			"number behind it. Schedules, misfires, routes, block strategies, timeouts, retries, children and\n" +
-			"scripts stay what they were; a job that was stopped is paused. Groovy is skipped: it runs\n" +
-			"inside of a Java program.\n\n" +
-			"A job that is here already and that somebody else made, or edited since it was imported, is a\n" +
-			"conflict: it is left as it is unless --overwrite says otherwise. With conflicts or broken jobs\n" +
-			"the exit code is 1; the others are saved all the same.\n\n" +
-			"With -o yaml or json nothing is saved and no server is asked: the jobs are printed as\n" +
-			"documents for \"carillon apply\".",
+		Short: "Import jobs from an XXL-JOB SQL dump",
+		Long: "Import jobs from an SQL dump of an XXL-JOB database (- for standard input), and print the result\n" +
+			"for each job. The dump needs the tables xxl_job_group and xxl_job_info, of version 2.2 or later.\n" +
+			"Other tables are ignored.\n\n" +
+			"An executor becomes an executor group, named by its AppName. A job is named by its handler, or\n" +
+			"else its description, or else its id; a second job with the same name gets its id appended.\n" +
+			"Schedules, misfire strategies, routes, block strategies, timeouts, retries, child jobs and scripts\n" +
+			"are kept. A stopped job is paused. GLUE (Java) jobs are skipped, because Groovy runs inside a Java\n" +
+			"program.\n\n" +
+			"A job that exists and was created or edited by someone else is a conflict: it is unchanged unless\n" +
+			"--overwrite is set. With conflicts or broken jobs, the exit code is 1; the other jobs are saved.\n\n" +
+			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
+			"no server is needed.",
 		Example: "  mysqldump xxl_job xxl_job_group xxl_job_info > dump.sql\n" +
 			"  carillon import xxl-job dump.sql --zone Asia/Shanghai --dry-run\n" +
 			"  carillon import xxl-job dump.sql --zone Asia/Shanghai",
 		Args: cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&o.Group, "group", "", "the executor `group` of jobs whose own is not in the dump")
+	cmd.Flags().StringVar(&o.Group, "group", "", "the executor `group` of jobs whose group is not in the dump")
 	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` of XXL-JOB's admin (default this machine's)")
-	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "save over jobs that somebody else made or edited")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would become of each job, and change nothing")
+	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "overwrite jobs that were created or edited by someone else")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each job without saving")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		data, err := readImport("dump", args[0], cmd.InOrStdin(), xxljob.MaxDump)
 		if err != nil {
@@ -157,12 +156,12 @@ func drawEntries(t *table, entries []xxljob.Entry, results map[job.Name]string, 
 		}
 		count[outcome]++
 		if outcome == conflict {
-			note = "is here already, and was not imported from this job or was edited since"
+			note = "already exists, and was edited or not imported from this job"
 		}
 		if note == "" {
 			note = e.Title
 		}
-		t.row(strconv.Itoa(e.ID), outcome, name, cell(note, 110))
+		t.row(strconv.Itoa(e.ID), outcome, name, t.cell(note, 110))
 	}
 	text := fmt.Sprintf("%d created, %d changed, %d unchanged, %s, %d skipped, %d broken; zone %s",
 		count[created], count[changed], count[unchanged], countOf(count[conflict], conflict), count[string(xxljob.Skipped)], count[string(xxljob.Broken)], o.Zone)

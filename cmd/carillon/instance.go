@@ -18,26 +18,26 @@ func newDrainCommand() *cobra.Command {
 	var within time.Duration
 	cmd := newInstanceCommand(&cobra.Command{
 		Use:   "drain INSTANCE...",
-		Short: "Have executor instances finish what they have, and leave",
-		Long: "Have executor instances take no more runs, finish those that they have, however long\n" +
-			"that takes, and end. With --within they end after that time at the latest: what still runs\n" +
-			"is cancelled and given back, so that another instance does it anew, or, of jobs with\n" +
-			"delivery at_most_once, recorded as lost. To drain again sets the time anew. An instance is named as \"carillon get groups\" shows it, or as\n" +
-			"GROUP/INSTANCE where the name alone is not enough. \"carillon uncordon\" has it stay after all.",
+		Short: "Drain executor instances: finish their runs, then stop",
+		Long: "Drain executor instances: they take no more runs, finish their active runs, and stop. With\n" +
+			"--within, they stop after that time at the latest: remaining runs are cancelled and given back for\n" +
+			"another instance, or recorded as lost if their delivery is at_most_once. Draining again sets a new\n" +
+			"time limit. Name an instance as \"carillon get groups\" shows it, or as GROUP/INSTANCE if the name\n" +
+			"is ambiguous. \"carillon uncordon\" undoes it.",
 		Example: "  carillon drain web1-4711-k3x9qa\n  carillon drain web1-4711-k3x9qa --within 30m\n  carillon drain billing/web1-4711-k3x9qa billing/web2-815-q7h2mm",
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
 		return client.Read[client.InstanceReply](api.DrainInstance(ctx, group, instance, fleet.DrainRequest{Within: job.Duration(within)}))
 	})
-	cmd.Flags().Var(durationFlag{&within, 0}, "within", "how long their runs may take, as in 30m, 7d at most (default: as long as they need)")
+	cmd.Flags().Var(durationFlag{&within, 0}, "within", "time limit for their runs, such as 30m, at most 7d (default: none)")
 	return cmd
 }
 
 func newCordonCommand() *cobra.Command {
 	return newInstanceCommand(&cobra.Command{
 		Use:   "cordon INSTANCE...",
-		Short: "Have executor instances take no more runs, and stay",
-		Long: "Have executor instances take no more runs. What they have goes on, and they stay, until\n" +
-			"\"carillon uncordon\" or until they end.",
+		Short: "Cordon executor instances",
+		Long: "Cordon executor instances: they take no more runs and finish their active ones. They keep running,\n" +
+			"until \"carillon uncordon\".",
 		Example: "  carillon cordon web1-4711-k3x9qa",
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
 		return client.Read[client.InstanceReply](api.CordonInstance(ctx, group, instance))
@@ -47,8 +47,8 @@ func newCordonCommand() *cobra.Command {
 func newUncordonCommand() *cobra.Command {
 	return newInstanceCommand(&cobra.Command{
 		Use:     "uncordon INSTANCE...",
-		Short:   "Have executor instances take runs again",
-		Long:    "Have executor instances take runs again that were cordoned, or that are draining.",
+		Short:   "Uncordon executor instances",
+		Long:    "Let cordoned or draining executor instances take runs again.",
 		Example: "  carillon uncordon web1-4711-k3x9qa",
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
 		return client.Read[client.InstanceReply](api.UncordonInstance(ctx, group, instance))
@@ -62,8 +62,8 @@ func newSetCommand() *cobra.Command {
 	cmd := newInstanceCommand(&cobra.Command{
 		Use:   "set INSTANCE... [--slots N] [--label KEY=VALUE...]",
 		Short: "Change slots or labels of executor instances",
-		Long: "Change how many runs executor instances do at once, or their labels: all of them are\n" +
-			"replaced by those given. It holds until the instance ends.",
+		Long: "Change the number of slots (concurrent runs) of executor instances, or replace their labels. The\n" +
+			"change lasts until the instance stops.",
 		Example: "  carillon set web1-4711-k3x9qa --slots 4\n  carillon set web1-4711-k3x9qa --label zone=eu --label gpu=true",
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
 		settings := client.InstanceSettings{Slots: slots}
@@ -79,17 +79,17 @@ func newSetCommand() *cobra.Command {
 		}
 		return client.Read[client.InstanceReply](api.SetInstance(ctx, group, instance, settings))
 	})
-	cmd.Flags().IntVar(&slots, "slots", 0, "how many runs at once")
-	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label`, KEY=VALUE; may be repeated")
-	cmd.Flags().BoolVar(&noLabels, "no-labels", false, "take all labels away")
+	cmd.Flags().IntVar(&slots, "slots", 0, "number of concurrent runs")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label`, KEY=VALUE; can be repeated")
+	cmd.Flags().BoolVar(&noLabels, "no-labels", false, "remove all labels")
 	cmd.MarkFlagsMutuallyExclusive("label", "no-labels")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case cmd.Flags().Changed("slots") && slots < 1:
-			return usage(fmt.Errorf("--slots %d must be at least 1; \"carillon cordon\" has an instance take no more runs", slots))
+			return usage(fmt.Errorf("--slots %d must be at least 1; to take no more runs, use \"carillon cordon\"", slots))
 		case slots == 0 && len(labels) == 0 && !noLabels:
-			return usage(errors.New("want --slots, --label or --no-labels"))
+			return usage(errors.New("set --slots, --label or --no-labels"))
 		}
 		return run(cmd, args)
 	}
@@ -122,7 +122,7 @@ func newInstanceCommand(cmd *cobra.Command, tell func(ctx context.Context, api *
 			for _, i := range replies {
 				text := fmt.Sprintf("instance %s is %s, with %d of %d slots in use", i.Instance, i.State, i.Running, i.Slots)
 				if !i.DrainBy.IsZero() {
-					text += ", and ends by " + instant(i.DrainBy)
+					text += ", stops by " + instant(i.DrainBy)
 				}
 				if i.Detail != "" {
 					text += "; " + i.Detail
@@ -161,5 +161,5 @@ func findInstance(ctx context.Context, api *client.API, arg string) (group, inst
 	case 1:
 		return found[0], arg, nil
 	}
-	return "", "", usage(fmt.Errorf("several groups have an instance %s: name it as %s/%s, or with one of the groups %s", arg, found[0], arg, strings.Join(found[1:], ", ")))
+	return "", "", usage(fmt.Errorf("several groups have an instance %s; use %s/%s, or one of the groups %s", arg, found[0], arg, strings.Join(found[1:], ", ")))
 }

@@ -32,7 +32,7 @@ func TestInstancesAreChosenAndToldWhatToDo(t *testing.T) {
 
 	s.wantError(exitNotFound, "carillon: not found: no group has a live instance x", "", "drain", "x")
 	s.wantError(exitUsage, "carillon: labels \"zone\" must be KEY=VALUE", "", "set", "dev", "--label", "zone")
-	s.wantError(exitUsage, "carillon: want --slots, --label or --no-labels", "", "set", "dev")
+	s.wantError(exitUsage, "carillon: set --slots, --label or --no-labels", "", "set", "dev")
 	s.wantError(exitUsage, "carillon: --slots 0 must be at least 1; ", "", "set", "dev", "--slots", "0")
 	s.wantError(exitUsage, "carillon: labels \"zone\" must be KEY=VALUE", "", "run", "default/x", "--label", "zone")
 }

@@ -26,12 +26,12 @@ func newLoginCommand() *cobra.Command {
 	var user, link, name, token, ca string
 	cmd := &cobra.Command{
 		Use:   "login [SERVER]",
-		Short: "Sign in, and stay signed in for 30 days",
-		Long: "Sign in to a server with user name and password, and keep an API token, which later commands send to that server.\n" +
-			"It is revoked by \"carillon logout\". With --link, a one-time link is used to choose a password first: that of an\n" +
-			"invitation, or the one by which the first administrator is created. With --token, a token that was made elsewhere\n" +
-			"is kept. The password is asked for, or read from standard input if that is no terminal. A server whose certificate\n" +
-			"is signed by an authority of its own takes --ca, which later commands remember.",
+		Short: "Sign in to a server",
+		Long: "Sign in to a server with user name and password, and store an API token for later commands. It is\n" +
+			"valid for 30 days; \"carillon logout\" revokes it. With --link, choose a password with a one-time\n" +
+			"link first: from an invitation, or from the first start of the server. With --token, store an\n" +
+			"existing token. The password is read from the terminal, or from standard input if that is not a\n" +
+			"terminal. For a server with a private CA, use --ca; later commands remember it.",
 		Example: "  carillon login https://carillon.example.org --user ann\n" +
 			"  carillon login --user ann --link 'https://carillon.example.org/sign-in#invitation=…'\n" +
 			"  carillon login https://carillon.example.org --token carillon_…",
@@ -40,9 +40,9 @@ func newLoginCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&user, "user", "u", "", "the user's `name`")
 	f.StringVar(&link, "link", "", "a one-time `link`")
-	f.StringVar(&token, "token", "", "an API `token` to keep")
+	f.StringVar(&token, "token", "", "an API `token` to store")
 	caFlag(cmd, &ca)
-	f.StringVar(&name, "context", "", "what to call this `name` (default: the server's host)")
+	f.StringVar(&name, "context", "", "`name` of the context (default: the host of the server)")
 	cmd.MarkFlagsMutuallyExclusive("link", "token")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		server, secret, err := whereTo(args, link)
@@ -63,7 +63,7 @@ func newLoginCommand() *cobra.Command {
 		case token != "":
 			api.Authorize(token)
 		case user == "" && secret == "":
-			return usage(errors.New("--user says who signs in"))
+			return usage(errors.New("set the user name with --user"))
 		default:
 			if made, err = signIn(cmd, api, user, secret); err != nil {
 				return err
@@ -217,12 +217,12 @@ func choosePassword(cmd *cobra.Command) (string, error) {
 		return "", err
 	}
 	if f, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		again, err := askPassword(cmd, "Once more: ")
+		again, err := askPassword(cmd, "Repeat the password: ")
 		if err != nil {
 			return "", err
 		}
 		if again != password {
-			return "", &job.InvalidError{Field: "password", Reason: "was not the same twice"}
+			return "", &job.InvalidError{Field: "password", Reason: "does not match"}
 		}
 	}
 	return password, nil
@@ -239,7 +239,7 @@ func hostOf(server string) string {
 func newLogoutCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "logout [CONTEXT]",
-		Short:   "Revoke the token that login keeps, and forget it",
+		Short:   "Sign out: revoke and remove the stored token",
 		Example: "  carillon logout\n  carillon logout carillon.example.org",
 		Args:    cobra.MaximumNArgs(1),
 	}
@@ -254,7 +254,7 @@ func newLogoutCommand() *cobra.Command {
 		}
 		s := all.named(name)
 		if s == nil {
-			return fmt.Errorf("%w: nobody is signed in", job.ErrNotFound)
+			return fmt.Errorf("%w: not signed in", job.ErrNotFound)
 		}
 		api, err := dial(s.Server, "", s.CA)
 		if err != nil {
@@ -281,26 +281,11 @@ func newLogoutCommand() *cobra.Command {
 func newContextCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "context",
-		Short:   "The servers that one is signed in to, and which of them is asked",
-		Example: "  carillon context list\n  carillon context use carillon.example.org",
+		Short:   "Manage the servers you are signed in to",
+		Example: "  carillon get contexts\n  carillon context use carillon.example.org",
 	}
-	output := asTable
-	list := &cobra.Command{
-		Use: "list", Short: "Show the contexts", Example: "  carillon context list", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := readContexts()
-			if err != nil {
-				return err
-			}
-			for i := range all.Items {
-				all.Items[i].Token = "" // the file has it
-			}
-			return output.show(cmd.OutOrStdout(), all, func(t *table) { drawContexts(t, all) })
-		},
-	}
-	list.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
 	use := &cobra.Command{
-		Use: "use CONTEXT", Short: "Ask this server from now on", Example: "  carillon context use carillon.example.org", Args: cobra.ExactArgs(1),
+		Use: "use CONTEXT", Short: "Switch to another context", Example: "  carillon context use carillon.example.org", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := readContexts()
 			if err != nil {
@@ -313,13 +298,32 @@ func newContextCommand() *cobra.Command {
 			return all.save()
 		},
 	}
-	cmd.AddCommand(list, use)
+	cmd.AddCommand(use)
+	return cmd
+}
+
+func newGetContextsCommand() *cobra.Command {
+	output := asTable
+	cmd := &cobra.Command{
+		Use: "contexts", Short: "List contexts", Example: "  carillon get contexts", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := readContexts()
+			if err != nil {
+				return err
+			}
+			for i := range all.Items {
+				all.Items[i].Token = "" // the file has it
+			}
+			return output.show(cmd.OutOrStdout(), all, func(t *table) { drawContexts(t, all) })
+		},
+	}
+	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
 	return cmd
 }
 
 func drawContexts(t *table, all *contexts) {
 	if len(all.Items) == 0 {
-		t.line("nobody is signed in")
+		t.line("not signed in")
 		return
 	}
 	t.row("", "CONTEXT", "SERVER", "USER", "UNTIL")
@@ -331,6 +335,6 @@ func drawContexts(t *table, all *contexts) {
 		if !s.ExpiresAt.IsZero() {
 			until = instant(s.ExpiresAt)
 		}
-		t.row(mark, cell(s.Name, 60), cell(s.Server, 80), cell(s.User, 60), until)
+		t.row(mark, t.cell(s.Name, 60), t.cell(s.Server, 80), t.cell(s.User, 60), until)
 	}
 }

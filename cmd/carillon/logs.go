@@ -36,12 +36,11 @@ func newLogsCommand() *cobra.Command {
 	var o logOptions
 	cmd := &cobra.Command{
 		Use:   "logs RUN|JOB",
-		Short: "Print what a run printed",
-		Long: "Print the log of a run, or of a job's newest run. With --follow, go on until the run\n" +
-			"has ended; lost connections are made again, and no line is lost or repeated.\n" +
-			"With -o json each line is an object of its own.\n" +
-			"On a terminal, control characters of a line are shown as \"·\", all but colours. In a file\n" +
-			"or a pipe, lines are exactly what the run printed.",
+		Short: "Show a run's logs",
+		Long: "Show the logs of a run, or of the newest run of a job. With --follow, continue until the run has\n" +
+			"finished; the command reconnects without losing or repeating lines. With -o json, each line is a\n" +
+			"JSON object. On a terminal, control characters other than colors are shown as \"·\". In a file or a\n" +
+			"pipe, the output is exactly what the run printed.",
 		Example: "  carillon logs ops/backup\n" +
 			"  carillon logs ops/backup -f --tail 20\n" +
 			"  carillon logs 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --attempt 1 -o json\n" +
@@ -49,18 +48,18 @@ func newLogsCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
-	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on until the run has ended")
-	cmd.Flags().BoolVarP(&o.times, "timestamps", "t", false, "print when each line was printed")
-	cmd.Flags().IntVar(&o.attempt, "attempt", 0, "which `attempt`, from 1 (default the newest)")
-	cmd.Flags().IntVar(&o.index, "index", -1, "the log of the piece with this broadcast `index`, from 0 (default the run as a whole)")
-	cmd.Flags().IntVar(&o.tail, "tail", 0, "only the last `N` lines that there are (default all)")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "stream logs until the run has finished")
+	cmd.Flags().BoolVarP(&o.times, "timestamps", "t", false, "show the time of each line")
+	cmd.Flags().IntVar(&o.attempt, "attempt", 0, "logs of this `attempt`, from 1 (default: the newest)")
+	cmd.Flags().IntVar(&o.index, "index", -1, "logs of the piece with this `index`, from 0 (default: the whole run)")
+	cmd.Flags().IntVar(&o.tail, "tail", 0, "only the last `N` lines (default all)")
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.attempt < 0 || o.tail < 0 || o.tail > maxTail {
 			return usage(fmt.Errorf("--attempt must not be negative, and --tail be between 1 and %d", maxTail))
 		}
 		if r.output == asYAML {
-			return usage(errors.New("-o yaml is not for logs; use json"))
+			return usage(errors.New("-o yaml is not supported for logs; use -o json"))
 		}
 		api, err := r.api()
 		if err != nil {
@@ -119,7 +118,7 @@ func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, 
 		return err
 	}
 	if end.Missing > 0 {
-		_, _ = fmt.Fprintf(errOut, "%d lines could not be found\n", end.Missing)
+		_, _ = fmt.Fprintf(errOut, "%d lines are missing\n", end.Missing)
 	}
 	_, err = fmt.Fprintln(errOut, ending(end.Run))
 	return err
@@ -135,7 +134,7 @@ func hintPieces(ctx context.Context, api *client.API, id job.RunID, o logOptions
 	if err != nil || run.Attempts[0].Total == 0 {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "the run is done in %d pieces, each with a log of its own: --index 0 to %d\n", run.Attempts[0].Total, run.Attempts[0].Total-1)
+	_, err = fmt.Fprintf(w, "the run has %d pieces with separate logs; choose one with --index 0 to %d\n", run.Attempts[0].Total, run.Attempts[0].Total-1)
 	return err
 }
 

@@ -12,10 +12,11 @@ func newMarkCommand() *cobra.Command {
 	var c runChoice
 	cmd := &cobra.Command{
 		Use:   "mark RUN... | --job JOB | --group GROUP ... --as handled --note NOTE",
-		Short: "Say what is to be thought of runs that ended without success",
-		Long: "Say what is to be thought of runs that ended without success: handled, somebody has seen to them; succeeded, their\n" +
-			"work was done by hand; none takes the mark before it back. The mark and its note stand beside a run's status, which\n" +
-			"stays what it is; nothing follows from them. Runs are named, or all that a filter selects, after a question.",
+		Short: "Mark failed runs as handled",
+		Long: "Mark failed, timed-out, cancelled, lost or missed runs: as handled (someone has taken care of them), as\n" +
+			"succeeded (the work was done by hand), or as none (remove the mark). The mark and its note are\n" +
+			"shown next to the status; the status does not change. Name the runs, or select them with a filter,\n" +
+			"which asks for confirmation.",
 		Example: "  carillon mark 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --as handled --note \"the disk was full; see OPS-12\"\n" +
 			"  carillon mark --group billing --from 2026-03-03T09:00:00Z --to 2026-03-03T11:00:00Z --note \"outage of the 3rd\"",
 		Args: c.args,
@@ -25,8 +26,8 @@ func newMarkCommand() *cobra.Command {
 	for i, m := range job.Marks {
 		marks[i] = string(m)
 	}
-	cmd.Flags().StringVar(&as, "as", string(job.MarkHandled), "handled, succeeded or none")
-	cmd.Flags().StringVar(&note, "note", "", "what was done, or why")
+	cmd.Flags().StringVar(&as, "as", string(job.MarkHandled), "the `mark`: handled, succeeded or none")
+	cmd.Flags().StringVar(&note, "note", "", "what was done, or the reason")
 	complete(cmd, "as", marks...)
 	c.flags(cmd)
 	if err := cmd.MarkFlagRequired("note"); err != nil {
@@ -39,9 +40,9 @@ func newMarkCommand() *cobra.Command {
 		b := client.RunBulk{Action: client.RunBulkActionMark, As: job.Mark(as), Note: note}
 		return r.changeRuns(cmd, args, &c, b, func(item client.RunBulkItem) string {
 			if job.Mark(as) == job.MarkNone {
-				return "run " + string(item.RunID) + " is not marked any more"
+				return "run " + string(item.RunID) + " is no longer marked"
 			}
-			return "run " + string(item.RunID) + " is marked as " + as
+			return "run " + string(item.RunID) + " marked as " + as
 		})
 	}
 	return cmd

@@ -24,8 +24,8 @@ type monitorOptions struct {
 }
 
 func (o *monitorOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.metrics, "metrics", "", "an `address` for /metrics, /healthz and /readyz, without sign-in: for Prometheus, and for whoever keeps the process alive")
-	f.StringVar(&o.profile, "pprof", "", "a loopback `address` for Go's profiles, such as 127.0.0.1:6060")
+	f.StringVar(&o.metrics, "metrics", "", "`address` of /metrics, /healthz and /readyz, without sign-in, for Prometheus and probes")
+	f.StringVar(&o.profile, "pprof", "", "loopback `address` for Go profiles, such as 127.0.0.1:6060")
 }
 
 // check is a part of a process that has to work.
@@ -44,7 +44,7 @@ func (o *monitorOptions) layers(ctx context.Context, gather prometheus.Gatherer,
 		var lc net.ListenConfig
 		l, err := lc.Listen(ctx, "tcp", addr)
 		if err != nil {
-			return fmt.Errorf("listen as --%s says: %w", name, err)
+			return fmt.Errorf("listen on the address of --%s: %w", name, err)
 		}
 		log.InfoContext(ctx, "monitor listens", "what", name, "address", l.Addr().String())
 		list = append(list, layer{name, func(ctx context.Context) error { return serveUntil(ctx, l, h) }, time.Second})

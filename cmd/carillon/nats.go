@@ -17,7 +17,7 @@ const natsKeysVariable = "CARILLON_NATS_KEYS"
 func newNATSCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "nats",
-		Short:   "Configure NATS so that executors need a credential, and run it",
+		Short:   "Configure and run NATS for Carillon",
 		Example: "  (umask 077; carillon nats keygen > nats.keys)\n  carillon nats config --keys nats.keys > nats.conf\n  carillon nats serve --config nats.conf",
 	}
 	cmd.AddCommand(newNATSKeygenCommand(), newNATSConfigCommand(), newNATSServeCommand())
@@ -27,9 +27,10 @@ func newNATSCommand() *cobra.Command {
 func newNATSKeygenCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "keygen",
-		Short: "Make the keys by which NATS knows Carillon's servers, and print them",
-		Long: "Make the keys by which NATS knows Carillon's servers, and print them. Servers get them by --nats-keys or\n" +
-			natsKeysVariable + "; NATS gets their public halves, by \"carillon nats config\". Whoever has them may do everything.",
+		Short: "Create the keys that authenticate Carillon servers to NATS",
+		Long: "Create the keys that authenticate Carillon servers to NATS, and print them. Pass them to servers\n" +
+			"with --nats-keys or " + natsKeysVariable + ". \"carillon nats config\" gives NATS the public halves.\n" +
+			"Anyone with these keys has full access.",
 		Example: "  (umask 077; carillon nats keygen > nats.keys)",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

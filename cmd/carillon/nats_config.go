@@ -27,10 +27,11 @@ func newNATSConfigCommand() *cobra.Command {
 	var place natsPlace
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Print a configuration of NATS that admits who has a key or a credential",
-		Long: "Print a configuration for nats-server, like the repository's nats.conf, that admits Carillon's servers with their\n" +
-			"keys, executors with a credential, and nobody else. It has no secrets: keys and certificates are named, and stay where\n" +
-			"they are. \"carillon nats serve\" runs it too. A value that begins with $ is a variable of NATS' environment.",
+		Short: "Print a NATS configuration that requires keys or credentials",
+		Long: "Print a configuration for nats-server, like nats.conf in the repository, that admits Carillon\n" +
+			"servers with their keys and executors with a credential, and nobody else. It contains no secrets,\n" +
+			"only the paths of keys and certificates. \"carillon nats serve\" can run it. A value that begins\n" +
+			"with $ is an environment variable of NATS.",
 		Example: "  carillon nats config --keys nats.keys --listen 0.0.0.0:4222 --tls-cert cert.pem --tls-key key.pem > nats.conf\n" +
 			"  carillon nats config --keys nats.keys --name n1 --listen 10.0.0.1:4222 --tls-cert cert.pem --tls-key key.pem --tls-ca ca.pem \\\n" +
 			"    --cluster carillon --cluster-listen 10.0.0.1:6222 --route 10.0.0.2:6222,10.0.0.3:6222 > nats.conf",
@@ -40,13 +41,13 @@ func newNATSConfigCommand() *cobra.Command {
 	f.StringVar(&file, "keys", "", "the `file` of the keys (default: from "+natsKeysVariable+")")
 	f.StringVar(&place.name, "name", "", "the server's `name`, unique in its cluster (default carillon)")
 	f.StringVar(&place.listen, "listen", "", "the `address` for clients (default 127.0.0.1:4222)")
-	f.StringVar(&place.store, "store", "", "the `directory` of the streams (default data/nats, where NATS is started)")
-	f.StringVar(&place.cert, "tls-cert", "", "the `file` of the certificate that clients are shown")
+	f.StringVar(&place.store, "store", "", "the `directory` of the streams (default data/nats, in the working directory of NATS)")
+	f.StringVar(&place.cert, "tls-cert", "", "certificate `file` for clients")
 	f.StringVar(&place.key, "tls-key", "", "the key `file` of the certificate")
-	f.StringVar(&place.ca, "tls-ca", "", "the `file` of the authority that signed the certificates of a cluster's servers")
-	f.StringVar(&place.cluster, "cluster", "", "the `name` of the cluster that the server is of (default: it is alone)")
+	f.StringVar(&place.ca, "tls-ca", "", "CA `file` for the certificates of the other servers in the cluster")
+	f.StringVar(&place.cluster, "cluster", "", "`name` of the cluster (default: a single server)")
 	f.StringVar(&place.listenOthers, "cluster-listen", "", "the `address` for the other servers of the cluster")
-	f.StringSliceVar(&place.routes, "route", nil, "where the other servers listen for this one, `HOST:PORT`, separated by commas")
+	f.StringSliceVar(&place.routes, "route", nil, "cluster addresses of the other servers, `HOST:PORT`, separated by commas")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("cluster", "cluster-listen", "route")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -55,7 +56,7 @@ func newNATSConfigCommand() *cobra.Command {
 			return err
 		}
 		if keys == nil {
-			return usage(&job.InvalidError{Field: "keys", Reason: "are missing; make some with \"carillon nats keygen\""})
+			return usage(&job.InvalidError{Field: "keys", Reason: "are missing; create them with \"carillon nats keygen\""})
 		}
 		public, err := keys.Public()
 		if err != nil {

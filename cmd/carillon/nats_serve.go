@@ -16,17 +16,17 @@ func newNATSServeCommand() *cobra.Command {
 	var file, level, format string
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Run a NATS server, the one that this program has built in",
-		Long: "Run the NATS server that this program has built in, by a configuration file of nats-server: one program to install,\n" +
-			"where nats-server by itself would be another. SIGTERM stops it, SIGHUP has it read the file and the certificates anew.\n" +
-			"Without --config it is the server of \"carillon dev\", which listens on loopback and admits everybody there.",
+		Short: "Run the built-in NATS server",
+		Long: "Run the built-in NATS server with a nats-server configuration file, so you need not install\n" +
+			"nats-server. SIGTERM stops it; SIGHUP reloads the file and the certificates. Without --config, run\n" +
+			"the server of \"carillon dev\", which listens on loopback and admits every local client.",
 		Example: "  carillon nats serve --config nats.conf",
 		Args:    cobra.NoArgs,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&file, "config", "c", "", "the configuration `file`, from \"carillon nats config\"")
-	f.StringVar(&level, "log-level", "info", "debug, info, warn or error")
-	f.StringVar(&format, "log-format", "text", "text or json")
+	f.StringVar(&level, "log-level", "info", "log level: debug, info, warn or error")
+	f.StringVar(&format, "log-format", "text", "log format: text or json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		log, err := newLogger(cmd.ErrOrStderr(), level, format)
 		if err != nil {
@@ -64,10 +64,10 @@ func reloadOn(ctx context.Context, again <-chan os.Signal, srv *embedded.Server,
 			return nil
 		case <-again:
 			if err := srv.Reload(); err != nil {
-				log.ErrorContext(ctx, "configuration not read anew", "component", "nats", "error", err)
+				log.ErrorContext(ctx, "configuration not reloaded", "component", "nats", "error", err)
 				continue
 			}
-			log.InfoContext(ctx, "configuration read anew", "component", "nats")
+			log.InfoContext(ctx, "configuration reloaded", "component", "nats")
 		}
 	}
 }

@@ -32,14 +32,14 @@ func newNextCommand() *cobra.Command {
 	var o nextOptions
 	cmd := &cobra.Command{
 		Use:   "next EXPR | next JOB",
-		Short: "Print when a cron expression, or a job, fires next",
-		Long: "Print when a cron expression fires next; no server is asked. Or when a job does, by its name: then the server says,\n" +
-			"and knows its calendars, its spread and whether it is paused.\n\n" +
-			"Five fields are Unix cron, six or seven Quartz; @daily and the like, \"@every 90s\" and\n" +
-			"\"@at 2026-03-01T09:00:00Z\" are understood. H is chosen by the name given with --job.\n\n" +
-			"With --stdin each line is an expression, a zone and an instant, with tabs between;\n" +
-			"what is left out comes from the flags. Each is answered with one line: its fires with\n" +
-			"commas between, \"none\" in the place of the first that there is not, or \"invalid\".",
+		Short: "Show the next fires of a cron expression or a job",
+		Long: "Show the next fires of a cron expression, without a server. With the name of a job, ask the\n" +
+			"server, which knows its calendars, its spread and whether it is paused.\n\n" +
+			"Five fields are Unix cron; six or seven are Quartz. @daily and similar, \"@every 90s\" and \"@at\n" +
+			"2026-03-01T09:00:00Z\" work too. H depends on the job name in --job.\n\n" +
+			"With --stdin, each line is an expression, a zone and a time, separated by tabs; flags fill in\n" +
+			"missing values. The answer to each is one line: its fires separated by commas, \"none\" after the\n" +
+			"last fire, or \"invalid\".",
 		Example: "  carillon next \"30 2 * * *\" --zone Europe/Berlin -n 5\n" +
 			"  carillon next \"0 0 12 ? * MON-FRI\" --from 2026-12-24T00:00:00Z\n" +
 			"  carillon next \"H H * * *\" --job ops/backup\n" +
@@ -47,7 +47,7 @@ func newNextCommand() *cobra.Command {
 			"  printf '0 3 * * *\\tUTC\\t2026-01-01T00:00:00Z\\n' | carillon next --stdin",
 		Args: func(_ *cobra.Command, args []string) error {
 			if o.stdin != (len(args) == 0) || len(args) > 1 {
-				return errors.New("want one expression in quotes, or --stdin")
+				return errors.New("give one expression in quotes, or use --stdin")
 			}
 			return nil
 		},
@@ -55,10 +55,10 @@ func newNextCommand() *cobra.Command {
 	r := newRemote(cmd)
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.Flags().StringVar(&o.zone, "zone", "UTC", "time `zone`, an IANA name")
-	cmd.Flags().StringVar(&o.from, "from", "", "print fires after this `instant`, in RFC 3339 (default now)")
-	cmd.Flags().IntVarP(&o.n, "number", "n", 5, "how many fires to print")
-	cmd.Flags().StringVar(&o.dst, "dst", "auto", "what happens when clocks change: auto, quartz, vixie, or gap=skip|fire,overlap=first|last|both")
-	cmd.Flags().StringVar(&o.job, "job", "", "the `GROUP/NAME` that decides what H stands for")
+	cmd.Flags().StringVar(&o.from, "from", "", "show fires after this `time` (RFC 3339; default now)")
+	cmd.Flags().IntVarP(&o.n, "number", "n", 5, "number of fires to show")
+	cmd.Flags().StringVar(&o.dst, "dst", "auto", "behavior when clocks change: auto, quartz, vixie, or gap=skip|fire,overlap=first|last|both")
+	cmd.Flags().StringVar(&o.job, "job", "", "job `GROUP/NAME` that determines H")
 	cmd.Flags().BoolVar(&o.stdin, "stdin", false, "read expressions from standard input")
 	complete(cmd, "dst", "auto", "quartz", "vixie")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -109,7 +109,7 @@ func (r *remote) nextOf(cmd *cobra.Command, name job.Name, a *almanac) error {
 				line += clockWords(f.Clock)
 			}
 			if f.Skipped {
-				line += "  skipped: " + cell(f.Reason, noteWidth)
+				line += "  skipped: " + t.cell(f.Reason, noteWidth)
 			}
 			t.line(line)
 		}
@@ -155,7 +155,7 @@ func (o *nextOptions) almanac(now time.Time) (*almanac, error) {
 	}
 	if o.from != "" {
 		if a.from, err = time.Parse(time.RFC3339, o.from); err != nil {
-			return nil, fmt.Errorf("--from %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00+01:00", o.from)
+			return nil, fmt.Errorf("--from %q must be a time in RFC 3339, such as 2026-03-01T09:00:00+01:00", o.from)
 		}
 	}
 	if o.n < 1 || o.n > maxNext {

@@ -90,11 +90,11 @@ func TestNextSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	f(exitError, `hour "25" must be a number from 0 to 23`, "0 25 * * *")
-	f(exitUsage, "want one expression in quotes, or --stdin")
-	f(exitUsage, "want one expression in quotes, or --stdin", "0", "3", "*")
-	f(exitUsage, "want one expression in quotes, or --stdin", "0 3 * * *", "--stdin")
+	f(exitUsage, "give one expression in quotes, or use --stdin")
+	f(exitUsage, "give one expression in quotes, or use --stdin", "0", "3", "*")
+	f(exitUsage, "give one expression in quotes, or use --stdin", "0 3 * * *", "--stdin")
 	f(exitUsage, `zone "Mars" is not known; must be an IANA name such as "Europe/London"`, "@daily", "--zone", "Mars")
-	f(exitUsage, `--from "soon" must be an instant in RFC 3339, such as 2026-03-01T09:00:00+01:00`, "@daily", "--from", "soon")
+	f(exitUsage, `--from "soon" must be a time in RFC 3339, such as 2026-03-01T09:00:00+01:00`, "@daily", "--from", "soon")
 	f(exitUsage, "-n 0 must be between 1 and 100000", "@daily", "-n", "0")
 	f(exitUsage, `job "x" must be GROUP/NAME, for example billing/nightly-report`, "@daily", "--job", "x")
 	f(exitUsage, `DST policy "maybe" must be auto, quartz, vixie, or of the form gap=skip|fire,overlap=first|last|both`, "@daily", "--dst", "maybe")

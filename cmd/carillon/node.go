@@ -71,10 +71,10 @@ type gate struct {
 
 func (c *nodeConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.node, "node", "", "the node's `name`, unique in the cluster (default: host name and a random part)")
-	f.IntVar(&c.lanes, "lanes", 2, "how many batches the scheduler may have under way at once")
-	f.StringSliceVar(&c.allow, "alert-allow", nil, "a `host`, address or network that alerts may be sent to though it is not public, such as mail.internal:587 or 10.1.0.0/16")
-	f.Var(durationFlag{&c.keepRuns, 30 * 24 * time.Hour}, "keep-runs", "how long history is kept, as in 30d, until \"carillon retention\" says otherwise")
-	f.Var(durationFlag{&c.keepLogs, 7 * 24 * time.Hour}, "keep-logs", "how long log lines are kept, as in 7d, until \"carillon retention\" says otherwise")
+	f.IntVar(&c.lanes, "lanes", 2, "maximum number of batches that the scheduler sends at once")
+	f.StringSliceVar(&c.allow, "alert-allow", nil, "private `host`, address or network that notifications may be sent to, such as mail.internal:587 or 10.1.0.0/16")
+	f.Var(durationFlag{&c.keepRuns, 30 * 24 * time.Hour}, "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
+	f.Var(durationFlag{&c.keepLogs, 7 * 24 * time.Hour}, "keep-logs", "how long to keep log lines, such as 7d, unless \"carillon retention set\" overrides it")
 }
 
 // durationFlag is a flag that takes durations as job documents do, days included.
@@ -302,7 +302,7 @@ func listen(ctx context.Context, addr string, web webapi.Config) (net.Listener, 
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen for the API, as --http says: %w", err)
+		return nil, fmt.Errorf("listen for the API on the address of --http: %w", err)
 	}
 	return l, nil
 }

@@ -19,7 +19,7 @@ type operatorOptions struct {
 
 func (o *operatorOptions) flags(f *pflag.FlagSet) {
 	o.natsOptions.flags(f)
-	f.StringVar(&o.keys, "nats-keys", "", "the `file` of the keys by which NATS knows servers (default: from "+natsKeysVariable+")")
+	f.StringVar(&o.keys, "nats-keys", "", "`file` with the server keys for NATS (default: from "+natsKeysVariable+")")
 }
 
 // connect returns a connection on which nothing has been looked up.

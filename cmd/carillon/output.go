@@ -36,7 +36,8 @@ func (f *format) Type() string { return "format" }
 // show writes v as JSON or YAML, or what draw makes of it for people.
 func (f format) show(w io.Writer, v any, draw func(*table)) error {
 	if f == asTable {
-		var t table
+		_, terminal := w.(*screen)
+		t := table{whole: !terminal}
 		draw(&t)
 		return t.write(w)
 	}

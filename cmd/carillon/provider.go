@@ -23,16 +23,16 @@ type providerOptions struct {
 }
 
 func (o *providerOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.Issuer, "oidc-issuer", "", "the `address` of an OIDC provider that signs people in too")
-	f.StringVar(&o.ClientID, "oidc-client-id", "", "the `id` by which the provider knows this system")
-	f.StringVar(&o.secretFile, "oidc-client-secret", "", "the `file` of the secret by which the provider knows it (default: from "+oidcSecretVariable+")")
-	f.StringVar(&o.Name, "oidc-name", "", "what the console calls the `provider` (default: its host)")
-	f.StringSliceVar(&o.Scopes, "oidc-scope", nil, "a `scope` to ask for besides openid; may be repeated (default: profile and email)")
-	f.StringVar(&o.UserClaim, "oidc-user-claim", "", "the `claim` with a new user's name (default: preferred_username, or else email)")
-	f.StringVar(&o.GroupsClaim, "oidc-groups-claim", "groups", "the `claim` that lists a user's groups")
-	f.Var(durationFlag{&o.SessionLife, 12 * time.Hour}, "oidc-session", "how long people stay signed in until the provider is asked again, who they are and in which groups; at most 7d")
-	f.Var(durationFlag{&o.TokenLife, auth.DefaultTokenRest}, "oidc-tokens", "how long after somebody's sign-in at the provider their API tokens work, until the next sign-in; at most 366d")
-	f.Var(&o.roles, "oidc-role", "what a group of the provider stands for, `GROUP=ROLE` with a role as \"carillon user create\" takes it; * is everybody;\nmay be repeated (default: administrators say what each user may)")
+	f.StringVar(&o.Issuer, "oidc-issuer", "", "`address` of an OIDC provider for single sign-on")
+	f.StringVar(&o.ClientID, "oidc-client-id", "", "client `id` at the provider")
+	f.StringVar(&o.secretFile, "oidc-client-secret", "", "`file` with the client secret (default: from "+oidcSecretVariable+")")
+	f.StringVar(&o.Name, "oidc-name", "", "name of the `provider` on the sign-in page (default: its host)")
+	f.StringSliceVar(&o.Scopes, "oidc-scope", nil, "additional `scope` to request; can be repeated (default: profile and email)")
+	f.StringVar(&o.UserClaim, "oidc-user-claim", "", "`claim` with the name of a new user (default: preferred_username, or else email)")
+	f.StringVar(&o.GroupsClaim, "oidc-groups-claim", "groups", "`claim` with the groups of a user")
+	f.Var(durationFlag{&o.SessionLife, 12 * time.Hour}, "oidc-session", "session lifetime until users and their groups are checked with the provider again; at most 7d")
+	f.Var(durationFlag{&o.TokenLife, auth.DefaultTokenRest}, "oidc-tokens", "how long API tokens work after the last sign-in of their user at the provider; at most 366d")
+	f.Var(&o.roles, "oidc-role", "role of a provider group, `GROUP=ROLE`, with roles as in \"carillon user create\"; * is every user;\ncan be repeated (default: new users have no permissions until an administrator grants them)")
 }
 
 // open returns the provider, nil when none is named.

@@ -20,15 +20,16 @@ func newUserRecoverCommand() *cobra.Command {
 	var public string
 	cmd := &cobra.Command{
 		Use:   "recover NAME",
-		Short: "Make an administrator where nobody can sign in as one, by way of NATS",
-		Long: "Make a user an administrator who can sign in, whether there is one of that name or not, and print the one-time link\n" +
-			"to choose a password. No server is asked: it takes what a server connects to NATS with, and whoever has that may do\n" +
-			"everything anyway. The audit log says who has done it.",
+		Short: "Recover access: make a user an administrator through NATS",
+		Long: "Make a user an administrator who can sign in, creating the user if needed, and print a one-time\n" +
+			"link to choose a password. Use it when no administrator can sign in. The command does not use the\n" +
+			"API; it needs the keys of a server for NATS, which give full access anyway. The audit log records\n" +
+			"it.",
 		Example: "  carillon user recover ann --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys --public-url https://carillon.example.org",
 		Args:    cobra.ExactArgs(1),
 	}
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVar(&public, "public-url", defaultServer, "the `address` at which people reach the server, for the link")
+	cmd.Flags().StringVar(&public, "public-url", defaultServer, "public `address` of the server, for the link")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		conn, err := o.open(cmd.Context(), cmd)
 		if err != nil {
@@ -39,7 +40,7 @@ func newUserRecoverCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		cmd.Printf("%s is an administrator, and chooses a password with this link, once, until %s:\n%s/sign-in#invitation=%s\n",
+		cmd.Printf("%s is now an administrator. Choose a password with this one-time link, valid until %s:\n%s/sign-in#invitation=%s\n",
 			args[0], instant(expires), strings.TrimSuffix(public, "/"), secret)
 		return nil
 	}

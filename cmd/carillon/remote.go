@@ -28,8 +28,8 @@ type remote struct {
 // newRemote adds the shared flags to cmd.
 func newRemote(cmd *cobra.Command) *remote {
 	r := &remote{output: asTable, say: func(text string) { cmd.PrintErrln(text) }}
-	cmd.Flags().StringVar(&r.server, "server", "", "the server's `address`, also from "+serverVariable+" (default: that of the current context, else "+defaultServer+")")
-	cmd.Flags().StringVar(&r.token, "token", "", "an API `token`, also from "+tokenVariable+" (default: that of \"carillon login\")")
+	cmd.Flags().StringVar(&r.server, "server", "", "`address` of the server, also from "+serverVariable+" (default: the current context, else "+defaultServer+")")
+	cmd.Flags().StringVar(&r.token, "token", "", "API `token`, also from "+tokenVariable+" (default: that of \"carillon login\")")
 	caFlag(cmd, &r.ca)
 	cmd.Flags().VarP(&r.output, "output", "o", "`format` of the answer: table, json or yaml")
 	complete(cmd, "output", formatNames...)
@@ -38,7 +38,7 @@ func newRemote(cmd *cobra.Command) *remote {
 
 // caFlag adds the flag for who has signed a server's certificate.
 func caFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "ca", "", "a `file` of the authority that signed the server's certificate, also from "+caVariable+" (default: that of \"carillon login\", else those of the system)")
+	cmd.Flags().StringVar(to, "ca", "", "CA `file` of the server certificate, also from "+caVariable+" (default: that of \"carillon login\", else those of the system)")
 }
 
 // complete makes a flag's values known to shells.
@@ -75,9 +75,9 @@ func (r *remote) api() (*client.API, error) {
 	api.Authorize(token)
 	api.Notice(func(since, asOf time.Time) {
 		if since.IsZero() {
-			r.say("The log store is behind: what came after " + instant(asOf) + " may be missing.")
+			r.say("The log store is behind: data after " + instant(asOf) + " may be missing.")
 		} else {
-			r.say("The log store is away: what follows is from the streams, which have what came since " + instant(since) + ".")
+			r.say("The log store is away. The data below comes from the streams, which start at " + instant(since) + ".")
 		}
 	})
 	return api, nil

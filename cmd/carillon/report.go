@@ -18,10 +18,10 @@ import (
 func newReportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "What became of runs: over time, by job, why they failed",
-		Long: "Reports are of the fires of the last 24 hours, unless --since or --from and --to say otherwise, in whole hours or,\n" +
-			"beyond 14 days, in whole days (UTC). They outlive the runs that they count: minutes are kept for 8 days, hours for 100,\n" +
-			"days for five years.",
+		Short: "Reports on runs: trends, slow and failing jobs, load",
+		Long: "Reports cover the fires of the last 24 hours, or the range of --since or --from and --to, in full\n" +
+			"hours, or beyond 14 days in full days (UTC). Reports outlive the runs: counts per minute are kept\n" +
+			"for 8 days, per hour for 100 days, per day for five years.",
 		Example: "  carillon report overview\n" +
 			"  carillon report trend --since 7d --step day\n" +
 			"  carillon report jobs --order ratio --group billing\n" +
@@ -30,14 +30,14 @@ func newReportCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		newOverviewCommand(), newTrendCommand(),
-		newRowsCommand("jobs", "Jobs, those with the most runs first", []runlog.Dimension{runlog.ByJob}, runlog.OrderRuns),
-		newRowsCommand("slowest", "Jobs, those that take longest first", []runlog.Dimension{runlog.ByJob}, runlog.OrderDuration),
-		newRowsCommand("failing", "Jobs, those that fail most often first", []runlog.Dimension{runlog.ByJob}, runlog.OrderRatio),
-		newRowsCommand("late", "Jobs, those that start latest first", []runlog.Dimension{runlog.ByJob}, runlog.OrderLateness),
-		newRowsCommand("groups", "Executor groups", []runlog.Dimension{runlog.ByGroup}, runlog.OrderRuns),
-		newRowsCommand("instances", "Instances and the attempts that they had", []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, runlog.OrderRuns),
-		newRowsCommand("versions", "Versions of jobs", []runlog.Dimension{runlog.ByJob, runlog.ByVersion}, runlog.OrderRuns),
-		newBusiestCommand(), newFailuresCommand(), newFatesCommand(), newBreakdownCommand(), newLoadCommand(), newRepairCommand(),
+		newRowsCommand("jobs", "List jobs by number of runs", []runlog.Dimension{runlog.ByJob}, runlog.OrderRuns),
+		newRowsCommand("slowest", "List the slowest jobs", []runlog.Dimension{runlog.ByJob}, runlog.OrderDuration),
+		newRowsCommand("failing", "List the jobs that fail most often", []runlog.Dimension{runlog.ByJob}, runlog.OrderRatio),
+		newRowsCommand("late", "List the jobs that start latest", []runlog.Dimension{runlog.ByJob}, runlog.OrderLateness),
+		newRowsCommand("groups", "List executor groups by number of runs", []runlog.Dimension{runlog.ByGroup}, runlog.OrderRuns),
+		newRowsCommand("instances", "List instances by number of attempts", []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, runlog.OrderRuns),
+		newRowsCommand("versions", "List job versions by number of runs", []runlog.Dimension{runlog.ByJob, runlog.ByVersion}, runlog.OrderRuns),
+		newBusiestCommand(), newFailuresCommand(), newOutcomesCommand(), newBreakdownCommand(), newLoadCommand(), newRepairCommand(),
 	)
 	return cmd
 }
@@ -49,13 +49,13 @@ type reportFlags struct {
 }
 
 func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
-	cmd.Flags().StringVar(&f.since, "since", "", "of fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.from, "from", "", "of fires at or after this `instant`, in RFC 3339")
-	cmd.Flags().StringVar(&f.to, "to", "", "of fires before this `instant`, in RFC 3339")
-	cmd.Flags().StringVar(&f.group, "group", "", "only of this executor `group`")
-	cmd.Flags().IntVar(&f.limit, "limit", 20, "the most rows to show")
+	cmd.Flags().StringVar(&f.since, "since", "", "fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.from, "from", "", "fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.to, "to", "", "fires before this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.group, "group", "", "only this executor `group`")
+	cmd.Flags().IntVar(&f.limit, "limit", 20, "maximum number of rows to show")
 	if jobs {
-		cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only of this `job`, or these")
+		cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only this `job`; can be repeated")
 	}
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 }
@@ -89,7 +89,7 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 func newOverviewCommand() *cobra.Command {
 	var f reportFlags
 	return newReport(&cobra.Command{
-		Use: "overview", Short: "How things are: totals, the trend, what is slow, what fails",
+		Use: "overview", Short: "Show an overview: totals, trend, slow and failing jobs",
 		Example: "  carillon report overview\n  carillon report overview --group billing --since 7d",
 	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Overview, error) {
 		return client.Read[client.Overview](api.GetOverview(ctx, &client.GetOverviewParams{From: p.From, To: p.To, Group: p.Group, Top: new(min(f.limit, 5))}))
@@ -98,7 +98,7 @@ func newOverviewCommand() *cobra.Command {
 
 func drawOverview(t *table, o client.Overview) {
 	t.line(fmt.Sprintf("%s to %s", instant(o.From), instant(o.To)))
-	t.line(fmt.Sprintf("under way now: %d running, %d pending, %d queued", o.Alive[job.StatusRunning], o.Alive[job.StatusPending], o.Alive[job.StatusQueued]))
+	t.line(fmt.Sprintf("now: %d running, %d pending, %d queued", o.Alive[job.StatusRunning], o.Alive[job.StatusPending], o.Alive[job.StatusQueued]))
 	t.line("")
 	drawRows(t, "", []runlog.ReportRow{o.Total}, func(*runlog.ReportRow) string { return "all" })
 	for _, part := range []struct {
@@ -123,7 +123,7 @@ func newTrendCommand() *cobra.Command {
 	var f reportFlags
 	step := "hour"
 	cmd := newReport(&cobra.Command{
-		Use: "trend", Short: "What became of runs, over time",
+		Use: "trend", Short: "Show runs over time",
 		Example: "  carillon report trend --since 7d --step day\n  carillon report trend --job ops/backup --limit 200",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
 		s := runlog.Step(step)
@@ -131,7 +131,7 @@ func newTrendCommand() *cobra.Command {
 	}, func(t *table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime) })
 	cmd.Flags().Lookup("limit").DefValue = "100"
 	f.limit = 100
-	cmd.Flags().StringVar(&step, "step", step, "a row for each `step`: minute, hour or day")
+	cmd.Flags().StringVar(&step, "step", step, "length of a `step`: minute, hour or day")
 	complete(cmd, "step", "minute", "hour", "day")
 	return cmd
 }
@@ -139,7 +139,7 @@ func newTrendCommand() *cobra.Command {
 func newBusiestCommand() *cobra.Command {
 	var f reportFlags
 	return newReport(&cobra.Command{
-		Use: "busiest", Short: "The minutes with the most runs", Example: "  carillon report busiest --since 7d",
+		Use: "busiest", Short: "List the busiest minutes", Example: "  carillon report busiest --since 7d",
 	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{
 			From: p.From, To: p.To, Group: p.Group, Step: new(runlog.StepMinute), Order: new(runlog.OrderRuns), Limit: &f.limit,
@@ -166,7 +166,7 @@ func newRowsCommand(name, short string, by []runlog.Dimension, order runlog.Orde
 		drawRows(t, title, r.Items, rowName)
 	})
 	orders := words[string](runlog.Orders[1:])
-	cmd.Flags().StringVar(&chosen, "order", chosen, "what comes first, by `order`: "+strings.Join(orders, ", "))
+	cmd.Flags().StringVar(&chosen, "order", chosen, "sort `order`: "+strings.Join(orders, ", "))
 	complete(cmd, "order", orders...)
 	return cmd
 }
@@ -191,7 +191,7 @@ func drawRows(t *table, title string, rows []runlog.ReportRow, name func(*runlog
 	t.row(title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "P50", "P95", "MAX", "LATE P50", "LATE P95")
 	for i := range rows {
 		r := &rows[i]
-		t.row(cell(name(r), noteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
+		t.row(t.cell(name(r), noteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
 			strconv.Itoa(r.Statuses[job.StatusSkipped]+r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64),
 			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95))
 	}
@@ -202,7 +202,7 @@ func drawStages(t *table, title string, rows []runlog.ReportRow, name func(*runl
 	t.row(title, "RUNS", "COMMITTED P50", "P95", "DELIVERED P50", "P95", "STARTED P50", "P95", "FINISHED P50", "P95")
 	for i := range rows {
 		r := &rows[i]
-		cells := []string{cell(name(r), noteWidth), strconv.Itoa(r.Runs)}
+		cells := []string{t.cell(name(r), noteWidth), strconv.Itoa(r.Runs)}
 		for _, s := range []runlog.Spread{r.Committed, r.Delivered, r.Started, r.Finished} {
 			cells = append(cells, lasted(s, s.P50), lasted(s, s.P95))
 		}
@@ -221,8 +221,8 @@ func lasted(s runlog.Spread, d time.Duration) string {
 func newFailuresCommand() *cobra.Command {
 	var f reportFlags
 	return newReport(&cobra.Command{
-		Use: "failures", Short: "In which ways attempts failed, the most frequent first",
-		Long:    "Attempts that failed, timed out or were lost, by the first line of their message, in which ids, addresses and numbers\ncount as the same and are shown as #.",
+		Use: "failures", Short: "Group failures by message, most frequent first",
+		Long:    "Group failed, timed-out and lost attempts by the first line of their message. Ids, addresses and numbers\nare replaced by #.",
 		Example: "  carillon report failures --since 7d\n  carillon report failures --job ops/backup",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.FailureList, error) {
 		return client.Read[client.FailureList](api.ReportFailures(ctx, &client.ReportFailuresParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Limit: &f.limit}))
@@ -236,16 +236,16 @@ func drawFailures(t *table, failures []runlog.Failure) {
 		for i, name := range f.Jobs {
 			jobs[i] = string(name)
 		}
-		t.row(cell(f.Fingerprint, noteWidth), strconv.Itoa(f.Attempts), instant(f.First), instant(f.Last), cell(strings.Join(jobs, " "), noteWidth), string(f.LastRun))
+		t.row(t.cell(f.Fingerprint, noteWidth), strconv.Itoa(f.Attempts), instant(f.First), instant(f.Last), t.cell(strings.Join(jobs, " "), noteWidth), string(f.LastRun))
 	}
 }
 
 func newRepairCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair DAY",
-		Short: "Make the reports of a day anew from its runs",
-		Long: "Make the counts of a day, in UTC, anew from the runs of the history. Nothing but a change of the database by hand makes\n" +
-			"that necessary. The day must have been over for an hour, where ClickHouse keeps the history.",
+		Short: "Rebuild the reports of a day",
+		Long: "Rebuild the reports of a day (UTC) from the runs in the history. You need this only after changing\n" +
+			"the database by hand. With ClickHouse, the day must have ended at least an hour ago.",
 		Example: "  carillon report repair 2026-03-01",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -261,7 +261,7 @@ func newRepairCommand() *cobra.Command {
 		if _, err := client.Read[client.None](api.RepairReports(cmd.Context(), args[0])); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the reports of %s are what its runs say\n", args[0])
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "reports of %s rebuilt\n", args[0])
 		return err
 	}
 	return cmd

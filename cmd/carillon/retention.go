@@ -22,20 +22,22 @@ import (
 func newRetentionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retention",
-		Short: "Say how long history is kept, by job, group and for all",
-		Long: "Runs and log lines are kept as the rule for their job says, else as that for its group, else as the default. Log lines go by\n" +
-			"whole days (UTC), which gives the disk back at once. A change holds within the minute: runs go as the new rules say, and lines\n" +
-			"that are there no later than under the old ones, and sooner once all jobs of their day and class allow it.",
+		Short: "Manage how long history is kept",
+		Long: "The rule of a job comes before the rule of its group, and that before the default. Log lines are\n" +
+			"deleted by whole days (UTC), which frees the disk at once. A change applies within a minute. Runs\n" +
+			"follow the new rules. Existing log lines are deleted under the old rules at the latest, and\n" +
+			"earlier if all jobs of their day and class allow it.",
+		Example: "  carillon get retention\n  carillon retention preview --logs 3d\n  carillon retention set --logs 14d",
 	}
-	cmd.AddCommand(newRetentionGetCommand(), newRetentionSetCommand(), newRetentionPreviewCommand())
+	cmd.AddCommand(newRetentionSetCommand(), newRetentionPreviewCommand())
 	return cmd
 }
 
-func newRetentionGetCommand() *cobra.Command {
+func newGetRetentionCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "get",
-		Short:   "Show the rules",
-		Example: "  carillon retention get\n  carillon retention get -o json",
+		Use:     "retention",
+		Short:   "Show the retention rules",
+		Example: "  carillon get retention\n  carillon get retention -o json",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
@@ -59,7 +61,7 @@ func newRetentionSetCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "set",
-		Short: "Change a rule, after showing what it does to the disk",
+		Short: "Change a retention rule, with a preview",
 		Example: "  carillon retention set --logs 14d                          # the default\n" +
 			"  carillon retention set --group billing --runs 365d --logs 90d\n" +
 			"  carillon retention set --job ops/chatty --logs 1d --yes\n" +
@@ -69,8 +71,8 @@ func newRetentionSetCommand() *cobra.Command {
 	}
 	r := newRemote(cmd)
 	rule.add(cmd)
-	cmd.Flags().StringVar(&note, "note", "", "why, for the record")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
 		if err != nil {
@@ -94,7 +96,7 @@ func newRetentionSetCommand() *cobra.Command {
 			if err := t.write(cmd.ErrOrStderr()); err != nil {
 				return err
 			}
-			if err := confirm(cmd, "Keep history so?"); err != nil {
+			if err := confirm(cmd, "Apply this rule?"); err != nil {
 				return err
 			}
 		}
@@ -115,8 +117,9 @@ func newRetentionPreviewCommand() *cobra.Command {
 	var rule ruleFlags
 	cmd := &cobra.Command{
 		Use:   "preview",
-		Short: "Show what a rule would do to the disk",
-		Long:  "Show what is there, what is deleted at the next look, which is hourly, and what comes of the rules in the long run if each day\nbrings as much as those of the last week. Without flags it is about the rules as they are.",
+		Short: "Preview the effect of a rule on the disk",
+		Long: "Show the present disk usage, what the next hourly cleanup deletes, and the long-term usage if each\n" +
+			"day adds as much as those of the last week. Without flags, preview the present rules.",
 		Example: "  carillon retention preview\n" +
 			"  carillon retention preview --group billing --logs 3d",
 		Args: cobra.NoArgs,
@@ -159,12 +162,12 @@ type ruleFlags struct {
 func (f *ruleFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.group, "group", "", "the rule for an executor `group`")
 	cmd.Flags().StringVar(&f.job, "job", "", "the rule for a `job`")
-	cmd.Flags().Var(durationFlag{to: &f.runs}, "runs", "how long to keep runs, as in 90d")
-	cmd.Flags().Var(durationFlag{to: &f.logs}, "logs", "how long to keep log lines, as in 7d")
-	cmd.Flags().BoolVar(&f.remove, "remove", false, "have the next wider rule hold instead")
-	cmd.Flags().Var(durationFlag{to: &f.audit}, "audit", "how long to keep who changed what, as in 1825d")
-	cmd.Flags().Var(durationFlag{to: &f.alerts}, "alerts", "how long to keep incidents and the messages about them, as in 400d")
-	cmd.Flags().Var(durationFlag{to: &f.discrepancies}, "discrepancies", "how long to keep discrepancies of the ledger, as in 400d")
+	cmd.Flags().Var(durationFlag{to: &f.runs}, "runs", "how long to keep runs, such as 90d")
+	cmd.Flags().Var(durationFlag{to: &f.logs}, "logs", "how long to keep log lines, such as 7d")
+	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove this rule, so that the group rule or the default applies")
+	cmd.Flags().Var(durationFlag{to: &f.audit}, "audit", "how long to keep the audit log, such as 1825d")
+	cmd.Flags().Var(durationFlag{to: &f.alerts}, "alerts", "how long to keep incidents and their notifications, such as 400d")
+	cmd.Flags().Var(durationFlag{to: &f.discrepancies}, "discrepancies", "how long to keep discrepancies of the ledger, such as 400d")
 	cmd.MarkFlagsMutuallyExclusive("group", "job")
 }
 
@@ -184,18 +187,18 @@ func (f *ruleFlags) apply(r job.Retention) (job.Retention, error) {
 	}
 	switch {
 	case f.remove && (keep != job.Keep{}):
-		return r, errors.New("--remove needs no --runs or --logs")
+		return r, errors.New("--remove cannot be used with --runs or --logs")
 	case f.remove && f.group != "":
 		delete(r.Groups, f.group)
 	case f.remove && f.job != "":
 		delete(r.Jobs, job.Name(f.job))
 	case f.remove:
-		return r, errors.New("--remove needs --group or --job: the default always holds")
+		return r, errors.New("--remove needs --group or --job; the default cannot be removed")
 	case (facts != job.KeepFacts{}) && (f.group != "" || f.job != ""):
-		return r, errors.New("--audit, --alerts and --discrepancies are not of one group or job")
+		return r, errors.New("--audit, --alerts and --discrepancies cannot be set for one group or job")
 	case keep == job.Keep{} && facts != job.KeepFacts{}:
 	case keep == job.Keep{}:
-		return r, errors.New("say how long: --runs, --logs, --audit, --alerts or --discrepancies")
+		return r, errors.New("set a duration with --runs, --logs, --audit, --alerts or --discrepancies")
 	case f.group != "":
 		r.Groups[f.group] = over(keep, r.Groups[f.group])
 	case f.job != "":
@@ -254,7 +257,7 @@ func drawRetention(t *table, item *client.RetentionItem) {
 	t.line("")
 	t.line("audit " + shownKeep(facts.Audit) + ", alerts " + shownKeep(facts.Alerts) + ", discrepancies " + shownKeep(facts.Discrepancies))
 	if item.Revision != 0 {
-		t.line("since " + instant(item.ChangedAt) + " by " + cell(item.Author, 40))
+		t.line("since " + instant(item.ChangedAt) + " by " + t.cell(item.Author, 40))
 	}
 }
 
@@ -301,7 +304,7 @@ func size(n int64) string {
 // confirm asks a person whether to go on. Where there is none, it is wrong usage.
 func confirm(cmd *cobra.Command, question string) error {
 	if !isTerminal(cmd.InOrStdin()) {
-		return usage(errors.New("add --yes if that is meant. Nothing was changed"))
+		return usage(errors.New("standard input is not a terminal; confirm with --yes. Nothing was changed"))
 	}
 	_, _ = fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
 	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')

@@ -10,17 +10,17 @@ import (
 func TestRetentionIsShownPreviewedAndChanged(t *testing.T) {
 	s := newTerminal(t)
 	const facts = "\naudit 1825d, alerts 400d, discrepancies 400d\n"
-	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n"+facts, "", "retention", "get")
-	s.wantError(exitUsage, "carillon: say how long: --runs, --logs, --audit, --alerts or --discrepancies", "", "retention", "set")
+	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n"+facts, "", "get", "retention")
+	s.wantError(exitUsage, "carillon: set a duration with --runs, --logs, --audit, --alerts or --discrepancies", "", "retention", "set")
 	s.wantError(exitUsage, "carillon: --remove needs --group or --job", "", "retention", "set", "--remove")
 	s.wantError(exitUsage, "carillon: groups.ops.logs", "", "retention", "set", "--group", "ops", "--logs", "1m")
 
 	code, out, errOut := s.run("", "retention", "set", "--group", "ops", "--logs", "30d")
-	if code != exitUsage || out != "" || !strings.Contains(errOut, "in the long run") || !strings.Contains(errOut, "add --yes") {
+	if code != exitUsage || out != "" || !strings.Contains(errOut, "in the long run") || !strings.Contains(errOut, "confirm with --yes") {
 		t.Errorf("without a terminal and --yes the exit code is %d: %s%s", code, out, errOut)
 	}
-	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n"+facts, "", "retention", "get")
-	s.wantError(exitUsage, "carillon: --audit, --alerts and --discrepancies are not of one group or job", "", "retention", "set", "--group", "ops", "--audit", "30d")
+	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n"+facts, "", "get", "retention")
+	s.wantError(exitUsage, "carillon: --audit, --alerts and --discrepancies cannot be set for one group or job", "", "retention", "set", "--group", "ops", "--audit", "30d")
 
 	set := func(want string, args ...string) {
 		t.Helper()

@@ -27,18 +27,20 @@ func execute(ctx context.Context, root *cobra.Command, args []string, in io.Read
 func newRoot(commands ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "carillon",
-		Short: "Cron for many machines, that can prove that it fired",
-		Long: "Carillon runs jobs across machines, and records for each fire of a schedule the run\n" +
-			"that it led to, or why there was none.\n\n" + exitCodesHelp,
+		Short: "Distributed job scheduler that can prove that every job fired",
+		Long: "Carillon schedules jobs across machines. For each fire of a schedule, it records the run\n" +
+			"or the reason why there was none.\n\n" + exitCodesHelp,
 		Example: "  carillon dev                                  # everything in one process\n" +
 			"  carillon apply -f examples/jobs               # save jobs\n" +
-			"  carillon import crontab examples/crontab      # or bring them along\n" +
+			"  carillon import crontab examples/crontab      # or import them\n" +
 			"  carillon get jobs\n" +
 			"  carillon run default/disk-usage --wait\n" +
 			"  carillon logs default/slow-count -f",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("carillon {{.Version}}\n")
 	root.AddCommand(commands...)
 	markUsage(root)
 	return root
@@ -77,7 +79,7 @@ func oneOfItsCommands(cmd *cobra.Command, args []string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	text := fmt.Sprintf("unknown command %q", args[0])
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		text += "; is it " + strings.Join(like, " or ") + "?"
+		text += "; did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return fmt.Errorf("%s", text)
 }

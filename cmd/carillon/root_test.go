@@ -12,9 +12,9 @@ import (
 
 func allCommands() []*cobra.Command {
 	root := newRoot(newDevCommand(), newServerCommand(), newExecutorCommand(), newBenchCommand(),
-		newApplyCommand(), newGetCommand(), newRunCommand(), newRetryCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(), newRestoreCommand(),
-		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand(), newChangesCommand())
+		newApplyCommand(), newGetCommand(), newRunCommand(), newRerunCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
+		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(), newRollbackCommand(),
+		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand(), newAuditLogCommand())
 	all := []*cobra.Command{root}
 	for i := 0; i < len(all); i++ {
 		all = append(all, all[i].Commands()...)
@@ -45,5 +45,25 @@ func TestEveryStatusHasAnExitCodeOrIsNoEnd(t *testing.T) {
 	slices.Sort(codes)
 	if got := len(slices.Compact(codes)); got != 7 { // 0, 1 for no end, and five; two statuses share one
 		t.Errorf("%d different exit codes", got)
+	}
+}
+
+func TestTheVersionIsAFlagToo(t *testing.T) {
+	var out strings.Builder
+	if code := execute(t.Context(), newRoot(commands()...), []string{"--version"}, strings.NewReader(""), &out, &out); code != 0 || out.String() != "carillon "+version()+"\n" {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+}
+
+func TestNothingIsCutInAFile(t *testing.T) {
+	long := strings.Repeat("long ", 100)
+	draw := func(t *table) { t.row("x", t.cell(long, noteWidth)); t.line(t.shortJSON(long)) }
+	var file strings.Builder
+	if err := asTable.show(&file, nil, draw); err != nil || strings.Contains(file.String(), "…") || strings.Count(file.String(), "long") != 200 {
+		t.Errorf("a file has (%v)\n%s", err, file.String())
+	}
+	var shown strings.Builder
+	if err := asTable.show(&screen{file: &shown}, nil, draw); err != nil || strings.Count(shown.String(), "…") != 2 {
+		t.Errorf("a terminal has (%v)\n%s", err, shown.String())
 	}
 }

@@ -29,11 +29,12 @@ func newRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run JOB... | --group GROUP | --query TEXT | --last STATUS",
 		Short: "Run jobs now",
-		Long: "Run a job now, whatever its schedule says, and print the run's id. With --early it is\n" +
-			"in the place of a fire that is ahead, which is skipped when it comes. With --wait the\n" +
-			"exit code tells how the run ended: 0 succeeded, 10 failed, 11 timed out, 12 cancelled,\n" +
-			"13 lost, 14 skipped or missed.\n\n" +
-			"Several jobs, or all that a filter selects, are run after a question, with their own parameters and labels.",
+		Long: "Run a job now, regardless of its schedule, and print the id of the run. With --early, it runs an\n" +
+			"upcoming fire now; that fire is then skipped at its time. With --wait, the exit code is the\n" +
+			"outcome of the run: 0 succeeded, 10 failed, 11 timed out, 12 cancelled, 13 lost, 14 skipped or\n" +
+			"missed.\n\n" +
+			"Several jobs, or all that a filter selects, are run after a confirmation, with their own\n" +
+			"parameters and labels.",
 		Example: "  carillon run ops/backup\n" +
 			"  carillon run ops/backup --wait && echo saved\n" +
 			"  carillon run ops/backup --early next\n" +
@@ -44,15 +45,15 @@ func newRunCommand() *cobra.Command {
 		Args: c.args,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&params, "params", "", "any `JSON` value, in the place of the job's parameters")
-	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; together they take the place of the job's")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the run")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the run's log as it comes, and wait for its end")
+	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the job")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
 	cmd.Flags().StringVar(&params, "param", "", "the same as --params")
 	if err := cmd.Flags().MarkHidden("param"); err != nil {
 		panic("BUG: hide a flag that is not there: " + err.Error())
 	}
-	early.flag(cmd, "early", "in the place of the fire at this `instant`, in RFC 3339, or of the next one")
+	early.flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
 	for _, other := range []string{"params", "param", "label"} {
 		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
@@ -62,7 +63,7 @@ func newRunCommand() *cobra.Command {
 		if len(args) != 1 || c.dryRun {
 			for _, flag := range []string{"params", "param", "label", "early", "wait", "follow"} {
 				if cmd.Flags().Changed(flag) {
-					return usage(errors.New("--" + flag + " goes together with one job"))
+					return usage(errors.New("--" + flag + " can be used with one job only"))
 				}
 			}
 			return r.changeJobs(cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")

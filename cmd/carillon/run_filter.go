@@ -14,26 +14,26 @@ import (
 type runFilter struct {
 	jobs, statuses, causes           []string
 	group, instance, since, from, to string
-	parent, retryOf                  string
+	parent, rerunOf                  string
 	retried, attempts                bool
 }
 
 // flags adds the flags to cmd. only is how their help begins: "only" or "all".
 func (f *runFilter) flags(cmd *cobra.Command, only string) {
-	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, only+" runs of this `job`, or these")
+	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, only+" runs of this `job`; can be repeated")
 	cmd.Flags().StringVar(&f.group, "group", "", only+" runs of this executor `group`")
-	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, only+" runs with this `status`, or these")
-	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs for this `cause`, or these")
-	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that run after this `run`")
-	cmd.Flags().StringVar(&f.retryOf, "retry-of", "", only+" runs that do this `run` again; see carillon retry")
-	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs that were tried again")
+	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, only+" runs with this `status`; can be repeated")
+	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs with this `cause`; can be repeated")
+	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that follow this `run`")
+	cmd.Flags().StringVar(&f.rerunOf, "rerun-of", "", only+" reruns of this `run`")
+	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs with more than one attempt")
 	cmd.Flags().StringVar(&f.instance, "instance", "", only+" runs on this `instance`")
 	cmd.Flags().StringVar(&f.since, "since", "", only+" fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.from, "from", "", only+" fires at or after this `instant`, in RFC 3339")
-	cmd.Flags().StringVar(&f.to, "to", "", only+" fires before this `instant`, in RFC 3339")
+	cmd.Flags().StringVar(&f.from, "from", "", only+" fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.to, "to", "", only+" fires before this `time` (RFC 3339)")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
-	cmd.MarkFlagsMutuallyExclusive("retry-of", "parent")
-	cmd.MarkFlagsMutuallyExclusive("retry-of", "cause")
+	cmd.MarkFlagsMutuallyExclusive("rerun-of", "parent")
+	cmd.MarkFlagsMutuallyExclusive("rerun-of", "cause")
 	complete(cmd, "status", words[string](job.Statuses)...)
 	complete(cmd, "cause", words[string](job.Causes)...)
 }
@@ -41,7 +41,7 @@ func (f *runFilter) flags(cmd *cobra.Command, only string) {
 // given reports whether there is a filter.
 func (f *runFilter) given() bool {
 	return len(f.jobs)+len(f.statuses)+len(f.causes) > 0 || f.retried ||
-		f.group+f.instance+f.since+f.from+f.to+f.parent+f.retryOf != ""
+		f.group+f.instance+f.since+f.from+f.to+f.parent+f.rerunOf != ""
 }
 
 // params returns the filter as the API takes it. --since counts back from now.
@@ -53,7 +53,7 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		Status:   client.OptionalList(words[job.Status](f.statuses)),
 		Cause:    client.OptionalList(words[job.Cause](f.causes)),
 		Parent:   client.Optional(f.parent),
-		RetryOf:  client.Optional(f.retryOf),
+		RetryOf:  client.Optional(f.rerunOf),
 	}
 	if f.retried {
 		p.MinAttempt = new(2)
@@ -77,7 +77,7 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		}
 		t, err := time.Parse(time.RFC3339, bound.text)
 		if err != nil {
-			return p, fmt.Errorf("%s %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
+			return p, fmt.Errorf("%s %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
 		}
 		*bound.into = &t
 	}
@@ -92,7 +92,7 @@ func (f *runFilter) bulk(now time.Time) (*client.RunFilter, error) {
 	}
 	b := &client.RunFilter{
 		Job: f.jobs, Group: f.group, Status: words[job.Status](f.statuses), Cause: words[job.Cause](f.causes),
-		Instance: f.instance, Parent: f.parent, RetryOf: f.retryOf,
+		Instance: f.instance, Parent: f.parent, RetryOf: f.rerunOf,
 	}
 	if p.MinAttempt != nil {
 		b.MinAttempt = *p.MinAttempt

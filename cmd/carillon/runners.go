@@ -23,8 +23,8 @@ type runnerOptions struct {
 }
 
 func (o *runnerOptions) flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&o.allow, "allow", job.TaskKinds[1:], "the `kinds` of task to run: shell, command, http, script; or single languages of scripts: "+strings.Join(job.Languages, ", "))
-	f.StringSliceVar(&o.httpAllow, "http-allow", nil, "private `hosts`, addresses and networks that http tasks may call, such as localhost:8080 or 10.0.0.0/8 (default none)")
+	f.StringSliceVar(&o.allow, "allow", job.TaskKinds[1:], "task `kinds` to run: shell, command, http, script, or script languages: "+strings.Join(job.Languages, ", "))
+	f.StringSliceVar(&o.httpAllow, "http-allow", nil, "private `hosts`, addresses and networks that http tasks can call, such as localhost:8080 or 10.0.0.0/8 (default none)")
 }
 
 // split returns the kinds that are allowed, and the languages of scripts. A language
@@ -37,7 +37,7 @@ func (o *runnerOptions) split() (kinds, languages []string, err error) {
 		case slices.Contains(job.Languages, word):
 			languages = append(languages, word)
 		default:
-			return nil, nil, &job.InvalidError{Field: "allow", Reason: fmt.Sprintf("%q must be one of %s, or a language of scripts: %s", word, strings.Join(job.TaskKinds, ", "), strings.Join(job.Languages, ", "))}
+			return nil, nil, &job.InvalidError{Field: "allow", Reason: fmt.Sprintf("%q must be one of %s, or a script language: %s", word, strings.Join(job.TaskKinds, ", "), strings.Join(job.Languages, ", "))}
 		}
 	}
 	if slices.Contains(kinds, job.KindScript) {

@@ -31,12 +31,12 @@ func newSearchCommand() *cobra.Command {
 	var run, colour string
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
-		Short: "Find lines in the logs of all runs",
-		Long: "Find lines that have all of the words, in any order and case, newest run first. What stands in double quotes within\n" +
-			"an argument must stand so in the line. Each line is shown with its job, run, attempt and number; lines around it,\n" +
-			"which --context asks for, have a \"-\" after the number.\n" +
-			"--count 24 shows instead how many such lines there are in each 24th of the range, which is the last seven days by default.\n" +
-			"With -o json each line is an object of its own, with highlights, before and after.",
+		Short: "Search the logs of all runs",
+		Long: "Find log lines that contain all words, in any order and case, newest run first. Text in double\n" +
+			"quotes inside an argument must match as a phrase. Each line is shown with its job, run, attempt\n" +
+			"and number. Context lines (--context) have a \"-\" after the number. --count 24 divides the range\n" +
+			"(by default the last seven days) into 24 intervals and counts the lines in each. With -o json,\n" +
+			"each line is a JSON object with highlights, before and after.",
 		Example: "  carillon search timeout db-7\n" +
 			"  carillon search '\"connection refused\"' --group billing --since 7d -C 3\n" +
 			"  carillon search --level error --job ops/backup --since 24h -o json\n" +
@@ -45,18 +45,18 @@ func newSearchCommand() *cobra.Command {
 			"  carillon search deadlock --run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringSliceVar(&levels, "level", nil, "only lines of this `level`, or these")
-	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only lines of this `job`, or these")
+	cmd.Flags().StringSliceVar(&levels, "level", nil, "only lines of this `level`; can be repeated")
+	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only lines of this `job`; can be repeated")
 	cmd.Flags().StringVar(&f.group, "group", "", "only lines of this executor `group`")
 	cmd.Flags().StringVar(&run, "run", "", "only lines of this `run`")
-	cmd.Flags().StringVar(&f.since, "since", "", "only of fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.from, "from", "", "only of fires at or after this `instant`, in RFC 3339")
-	cmd.Flags().StringVar(&f.to, "to", "", "only of fires before this `instant`, in RFC 3339")
-	cmd.Flags().IntVar(&limit, "limit", 100, "the most lines to show; 0 is all")
-	cmd.Flags().IntVarP(&around, "context", "C", 0, "how many `lines` before and after each to show too, at most 20")
-	cmd.Flags().IntVar(&parts, "count", 0, "count the lines in so many `parts` of the range, at most 240, and show none")
-	cmd.Flags().StringVar(&colour, "color", "auto", "whether to mark what was found: auto is on a terminal, unless NO_COLOR is set; always; never")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "show lines as they are printed, 500 a second at most, until it is interrupted")
+	cmd.Flags().StringVar(&f.since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.from, "from", "", "only fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.to, "to", "", "only fires before this `time` (RFC 3339)")
+	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of lines to show; 0 shows all")
+	cmd.Flags().IntVarP(&around, "context", "C", 0, "number of context `lines` before and after each line, at most 20")
+	cmd.Flags().IntVar(&parts, "count", 0, "count the lines in this number of `intervals`, at most 240, instead of showing them")
+	cmd.Flags().StringVar(&colour, "color", "auto", "highlight matches: auto (on a terminal, unless NO_COLOR is set), always or never")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream new lines until interrupted, at most 500 per second")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 	for _, other := range []string{"since", "from", "to", "run", "context", "count", "limit"} {
 		cmd.MarkFlagsMutuallyExclusive("follow", other)
@@ -76,9 +76,9 @@ func newSearchCommand() *cobra.Command {
 		case !slices.Contains([]string{"auto", "always", "never"}, colour):
 			return usage(errors.New("--color must be auto, always or never"))
 		case r.output == asYAML:
-			return usage(errors.New("-o yaml is not for logs; use json"))
+			return usage(errors.New("-o yaml is not supported for logs; use -o json"))
 		case len(args) == 0 && len(levels) == 0 && run == "" && !follow:
-			return usage(errors.New("say what to look for: words, --level or --run"))
+			return usage(errors.New("set what to search for: words, --level or --run"))
 		}
 		runs, err := f.params(time.Now())
 		if err != nil {
@@ -116,7 +116,11 @@ func newSearchCommand() *cobra.Command {
 			return watchLogs(cmd, api, query, hitPrinter{w: out, json: r.output == asJSON})
 		}
 		p := hitPrinter{w: out, json: r.output == asJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
-		return search(cmd.Context(), api, params, limit, p)
+		found, err := search(cmd.Context(), api, params, limit, p)
+		if err == nil && found == 0 && !p.json {
+			cmd.PrintErrln("no lines found") // not among the lines, of which there are none
+		}
+		return err
 	}
 	return cmd
 }
@@ -127,7 +131,7 @@ func watchLogs(cmd *cobra.Command, api *client.API, query url.Values, p hitPrint
 	errOut := cmd.ErrOrStderr()
 	return api.Watch(cmd.Context(), query, interruption(errOut), func(lines []client.LogLine, rate client.LogRate) error {
 		if rate.Lines > rate.Shown {
-			_, _ = fmt.Fprintf(errOut, "%d lines a second, %d of them shown\n", rate.Lines, rate.Shown)
+			_, _ = fmt.Fprintf(errOut, "%d lines per second; %d shown\n", rate.Lines, rate.Shown)
 		}
 		hits := make([]client.LogHit, len(lines))
 		for i := range lines {
@@ -149,7 +153,7 @@ func showsColour(w io.Writer) bool {
 }
 
 // search prints pages of lines as they come, until there are limit of them.
-func search(ctx context.Context, api *client.API, params client.SearchLogsParams, limit int, p hitPrinter) error {
+func search(ctx context.Context, api *client.API, params client.SearchLogsParams, limit int, p hitPrinter) (found int, err error) {
 	for left := limit; ; {
 		n := maxHits
 		if limit > 0 {
@@ -158,14 +162,15 @@ func search(ctx context.Context, api *client.API, params client.SearchLogsParams
 		params.Limit = &n
 		page, err := client.Read[client.LogHits](api.SearchLogs(ctx, &params))
 		if err != nil {
-			return err
+			return found, err
 		}
 		if err := p.print(page.Items); err != nil {
-			return err
+			return found, err
 		}
+		found += len(page.Items)
 		left -= len(page.Items)
 		if page.Next == "" || limit > 0 && left <= 0 {
-			return nil
+			return found, nil
 		}
 		params.Cursor = &page.Next
 	}

@@ -27,6 +27,6 @@ func drawHitCounts(t *table, h client.LogHistogram) {
 		t.row(cells...)
 	}
 	if !h.Complete {
-		t.line("Lines of runs before " + instant(h.Since) + " were not counted: it would have taken longer than two seconds.")
+		t.line("Lines of runs before " + instant(h.Since) + " were not counted, because counting took longer than two seconds.")
 	}
 }

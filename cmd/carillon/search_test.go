@@ -47,5 +47,8 @@ func TestASearchShowsWhatItFoundAndTheLinesAround(t *testing.T) {
 		t.Errorf("as JSON a hit is %s", out)
 	}
 	s.wantError(exitUsage, "carillon: --context", "", "search", "x", "-C", "21")
-	s.wantError(exitUsage, "carillon: say what", "", "search")
+	if code, out, e := s.run("", "search", "unheard-of"); code != 0 || out != "" || e != "no lines found\n" {
+		t.Errorf("a search without a hit ends with code %d: %q, %q", code, out, e)
+	}
+	s.wantError(exitUsage, "carillon: set what to search for", "", "search")
 }

@@ -26,16 +26,16 @@ const (
 func newSecretCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",
-		Short: "Secrets of executor groups, which runs get by reference",
-		Long: "Secrets of executor groups. A job names those that its runs get (task.secrets); only the group's executors can read\n" +
-			"them, and they keep them out of logs. To begin with: make a master key for the servers, and from it a key for each\n" +
-			"group's executors. \"carillon dev\" has done so already.",
+		Short: "Manage the secrets of executor groups",
+		Long: "A job names the secrets that its runs get (task.secrets). Only the executors of the group can read\n" +
+			"them, and they mask them in logs. To start, create a master key for the servers, and from it a key\n" +
+			"for the executors of each group. \"carillon dev\" does this for you.",
 		Example: "  carillon secret keygen > master.key                                    # once, for the servers: --master-key\n" +
 			"  carillon secret key -g billing --master-key master.key > billing.key   # for executors: --secret-key\n" +
 			"  carillon secret set db-password -g billing < password.txt\n" +
-			"  carillon secret list -g billing",
+			"  carillon get secrets -g billing",
 	}
-	cmd.AddCommand(newSecretSetCommand(), newSecretListCommand(), newSecretDeleteCommand(), newSecretKeygenCommand(), newSecretKeyCommand())
+	cmd.AddCommand(newSecretSetCommand(), newSecretDeleteCommand(), newSecretKeygenCommand(), newSecretKeyCommand())
 	return cmd
 }
 
@@ -51,9 +51,10 @@ func newSecretSetCommand() *cobra.Command {
 	var group, file, description string
 	cmd := &cobra.Command{
 		Use:   "set NAME",
-		Short: "Create or replace a secret, read from standard input",
-		Long: "Create or replace a secret. Its value is read from a file or standard input, so that it is in no history of a shell;\n" +
-			"a line end at its end is left out. Runs that begin from then on get it.",
+		Short: "Create or replace a secret",
+		Long: "Create or replace a secret. The value is read from standard input or a file, so it does not appear\n" +
+			"in the shell history; a newline at its end is removed. Runs that start afterwards get the new\n" +
+			"value.",
 		Example: "  carillon secret set db-password --group billing < password.txt\n" +
 			"  pass show billing/api | carillon secret set api-token -g billing --description \"of the mail provider\"\n" +
 			"  carillon secret set tls-key -g billing --from-file key.pem",
@@ -61,8 +62,8 @@ func newSecretSetCommand() *cobra.Command {
 	}
 	r := newRemote(cmd)
 	groupFlag(cmd, &group)
-	cmd.Flags().StringVar(&file, "from-file", "-", "the `file` with the value; - is standard input")
-	cmd.Flags().StringVar(&description, "description", "", "what it is")
+	cmd.Flags().StringVar(&file, "from-file", "-", "read the value from this `file`; - is standard input")
+	cmd.Flags().StringVar(&description, "description", "", "description of the secret")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), job.CheckSecretName("secret", args[0])); err != nil {
 			return usage(err)
@@ -95,7 +96,7 @@ func readSecret(cmd *cobra.Command, file string) (string, error) {
 		defer func() { _ = f.Close() }()
 		from = f
 	} else if isTerminal(from) {
-		cmd.PrintErrln("Type the value, which is shown, then Enter and Ctrl-D.")
+		cmd.PrintErrln("Type the value (it is visible), then Enter and Ctrl-D.")
 	}
 	data, err := io.ReadAll(io.LimitReader(from, bus.MaxSecret+3)) // enough to see that it is too long
 	if err != nil {
@@ -104,12 +105,12 @@ func readSecret(cmd *cobra.Command, file string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-func newSecretListCommand() *cobra.Command {
+func newGetSecretsCommand() *cobra.Command {
 	var group string
 	cmd := newListCommand(&cobra.Command{
-		Use:     "list",
-		Short:   "The secrets of a group, without their values",
-		Example: "  carillon secret list --group billing",
+		Use:     "secrets",
+		Short:   "List the secrets of a group, without values",
+		Example: "  carillon get secrets --group billing",
 	}, func(ctx context.Context, api *client.API) (client.SecretList, error) {
 		if err := job.CheckSlug("group", group); err != nil {
 			return client.SecretList{}, usage(err)
@@ -127,7 +128,7 @@ func drawSecrets(t *table, secrets client.SecretList) {
 	}
 	t.row("SECRET", "UPDATED", "BY", "KEY", "JOBS", "DESCRIPTION")
 	for _, s := range secrets.Items {
-		t.row(s.Secret, instant(s.UpdatedAt), cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), cell(s.Description, noteWidth))
+		t.row(s.Secret, instant(s.UpdatedAt), t.cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), t.cell(s.Description, noteWidth))
 	}
 }
 
@@ -135,7 +136,7 @@ func newSecretDeleteCommand() *cobra.Command {
 	var group string
 	cmd := &cobra.Command{
 		Use:     "delete NAME...",
-		Short:   "Delete secrets; runs that ask for them fail",
+		Short:   "Delete secrets; runs that need them fail",
 		Example: "  carillon secret delete old-token --group billing",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -159,7 +160,7 @@ func newSecretDeleteCommand() *cobra.Command {
 		})
 		return errors.Join(r.output.show(cmd.OutOrStdout(), gone, func(t *table) {
 			for _, name := range gone {
-				t.line("secret " + group + "/" + name + " is deleted")
+				t.line("secret " + group + "/" + name + " deleted")
 			}
 		}), err)
 	}
@@ -169,9 +170,10 @@ func newSecretDeleteCommand() *cobra.Command {
 func newSecretKeygenCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "keygen",
-		Short: "Make a master key for the servers, and print it",
-		Long: "Make a master key and print it. Servers with the role api get it, by --master-key or " + masterKeyVariable + "; from it\n" +
-			"\"carillon secret key\" makes the keys of executors. Whoever has it can read all secrets: keep it as such.",
+		Short: "Create a master key for the servers",
+		Long: "Create a master key and print it. Pass it to servers with the role api, with --master-key or\n" +
+			masterKeyVariable + ". \"carillon secret key\" derives the keys of executors from it. Anyone with\n" +
+			"the master key can read all secrets.",
 		Example: "  (umask 077; carillon secret keygen > master.key)",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -185,9 +187,10 @@ func newSecretKeyCommand() *cobra.Command {
 	var group, file string
 	cmd := &cobra.Command{
 		Use:   "key",
-		Short: "Print the key of a group's executors",
-		Long: "Print the key with which the executors of a group read its secrets, and no other's. They get it by --secret-key or\n" +
-			secretKeyVariable + ". It follows from the master key, so it can be printed again; no server is asked.",
+		Short: "Print the secret key of a group",
+		Long: "Print the key that lets the executors of a group read its secrets, and no others. Pass it to them\n" +
+			"with --secret-key or " + secretKeyVariable + ". It is derived from the master key, without a server,\n" +
+			"so you can print it again.",
 		Example: "  (umask 077; carillon secret key -g billing --master-key master.key > billing.key)",
 		Args:    cobra.NoArgs,
 	}

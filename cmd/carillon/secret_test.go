@@ -9,9 +9,9 @@ import (
 
 func TestSecretsAreSetUsedAndDeleted(t *testing.T) {
 	s := newTerminal(t)
-	s.want("no secrets\n", "", "secret", "list", "-g", "default")
+	s.want("no secrets\n", "", "get", "secrets", "-g", "default")
 	s.want("secret default/db is set\n", "pa55word\n", "secret", "set", "db", "-g", "default", "--description", "of the ledger")
-	_, out, _ := s.run("", "secret", "list", "-g", "default")
+	_, out, _ := s.run("", "get", "secrets", "-g", "default")
 	if !strings.Contains(out, "of the ledger") || strings.Contains(out, "pa55word") {
 		t.Errorf("the list is\n%s", out)
 	}
@@ -20,7 +20,7 @@ func TestSecretsAreSetUsedAndDeleted(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(out, "*** 8\n") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errOut)
 	}
-	s.want("secret default/db is deleted\n", "", "secret", "delete", "db", "-g", "default")
+	s.want("secret default/db deleted\n", "", "secret", "delete", "db", "-g", "default")
 	s.wantError(exitNotFound, "carillon: not found: secret db of group default\n", "", "secret", "delete", "db", "-g", "default")
 	s.wantError(exitUsage, "carillon: secret \"a b\" must name a secret", "x", "secret", "set", "a b", "-g", "default")
 }
@@ -56,19 +56,19 @@ func TestAnEarlierVersionIsComparedAndRestored(t *testing.T) {
 	save("echo one")
 	save("echo two")
 	change := "changed  job  default/report\n    ~ task.script.source: \"echo two\" -> \"echo one\"\n1 changed"
-	s.want(change+" (dry run: nothing was saved)\n", "", "restore", "default/report", "--version", "1", "--dry-run")
-	s.want(change+"\n", "", "restore", "default/report", "--version", "1")
+	s.want(change+" (dry run: nothing was saved)\n", "", "rollback", "default/report", "--version", "1", "--dry-run")
+	s.want(change+"\n", "", "rollback", "default/report", "--version", "1")
 	_, out, _ := s.run("", "get", "versions", "default/report")
 	lines := strings.Split(out, "\n")
-	if len(lines) != 5 || !strings.HasPrefix(lines[1], "3 ") || !strings.Contains(lines[1], "script: shell echo one") || !strings.Contains(lines[1], "version 1 restored") {
+	if len(lines) != 5 || !strings.HasPrefix(lines[1], "3 ") || !strings.Contains(lines[1], "script: shell echo one") || !strings.Contains(lines[1], "rolled back to version 1") {
 		t.Errorf("the versions are\n%s", out)
 	}
 	s.want("default/report deleted\n", "", "delete", "default/report")
-	s.want("created  job  default/report\n1 created\n", "", "restore", "default/report", "--version", "2")
+	s.want("created  job  default/report\n1 created\n", "", "rollback", "default/report", "--version", "2")
 	code, out, _ := s.run("", "run", "default/report", "--follow")
 	if code != 0 || !strings.HasPrefix(out, "two\n") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	s.wantError(exitNotFound, "carillon: not found: version 9 of job default/report", "", "restore", "default/report", "--version", "9")
-	s.wantError(exitNotFound, "carillon: not found", "", "restore", "default/report", "--version", "4") // the deletion
+	s.wantError(exitNotFound, "carillon: not found: version 9 of job default/report", "", "rollback", "default/report", "--version", "9")
+	s.wantError(exitNotFound, "carillon: not found", "", "rollback", "default/report", "--version", "4") // the deletion
 }

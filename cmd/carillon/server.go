@@ -52,12 +52,12 @@ func newServerCommand() *cobra.Command {
 	var o serverOptions
 	cmd := &cobra.Command{
 		Use:   "server",
-		Short: "Run a server on an existing NATS; several of them form a cluster",
-		Long: "Run a server on an existing NATS with JetStream. Several servers on one NATS form a cluster: each fires for a share\n" +
-			"of the jobs, and the others take over the share of one that dies. With the history in a file, one of them has the\n" +
-			"roles store and api, and the others are started with --roles scheduler. With ClickHouse, as many have them as like.\n" +
-			"People and programs sign in to the API; the first start writes a one-time link into the log, by which the first\n" +
-			"administrator is created. Beyond this machine it is served over TLS only.",
+		Short: "Run a server on an existing NATS",
+		Long: "Run a server on an existing NATS with JetStream. Several servers on one NATS form a cluster: each\n" +
+			"schedules a share of the jobs, and the others take over if it dies. With SQLite, one server has\n" +
+			"the roles store and api, and the others run with --roles scheduler. With ClickHouse, any number of\n" +
+			"servers can have all roles. Users and programs sign in to the API. The first start logs a one-time\n" +
+			"link to create the first administrator. On addresses other than loopback, the API requires TLS.",
 		Example: "  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --data /var/lib/carillon\n" +
 			"  carillon server --http 0.0.0.0:8822 --tls-cert cert.pem --tls-key key.pem --public-url https://carillon.example.org:8822\n" +
 			"  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --roles scheduler\n" +
@@ -68,27 +68,27 @@ func newServerCommand() *cobra.Command {
 	f := cmd.Flags()
 	o.natsOptions.flags(f)
 	o.monitorOptions.flags(f)
-	f.StringVar(&o.natsKeys, "nats-keys", "", "the `file` of the keys by which NATS knows this server, from \"carillon nats keygen\" (default: from "+natsKeysVariable+";\nwithout them, executors have no credentials)")
-	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "what this server does")
-	f.StringVar(&o.http, "http", defaultHTTP, "the `address` of the API; port 0 is any that is free")
-	f.StringVar(&o.certFile, "tls-cert", "", "certificate `file` with which the API speaks TLS; it is read again when it changes")
-	f.StringVar(&o.keyFile, "tls-key", "", "key `file` of the certificate")
-	f.BoolVar(&o.web.BehindProxy, "behind-proxy", false, "clients reach the API through a proxy only, which speaks TLS with them and sets X-Forwarded-For")
-	f.StringVar(&o.web.PublicURL, "public-url", "", "the `address` at which people reach the API, for links (default: that of --http)")
-	f.StringSliceVar(&o.web.Hosts, "host", nil, "a `name` by which clients may call the API (default: with TLS or a proxy any, else those of this machine)")
-	f.StringVar(&o.masterKey, "master-key", "", "the `file` of the key that seals secrets (default: from "+masterKeyVariable+"; without one, they cannot be set)")
-	f.StringVar(&o.data, "data", "data", "the `directory` for history in a file")
-	f.StringVar(&o.store, "store", "", "where history is kept: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which shows the password to fewer)")
-	f.StringVar(&o.sql, "sql", "", "clickhouse://USER:PASSWORD@HOST/DATABASE of the same, with a user who may only read, for \"carillon sql\" (in the\nenvironment as "+sqlVariable+"; default: there is no SQL)")
+	f.StringVar(&o.natsKeys, "nats-keys", "", "`file` with the server keys for NATS, from \"carillon nats keygen\" (default: from "+natsKeysVariable+";\nwithout keys, executors connect without credentials)")
+	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "roles of this server")
+	f.StringVar(&o.http, "http", defaultHTTP, "`address` of the API; port 0 picks a free port")
+	f.StringVar(&o.certFile, "tls-cert", "", "TLS certificate `file` of the API; reloaded when it changes")
+	f.StringVar(&o.keyFile, "tls-key", "", "key `file` of the TLS certificate")
+	f.BoolVar(&o.web.BehindProxy, "behind-proxy", false, "the API is behind a proxy that terminates TLS and sets X-Forwarded-For")
+	f.StringVar(&o.web.PublicURL, "public-url", "", "public `address` of the API, for links (default: --http)")
+	f.StringSliceVar(&o.web.Hosts, "host", nil, "host `name` that clients can use for the API (default: any with TLS or a proxy, else those of this machine)")
+	f.StringVar(&o.masterKey, "master-key", "", "`file` with the master key that seals secrets (default: from "+masterKeyVariable+"; without it, secrets cannot be set)")
+	f.StringVar(&o.data, "data", "data", "`directory` for SQLite")
+	f.StringVar(&o.store, "store", "", "log store: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which keeps the password out of process lists)")
+	f.StringVar(&o.sql, "sql", "", "clickhouse://USER:PASSWORD@HOST/DATABASE with a read-only user, for \"carillon sql\" (in the\nenvironment as "+sqlVariable+"; default: SQL is disabled)")
 	f.IntVar(&o.assets.Replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
-	f.Var((*sizeFlag)(&o.assets.TrigBytes), "trig-size", "how large the stream of triggers may be; raises its limit, and never lowers it (default 4GiB)")
-	f.Var((*sizeFlag)(&o.assets.EvtBytes), "evt-size", "how large the stream of events may be; raises its limit, and never lowers it (default 8GiB)")
-	f.Var((*sizeFlag)(&o.assets.LogBytes), "log-size", "how large the stream of log lines may be; raises its limit, and never lowers it (default 8GiB)")
-	f.Var((*sizeFlag)(&o.budget), "group-budget", "how many bytes a second the executors of a group may send; a group that sends more is refused for a while (default 16MiB)")
-	f.IntVar(&o.connections, "group-connections", callout.DefaultConnections, "how many connections to NATS the executors of a group may have; further ones are refused")
-	f.IntVar(&o.assets.Shards, "shards", 0, "slices of the job space, fixed when the cluster is made (default 64)")
-	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	f.Var((*sizeFlag)(&o.assets.TrigBytes), "trig-size", "size limit of the trigger stream; can only raise the present limit (default 4GiB)")
+	f.Var((*sizeFlag)(&o.assets.EvtBytes), "evt-size", "size limit of the event stream; can only raise the present limit (default 8GiB)")
+	f.Var((*sizeFlag)(&o.assets.LogBytes), "log-size", "size limit of the log stream; can only raise the present limit (default 8GiB)")
+	f.Var((*sizeFlag)(&o.budget), "group-budget", "maximum bytes per second from the executors of a group; a group that exceeds it is refused for a while (default 16MiB)")
+	f.IntVar(&o.connections, "group-connections", callout.DefaultConnections, "maximum number of NATS connections of an executor group")
+	f.IntVar(&o.assets.Shards, "shards", 0, "number of shards; cannot be changed later (default 64)")
+	f.StringVar(&o.logLevel, "log-level", "info", "log level: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
 	o.nodeConfig.flags(f)
 	o.provider.flags(f)
 	return configurable(cmd)

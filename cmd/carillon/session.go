@@ -11,22 +11,23 @@ import (
 func newSessionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "Sessions in browsers: who is signed in where, and how to end that",
-		Long: "Sessions are what people have in browsers. Programs, and this one, have tokens: see \"carillon token\".\n" +
-			"Everybody may see and end their own; administrators those of others, with --user.",
-		Example: "  carillon session list\n  carillon session end ttq5ck45res24opw\n  carillon session end --user bob",
+		Short: "Manage browser sessions",
+		Long: "A session belongs to a browser. Programs, and this command line, use tokens: see \"carillon token\".\n" +
+			"All users can list and end their own sessions; administrators can manage those of others with\n" +
+			"--user.",
+		Example: "  carillon get sessions\n  carillon session end ttq5ck45res24opw\n  carillon session end --user bob",
 	}
-	cmd.AddCommand(newSessionListCommand(), newSessionEndCommand())
+	cmd.AddCommand(newSessionEndCommand())
 	return cmd
 }
 
-func newSessionListCommand() *cobra.Command {
+func newGetSessionsCommand() *cobra.Command {
 	var user string
 	cmd := &cobra.Command{
-		Use: "list", Short: "Sessions, the one used last first", Example: "  carillon session list\n  carillon session list --user bob", Args: cobra.NoArgs,
+		Use: "sessions", Short: "List sessions, last used first", Example: "  carillon get sessions\n  carillon get sessions --user bob", Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVarP(&user, "user", "u", "", "those of this `user`")
+	cmd.Flags().StringVarP(&user, "user", "u", "", "sessions of this `user`")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
 		if err != nil {
@@ -53,26 +54,27 @@ func drawSessions(t *table, sessions []client.Session) {
 	}
 	t.row("SESSION", "SINCE", "USED", "UNTIL", "FROM", "BROWSER")
 	for _, s := range sessions {
-		t.row(s.ID, instant(s.CreatedAt), instant(s.SeenAt), instant(s.ExpiresAt), orDash(s.Address), cell(s.UserAgent, noteWidth))
+		t.row(s.ID, instant(s.CreatedAt), instant(s.SeenAt), instant(s.ExpiresAt), orDash(s.Address), t.cell(s.UserAgent, noteWidth))
 	}
 }
 
 func newSessionEndCommand() *cobra.Command {
 	var user string
 	cmd := &cobra.Command{
-		Use:     "end SESSION... | end --user USER",
-		Short:   "End sessions of one's own by their ids, or all of a user's",
-		Long:    "End sessions of one's own by their ids, or all of a user's. Tokens go on: \"carillon user disable\" stops those too.",
+		Use:   "end SESSION... | end --user USER",
+		Short: "End sessions by id, or all sessions of a user",
+		Long: "End your own sessions by id, or all sessions of a user. Tokens stay valid; \"carillon user disable\"\n" +
+			"stops those too.",
 		Example: "  carillon session end ttq5ck45res24opw\n  carillon session end --user bob",
 		Args: func(_ *cobra.Command, args []string) error {
 			if (user == "") == (len(args) == 0) {
-				return errors.New("want the ids of sessions, or --user")
+				return errors.New("name sessions by id, or set --user")
 			}
 			return nil
 		},
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVarP(&user, "user", "u", "", "end all of this `user`'s")
+	cmd.Flags().StringVarP(&user, "user", "u", "", "end all sessions of this `user`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		api, err := r.api()
 		if err != nil {
@@ -82,14 +84,14 @@ func newSessionEndCommand() *cobra.Command {
 			if _, err := client.Read[client.None](api.EndUserSessions(cmd.Context(), user)); err != nil {
 				return err
 			}
-			cmd.Printf("all sessions of %s have ended\n", user)
+			cmd.Printf("all sessions of %s ended\n", user)
 			return nil
 		}
 		return eachOf(args, func(id string) error {
 			if _, err := client.Read[client.None](api.EndMySession(cmd.Context(), id)); err != nil {
 				return err
 			}
-			cmd.Printf("session %s has ended\n", id)
+			cmd.Printf("session %s ended\n", id)
 			return nil
 		})
 	}

@@ -18,22 +18,22 @@ func newSkipCommand() *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{
 		Use:   "skip JOB --fire INSTANT|next",
-		Short: "Call off one fire of a job that is ahead",
-		Long: "Call off one fire of a job that is ahead, and no other: when it comes, it is recorded as skipped, with who called it off\n" +
-			"and why. With --undo it runs after all. \"carillon next JOB\" tells when a job fires; \"carillon run JOB --early\" runs a\n" +
-			"fire now instead.",
+		Short: "Skip one upcoming run",
+		Long: "Skip one upcoming fire of a job. It is recorded as skipped, with the user and the reason. --undo\n" +
+			"removes the skip. \"carillon next JOB\" lists upcoming fires. \"carillon run JOB --early\" runs a fire\n" +
+			"now instead.",
 		Example: "  carillon skip ops/backup --fire next --note \"the disk is being changed\"\n" +
 			"  carillon skip ops/backup --fire 2026-03-02T02:00:00Z\n" +
 			"  carillon skip ops/backup --fire 2026-03-02T02:00:00Z --undo",
 		Args: cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
-	fire.flag(cmd, "fire", "the fire at this `instant`, in RFC 3339, or the next one")
+	fire.flag(cmd, "fire", "the fire at this `time` (RFC 3339), or next")
 	if err := cmd.MarkFlagRequired("fire"); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	cmd.Flags().StringVar(&note, "note", "", "why, for the record")
-	cmd.Flags().BoolVar(&undo, "undo", false, "have it run after all")
+	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log")
+	cmd.Flags().BoolVar(&undo, "undo", false, "undo a skip")
 	cmd.ValidArgsFunction = r.jobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := jobName(args[0])
@@ -79,12 +79,12 @@ func (f *fireAhead) flag(cmd *cobra.Command, name, help string) {
 }
 
 // of returns the fire that is meant: of those that are to run the next one, or the next of
-// those that are called off.
+// those that are skipped.
 func (f *fireAhead) of(ctx context.Context, api *client.API, name job.Name, off bool) (time.Time, error) {
 	if f.text != nextFireWord {
 		at, err := time.Parse(time.RFC3339, f.text)
 		if err != nil {
-			return at, usage(fmt.Errorf("%q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z, or \"next\"", f.text))
+			return at, usage(fmt.Errorf("%q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z, or \"next\"", f.text))
 		}
 		return at, nil
 	}
@@ -97,7 +97,7 @@ func (f *fireAhead) of(ctx context.Context, api *client.API, name job.Name, off 
 			return fire.FireTime, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%w: job %s has no such fire ahead", job.ErrNotFound, name)
+	return time.Time{}, fmt.Errorf("%w: job %s has no such upcoming fire", job.ErrNotFound, name)
 }
 
 // runEarly runs a fire that is ahead now, and asks again if the answer was lost: it is one run.

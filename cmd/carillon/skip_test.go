@@ -30,7 +30,7 @@ func TestAFireIsSkippedFromTheCommandLine(t *testing.T) {
 	if code, out, _ := s.run("", "get", "job", "default/yearly"); code != 0 || strings.Count(out, " called it off: not this year") != 1 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	s.wantError(exitUsage, `carillon: "tomorrow" must be an instant in RFC 3339`, "", "skip", "default/yearly", "--fire", "tomorrow")
+	s.wantError(exitUsage, `carillon: "tomorrow" must be a time in RFC 3339`, "", "skip", "default/yearly", "--fire", "tomorrow")
 	s.wantError(exitError, "carillon: fire_time the schedule of default/yearly has no fire at", "", "skip", "default/yearly", "--fire", july(1).Add(time.Hour).Format(time.RFC3339))
 }
 
@@ -57,7 +57,7 @@ func TestAPauseHasAnEnd(t *testing.T) {
 	if code, out, _ := s.run("", "pause", "--all", "--for", "2h"); code != 0 || !strings.Contains(out, " until ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	s.want("everything fires again\n", "", "resume", "--all")
-	s.wantError(exitUsage, `carillon: --until "soon" must be an instant in RFC 3339`, "", "pause", "default/yearly", "--until", "soon")
+	s.want("all jobs resumed\n", "", "resume", "--all")
+	s.wantError(exitUsage, `carillon: --until "soon" must be a time in RFC 3339`, "", "pause", "default/yearly", "--until", "soon")
 	s.wantError(exitUsage, "carillon: if any flags in the group [until for] are set none of the others can be", "", "pause", "--all", "--until", "2026-01-01T00:00:00Z", "--for", "1h")
 }

@@ -26,10 +26,11 @@ func newSQLCommand() *cobra.Command {
 	var maxRows int
 	cmd := &cobra.Command{
 		Use:   "sql [QUERY]",
-		Short: "Ask the history in SQL",
-		Long: "Ask the history a SELECT, for which the log store must be ClickHouse. It is for administrators and those with the grant\n" +
-			"sql (and logs and params) everywhere, as the answer has whatever is in the store. docs/reference/reports.md tells the tables and views. A query that is interrupted ends on the server too.\n" +
-			"What is shown as a table ends after 1000 rows; --format streams as many as --max-rows says.",
+		Short: "Query the history with SQL",
+		Long: "Run a SELECT on the history. It requires ClickHouse as the log store, and an administrator or the\n" +
+			"grants sql, logs and params for all groups, because a query can read everything in the store.\n" +
+			"docs/reference/reports.md lists the tables and views. An interrupted query stops on the server\n" +
+			"too. A table ends after 1000 rows; --format streams up to --max-rows.",
 		Example: "  carillon sql \"SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job ORDER BY 2 DESC\"\n" +
 			"  carillon sql -f month.sql --format csv --max-rows 1000000 > month.csv\n" +
 			"  echo 'SELECT * FROM v_runs' | carillon sql -f - --format ndjson | jq .job",
@@ -37,9 +38,9 @@ func newSQLCommand() *cobra.Command {
 	}
 	r := newRemote(cmd)
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read the query from this `file`; - is standard input")
-	cmd.Flags().StringVar(&shape, "format", "", "stream the answer as csv, ndjson or json")
-	cmd.Flags().Var(durationFlag{&timeout, 30 * time.Second}, "timeout", "how long the query may take, at most 60s")
-	cmd.Flags().IntVar(&maxRows, "max-rows", 10_000, "how many `rows` to take, at most 1000000")
+	cmd.Flags().StringVar(&shape, "format", "", "stream the result as csv, ndjson or json")
+	cmd.Flags().Var(durationFlag{&timeout, 30 * time.Second}, "timeout", "time limit of the query, at most 60s")
+	cmd.Flags().IntVar(&maxRows, "max-rows", 10_000, "maximum number of `rows`, at most 1000000")
 	complete(cmd, "format", "csv", "ndjson", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -48,7 +49,7 @@ func newSQLCommand() *cobra.Command {
 		case shape != "" && !slices.Contains([]string{"csv", "ndjson", "json"}, shape):
 			return usage(errors.New("--format must be csv, ndjson or json"))
 		case r.output == asYAML:
-			return usage(errors.New("-o yaml is not for answers of any length; use --format"))
+			return usage(errors.New("-o yaml is not supported; use --format"))
 		}
 		query, err := queryOf(cmd.InOrStdin(), file, args)
 		if err != nil {
@@ -109,12 +110,12 @@ func drawAnswer(w io.Writer, a *client.SQLAnswer) error {
 	for _, row := range a.Rows {
 		var cells []string
 		for _, v := range row {
-			cells = append(cells, cell(answerText(v), 2*noteWidth))
+			cells = append(cells, t.cell(answerText(v), 2*noteWidth))
 		}
 		t.row(cells...)
 	}
 	if a.Truncated {
-		t.line(fmt.Sprintf("these are the first %s; --format gives more", countOf(len(a.Rows), "row")))
+		t.line(fmt.Sprintf("only the first %s are shown; use --format for more", countOf(len(a.Rows), "row")))
 	}
 	return t.write(w)
 }

@@ -22,16 +22,17 @@ func newStarlarkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "starlark FILE [PARAMS [INDEX TOTAL]]",
 		Short: "Run a Starlark script as an executor does",
-		Long: "Run a Starlark script as an executor does: executors start this command for script tasks of that language. The\n" +
-			"script sees its parameters, the run, the environment of this process, and may send HTTP requests; it cannot read\n" +
-			"files or start programs. Its result goes to the file that CARILLON_RESULT_FILE names, or is printed.",
+		Long: "Run a Starlark script as an executor does; executors start this command for starlark script tasks.\n" +
+			"The script can read its parameters, the run and the environment of this process, and can send HTTP\n" +
+			"requests. It cannot read files or start programs. Its result is written to the file in\n" +
+			"CARILLON_RESULT_FILE, or printed.",
 		Example: "  carillon starlark examples/scripts/watch-releases.star '{\"golang/go\": \"go1.25\"}'",
 		Args:    cobra.RangeArgs(1, 4),
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&allow, "http-allow", nil, "private `hosts`, addresses and networks that the script may call")
-	f.BoolVar(&noHTTP, "no-http", false, "refuse the script's requests")
-	f.IntVar(&megabytes, "memory", 256, "how many `megabytes` of memory the script may use before it is ended")
+	f.StringSliceVar(&allow, "http-allow", nil, "private `hosts`, addresses and networks that the script can call")
+	f.BoolVar(&noHTTP, "no-http", false, "refuse HTTP requests")
+	f.IntVar(&megabytes, "memory", 256, "memory limit of the script in `megabytes`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		s, err := starlarkScript(args)
 		if err != nil {

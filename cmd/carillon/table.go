@@ -15,6 +15,8 @@ import (
 // table is text in columns. A row of a single cell is a line across them.
 type table struct {
 	rows [][]string
+	// whole has cells keep all of their text, as a file or a pipe has no width.
+	whole bool
 }
 
 func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
@@ -58,6 +60,15 @@ func writeColumns(b *strings.Builder, rows [][]string) {
 		b.WriteString(strings.TrimRight(line.String(), " "))
 		b.WriteByte('\n')
 	}
+}
+
+// cell makes foreign text fit for the table: as cell, but of a table that is whole nothing
+// is cut.
+func (t *table) cell(s string, most int) string {
+	if t.whole {
+		most = len(s) + 1
+	}
+	return cell(s, most)
 }
 
 // cell makes foreign text fit for a table: one line, nothing that a terminal would

@@ -12,10 +12,10 @@ import (
 func newTokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "token",
-		Short:   "API tokens, with which programs sign in",
-		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n  carillon token list\n  carillon token revoke k2m4x7c3v9qd1w5z",
+		Short:   "Manage API tokens",
+		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n  carillon get tokens\n  carillon token revoke k2m4x7c3v9qd1w5z",
 	}
-	cmd.AddCommand(newTokenCreateCommand(), newTokenListCommand(), newTokenRevokeCommand())
+	cmd.AddCommand(newTokenCreateCommand(), newTokenRevokeCommand())
 	return cmd
 }
 
@@ -25,9 +25,10 @@ func newTokenCreateCommand() *cobra.Command {
 	var life time.Duration
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make a token, and print it, this once",
-		Long: "Make a token for a program, under a name that says what for. It may do what --role says, as far as its user may; by\n" +
-			"default all of that. Programs send it as \"Authorization: Bearer TOKEN\"; this one takes it from --token or\n" + tokenVariable + ".",
+		Short: "Create an API token and show it once",
+		Long: "Create an API token for a program. The name says what it is used for. --role limits its\n" +
+			"permissions; without it, the token has all permissions of its user. Programs send it as\n" +
+			"\"Authorization: Bearer TOKEN\"; this command line reads it from --token or " + tokenVariable + ".",
 		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n" +
 			"  export CARILLON_TOKEN=$(carillon token create ci --user ci -o json | jq -r .secret)",
 		Args: cobra.ExactArgs(1),
@@ -35,8 +36,8 @@ func newTokenCreateCommand() *cobra.Command {
 	r := newRemote(cmd)
 	f := cmd.Flags()
 	f.Var(&access, "role", accessHelp)
-	f.StringVar(&user, "user", "", "whose token it is (default: one's own)")
-	f.Var(durationFlag{&life, 30 * 24 * time.Hour}, "expires-in", "how long it works, at most 366d")
+	f.StringVar(&user, "user", "", "owner of the token (default: you)")
+	f.Var(durationFlag{&life, 30 * 24 * time.Hour}, "expires-in", "how long it is valid, at most 366d")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		api, err := r.api()
 		if err != nil {
@@ -51,25 +52,25 @@ func newTokenCreateCommand() *cobra.Command {
 		return r.output.show(cmd.OutOrStdout(), made, func(t *table) {
 			t.row("token", made.Token.ID)
 			t.row("user", made.Token.User)
-			t.row("may", cell(shownAccess(made.Token.Access), 200))
+			t.row("may", t.cell(shownAccess(made.Token.Access), 200))
 			t.row("until", instant(made.Token.ExpiresAt))
 			t.row("secret", made.Secret)
 			t.line("")
-			t.line("The secret is shown this once.")
+			t.line("The secret is shown only once.")
 		})
 	}
 	return cmd
 }
 
-func newTokenListCommand() *cobra.Command {
+func newGetTokensCommand() *cobra.Command {
 	var user string
 	var all bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show tokens, without their secrets", Example: "  carillon token list\n  carillon token list --all", Args: cobra.NoArgs,
+		Use: "tokens", Short: "List API tokens, without secrets", Example: "  carillon get tokens\n  carillon get tokens --all", Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&user, "user", "", "whose (default: one's own)")
-	cmd.Flags().BoolVar(&all, "all", false, "everybody's")
+	cmd.Flags().StringVar(&user, "user", "", "tokens of this user (default: yours)")
+	cmd.Flags().BoolVar(&all, "all", false, "tokens of all users")
 	cmd.MarkFlagsMutuallyExclusive("user", "all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
@@ -101,13 +102,13 @@ func drawTokens(t *table, tokens []client.Token) {
 		} else if token.Rests {
 			until = "rests until " + token.User + " signs in"
 		}
-		t.row(token.ID, token.User, cell(token.Name, 40), cell(shownAccess(token.Access), 60), until)
+		t.row(token.ID, token.User, t.cell(token.Name, 40), t.cell(shownAccess(token.Access), 60), until)
 	}
 }
 
 func newTokenRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "revoke TOKEN...", Short: "Revoke tokens by their ids", Example: "  carillon token revoke k2m4x7c3v9qd1w5z", Args: cobra.MinimumNArgs(1),
+		Use: "revoke TOKEN...", Short: "Revoke API tokens by id", Example: "  carillon token revoke k2m4x7c3v9qd1w5z", Args: cobra.MinimumNArgs(1),
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -128,7 +129,7 @@ func newTokenRevokeCommand() *cobra.Command {
 
 func newWhoamiCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "whoami", Short: "Show who the server takes one for, and what one may", Example: "  carillon whoami\n  carillon whoami -o json", Args: cobra.NoArgs,
+		Use: "whoami", Short: "Show the current user and permissions", Example: "  carillon whoami\n  carillon whoami -o json", Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -143,7 +144,7 @@ func newWhoamiCommand() *cobra.Command {
 		return r.output.show(cmd.OutOrStdout(), me, func(t *table) {
 			t.row("user", me.User)
 			t.row("by", string(me.How))
-			t.row("may", cell(shownAccess(me.Access), 200))
+			t.row("may", t.cell(shownAccess(me.Access), 200))
 			t.row("server", api.Address())
 		})
 	}

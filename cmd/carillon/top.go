@@ -26,16 +26,16 @@ func newTopCommand() *cobra.Command {
 	every := 2 * time.Second
 	cmd := &cobra.Command{
 		Use:   "top",
-		Short: "Watch nodes, executor groups, lateness, the log store and the newest failures",
-		Long: "Watch the system in a terminal: nodes with their shards, executor groups with what runs and waits, how late runs begin,\n" +
-			"how far behind the history is, and the newest failures. q or Ctrl-C ends it. --once prints all of one frame, for\n" +
-			"scripts, and so does -o json or yaml. It exits with 5 when a frame for scripts is not complete.",
+		Short: "Show a live view of the cluster",
+		Long: "Show a live view of the cluster: nodes with their shards, executor groups with running and waiting\n" +
+			"runs, delays, the backlog of the history, and the newest failures. Quit with q or Ctrl-C. --once,\n" +
+			"-o json and -o yaml print one frame, for scripts; the exit code is 5 if it is incomplete.",
 		Example: "  carillon top\n  carillon top --every 10s\n  carillon top --once\n  carillon top -o json | jq .lateness.started.p99_ms",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().BoolVar(&once, "once", false, "print one frame, and end")
-	cmd.Flags().Var(optionalDuration{&every}, "every", "how long to wait between two looks")
+	cmd.Flags().BoolVar(&once, "once", false, "print one frame and exit")
+	cmd.Flags().Var(optionalDuration{&every}, "every", "refresh interval")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if every < 200*time.Millisecond {
 			return usage(errors.New("--every must be 200ms or more"))
@@ -62,21 +62,21 @@ func newTopCommand() *cobra.Command {
 	return cmd
 }
 
-// outputWidth returns how wide the terminal is that one writes to.
+// outputWidth returns how wide the terminal is that one writes to, if it is one.
 func outputWidth(w io.Writer) int {
 	if f, ok := fileOf(w); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}
 	}
-	return frameWidth
+	return wholeLines
 }
 
 // watchTop shows frames until somebody has seen enough.
 func watchTop(cmd *cobra.Command, api *client.API, every time.Duration) error {
 	out, ok := fileOf(cmd.OutOrStdout())
 	if !ok || !term.IsTerminal(int(out.Fd())) {
-		return usage(errors.New("there is no terminal to watch in; use --once or -o json"))
+		return usage(errors.New("standard output is not a terminal; use --once or -o json"))
 	}
 	m := &topModel{width: frameWidth, height: frameHeight, every: every, look: func() topView { return lookAt(cmd.Context(), api) }}
 	_, err := tea.NewProgram(m, tea.WithContext(cmd.Context()), tea.WithInput(cmd.InOrStdin()), tea.WithOutput(out)).Run()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -11,10 +12,14 @@ import (
 	"carillon/job/runlog"
 )
 
+// wholeLines is the width of a frame for a file or a pipe: no line is cut.
+const wholeLines = math.MaxInt
+
 // frame draws a view in width columns and, unless it is 0, at most height lines: then
 // lists are cut short, and say by how much.
 func (v *topView) frame(width, height int) string {
-	var head table
+	whole := width == wholeLines
+	head := table{whole: whole}
 	head.line(fmt.Sprintf("carillon top  %s  %s", v.Server, instant(v.At)))
 	runs := func(s job.Status) string { return v.orUnknown(partRuns(s), strconv.Itoa(v.Alive[s])) }
 	head.line(fmt.Sprintf("%s  %s fires/s  %s running  %s pending  %s queued", v.orUnknown(partJobs, countOf(v.Jobs, "job")),
@@ -24,12 +29,12 @@ func (v *topView) frame(width, height int) string {
 		millis(v.Lateness.Started, v.Lateness.Started.P50), millis(v.Lateness.Started, v.Lateness.Started.P99)))
 	head.line("history       " + v.shownHistory())
 	for _, m := range v.Missing {
-		head.line("! no answer   " + cell(m, 200))
+		head.line("! no answer   " + head.cell(m, 200))
 	}
 	if n := len(v.Unowned); n > 0 {
 		head.line(fmt.Sprintf("! %s no owner: %s", countAre(n, "shard"), ranges(v.Unowned)))
 	}
-	lists := []*table{v.nodeList(), v.groupList(), v.failureList()}
+	lists := []*table{v.nodeList(whole), v.groupList(whole), v.failureList(whole)}
 	lines := linesOf(&head, width)
 	room := shares(lists, height-len(lines))
 	for i, list := range lists {
@@ -79,28 +84,28 @@ func shorten(rows []string, n int) []string {
 	return append(rows[:n-1:n-1], fmt.Sprintf("  … and %d more", len(rows)-n+1))
 }
 
-func (v *topView) nodeList() *table {
-	var t table
+func (v *topView) nodeList(whole bool) *table {
+	t := table{whole: whole}
 	t.row("NODE", "SHARDS", "WHICH")
 	for _, n := range v.Nodes {
-		t.row(cell(n.Node, 40), strconv.Itoa(len(n.Shards)), cell(ranges(n.Shards), noteWidth))
+		t.row(t.cell(n.Node, 40), strconv.Itoa(len(n.Shards)), t.cell(ranges(n.Shards), noteWidth))
 	}
 	return &t
 }
 
-func (v *topView) groupList() *table {
-	var t table
+func (v *topView) groupList(whole bool) *table {
+	t := table{whole: whole}
 	t.row("GROUP", "STATE", "INSTANCES", "BUSY", "PENDING")
 	for _, g := range v.Groups {
-		t.row(cell(g.Group, 40), g.State, strconv.Itoa(g.Instances), fmt.Sprintf("%d/%d", g.Busy, g.Slots), strconv.Itoa(g.Pending))
+		t.row(t.cell(g.Group, 40), g.State, strconv.Itoa(g.Instances), fmt.Sprintf("%d/%d", g.Busy, g.Slots), strconv.Itoa(g.Pending))
 	}
 	return &t
 }
 
-func (v *topView) failureList() *table {
-	var t table
+func (v *topView) failureList(whole bool) *table {
+	t := table{whole: whole}
 	if v.unknown[partFailures] {
-		t.line("failures are not known")
+		t.line("failures unknown")
 		return &t
 	}
 	if len(v.Failures) == 0 {
@@ -109,7 +114,7 @@ func (v *topView) failureList() *table {
 	}
 	t.row("FAILED", "FIRE TIME", "STATUS", "WHY")
 	for _, r := range v.Failures {
-		t.row(cell(string(r.Job), 40), instant(r.FireTime), string(r.Status), cell(r.Message, noteWidth))
+		t.row(t.cell(string(r.Job), 40), instant(r.FireTime), string(r.Status), t.cell(r.Message, noteWidth))
 	}
 	return &t
 }
@@ -129,9 +134,9 @@ func (v *topView) orUnknown(part, text string) string {
 func (v *topView) shownHistory() string {
 	switch {
 	case v.unknown[partHistory]:
-		return "not known"
+		return "unknown"
 	case !v.History.Answers:
-		return "the log store does not answer; fires do not wait for it"
+		return "the log store does not answer; jobs keep firing"
 	}
 	parts := []string{size(v.History.Bytes)}
 	for _, b := range v.History.Backlog {

@@ -12,11 +12,11 @@ import (
 func newUserCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "user",
-		Short: "Users: create, list, change, disable and delete them",
+		Short: "Manage users",
 		Example: "  carillon user create ann --role editor:billing --role viewer\n" +
-			"  carillon user list\n  carillon user passwd ann",
+			"  carillon get users\n  carillon user passwd ann",
 	}
-	cmd.AddCommand(newUserCreateCommand(), newUserListCommand(), newUserSetRoleCommand(), newUserPasswdCommand(),
+	cmd.AddCommand(newUserCreateCommand(), newUserSetRoleCommand(), newUserPasswdCommand(),
 		newUserSwitchCommand(true), newUserSwitchCommand(false), newUserDeleteCommand(), newUserRecoverCommand())
 	return cmd
 }
@@ -27,17 +27,17 @@ func newUserCreateCommand() *cobra.Command {
 	var noLink bool
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Create a user, and print the one-time link to choose a password",
-		Long: "Create a user, and print a link that works once, within 24 hours, by which the user chooses a password. A user that\n" +
-			"is a program needs no link (--no-link), but a token.",
+		Short: "Create a user and print an invitation link",
+		Long: "Create a user and print a one-time link, valid for 24 hours, to choose a password. A user for a\n" +
+			"program needs a token instead of a link (--no-link).",
 		Example: "  carillon user create ann --role editor:billing --role viewer\n" +
 			"  carillon user create ci --role operator:deploy --no-link && carillon token create deploys --user ci",
 		Args: cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
 	cmd.Flags().Var(&access, "role", accessHelp)
-	cmd.Flags().StringVar(&display, "name", "", "the user's full `name`")
-	cmd.Flags().BoolVar(&noLink, "no-link", false, "print no link")
+	cmd.Flags().StringVar(&display, "name", "", "full `name` of the user")
+	cmd.Flags().BoolVar(&noLink, "no-link", false, "do not print a link")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		api, err := r.api()
 		if err != nil {
@@ -64,14 +64,14 @@ func (r *remote) showLink(cmd *cobra.Command, api *client.API, user string) erro
 		return err
 	}
 	return r.output.show(cmd.OutOrStdout(), link, func(t *table) {
-		t.line(user + " chooses a password with this link, once, until " + instant(link.ExpiresAt) + ":")
+		t.line(user + " chooses a password with this one-time link, valid until " + instant(link.ExpiresAt) + ":")
 		t.line(link.Link)
 	})
 }
 
-func newUserListCommand() *cobra.Command {
+func newGetUsersCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show all users", Example: "  carillon user list\n  carillon user list -o json", Args: cobra.NoArgs,
+		Use: "users", Short: "List users", Example: "  carillon get users\n  carillon get users -o json", Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -99,7 +99,7 @@ func drawUsers(t *table, users []client.UserItem) {
 		if u.Disabled {
 			signsIn = "disabled"
 		}
-		t.row(u.User, cell(u.DisplayName, 40), cell(shownAccess(u.Access), 80), signsIn)
+		t.row(u.User, t.cell(u.DisplayName, 40), t.cell(shownAccess(u.Access), 80), signsIn)
 	}
 }
 
@@ -131,7 +131,7 @@ func newUserSetRoleCommand() *cobra.Command {
 	var access accessFlag
 	cmd := &cobra.Command{
 		Use:     "set-role NAME --role ROLE...",
-		Short:   "Say anew what a user may",
+		Short:   "Change a user's role",
 		Example: "  carillon user set-role ann --role admin\n  carillon user set-role bob --role operator:billing --role viewer:ops=",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -148,9 +148,9 @@ func newUserSetRoleCommand() *cobra.Command {
 
 // newUserSwitchCommand returns disable or enable.
 func newUserSwitchCommand(disable bool) *cobra.Command {
-	verb, short := "enable", "Let a user sign in again"
+	verb, short := "enable", "Enable a user"
 	if disable {
-		verb, short = "disable", "End a user's sessions, and stop its tokens, until it is enabled"
+		verb, short = "disable", "Disable a user, with its sessions and tokens"
 	}
 	cmd := &cobra.Command{Use: verb + " NAME", Short: short, Example: "  carillon user " + verb + " ann", Args: cobra.ExactArgs(1)}
 	r := newRemote(cmd)
@@ -162,7 +162,7 @@ func newUserSwitchCommand(disable bool) *cobra.Command {
 
 func newUserDeleteCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "delete NAME...", Short: "Delete users, with their sessions and tokens", Example: "  carillon user delete ann", Args: cobra.MinimumNArgs(1),
+		Use: "delete NAME...", Short: "Delete users with their sessions and tokens", Example: "  carillon user delete ann", Args: cobra.MinimumNArgs(1),
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -185,19 +185,20 @@ func newUserPasswdCommand() *cobra.Command {
 	var self string
 	cmd := &cobra.Command{
 		Use:   "passwd NAME | --self USER",
-		Short: "Print a one-time link for another password, or change one's own",
-		Long: "For another user: print a link that works once, within 24 hours, by which that user chooses another password. For\n" +
-			"oneself, with --self and one's user name: ask for the present password and for another one. Both end all sessions.",
+		Short: "Reset a user's password, or change your own",
+		Long: "For another user, print a one-time link, valid for 24 hours, to choose a new password. With --self\n" +
+			"and your user name, change your own password; the command asks for the present one. Both end all\n" +
+			"sessions of the user.",
 		Example: "  carillon user passwd ann\n  carillon user passwd --self bob",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || (len(args) == 1) == (self != "") {
-				return errors.New("want the name of a user, or --self with one's own")
+				return errors.New("name a user, or set --self to your own user name")
 			}
 			return nil
 		},
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&self, "self", "", "one's own user `name`")
+	cmd.Flags().StringVar(&self, "self", "", "your user `name`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		api, err := r.api()
 		if err != nil {
@@ -215,7 +216,7 @@ func newUserPasswdCommand() *cobra.Command {
 func changeOwnPassword(cmd *cobra.Command, api *client.API, user string) error {
 	ctx := cmd.Context()
 	api.Authorize("") // only a session may do this
-	current, err := askPassword(cmd, "Present password: ")
+	current, err := askPassword(cmd, "Current password: ")
 	if err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func changeOwnPassword(cmd *cobra.Command, api *client.API, user string) error {
 	}
 	_, errOut := client.Read[client.None](api.SignOut(ctx, session))
 	if err = errors.Join(err, errOut); err == nil {
-		cmd.Println("the password is changed")
+		cmd.Println("password changed")
 	}
 	return err
 }

@@ -18,12 +18,12 @@ func newVersionCommand() *cobra.Command {
 	var alone bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Show the versions of this program and of the server",
+		Short:   "Show the versions of client and server",
 		Example: "  carillon version\n  carillon version --client -o json",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().BoolVar(&alone, "client", false, "ask no server")
+	cmd.Flags().BoolVar(&alone, "client", false, "show the client version only")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		v := versions{Client: version()}
 		var away error

@@ -13,15 +13,15 @@ func newWaitCommand() *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "wait RUN...",
-		Short: "Wait for the end of runs",
-		Long: "Wait for the end of runs, one after the other, and show how they ended. The exit code is that of \"run --wait\": of\n" +
-			"several, that of the first that did not succeed.",
+		Short: "Wait until runs have finished",
+		Long: "Wait until runs have finished, one after the other, and show their outcome. The exit code is the\n" +
+			"same as for \"run --wait\". For several runs, it is that of the first unsuccessful one.",
 		Example: "  carillon wait 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d && echo done\n" +
 			"  carillon wait $(carillon run ops/backup) --follow",
 		Args: cobra.MinimumNArgs(1),
 	}
 	r := newRemote(cmd)
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the runs' logs as they come")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the runs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		api, err := r.api()
 		if err != nil {

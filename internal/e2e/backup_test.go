@@ -18,7 +18,7 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 	nats := " --nats " + g.url + " --nats-ca " + g.cert + " --nats-keys " + filepath.Join(g.folder, "nats.keys")
 	file := filepath.Join(g.folder, "carillon.backup")
 	g.ann.run(0, "", "backup -f "+file+nats, "entries in "+file)
-	g.ann.run(0, "", "restore -f "+file+" --dry-run"+nats, "nothing differs")
+	g.ann.run(0, "", "restore -f "+file+" --dry-run"+nats, "no differences")
 	g.ann.run(4, "", "restore -f "+file+nats, "stop all servers first")
 
 	// The data of NATS is lost; the backup is not.
@@ -32,7 +32,7 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 	}
 	g.broker.begin(t)
 	await(t, patience, "restore", func() error {
-		if out := g.ann.try("restore -f " + file + nats); !strings.Contains(out, "restored what was there") {
+		if out := g.ann.try("restore -f " + file + nats); !strings.Contains(out, "restored the configuration") {
 			return errors.New(out)
 		}
 		return nil
@@ -50,9 +50,9 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 	g.ann.run(0, "", "wait "+id, "succeeded")
 	g.ann.run(3, "", "wait 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d")
 
-	out := g.ann.run(0, "", "user recover bob"+nats+" --public-url "+g.address, "bob is an administrator")
+	out := g.ann.run(0, "", "user recover bob"+nats+" --public-url "+g.address, "bob is now an administrator")
 	bob := newPerson(t, g.cert)
 	bob.run(0, "correct horse battery staple\n", "login --user bob --link "+strings.TrimSpace(out[strings.LastIndex(out, "http"):]))
-	bob.run(0, "", "user list", "ann", "bob")
-	bob.run(0, "", "changes", "recoverUser", "user bob")
+	bob.run(0, "", "get users", "ann", "bob")
+	bob.run(0, "", "audit-log", "recoverUser", "user bob")
 }

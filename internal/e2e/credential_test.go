@@ -235,7 +235,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 	}
 	gone, cuts := open(file)
 	stays, none := open(kept)
-	g.ann.run(0, "", "credential list -g billing", id, keeps, "web1", "web2", "ann", "revoked")
+	g.ann.run(0, "", "get credentials -g billing", id, keeps, "web1", "web2", "ann", "revoked")
 	g.ann.run(0, "", "credential revoke "+id+" -g billing", "revoked")
 	await(t, 5*time.Second, "wait for the cut", func() error {
 		if cuts.Load() == 0 || gone.IsConnected() {
@@ -270,8 +270,8 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 	if !next.IsConnected() {
 		t.Error("the new seed does not work")
 	}
-	g.ann.run(0, "", "changes", "createCredential", "revokeCredential", "rotateCredential", "credential billing/"+id)
-	if strings.Contains(g.ann.run(0, "", "changes -o json"), made.Seed) || strings.Contains(g.server.said(), made.Seed) {
+	g.ann.run(0, "", "audit-log", "createCredential", "revokeCredential", "rotateCredential", "credential billing/"+id)
+	if strings.Contains(g.ann.run(0, "", "audit-log -o json"), made.Seed) || strings.Contains(g.server.said(), made.Seed) {
 		t.Error("the seed is written down somewhere")
 	}
 	g.ann.run(2, "", "credential create x -g billing --file "+kept, "is there already")

@@ -19,5 +19,5 @@
 // Some faults are not left to chance: executors kill themselves at chosen instants of an
 // attempt (mortal), and triggers are handed to two instances (twins). Meanwhile jobs are
 // edited, and people ask for backfills and for runs once more, each of which is counted
-// too. The ledger judges all of it, as "carillon audit" does.
+// too. The ledger judges all of it, as "carillon ledger verify" does.
 package e2e

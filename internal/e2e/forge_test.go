@@ -90,23 +90,23 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	all := fmt.Sprintf("%d of %d\n", forged, forged)
 	letters := func(want string, args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), program(t, "carillon"), append([]string{"dead-letters"}, append(args, "--server", d.api.Address())...)...)
+		cmd := exec.CommandContext(t.Context(), program(t, "carillon"), append(args, "--server", d.api.Address())...)
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
-			t.Errorf("carillon dead-letters %v: %v\n%s\nwant %q", args, err, out, want)
+			t.Errorf("carillon %v: %v\n%s\nwant %q", args, err, out, want)
 		}
 	}
-	letters(`kind "promoted" must be`, "list")
-	letters("garbage", "show", "1")
-	letters(all, "replay", "--all")
+	letters(`kind "promoted" must be`, "get", "dead-letters")
+	letters("garbage", "get", "dead-letter", "1")
+	letters(all, "dead-letter", "replay", "--all")
 	awaitRefused(2 * forged)
-	letters(all, "delete", "--all")
-	letters("no dead letters", "list")
+	letters(all, "dead-letter", "delete", "--all")
+	letters("no dead letters", "get", "dead-letters")
 	// One that knows the run, and was not given it, is refused.
 	if err := nc.PublishMsg(bus.NewMessage(own, bus.MessageEvent, event(func(*bus.Event) {}))); err != nil {
 		t.Fatal(err)
 	}
 	awaitRefused(2*forged + 1)
-	letters(bus.HeaderToken+" is missing", "list")
+	letters(bus.HeaderToken+" is missing", "get", "dead-letters")
 	// A second end of a run that has one comes too late, and changes nothing: one that is well
 	// formed, and those of which it is plain whose end they are, though something in them is wrong.
 	for _, change := range []func(*bus.Event){

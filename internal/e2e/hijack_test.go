@@ -95,7 +95,7 @@ func TestAGroupCannotEndMaskFakeOrMoveRunsOfAnother(t *testing.T) {
 		var letters struct {
 			Items []json.RawMessage `json:"items"`
 		}
-		out := g.ann.run(0, "", "dead-letters list -o json")
+		out := g.ann.run(0, "", "get dead-letters -o json")
 		if err := json.Unmarshal([]byte(out), &letters); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
@@ -113,7 +113,7 @@ func TestAGroupCannotEndMaskFakeOrMoveRunsOfAnother(t *testing.T) {
 		t.Errorf("log:\n%s", out)
 	}
 	await(t, patience, "wait for three fires to have run", func() error {
-		out := g.ann.run(0, "", "ledger beta/hello --since 5m")
+		out := g.ann.run(0, "", "ledger show beta/hello --since 5m")
 		if strings.Contains(out, "alpha") || strings.Contains(strings.ToLower(out), "discrepanc") && !strings.Contains(out, "No discrepancy") {
 			t.Fatalf("the ledger:\n%s", out)
 		}

@@ -15,18 +15,18 @@ import (
 	"carillon/job/outcome"
 )
 
-// judged is what "carillon audit" says, as a user would run it, of all fires in [from,
+// judged is what "carillon ledger verify" says, as a user would run it, of all fires in [from,
 // to) of the load's group.
 func (c *cluster) judged(t *testing.T, group string, from, to time.Time) client.AuditedPage {
 	t.Helper()
-	cmd := exec.Command(program(t, "carillon"), "audit", "--server", c.api.Address(), "--token", c.token, "--group", group,
+	cmd := exec.Command(program(t, "carillon"), "ledger", "verify", "--server", c.api.Address(), "--token", c.token, "--group", group,
 		"--from", from.UTC().Format(time.RFC3339Nano), "--to", to.UTC().Format(time.RFC3339Nano), "-o", "json")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
 	var page client.AuditedPage
 	if bad := json.Unmarshal(out.Bytes(), &page); bad != nil {
-		t.Fatalf("carillon audit: %v: %s%s", err, out.String(), said.String())
+		t.Fatalf("carillon ledger verify: %v: %s%s", err, out.String(), said.String())
 	}
 	for i, f := range page.Discrepancies {
 		if i == most {
@@ -39,7 +39,7 @@ func (c *cluster) judged(t *testing.T, group string, from, to time.Time) client.
 		code = exit.ExitCode()
 	}
 	if want := min(page.Total.Discrepancies, 1); code != want {
-		t.Errorf("carillon audit finds %d discrepancies and ends with code %d: %s", page.Total.Discrepancies, code, said.String())
+		t.Errorf("carillon ledger verify finds %d discrepancies and ends with code %d: %s", page.Total.Discrepancies, code, said.String())
 	}
 	return page
 }
@@ -68,7 +68,7 @@ func (a *audit) checkLedger(t *testing.T, c *cluster, from time.Time) {
 			t.Errorf("the ledger has %d missed and %d skipped fires of %s, of which the history has %d and %d", got.Missed, got.Skipped, name, missed[name], skipped[name])
 		}
 	}
-	t.Logf("carillon audit: %+v", page.Total)
+	t.Logf("carillon ledger verify: %+v", page.Total)
 }
 
 // without returns how many fires of each job had no run, by the history.

@@ -93,8 +93,8 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 		"carillon get groups":          {"default", "online"},
 		"-f jobs.yaml":                 {"2 created"},
 		"default/hello --wait":         {"succeeded", "hello from"},
-		"carillon alert test":          {"took the message", "exit code 10", "default/broken failed"},
-		"carillon changes\n":           {"acceptInvitation", "user bob", "createCredential", "putChannelSecret", "runJob"},
+		"carillon alert test":          {"test message accepted", "exit code 10", "default/broken failed"},
+		"carillon audit-log\n":         {"acceptInvitation", "user bob", "createCredential", "putChannelSecret", "runJob"},
 		"carillon_shards_owned":        {"carillon_shards_owned", "carillon_executor_runs_total", `"status":"ok"`},
 	}
 	all := blocks(t, "../../docs/how-to/set-up.md")

@@ -156,7 +156,7 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	if out := bob.run(6, "", "pause billing/report", "the role operator"); strings.Contains(out, "no jobs") {
 		t.Errorf("what bob may not do is answered as if there were nothing: %s", out)
 	}
-	bob.run(6, "", "changes", "admin everywhere")
+	bob.run(6, "", "audit-log", "admin everywhere")
 
 	var made struct {
 		Secret string `json:"secret"`
@@ -177,8 +177,8 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	bob.run(6, "", "get jobs", "carillon login")
 	ann.run(6, "not the password\n", "login "+address+" --user ann", "wrong")
 
-	ann.run(0, "", "changes", "acceptInvitation", "putUser", "createToken", "job billing/report", "pauseJob", "revokeToken", "127.0.0.1")
-	ann.run(0, "", "changes --export csv --object job", "at,user,how,token", "ann,token,")
+	ann.run(0, "", "audit-log", "acceptInvitation", "putUser", "createToken", "job billing/report", "pauseJob", "revokeToken", "127.0.0.1")
+	ann.run(0, "", "audit-log --export csv --object job", "at,user,how,token", "ann,token,")
 	ann.run(0, "", "logout", "signed out")
 	ann.run(6, "", "get jobs --server "+address)
 }

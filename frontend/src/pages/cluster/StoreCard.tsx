@@ -51,7 +51,7 @@ export function StoreCard() {
             <>
               <dt>{t.bus.deadLetters}</dt>
               <dd className="c-warn">
-                {f.number(history.dead_letters)} · <code className="mono">carillon dead-letters list</code>
+                {f.number(history.dead_letters)} · <code className="mono">carillon get dead-letters</code>
               </dd>
             </>
           )}

@@ -14,35 +14,35 @@ import (
 	"carillon/job"
 )
 
-func newRetryCommand() *cobra.Command {
+func newRerunCommand() *cobra.Command {
 	var version, params string
 	var set, labels []string
 	var failed, wait, follow bool
 	var c runChoice
 	cmd := &cobra.Command{
-		Use:   "retry RUN... | --job JOB | --group GROUP ...",
-		Short: "Do runs again that have ended",
-		Long: "Do a run again that has ended, and print the new run's id. The new run has the fire time of the\n" +
-			"other, and its parameters and labels, unless flags say otherwise. With --version same it does what the\n" +
-			"job was when the other ran; latest is what the job is now. --failed does only those pieces of a run in\n" +
-			"pieces again that have not succeeded. With --wait the exit code tells how the run ended, as of carillon run.\n\n" +
-			"Several runs, or all that a filter selects, are done again after a question, with the parameters that they had. A\n" +
-			"filter without --status is of those that have ended badly.",
-		Example: "  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
-			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --version same --wait\n" +
-			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
-			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
-			"  carillon retry --job billing/report --since 6h --dry-run",
+		Use:   "rerun RUN... | --job JOB | --group GROUP ...",
+		Short: "Rerun finished runs",
+		Long: "Rerun a finished run and print the id of the new run. The new run has the fire time, parameters\n" +
+			"and labels of the old one, unless flags override them. --version latest uses the present version\n" +
+			"of the job; --version same uses the version of the old run. --failed reruns only the pieces that\n" +
+			"did not succeed. With --wait, the exit code is the outcome of the run, as in \"carillon run\".\n\n" +
+			"Several runs, or all that a filter selects, are rerun after a confirmation, with their own\n" +
+			"parameters. Without --status, a filter selects unsuccessful runs only.",
+		Example: "  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --version same --wait\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
+			"  carillon rerun --job billing/report --since 6h --dry-run",
 		Args: c.args,
 	}
 	r := newRemote(cmd)
-	cmd.Flags().StringVar(&version, "version", string(client.RetryRequestVersionLatest), "of the job: latest, or the same as the run's")
-	cmd.Flags().StringVar(&params, "params", "", "any `JSON` value, in the place of the run's parameters")
-	cmd.Flags().StringArrayVar(&set, "param", nil, "a `field` of the parameters to change, KEY=VALUE; VALUE is JSON, or else text")
-	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; together they take the place of the run's")
-	cmd.Flags().BoolVar(&failed, "failed", false, "only the pieces that have not succeeded")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the run")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print the run's log as it comes, and wait for its end")
+	cmd.Flags().StringVar(&version, "version", string(client.RetryRequestVersionLatest), "`version` of the job: latest, or same as the old run")
+	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
+	cmd.Flags().StringArrayVar(&set, "param", nil, "override a `field` of the parameters, KEY=VALUE; VALUE is JSON or text")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the run")
+	cmd.Flags().BoolVar(&failed, "failed", false, "rerun only pieces that did not succeed")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
 	cmd.MarkFlagsMutuallyExclusive("params", "param")
 	c.flags(cmd)
 	complete(cmd, "version", string(client.RetryRequestVersionLatest), string(client.RetryRequestVersionSame))
@@ -50,7 +50,7 @@ func newRetryCommand() *cobra.Command {
 		if len(args) != 1 || c.dryRun {
 			for _, flag := range []string{"params", "param", "label", "wait", "follow"} {
 				if cmd.Flags().Changed(flag) {
-					return usage(errors.New("--" + flag + " goes together with one run"))
+					return usage(errors.New("--" + flag + " can be used with one run only"))
 				}
 			}
 			b := client.RunBulk{Action: client.RunBulkActionRetry, Version: client.RetryRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
@@ -58,7 +58,7 @@ func newRetryCommand() *cobra.Command {
 				b.Pieces = client.RetryRequestPiecesFailed
 			}
 			return r.changeRuns(cmd, args, &c, b, func(item client.RunBulkItem) string {
-				return "run " + string(item.RetryRunID) + " does " + string(item.RunID) + " again"
+				return "run " + string(item.RetryRunID) + " is a rerun of " + string(item.RunID)
 			})
 		}
 		id, err := runID(args[0])
@@ -85,7 +85,7 @@ func newRetryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		accepted, err := requestRetry(cmd.Context(), api, id, request)
+		accepted, err := requestRerun(cmd.Context(), api, id, request)
 		if err != nil {
 			return err
 		}
@@ -94,9 +94,9 @@ func newRetryCommand() *cobra.Command {
 	return cmd
 }
 
-// requestRetry asks for the run again, again if the answer was lost or a part of the
+// requestRerun asks for the run again, again if the answer was lost or a part of the
 // system was away for the moment: the key makes it one run at most.
-func requestRetry(ctx context.Context, api *client.API, id job.RunID, request client.RetryRequest) (client.RunAccepted, error) {
+func requestRerun(ctx context.Context, api *client.API, id job.RunID, request client.RetryRequest) (client.RunAccepted, error) {
 	return untilAnswered(ctx, func() (client.RunAccepted, error) {
 		return soon(ctx, id, func() (client.RunAccepted, error) {
 			return client.Read[client.RunAccepted](api.RetryRun(ctx, string(id), nil, request))

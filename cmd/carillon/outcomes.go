@@ -14,18 +14,19 @@ import (
 	"carillon/job/runlog"
 )
 
-func newFatesCommand() *cobra.Command {
+func newOutcomesCommand() *cobra.Command {
 	var f reportFlags
 	var parts int
 	cmd := newReport(&cobra.Command{
-		Use: "fates", Short: "How many fires had which fate, over time",
-		Long:    "How many fires had which fate over the last 24 hours, in equal parts. Fires without a run count as well as those with one.",
-		Example: "  carillon report fates --since 1h --parts 12\n  carillon report fates --job billing/report --since 7d --parts 7",
+		Use: "outcomes", Short: "Count fires by outcome over time",
+		Long: "Count the fires of the last 24 hours by status, in equal intervals. Fires without a run are\n" +
+			"counted too.",
+		Example: "  carillon report outcomes --since 1h --parts 12\n  carillon report outcomes --job billing/report --since 7d --parts 7",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunCounts, error) {
 		from, to := past(p, time.Now())
 		return client.Read[client.RunCounts](api.CountRuns(ctx, &client.CountRunsParams{From: from, To: to, Parts: &parts, Job: p.Job, Group: p.Group}))
-	}, drawFates)
-	cmd.Flags().IntVar(&parts, "parts", 24, "into how many parts to divide the range, up to 120")
+	}, drawOutcomes)
+	cmd.Flags().IntVar(&parts, "parts", 24, "number of intervals, up to 120")
 	return cmd
 }
 
@@ -42,7 +43,7 @@ func past(p client.ListRunsParams, now time.Time) (from, to time.Time) {
 	return from, to
 }
 
-func drawFates(t *table, counts client.RunCounts) {
+func drawOutcomes(t *table, counts client.RunCounts) {
 	var statuses []job.Status // that there are
 	for _, s := range job.Statuses {
 		for _, part := range counts.Items {
@@ -82,7 +83,7 @@ func newBreakdownCommand() *cobra.Command {
 	var f reportFlags
 	var by []string
 	cmd := newReport(&cobra.Command{
-		Use: "breakdown", Short: "How many fires each status, cause, group, job, version and instance has",
+		Use: "breakdown", Short: "Count fires by status, cause, group, job, version and instance",
 		Example: "  carillon report breakdown --since 7d --by instance\n  carillon report breakdown --job billing/report --by status,version",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunFacets, error) {
 		if f.limit > 1000 {
@@ -93,7 +94,7 @@ func newBreakdownCommand() *cobra.Command {
 			By: client.OptionalList(words[runlog.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
 		}))
 	}, drawFacets)
-	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`, or these: "+strings.Join(facetDimensions, ", "))
+	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`; can be repeated: "+strings.Join(facetDimensions, ", "))
 	complete(cmd, "by", facetDimensions...)
 	return cmd
 }
@@ -106,7 +107,7 @@ func drawFacets(t *table, facets client.RunFacets) {
 		}
 		t.row(strings.ToUpper(d), "FIRES")
 		for _, v := range values {
-			t.row(cell(v.Value, noteWidth), strconv.Itoa(v.Count))
+			t.row(t.cell(v.Value, noteWidth), strconv.Itoa(v.Count))
 		}
 		t.line("")
 	}

@@ -12,36 +12,37 @@ import (
 	"carillon/internal/client"
 )
 
-func newDeadLettersCommand() *cobra.Command {
+func newDeadLetterCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "dead-letters",
-		Short: "Messages about runs that were refused: look at them, send them again, throw them away",
-		Long: "What executors or servers have sent and the history could not take is kept for two weeks, with the reason: it was forged,\n" +
-			"damaged, or in words of a newer version. After an upgrade such a message can be sent again.",
-		Example: "  carillon dead-letters list\n  carillon dead-letters show 17\n  carillon dead-letters replay --all",
+		Use:   "dead-letter",
+		Short: "Replay or delete refused messages",
+		Long: "The history refuses messages from executors and servers that are forged, damaged or from a newer\n" +
+			"version. It keeps them for two weeks, with the reason. Replay them after an upgrade. List them\n" +
+			"with \"carillon get dead-letters\".",
+		Example: "  carillon get dead-letters\n  carillon get dead-letter 17\n  carillon dead-letter replay --all",
 	}
-	cmd.AddCommand(newDeadLettersListCommand(), newDeadLettersShowCommand(),
-		newDeadLettersEachCommand("replay", "Send refused messages again, as after an upgrade",
-			"What is still refused makes a new letter. Letters that do not have all of their message, and those about what has newer versions by\n"+
-				"now, are left as they are; with --all they are passed over.",
+	cmd.AddCommand(
+		newDeadLetterEachCommand("replay", "Replay refused messages, for example after an upgrade",
+			"A message that is refused again becomes a new dead letter. Incomplete messages are not replayed,\n"+
+				"nor are those about a run with newer information; --all skips them.",
 			func(ctx context.Context, api *client.API, seq uint64) (*http.Response, error) {
 				return api.ReplayDeadLetter(ctx, seq)
 			}),
-		newDeadLettersEachCommand("delete", "Throw refused messages away", "",
+		newDeadLetterEachCommand("delete", "Delete refused messages", "",
 			func(ctx context.Context, api *client.API, seq uint64) (*http.Response, error) {
 				return api.DeleteDeadLetter(ctx, seq)
 			}))
 	return cmd
 }
 
-func newDeadLettersListCommand() *cobra.Command {
+func newGetDeadLettersCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "Show refused messages with their reasons, the newest first", Args: cobra.NoArgs,
-		Example: "  carillon dead-letters list\n  carillon dead-letters list --limit 0 -o json",
+		Use: "dead-letters", Short: "List refused messages with their reasons, newest first", Args: cobra.NoArgs,
+		Example: "  carillon get dead-letters\n  carillon get dead-letters --limit 0 -o json",
 	}
 	r := newRemote(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 50, "how many to show; 0 is all")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to show; 0 shows all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		api, err := r.api()
 		if err != nil {
@@ -58,20 +59,20 @@ func newDeadLettersListCommand() *cobra.Command {
 			}
 			t.row("LETTER", "REFUSED", "STREAM", "SUBJECT", "MESSAGE", "SIZE", "REASON")
 			for _, l := range page.Items {
-				t.row(strconv.FormatUint(l.Sequence, 10), instant(l.At), l.Stream, cell(l.Subject, 40), cell(l.Message, 20), size(int64(l.Size)), cell(l.Reason, 100))
+				t.row(strconv.FormatUint(l.Sequence, 10), instant(l.At), l.Stream, t.cell(l.Subject, 40), t.cell(l.Message, 20), size(int64(l.Size)), t.cell(l.Reason, 100))
 			}
 			if page.Next != "" {
-				t.line(fmt.Sprintf("%d of %d; --limit shows more", len(page.Items), page.Total))
+				t.line(fmt.Sprintf("%d of %d; show more with --limit", len(page.Items), page.Total))
 			}
 		})
 	}
 	return cmd
 }
 
-func newDeadLettersShowCommand() *cobra.Command {
+func newGetDeadLetterCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show LETTER", Short: "Show a refused message with what it says", Args: cobra.ExactArgs(1),
-		Example: "  carillon dead-letters show 17\n  carillon dead-letters show 17 -o json",
+		Use: "dead-letter LETTER", Short: "Show a refused message", Args: cobra.ExactArgs(1),
+		Example: "  carillon get dead-letter 17\n  carillon get dead-letter 17 -o json",
 	}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -90,32 +91,32 @@ func newDeadLettersShowCommand() *cobra.Command {
 		return r.output.show(cmd.OutOrStdout(), l, func(t *table) {
 			t.row("refused", instant(l.At))
 			t.row("stream", l.Stream)
-			t.row("subject", cell(l.Subject, 200))
-			t.row("message", cell(l.Message, 200))
-			t.row("reason", cell(l.Reason, 1000))
+			t.row("subject", t.cell(l.Subject, 200))
+			t.row("message", t.cell(l.Message, 200))
+			t.row("reason", t.cell(l.Reason, 1000))
 			t.row("size", size(int64(l.Size)))
 			t.line("")
-			t.line(cell(l.Text, len(l.Text)))
+			t.line(t.cell(l.Text, len(l.Text)))
 			if !l.Whole {
-				t.line("This is its beginning; the rest was not kept.")
+				t.line("Only the beginning was kept.")
 			}
 		})
 	}
 	return cmd
 }
 
-// newDeadLettersEachCommand returns the command that does something to letters, each by itself.
-func newDeadLettersEachCommand(verb, short, long string, do func(context.Context, *client.API, uint64) (*http.Response, error)) *cobra.Command {
+// newDeadLetterEachCommand returns the command that does something to letters, each by itself.
+func newDeadLetterEachCommand(verb, short, long string, do func(context.Context, *client.API, uint64) (*http.Response, error)) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: verb + " LETTER... | --all", Short: short, Long: long,
-		Example: "  carillon dead-letters " + verb + " 17 18\n  carillon dead-letters " + verb + " --all",
+		Example: "  carillon dead-letter " + verb + " 17 18\n  carillon dead-letter " + verb + " --all",
 	}
 	r := newRemote(cmd)
-	cmd.Flags().BoolVar(&all, "all", false, "all that there are now")
+	cmd.Flags().BoolVar(&all, "all", false, "all present dead letters")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if all == (len(args) > 0) {
-			return usage(errors.New("name letters, or --all"))
+			return usage(errors.New("name dead letters by number, or use --all"))
 		}
 		var letters []uint64
 		for _, arg := range args {
@@ -160,7 +161,7 @@ func newDeadLettersEachCommand(verb, short, long string, do func(context.Context
 func letterNumber(arg string) (uint64, error) {
 	seq, err := strconv.ParseUint(arg, 10, 64)
 	if err != nil || seq == 0 {
-		return 0, usage(fmt.Errorf("%q must be the number of a letter, as \"carillon dead-letters list\" shows it", arg))
+		return 0, usage(fmt.Errorf("%q must be the number of a dead letter, as \"carillon get dead-letters\" shows it", arg))
 	}
 	return seq, nil
 }

@@ -23,8 +23,8 @@ type rangeFlags struct {
 // add adds the flags, of which since has the given default.
 func (f *rangeFlags) add(flags *pflag.FlagSet, since string) {
 	flags.StringVar(&f.since, "since", since, "fires of the last `duration`, such as 90m or 7d")
-	flags.StringVar(&f.from, "from", "", "fires at or after this `instant`, in RFC 3339, instead of --since")
-	flags.StringVar(&f.to, "to", "", "fires before this `instant`, in RFC 3339 (default now)")
+	flags.StringVar(&f.from, "from", "", "fires at or after this `time` (RFC 3339), instead of --since")
+	flags.StringVar(&f.to, "to", "", "fires before this `time` (RFC 3339; default now)")
 }
 
 // read returns the range. --since counts back from its end.
@@ -38,7 +38,7 @@ func (f *rangeFlags) read(now time.Time) (from, to time.Time, err error) {
 			continue
 		}
 		if *bound.into, err = time.Parse(time.RFC3339, bound.text); err != nil {
-			return from, to, fmt.Errorf("%s %q must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
+			return from, to, fmt.Errorf("%s %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
 		}
 	}
 	if f.from == "" {
@@ -55,24 +55,36 @@ func (f *rangeFlags) read(now time.Time) (from, to time.Time, err error) {
 }
 
 func newLedgerCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Check that every fire is accounted for",
+		Long: "The ledger computes every fire that a job owed from the versions of the job, and compares them with the history.\n" +
+			"A fire has an outcome: it ran, was caught up, skipped or missed, or is pending. Anything else is a discrepancy.",
+		Example: "  carillon ledger verify --since 7d\n  carillon ledger show ops/backup --since 7d",
+	}
+	cmd.AddCommand(newLedgerShowCommand(), newLedgerVerifyCommand())
+	return cmd
+}
+
+func newLedgerShowCommand() *cobra.Command {
 	var within rangeFlags
-	var fates []string
+	var outcomes []string
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "ledger JOB",
-		Short: "Show every fire that a job owed, and what became of it",
-		Long: "Show every fire that a job owed, oldest first, and what became of it. The fires are computed anew from the versions\n" +
-			"that the job had, and compared with the history; what does not agree is a discrepancy.",
-		Example: "  carillon ledger ops/backup --since 7d\n  carillon ledger ops/backup --fate skipped,missed,discrepancy\n" +
-			"  carillon ledger ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
+		Use:   "show JOB",
+		Short: "Show every fire of a job and its outcome",
+		Long: "Show every fire of a job, oldest first, and its outcome. The fires are computed from the versions\n" +
+			"of the job and compared with the history. A mismatch is a discrepancy.",
+		Example: "  carillon ledger show ops/backup --since 7d\n  carillon ledger show ops/backup --outcome skipped,missed,discrepancy\n" +
+			"  carillon ledger show ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
 		Args: cobra.ExactArgs(1),
 	}
 	r := newRemote(cmd)
 	cmd.ValidArgsFunction = r.jobNames
 	within.add(cmd.Flags(), "24h")
-	cmd.Flags().StringSliceVar(&fates, "fate", nil, "only fires with this `fate`, or these")
-	cmd.Flags().IntVar(&limit, "limit", 200, "the most fires to show; 0 is all")
-	complete(cmd, "fate", words[string](outcome.Fates)...)
+	cmd.Flags().StringSliceVar(&outcomes, "outcome", nil, "only fires with this `outcome`; can be repeated")
+	cmd.Flags().IntVar(&limit, "limit", 200, "maximum number of fires to show; 0 shows all")
+	complete(cmd, "outcome", words[string](outcome.Fates)...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := jobName(args[0])
 		if err != nil {
@@ -90,7 +102,7 @@ func newLedgerCommand() *cobra.Command {
 			return err
 		}
 		page, err := api.Ledger(cmd.Context(), name, client.GetJobLedgerParams{
-			From: &from, To: &to, Fate: client.OptionalList(words[outcome.Fate](fates)),
+			From: &from, To: &to, Fate: client.OptionalList(words[outcome.Fate](outcomes)),
 		}, limit)
 		if err != nil {
 			return err
@@ -102,26 +114,26 @@ func newLedgerCommand() *cobra.Command {
 
 func drawLedger(t *table, page client.LedgerPage) {
 	if len(page.Items) > 0 {
-		t.row("FIRE TIME", "FATE", "STATUS", "LATE", "TOOK", "VERSION", "RUN", "REASON")
+		t.row("FIRE TIME", "OUTCOME", "STATUS", "LATE", "TOOK", "VERSION", "RUN", "REASON")
 	}
 	for i := range page.Items {
 		e := &page.Items[i]
 		t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), late(e), took(e.StartedAt, e.FinishedAt),
-			orDash(countOrNone(e.Version)), string(e.RunID), cell(e.Reason, 2*noteWidth))
+			orDash(countOrNone(e.Version)), string(e.RunID), t.cell(e.Reason, 2*noteWidth))
 	}
 	if len(page.Items) > 0 {
 		t.line("")
 	}
 	t.line(saidOf(page.Counts))
 	if page.Next != "" {
-		t.line("There are more: --limit 0 shows all.")
+		t.line("There are more; show all with --limit 0.")
 	}
 	t.line("Decided up to " + exactly(page.DecidedUntil) + ".")
 	if since := page.VersionsSince; !page.HistorySince.IsZero() {
 		if since.Before(page.HistorySince) {
 			since = page.HistorySince
 		}
-		t.line("Fires from " + exactly(since) + " on can be judged.")
+		t.line("Fires since " + exactly(since) + " can be verified.")
 	}
 }
 
@@ -168,7 +180,7 @@ func saidOf(c outcome.Tally) string {
 		said += ": " + strings.Join(parts, ", ")
 	}
 	if c.Failed > 0 {
-		said += fmt.Sprintf(" (%d without success)", c.Failed)
+		said += fmt.Sprintf(" (%d unsuccessful)", c.Failed)
 	}
 	switch c.Discrepancies {
 	case 0:

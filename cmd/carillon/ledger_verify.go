@@ -13,28 +13,30 @@ import (
 	"carillon/job/outcome"
 )
 
-func newAuditCommand() *cobra.Command {
+func newLedgerVerifyCommand() *cobra.Command {
 	var within rangeFlags
 	var group, by string
 	var found bool
 	var limit time.Duration
 	cmd := &cobra.Command{
-		Use:   "audit",
-		Short: "Check for all jobs that every fire has its run or a reason",
-		Long: "Check for all jobs that every fire has its run, or a recorded reason why not. The exit code is 1 when there is a\n" +
-			"discrepancy. Fires that cannot be judged are counted as such: those too young to be decided, those older than the\n" +
-			"history. \"carillon ledger JOB\" shows the fires of a job one by one; who changed what is in \"carillon changes\".\n\n" +
-			"With --found, list the discrepancies that the servers have found as time went on. They check each one again: one that\n" +
-			"has healed, because its run came later, says when. The exit code is 1 while there is one that has not.",
-		Example: "  carillon audit\n  carillon audit --group billing --since 30d\n  carillon audit --by day -o json\n  carillon audit --found --since 90d",
+		Use:   "verify",
+		Short: "Verify that every fire has a run or a recorded reason",
+		Long: "Verify for all jobs that every fire has a run, or a recorded reason for having none. The exit code\n" +
+			"is 1 if there is a discrepancy. Fires that cannot be verified are counted separately: those that\n" +
+			"are too recent to be decided, and those older than the history. \"carillon ledger show JOB\" lists\n" +
+			"the fires of one job. \"carillon audit-log\" shows who changed what.\n\n" +
+			"With --found, list the discrepancies that the servers have found over time. The servers check each\n" +
+			"one again. A discrepancy heals if its run is recorded later. The exit code is 1 while one is not\n" +
+			"healed.",
+		Example: "  carillon ledger verify\n  carillon ledger verify --group billing --since 30d\n  carillon ledger verify --by day -o json\n  carillon ledger verify --found --since 90d",
 		Args:    cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	within.add(cmd.Flags(), "24h")
 	cmd.Flags().StringVarP(&group, "group", "g", "", "only jobs of this executor `group`")
-	cmd.Flags().StringVar(&by, "by", string(byGroup), "a row for each group, job or day of a job")
-	cmd.Flags().DurationVar(&limit, "timeout", 10*time.Minute, "how long the audit may take; 0 is as long as it takes")
-	cmd.Flags().BoolVar(&found, "found", false, "list what the continuous audit has found, instead of auditing now")
+	cmd.Flags().StringVar(&by, "by", string(byGroup), "one row per group, job or day")
+	cmd.Flags().DurationVar(&limit, "timeout", 10*time.Minute, "time limit for the check; 0 is no limit")
+	cmd.Flags().BoolVar(&found, "found", false, "list the discrepancies that the servers have found, without a new check")
 	cmd.MarkFlagsMutuallyExclusive("found", "by")
 	complete(cmd, "by", string(byGroup), string(byJob), string(byDay))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -83,11 +85,11 @@ func audited(cmd *cobra.Command, r *remote, api *client.API, params client.Audit
 	page, err := api.Audited(ctx, params, func(sofar client.AuditedPage) {
 		if time.Since(told) >= auditTold {
 			told = time.Now()
-			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "audited %s so far; %s\n", countOf(sofar.Total.Fires, "fire"), countIs(sofar.Total.Discrepancies, "discrepancy", "discrepancies"))
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "verified %s so far; %s\n", countOf(sofar.Total.Fires, "fire"), countIs(sofar.Total.Discrepancies, "discrepancy", "discrepancies"))
 		}
 	}, r.again)
 	if err != nil && ctx.Err() != nil && cmd.Context().Err() == nil {
-		return page, fmt.Errorf("%w: the audit took longer than %s, and had judged %s; narrow it with --since or --group, or raise --timeout",
+		return page, fmt.Errorf("%w: the check took longer than %s and verified only %s; narrow it with --since or --group, or raise --timeout",
 			job.ErrUnavailable, job.Duration(limit), countOf(page.Total.Fires, "fire"))
 	}
 	return page, err
@@ -131,7 +133,7 @@ func showFound(cmd *cobra.Command, r *remote, api *client.API, p client.ListDisc
 
 func drawFound(t *table, found []client.Discrepancy, open int) {
 	if len(found) == 0 {
-		t.line("no discrepancy was found")
+		t.line("no discrepancies found")
 		return
 	}
 	t.row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY", "FOUND", "HEALED")

@@ -14,28 +14,28 @@ import (
 	"carillon/job"
 )
 
-func newChangesCommand() *cobra.Command {
+func newAuditLogCommand() *cobra.Command {
 	var p client.ListAuditParams
 	var user, operation, object, group, since, export string
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "changes",
-		Short: "Show who changed what: the audit log",
-		Long: "Show who changed what, newest first: the audit log, for administrators. With --export, all entries that match are\n" +
-			"written as they come, one a line, as JSON or CSV.",
-		Example: "  carillon changes --since 24h\n  carillon changes --user ann --object 'job billing/'\n" +
-			"  carillon changes --since 90d --export csv > changes.csv",
+		Use:   "audit-log",
+		Short: "Show who changed what",
+		Long: "Show who changed what, newest first. Only administrators can read the audit log. With --export,\n" +
+			"stream all matching entries as JSON lines or CSV.",
+		Example: "  carillon audit-log --since 24h\n  carillon audit-log --user ann --object 'job billing/'\n" +
+			"  carillon audit-log --since 90d --export csv > changes.csv",
 		Args: cobra.NoArgs,
 	}
 	r := newRemote(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&user, "user", "u", "", "only those by this `user`")
+	f.StringVarP(&user, "user", "u", "", "only changes by this `user`")
 	f.StringVar(&operation, "operation", "", "only this `operation` of the API, such as putJob")
-	f.StringVar(&object, "object", "", "only those to what has this `text` in its name, such as 'job billing/'")
-	f.StringVar(&group, "group", "", "only those in this executor `group`")
-	f.StringVar(&since, "since", "", "only those of the last `duration`, such as 24h or 30d")
-	f.IntVar(&limit, "limit", 50, "the most entries to show")
-	f.StringVar(&export, "export", "", "write all entries that match in a `format`: ndjson or csv")
+	f.StringVar(&object, "object", "", "only changes of objects with this `text` in their name, such as 'job billing/'")
+	f.StringVar(&group, "group", "", "only changes in this executor `group`")
+	f.StringVar(&since, "since", "", "only changes of the last `duration`, such as 24h or 30d")
+	f.IntVar(&limit, "limit", 50, "maximum number of entries to show")
+	f.StringVar(&export, "export", "", "stream all matching entries in this `format`: ndjson or csv")
 	complete(cmd, "export", "ndjson", "csv")
 	cmd.MarkFlagsMutuallyExclusive("export", "limit")
 	cmd.MarkFlagsMutuallyExclusive("export", "output")
@@ -77,10 +77,10 @@ func newChangesCommand() *cobra.Command {
 // tellGaps says what may be missing from the audit log.
 func tellGaps(cmd *cobra.Command, since, asOf time.Time) {
 	if !since.IsZero() {
-		cmd.PrintErrf("the log store does not answer: what was changed before %s may be missing\n", instant(since))
+		cmd.PrintErrf("the log store does not answer; changes before %s may be missing\n", instant(since))
 	}
 	if !asOf.IsZero() {
-		cmd.PrintErrf("the bus does not answer: what was changed after %s may be missing\n", instant(asOf))
+		cmd.PrintErrf("NATS does not answer; changes after %s may be missing\n", instant(asOf))
 	}
 }
 
@@ -114,21 +114,21 @@ func drawAudit(t *table, entries []client.AuditEntry) {
 		if e.Result != "done" {
 			what += " (" + string(e.Result) + ")"
 		}
-		t.row(instant(e.At), cell(e.User, 30), e.How, orDash(e.Address), what, cell(e.Object, 50), cell(shownChanges(e), 80))
+		t.row(instant(e.At), t.cell(e.User, 30), e.How, orDash(e.Address), what, t.cell(e.Object, 50), t.cell(t.changes(e), 80))
 	}
 }
 
-// shownChanges returns what was changed as one line.
-func shownChanges(e client.AuditEntry) string {
+// changes returns what was changed as one line.
+func (t *table) changes(e client.AuditEntry) string {
 	var parts []string
 	for _, c := range e.Changes {
 		switch {
 		case c.From == nil:
-			parts = append(parts, c.Field+": "+shownValue(c.To))
+			parts = append(parts, c.Field+": "+t.value(c.To))
 		case c.To == nil:
 			parts = append(parts, "without "+c.Field)
 		default:
-			parts = append(parts, c.Field+": "+shownValue(c.From)+" -> "+shownValue(c.To))
+			parts = append(parts, c.Field+": "+t.value(c.From)+" -> "+t.value(c.To))
 		}
 	}
 	if e.Note != "" {
@@ -137,10 +137,10 @@ func shownChanges(e client.AuditEntry) string {
 	return strings.Join(parts, ", ")
 }
 
-// shownValue writes a value of a document: texts as they are, others as JSON.
-func shownValue(v any) string {
+// value writes a value of a document: texts as they are, others as JSON.
+func (t *table) value(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return shortJSON(v)
+	return t.shortJSON(v)
 }
