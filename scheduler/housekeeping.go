@@ -90,11 +90,13 @@ func (s *Scheduler) writeFloors(ctx context.Context) error {
 func (s *Scheduler) checkEvents(ctx context.Context) error {
 	positions := map[*ownership]uint64{}
 	for _, l := range s.lanes {
-		l.call(ctx, func() {
+		if !l.call(ctx, func() {
 			for _, o := range l.shards {
 				positions[o] = o.machine.EventSeq()
 			}
-		})
+		}) {
+			return ctx.Err() // a lane that was not waited for may write yet
+		}
 	}
 	events, err := s.conn.Info(ctx, bus.StreamEvt) // after the positions were read, which are not beyond it
 	if err != nil {
