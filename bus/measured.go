@@ -52,8 +52,8 @@ func (c *Conn) getMeasured(ctx context.Context, m measured, into any) error {
 }
 
 // newestMeasured returns the newest value of each key of CLUSTER that begins with prefix, by
-// key. One that cannot be read is another version's, and left out. what is what the error
-// says was read; it is job.ErrUnavailable.
+// subject. It leaves out a value that this version cannot read. The error is
+// job.ErrUnavailable, and names what was to be read.
 func newestMeasured[T any](ctx context.Context, c *Conn, prefix, what string) (map[string]T, error) {
 	newest := map[string]T{}
 	err := c.Scan(ctx, bucketPrefix+BucketCluster, "$KV."+BucketCluster+"."+prefix+"*", func(m *Stored) bool {

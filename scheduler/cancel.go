@@ -56,12 +56,14 @@ func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedT
 // cancelWaiting ends a run that is queued or waits for its next attempt, and answers m
 // once that is committed. It returns false when the run does not wait.
 func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.CancelRequest) bool {
-	found := false // not to be looked at unless the lane has been waited for
-	return o.lane.call(ctx, func() {
-		if found = o.ready.Load() && o.machine.Cancel(r.RunID, r.Text()); found {
+	found, _ := askMachine(ctx, o, func() bool {
+		found := o.machine.Cancel(r.RunID, r.Text())
+		if found {
 			o.cancelling[r.RunID] = append(o.cancelling[r.RunID], m)
 		}
-	}) && found
+		return found
+	})
+	return found
 }
 
 // storedTrigger is a live run's trigger, or that of one of its pieces, on TRIG.
@@ -92,16 +94,21 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 		return found, nil
 	}
 	// What the machine counts as alive can be ended, whatever became of its triggers.
-	alive := false
-	o.onMachine(ctx, func() {
-		var out []*bus.Trigger
-		out, alive = o.machine.Alive(r.RunID, r.Job)
-		for _, t := range out {
-			found = append(found, storedTrigger{Trigger: t})
-		}
+	type aliveRun struct {
+		out   []*bus.Trigger
+		alive bool
+	}
+	run, known := askMachine(ctx, o, func() aliveRun {
+		out, alive := o.machine.Alive(r.RunID, r.Job)
+		return aliveRun{out, alive}
 	})
 	switch {
-	case alive:
+	case !known:
+		return nil, fmt.Errorf("%w: shard %d did not answer whether run %s is alive; ask again", job.ErrUnavailable, o.shard, r.RunID)
+	case run.alive:
+		for _, t := range run.out {
+			found = append(found, storedTrigger{Trigger: t})
+		}
 		return found, nil
 	case bad != nil:
 		return nil, bad

@@ -111,8 +111,8 @@ func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done 
 
 // look tells the machine of deferred items that others have left for the shard.
 func (o *ownership) look(ctx context.Context) {
-	var from uint64
-	if !o.lane.call(ctx, func() { from = o.machine.Looked() + 1 }) {
+	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.Looked() + 1 })
+	if !ok {
 		return
 	}
 	var found []*bus.Stored

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
@@ -90,11 +91,17 @@ func (s *Scheduler) writeFloors(ctx context.Context) error {
 func (s *Scheduler) checkEvents(ctx context.Context) error {
 	positions := map[*ownership]uint64{}
 	for _, l := range s.lanes {
-		l.call(ctx, func() {
+		of, ok := ask(ctx, l, func() map[*ownership]uint64 {
+			of := make(map[*ownership]uint64, len(l.shards))
 			for _, o := range l.shards {
-				positions[o] = o.machine.EventSeq()
+				of[o] = o.machine.EventSeq()
 			}
+			return of
 		})
+		if !ok {
+			return ctx.Err()
+		}
+		maps.Copy(positions, of)
 	}
 	events, err := s.conn.Info(ctx, bus.StreamEvt) // after the positions were read, which are not beyond it
 	if err != nil {

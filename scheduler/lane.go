@@ -265,17 +265,26 @@ func (l *lane) post(ctx context.Context, f func()) bool {
 	return false
 }
 
-// call is post that waits until f has returned.
+// call is post that waits until f has returned. When it returns false, f may still run: it
+// must write nothing that the caller reads. What the caller is to know, it asks for.
 func (l *lane) call(ctx context.Context, f func()) bool {
-	done := make(chan struct{})
-	if !l.post(ctx, func() { f(); close(done) }) {
-		return false
+	_, ok := ask(ctx, l, func() struct{} { f(); return struct{}{} })
+	return ok
+}
+
+// ask has the lane's goroutine call f, and returns what f returns. It returns false when
+// ctx is done or the lane has stopped first. The lane may call f later all the same, but
+// then nobody sees the answer.
+func ask[T any](ctx context.Context, l *lane, f func() T) (answer T, ok bool) {
+	answers := make(chan T, 1)
+	if !l.post(ctx, func() { answers <- f() }) {
+		return answer, false
 	}
 	select {
-	case <-done:
-		return true
+	case answer = <-answers:
+		return answer, true
 	case <-ctx.Done():
 	case <-l.stopped:
 	}
-	return false
+	return answer, false
 }

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -75,15 +74,20 @@ func (s *Scheduler) leaseRemaining(now time.Time) time.Duration {
 
 // measure measures the node, and the cluster if that falls to this node.
 func (s *Scheduler) measure(ctx context.Context) error {
-	var jobs atomic.Int64 // a lane that is asked when ctx ends may count after that
+	jobs := 0
 	for _, l := range s.lanes {
-		l.call(ctx, func() {
+		of, ok := ask(ctx, l, func() (jobs int) {
 			for _, o := range l.shards {
-				jobs.Add(int64(o.machine.Jobs()))
+				jobs += o.machine.Jobs()
 			}
+			return jobs
 		})
+		if !ok {
+			return ctx.Err()
+		}
+		jobs += of
 	}
-	s.measures.jobs.Set(float64(jobs.Load()))
+	s.measures.jobs.Set(float64(jobs))
 	if err := s.tellParked(ctx); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"carillon/bus"
@@ -48,8 +49,8 @@ func (o *ownership) endOrphans(ctx context.Context) error {
 }
 
 func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.AttemptRef]time.Time) error {
-	var out []*bus.Trigger
-	if !o.onMachine(ctx, func() { out = o.machine.Out(time.Now().Add(-orphanAge).UnixMilli()) }) || len(out) == 0 {
+	out, _ := askMachine(ctx, o, func() []*bus.Trigger { return o.machine.Out(time.Now().Add(-orphanAge).UnixMilli()) })
+	if len(out) == 0 {
 		clear(suspects)
 		return nil
 	}
@@ -63,13 +64,8 @@ func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.Attempt
 	if err := o.catchUp(ctx); err != nil {
 		return err
 	}
-	var orphans []*bus.Trigger
-	o.onMachine(ctx, func() {
-		for _, t := range gone {
-			if o.machine.IsOut(t) {
-				orphans = append(orphans, t)
-			}
-		}
+	orphans, _ := askMachine(ctx, o, func() []*bus.Trigger {
+		return slices.DeleteFunc(slices.Clone(gone), func(t *bus.Trigger) bool { return !o.machine.IsOut(t) })
 	})
 	var errs []error
 	for _, t := range orphans {
@@ -80,15 +76,20 @@ func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.Attempt
 	return errors.Join(errs...)
 }
 
-// onMachine has the lane call f while the machine is the shard's owner's. It returns false
-// when it is not any more.
-func (o *ownership) onMachine(ctx context.Context, f func()) bool {
-	called := false
-	return o.lane.call(ctx, func() {
-		if called = o.ready.Load(); called {
-			f()
+// askMachine is ask of the machine of a shard. It returns false also when the node does
+// not own the shard any more.
+func askMachine[T any](ctx context.Context, o *ownership, f func() T) (answer T, ok bool) {
+	type reply struct {
+		answer T
+		owned  bool
+	}
+	r, ok := ask(ctx, o.lane, func() (r reply) {
+		if r.owned = o.ready.Load(); r.owned {
+			r.answer = f()
 		}
-	}) && called
+		return r
+	})
+	return r.answer, ok && r.owned
 }
 
 // withoutTrigger returns those attempts of which TRIG, as its leader knows it, has no

@@ -221,8 +221,8 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 		return nil
 	case <-o.needEvents:
 	}
-	var from uint64
-	if !o.lane.call(ctx, func() { from = o.machine.EventSeq() + 1 }) {
+	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.EventSeq() + 1 })
+	if !ok {
 		return nil
 	}
 	o.s.events.tell(ctx, o, from)

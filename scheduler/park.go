@@ -84,8 +84,8 @@ func (s *Scheduler) unpark(shard int) {
 	delete(s.parked, shard)
 }
 
-// tellParked tells the cluster which shards of the node are parked, so that the alerter sees it. It
-// is called by one goroutine.
+// tellParked stores which shards the node has parked, so that the alerter can open an
+// incident. Only one goroutine calls it.
 func (s *Scheduler) tellParked(ctx context.Context) error {
 	s.mu.Lock()
 	var parked []bus.ParkedShard

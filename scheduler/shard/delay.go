@@ -80,22 +80,23 @@ func (m *Machine) dropDelay(id uint32) {
 	}
 }
 
-// endDelay lets the job wait for its next fire, if it waits for the end of this run.
-// It returns false when b has no room for that.
-func (m *Machine) endDelay(b *builder, id uint32, ended job.RunID, at int64) bool {
+// waitsFor reports whether a fixed-delay job waits for the end of this run.
+func (m *Machine) waitsFor(id uint32, run job.RunID) bool {
 	d := m.delays[id]
-	if d == nil || d.run == "" || d.run != ended {
-		return true
-	}
-	if !b.fits(1) {
-		return false
+	return d != nil && d.run != "" && d.run == run
+}
+
+// endDelay lets the job wait for its next fire, if it waits for the end of this run. The
+// caller has found room for a message.
+func (m *Machine) endDelay(b *builder, id uint32, ended job.RunID, at int64) {
+	if !m.waitsFor(id, ended) {
+		return
 	}
 	// Not before the run's own fire, whatever the clocks say: the next one must be later.
 	next := &delay{since: max(at, ended.Time().UnixMilli())}
 	m.replaceDelay(id, next)
 	b.hold(id, next)
 	m.arm(id)
-	return true
 }
 
 // settle writes the items that are owed.

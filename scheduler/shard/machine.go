@@ -233,7 +233,10 @@ func (m *Machine) Put(p *Prepared) {
 		m.putUnreadable(id, p)
 		return
 	}
-	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From, delayed: m.delayBegan(id)}
+	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From}
+	if u := m.unread[p.rev]; u == nil || u.fresh { // else the fixed delay has stopped where this version begins
+		news.delayed = m.delayBegan(id)
+	}
 	if m.knows(p.rev) {
 		m.forgetMade(id, &plan)
 	} else {

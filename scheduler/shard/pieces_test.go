@@ -302,3 +302,30 @@ func TestABroadcastHasNoMorePiecesOutThanItMay(t *testing.T) {
 		out = b.publish(after).pieces
 	}
 }
+
+// The end of a run in pieces takes messages of a batch: for the pieces, the count of
+// failures, and the next fixed delay.
+func TestAFixedDelayGoesOnAfterPiecesHoweverLittleRoomTheirEndHas(t *testing.T) {
+	for room := overhead + 2; room <= overhead+6; room++ {
+		b := newBench(t)
+		b.put(0, 1, func(v *job.Version) {
+			v.Schedule = job.Schedule{FixedDelay: job.Duration(time.Minute)}
+			v.Map, v.PauseAfter = &job.Map{Pieces: 1}, 3
+		})
+		b.publish(0)
+		first := b.publish(time.Minute)
+		if first == nil || len(first.pieces) != 1 {
+			t.Fatalf("room for %d messages: the first fire is %+v", room, first)
+		}
+		var seq uint64
+		b.ends(&seq, time.Minute, job.StatusFailed, first.pieces...)
+		for range 3 {
+			if batch := b.m.Step(noon.Add(time.Minute).UnixMilli(), room); batch != nil {
+				b.m.Committed(b.trig.publish(batch.Messages).first)
+			}
+		}
+		if next := b.publish(3 * time.Minute); next == nil || len(next.pieces) != 1 {
+			t.Errorf("room for %d messages: after the first run has failed there is %+v", room, next)
+		}
+	}
+}

@@ -101,7 +101,14 @@ func (m *Machine) endAttempt(b *builder, e *end) bool {
 	a := m.runs[e.run]
 	if a == nil { // not watched, or ended already
 		id, ok := m.byName[e.job]
-		return !ok || e.begun || m.endDelay(b, id, e.run, e.at)
+		if !ok || e.begun || !m.waitsFor(id, e.run) {
+			return true
+		}
+		if !b.fits(1) {
+			return false
+		}
+		m.endDelay(b, id, e.run, e.at)
+		return true
 	}
 	if a.stage != triggered || a.attempt != e.attempt {
 		return true // an end of an earlier attempt, once more

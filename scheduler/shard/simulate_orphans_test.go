@@ -16,6 +16,9 @@ func (w *world) ageOut() {
 			read = max(read, o.fed, o.m.EventSeq())
 		}
 	}
+	for _, d := range w.delayed { // what its owner has read may still be stored
+		read = max(read, d.fed, d.m.EventSeq())
+	}
 	if read >= uint64(len(w.events)) {
 		return
 	}

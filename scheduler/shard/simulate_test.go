@@ -89,6 +89,7 @@ func (w *world) settle() {
 			w.finish(w.live[0])
 		}
 		w.feed(o, len(w.events))
+		w.endOrphans(o) // whose events are gone
 		w.look(o)
 		commit()
 		w.clock += w.scale.rates[len(w.scale.rates)-1].Milliseconds() + w.scale.unit.Milliseconds()*31
@@ -141,7 +142,7 @@ func (w *world) rest(o *owner, commit func()) {
 
 // endAll lets all runs end well, until none is left.
 func (w *world) endAll(o *owner, commit func()) {
-	for range 1000 {
+	for i := 0; i < 1000 || i < 20_000 && len(o.m.runs) > 0; i++ { // a run may have a thousand pieces, one at a time
 		for len(w.live) > 0 {
 			w.finishAs(w.live[0], job.StatusSucceeded)
 		}

@@ -93,3 +93,15 @@ func TestWordForAJobThatTheOwnerCannotReadWaits(t *testing.T) {
 	b.put(time.Minute, 3, func(v *job.Version) { minutely(v); v.Schedule = job.Schedule{} })
 	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:00:30 g/a@3 pending parent")
 }
+
+func TestAVersionThatNobodyCouldReadOwesItsFiresThoughAFixedDelayCameBeforeIt(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(time.Hour)} })
+	b.want(b.step(time.Minute, bus.MaxBatch))
+	b.unreadable(90 * time.Second)
+	b.want(b.step(3*time.Minute, bus.MaxBatch))
+	b.succeed()
+	b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(time.Hour)} })
+	b.put(90*time.Second, 2, func(v *job.Version) { minutely(v); v.Schedule.Cron = "*/2 * * * *" })
+	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 pending schedule", "12:04:00 g/a@2 pending schedule")
+}
