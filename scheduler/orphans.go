@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"carillon/bus"
@@ -64,9 +63,7 @@ func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.Attempt
 	if err := o.catchUp(ctx); err != nil {
 		return err
 	}
-	orphans, _ := askMachine(ctx, o, func() []*bus.Trigger {
-		return slices.DeleteFunc(slices.Clone(gone), func(t *bus.Trigger) bool { return !o.machine.IsOut(t) })
-	})
+	orphans, _ := askMachine(ctx, o, func() []*bus.Trigger { return o.machine.StillOut(gone) })
 	var errs []error
 	for _, t := range orphans {
 		o.s.log.WarnContext(ctx, "run lost", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", bus.Orphaned)

@@ -38,15 +38,20 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 			out = append(out, m.delayed(id, d))
 		}
 	}
-	return slices.DeleteFunc(out, m.hasEnd)
+	ends := m.toldEnds()
+	return slices.DeleteFunc(out, func(t *bus.Trigger) bool { return ends[t.Ref()] })
 }
 
-// hasEnd reports whether the machine was told of an attempt's end that has had no effect
-// yet.
-func (m *Machine) hasEnd(t *bus.Trigger) bool {
-	return slices.ContainsFunc(m.ends, func(e *end) bool {
-		return !e.begun && e.run == t.RunID && e.attempt == t.Attempt && e.piece.Index == t.Index
-	})
+// toldEnds returns the attempts of whose end the machine was told, and that has had no
+// effect yet.
+func (m *Machine) toldEnds() map[bus.AttemptRef]bool {
+	ends := make(map[bus.AttemptRef]bool, len(m.ends))
+	for _, e := range m.ends {
+		if !e.begun {
+			ends[bus.AttemptRef{RunID: e.run, Attempt: e.attempt, Index: e.piece.Index}] = true
+		}
+	}
+	return ends
 }
 
 // outside returns what the trigger of a run's attempt says.
@@ -68,12 +73,20 @@ func (m *Machine) delayed(id uint32, d *delay) *bus.Trigger {
 	}
 }
 
-// IsOut reports whether an attempt that Out has returned still counts as being with the
-// executors.
-func (m *Machine) IsOut(t *bus.Trigger) bool {
-	if m.hasEnd(t) {
-		return false
+// StillOut returns those of the attempts, which Out has returned, that still count as being
+// with the executors.
+func (m *Machine) StillOut(attempts []*bus.Trigger) []*bus.Trigger {
+	ends := m.toldEnds()
+	var still []*bus.Trigger
+	for _, t := range attempts {
+		if !ends[t.Ref()] && m.isOut(t) {
+			still = append(still, t)
+		}
 	}
+	return still
+}
+
+func (m *Machine) isOut(t *bus.Trigger) bool {
 	if a := m.runs[t.RunID]; a != nil {
 		if a.stage != triggered || a.attempt != t.Attempt || a.pieces == nil != (t.Total == 0) {
 			return false

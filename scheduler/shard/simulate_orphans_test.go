@@ -49,6 +49,7 @@ func (w *world) endOrphans(o *owner) {
 		return
 	}
 	w.feed(o, len(w.events))
+	var gone []*bus.Trigger
 	for _, t := range o.m.Out(w.clock + o.skew) {
 		r := w.attempt(t.RunID, t.Attempt, t.Piece)
 		switch {
@@ -56,9 +57,12 @@ func (w *world) endOrphans(o *owner) {
 			fail("attempt %d of run %s, piece %d of %d, counts as being out, and was never triggered", t.Attempt, t.RunID, t.Index, t.Total)
 		case r.finished != 0:
 			fail("attempt %d of run %s, piece %d, counts as being out, and its end is known", t.Attempt, t.RunID, t.Index)
-		case !slices.Contains(w.live, r) && o.m.IsOut(t):
-			w.finishAs(r, job.StatusLost)
+		case !slices.Contains(w.live, r):
+			gone = append(gone, t)
 		}
+	}
+	for _, t := range o.m.StillOut(gone) {
+		w.finishAs(w.attempt(t.RunID, t.Attempt, t.Piece), job.StatusLost)
 	}
 }
 
