@@ -14,6 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"carillon/internal/chserver"
+	"carillon/internal/chserver/chtest"
 )
 
 func TestMain(m *testing.M) {
@@ -26,10 +27,7 @@ func TestMain(m *testing.M) {
 
 func start(t *testing.T, dir string) *chserver.Server {
 	t.Helper()
-	s, err := chserver.Start(t.Context(), chserver.Config{Dir: dir, Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := chtest.Start(t, chserver.Config{Dir: dir, Log: t.Output()})
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -177,6 +175,7 @@ func beParent() int {
 }
 
 func TestTheServerEndsWithItsParent(t *testing.T) {
+	chtest.Need(t)
 	dir := filepath.Join(t.TempDir(), "data")
 	self, err := os.Executable()
 	if err != nil {

@@ -26,6 +26,12 @@ type engine struct {
 	library string // path of libchdb.so
 }
 
+// Installed returns [ErrNoEngine] when there is no ClickHouse to start.
+func Installed(ctx context.Context) error {
+	_, err := findEngine(ctx)
+	return err
+}
+
 // findEngine prefers a program, which somebody has installed on purpose.
 func findEngine(ctx context.Context) (engine, error) {
 	if program, err := exec.LookPath("clickhouse"); err == nil && isNewEnough(ctx, program) {

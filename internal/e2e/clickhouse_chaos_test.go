@@ -10,16 +10,14 @@ import (
 	"time"
 
 	"carillon/internal/chserver"
+	"carillon/internal/chserver/chtest"
 )
 
 // historyDatabase is where the servers keep the history on a ClickHouse.
 const historyDatabase = "carillon"
 
 func TestChaosLosesAndDoublesNothingWithClickHouse(t *testing.T) {
-	history, err := chserver.Start(t.Context(), chserver.Config{Dir: filepath.Join(t.TempDir(), "clickhouse")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	history := chtest.Start(t, chserver.Config{Dir: filepath.Join(t.TempDir(), "clickhouse")})
 	t.Cleanup(history.Kill)
 	surviveChaos(t, 1, history)
 }

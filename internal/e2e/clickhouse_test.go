@@ -22,6 +22,7 @@ import (
 	"carillon/bus/bustest"
 	"carillon/bus/embedded"
 	"carillon/internal/chserver"
+	"carillon/internal/chserver/chtest"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
@@ -126,9 +127,7 @@ func newFlow(t *testing.T) *flow {
 	dir := t.TempDir()
 	f := &flow{t: t, since: time.Now().UTC().Truncate(time.Hour).Add(-24 * time.Hour), counts: map[job.Status]int{}}
 	var err error
-	if f.server, err = chserver.Start(t.Context(), chserver.Config{Dir: filepath.Join(dir, "clickhouse")}); err != nil {
-		t.Fatal(err)
-	}
+	f.server = chtest.Start(t, chserver.Config{Dir: filepath.Join(dir, "clickhouse")})
 	t.Cleanup(f.server.Kill)
 	f.wire = newWire(t, f.server.Addr())
 	address := strings.Replace(f.server.URL("chaos"), f.server.Addr(), f.wire.addr(), 1)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/chserver"
+	"carillon/internal/chserver/chtest"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -28,10 +29,7 @@ func newAsked(t *testing.T) *clickhouse.Store {
 // deploy/clickhouse, with a run and its log in it.
 func newAskedServer(t *testing.T) (*chserver.Server, *clickhouse.Store) {
 	t.Helper()
-	server, err := chserver.Start(t.Context(), chserver.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := chtest.Start(t, chserver.Config{Dir: t.TempDir()})
 	t.Cleanup(server.Kill)
 	s, err := clickhouse.Open(server.URL("carillon"), clickhouse.Config{SQL: server.ReaderURL("carillon")})
 	if err != nil {
@@ -189,10 +187,7 @@ func TestSQLNeedsAUserForIt(t *testing.T) {
 
 // Others than administrators may ask only as a user who cannot read the audit log.
 func TestTheAuditLogIsKeptFromWhoMayAsk(t *testing.T) {
-	server, err := chserver.Start(t.Context(), chserver.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := chtest.Start(t, chserver.Config{Dir: t.TempDir()})
 	t.Cleanup(server.Kill)
 	opened := func(asked string) *clickhouse.Store {
 		s, err := clickhouse.Open(server.URL("carillon"), clickhouse.Config{SQL: asked})

@@ -158,10 +158,7 @@ func TestDatabaseWithOtherMigrationsIsRefused(t *testing.T) {
 
 func TestWrongPasswordIsToldAndNotShown(t *testing.T) {
 	// On a server of its own: clickhouse-local does not survive it.
-	server, err := chserver.Start(t.Context(), chserver.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := chtest.Start(t, chserver.Config{Dir: t.TempDir()})
 	t.Cleanup(server.Kill)
 	wantPrepareError(t, "clickhouse://carillon:guess@"+server.Addr()+"/d", job.ErrInvalid, "user or password is wrong")
 }

@@ -35,6 +35,31 @@ func TestAPositionAheadOfTheClockMakesNothingDueAtOnce(t *testing.T) {
 	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:03:30 g/a@2 pending misfire: noticed 30s late")
 }
 
+// A successor must find the edit to begin where it did for its predecessor, which has
+// skipped one of its fires for a run in its place.
+func TestASuccessorKnowsWhereAnEditBeginsThatWaitsForTheClock(t *testing.T) {
+	b := hourAhead(t)
+	old := func() { b.put(0, 1, func(v *job.Version) { v.Job.Job, v.Schedule.Cron = "g/old", "*/30 * * * *" }) }
+	b.succeed()
+	old()
+	v := b.put(30*time.Second, 1, minutely)
+	next, r := b.hasten(v, 90*time.Second, 3*time.Minute)
+	b.want(b.step(3*time.Minute, bus.MaxBatch),
+		"12:01:00 g/a@1 pending schedule", "12:02:00 g/a@2 pending schedule",
+		"12:03:00 g/a@2 skipped schedule: ada ran it early, as run "+string(r.RunID))
+	b.wantBegins(
+		bus.Begin{Job: "g/a", Version: 1, After: noon.Add(30 * time.Second)},
+		bus.Begin{Job: "g/a", Version: 2, After: noon.Add(90 * time.Second)})
+	b.succeed()
+	old()
+	b.tell(v)
+	b.tell(next)
+	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:04:00 g/a@2 pending schedule")
+	b.wantBegins(
+		bus.Begin{Job: "g/a", Version: 1, After: noon.Add(30 * time.Second)},
+		bus.Begin{Job: "g/a", Version: 2, After: noon.Add(90 * time.Second)})
+}
+
 func TestAMachineWhoseClockIsBehindItsPositionLooksAgainSoon(t *testing.T) {
 	b := hourAhead(t)
 	now := noon.Add(time.Minute).UnixMilli()

@@ -22,14 +22,16 @@ type Asked struct {
 // again, because its answer was lost, makes no second run. All that one batch has made
 // is in one deferred item, from which a successor knows it.
 type recentRuns struct {
-	runs  map[job.RunID]Asked
-	notes []askedNote // the oldest first
+	runs   map[job.RunID]Asked
+	notes  []askedNote // the oldest first
+	seen   int64       // the clock when it was looked at last; 0: never
+	passed int64       // milliseconds that have passed since the machine was made, see pass
 }
 
 // askedNote is what one batch has made on command.
 type askedNote struct {
 	item *item
-	at   int64 // when, in Unix milliseconds
+	at   int64 // when, as recentRuns.passed; 0 for what an earlier owner has made
 	runs []job.RunID
 }
 
@@ -49,7 +51,7 @@ func (m *Machine) noteAsked(b *builder) {
 	if len(b.asked) == 0 {
 		return
 	}
-	note := askedNote{at: b.now.UnixMilli()}
+	note := askedNote{at: m.recent.passed}
 	d := &bus.Deferred{Kind: bus.DeferredAsked, Since: b.now}
 	for _, a := range b.asked {
 		note.runs = append(note.runs, a.RunID)
@@ -61,7 +63,7 @@ func (m *Machine) noteAsked(b *builder) {
 
 // restoreAsked remembers what an earlier owner has made on command.
 func (m *Machine) restoreAsked(d *bus.Deferred, seq uint64) {
-	note := askedNote{item: &item{seq: seq}, at: d.Since.UnixMilli()}
+	note := askedNote{item: &item{seq: seq}}
 	for _, a := range d.Asked {
 		note.runs = append(note.runs, a.RunID)
 		m.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}})
@@ -69,10 +71,21 @@ func (m *Machine) restoreAsked(d *bus.Deferred, seq uint64) {
 	m.recent.notes = append(m.recent.notes, note)
 }
 
+// pass lets time go on to now. A machine steps at least every [IdleAfter], so more than that
+// between two steps is a clock that was set, and counts as no more: what was made a minute
+// ago is not forgotten because a clock was wrong. One that goes back counts as nothing.
+func (r *recentRuns) pass(now int64) {
+	if r.seen != 0 {
+		r.passed += min(max(now-r.seen, 0), IdleAfter)
+	}
+	r.seen = now
+}
+
 // forgetAsked forgets what was made on command long ago.
 func (m *Machine) forgetAsked(now int64) {
 	r := &m.recent
-	for len(r.notes) > 0 && r.notes[0].at+AskedFor.Milliseconds() <= now {
+	r.pass(now)
+	for len(r.notes) > 0 && r.notes[0].at+AskedFor.Milliseconds() <= r.passed {
 		for _, id := range r.notes[0].runs {
 			delete(r.runs, id)
 		}

@@ -36,7 +36,14 @@ func TestASuccessorKnowsWhichRunsWereMadeOnCommand(t *testing.T) {
 		t.Errorf("the successor answers %+v, %v; want %+v", done, err, want)
 	}
 	b.m = next()
-	b.publish(AskedFor + 2*time.Second)
+	b.publish(2 * time.Second)
+	b.publish(time.Hour) // a clock that was set makes nothing old
+	if done, err := b.m.Submit(r); err != nil || done == nil || *done != want {
+		t.Errorf("after a clock was set the successor answers %+v, %v; want %+v", done, err, want)
+	}
+	for passed := time.Duration(0); passed <= AskedFor; passed += IdleAfter * time.Millisecond {
+		b.publish(time.Hour + passed)
+	}
 	if released := b.trig.cursor.Released; len(released) != 1 {
 		t.Errorf("after %s the cursor releases %v", AskedFor, released)
 	}

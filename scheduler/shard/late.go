@@ -141,12 +141,16 @@ func (m *Machine) decideLate(b *builder, now int64) bool {
 			return false
 		}
 		m.late[waiting].done, m.late[waiting].early = v.done, v.early
-		if waiting > 0 || m.decided(&m.jobs[v.id]) > now {
+		e := &m.jobs[v.id]
+		if waiting > 0 || m.decided(e) > now {
 			waiting++
+			if v.done != 0 {
+				m.noteBegins(e, v)
+				m.begins[versionName{e.name, v.version}] = e.plans[e.index(v.version)].From
+			}
 			continue
 		}
 		m.late = m.late[1:]
-		e := &m.jobs[v.id]
 		e.waiting--
 		delete(m.unread, v.rev)
 		m.noteBegins(e, v)

@@ -1,6 +1,7 @@
 // Package chtest gives tests databases on a real ClickHouse: on the server that
 // "task test" started for the whole run, or else on one that the test package starts
-// for itself and that ends with it. A test fails when no server can be started.
+// for itself and that ends with it. Where ClickHouse is not installed, a test that needs it
+// is skipped, unless [Required] is set, as "task" does: then it fails.
 //
 // TestMain of a package that uses it is
 //
@@ -10,6 +11,7 @@ package chtest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -22,6 +24,9 @@ import (
 
 // Variable is the environment's address of a server for the tests of many packages.
 const Variable = "CARILLON_TEST_CLICKHOUSE"
+
+// Required is the environment's word, set to anything, that no test may be left out.
+const Required = "CARILLON_TEST_ALL"
 
 var (
 	mu     sync.Mutex       // guards server and dir
@@ -83,9 +88,30 @@ func address(t *testing.T) string {
 		if dir, err = os.MkdirTemp("", "carillon-clickhouse-"); err != nil { //nolint:usetesting // it outlives the test that comes first
 			t.Fatal(err)
 		}
-		if server, err = chserver.Start(t.Context(), chserver.Config{Dir: dir}); err != nil {
-			t.Fatal(err)
-		}
+		server = Start(t, chserver.Config{Dir: dir})
 	}
 	return server.URL("default")
+}
+
+// Start starts a server of the test's own, which the test stops.
+func Start(t testing.TB, cfg chserver.Config) *chserver.Server {
+	t.Helper()
+	Need(t)
+	s, err := chserver.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Need skips a test, or fails it, where ClickHouse is not installed.
+func Need(t testing.TB) {
+	t.Helper()
+	switch err := chserver.Installed(t.Context()); {
+	case err == nil:
+	case errors.Is(err, chserver.ErrNoEngine) && os.Getenv(Required) == "":
+		t.Skipf("left out: %v", err)
+	default:
+		t.Fatal(err)
+	}
 }
