@@ -1,6 +1,6 @@
 import { CircleCheck, CircleX, X } from "lucide-react";
-import { useSyncExternalStore } from "react";
 import { useT } from "@/i18n";
+import { createStore } from "@/lib/store";
 import { IconButton } from "./Button";
 
 export interface Toast {
@@ -13,35 +13,23 @@ export interface Toast {
 /** How long good news stays, in ms: to be read, and with something to press to be reached by keys as well. */
 const [glance, reach] = [8000, 15_000];
 
-let toasts: (Toast & { id: number })[] = [];
+const toasts = createStore<(Toast & { id: number })[]>([]);
 let lastId = 0;
-const listeners = new Set<() => void>();
-const emit = () => {
-  for (const listener of listeners) listener();
-};
 
 /** Says what became of something. Good news goes by itself after a while; bad news stays until it is dismissed. */
 export function toast(next: Toast): void {
   const id = ++lastId;
-  toasts = [...toasts, { ...next, id }].slice(-3);
-  emit();
+  toasts.set([...toasts.get(), { ...next, id }].slice(-3));
   if (!next.bad) setTimeout(() => dismiss(id), next.action ? reach : glance);
 }
 
 function dismiss(id: number): void {
-  toasts = toasts.filter((x) => x.id !== id);
-  emit();
+  toasts.set(toasts.get().filter((x) => x.id !== id));
 }
 
 export function Toasts() {
   const t = useT();
-  const shown = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => toasts,
-  );
+  const shown = toasts.use();
   return (
     <section className="toasts" aria-live="polite" aria-label={t.act.more}>
       {shown.map((x) => (

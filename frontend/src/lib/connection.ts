@@ -1,37 +1,29 @@
-import { useSyncExternalStore } from "react";
+import { createStore } from "./store";
 
-/** Whether the server answered last time, and when it did so at last. */
+/** Whether the server answered last time. */
 export interface Connection {
   lost: boolean;
+  /** When it answered at last before it was lost; undefined if it never did. */
   lastAnswer: number | undefined;
   /** An answer has told that the history is behind, and nobody has found since that it is not. */
   behind: boolean;
 }
 
-let state: Connection = { lost: false, lastAnswer: undefined, behind: false };
-const listeners = new Set<() => void>();
+const connection = createStore<Connection>({ lost: false, lastAnswer: undefined, behind: false });
+let lastAnswer: number | undefined;
 
 /** Says whether a request got an answer, whatever it was. */
 export function noteAnswer(answered: boolean): void {
-  const was = state;
-  state = answered ? { ...was, lost: false, lastAnswer: Date.now() } : { ...was, lost: true };
-  if (was.lost !== state.lost) for (const listener of listeners) listener();
+  if (answered) lastAnswer = Date.now();
+  const was = connection.get();
+  if (was.lost === answered) connection.set({ ...was, lost: !answered, lastAnswer });
 }
 
 /** Says whether the history is behind what has happened. */
 export function noteBehind(behind: boolean): void {
-  if (behind === state.behind) return;
-  state = { ...state, behind };
-  for (const listener of listeners) listener();
+  const was = connection.get();
+  if (was.behind !== behind) connection.set({ ...was, behind });
 }
 
-export function getConnection(): Connection {
-  return state;
-}
-
-export function useConnection(): Connection {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, getConnection);
-}
+export const getConnection = connection.get;
+export const useConnection = connection.use;

@@ -1,8 +1,8 @@
-import { useSyncExternalStore } from "react";
 import { noteAnswer } from "./connection";
 import { onSignedIn } from "./expiry";
 import { follow, type LiveState } from "./live";
 import { isLive, onLive } from "./live-switch";
+import { createStore } from "./store";
 
 /** What changes, in the words of the API. */
 export type Topic = "jobs" | "runs" | "executors" | "cluster" | "alerts";
@@ -21,28 +21,14 @@ const apart = 2000;
 /** The history has a run a moment after its event: it is told of it once more. */
 const settle = 1800;
 
-let state: LiveState = "connecting";
-const listeners = new Set<() => void>();
-
-function setState(next: LiveState): void {
-  state = next;
-  for (const listener of listeners) listener();
-}
+const state = createStore<LiveState>("connecting");
 
 /** Whether changes are heard of as they happen, so that nothing need be asked for again and again. */
 export function hearsNews(): boolean {
-  return state === "open";
+  return state.get() === "open";
 }
 
-export function useNewsState(): LiveState {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => state,
-  );
-}
+export const useNewsState = state.use;
 
 /**
  * Follows the stream of events while this tab is live, and tells of them in batches.
@@ -76,7 +62,7 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
     stop = follow({
       url,
       onState: (next) => {
-        setState(next);
+        state.set(next);
         if (next === "open") noteAnswer(true);
         // Whatever is asked for now is told that nobody is signed in, and says so.
         if (next === "refused") tell({ reload: true, topics: new Map() });
@@ -96,13 +82,13 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
     clearTimeout(again);
     timer = undefined;
     batch = undefined;
-    if (!isLive()) return setState("hidden");
+    if (!isLive()) return state.set("hidden");
     start();
     note((n) => (n.reload = true)); // it was frozen for who knows how long
   };
   if (isLive()) start();
   const off = onLive(onSwitch);
-  const offSignIn = onSignedIn(() => state === "refused" && onSwitch());
+  const offSignIn = onSignedIn(() => state.get() === "refused" && onSwitch());
   return () => {
     off();
     offSignIn();

@@ -1,31 +1,16 @@
-import { useSyncExternalStore } from "react";
+import { createStore } from "./store";
 
 // Set when the server says that nobody is signed in, until somebody is.
-let signedOut = false;
-const listeners = new Set<() => void>();
+const signedOut = createStore(false);
 
-export function noteSignedOut(out: boolean): void {
-  if (out === signedOut) return;
-  signedOut = out;
-  for (const listener of listeners) listener();
-}
+export const noteSignedOut = signedOut.set;
 
 /** Calls a listener whenever somebody has signed in again. Returns the way to stop. */
 export function onSignedIn(listener: () => void): () => void {
-  const heard = () => {
-    if (!signedOut) listener();
-  };
-  listeners.add(heard);
-  return () => listeners.delete(heard);
+  return signedOut.subscribe(() => {
+    if (!signedOut.get()) listener();
+  });
 }
 
 /** Whether the session has ended, or never begun. */
-export function useSignedOut(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => signedOut,
-  );
-}
+export const useSignedOut = signedOut.use;

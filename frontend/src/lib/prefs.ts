@@ -1,6 +1,6 @@
-import { useSyncExternalStore } from "react";
 import type { Lang } from "@/i18n";
 import type { Landing } from "./landing";
+import { createStoredStore } from "./store";
 
 export type Theme = "light" | "dark" | "system";
 
@@ -23,7 +23,6 @@ export interface Prefs {
   columns: Record<string, string | undefined>;
 }
 
-const key = "carillon.prefs";
 const defaults: Prefs = {
   theme: "system",
   lang: undefined,
@@ -35,39 +34,17 @@ const defaults: Prefs = {
   landing: "overview",
   columns: {},
 };
-const listeners = new Set<() => void>();
-let current = read();
 
-function read(): Prefs {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
-    return { ...defaults, ...(typeof stored === "object" ? stored : {}) };
-  } catch {
-    return defaults; // storage is closed to us, or somebody else's
-  }
-}
+const prefs = createStoredStore<Prefs>("carillon.prefs", (stored) => ({
+  ...defaults,
+  ...(typeof stored === "object" ? stored : {}),
+}));
 
-export function getPrefs(): Prefs {
-  return current;
-}
+export const getPrefs = prefs.get;
+export const usePrefs = prefs.use;
 
 export function setPrefs(change: Partial<Prefs>): void {
-  current = { ...current, ...change };
-  try {
-    localStorage.setItem(key, JSON.stringify(current));
-  } catch {
-    // It holds for this page, then.
-  }
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-export function usePrefs(): Prefs {
-  return useSyncExternalStore(subscribe, getPrefs);
+  prefs.set({ ...prefs.get(), ...change });
 }
 
 const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -78,6 +55,7 @@ const tablet = window.matchMedia("(min-width: 761px) and (max-width: 1240px)");
 /** Puts the chosen look on the page, and keeps it there when the system or the window changes. */
 export function applyLook(): () => void {
   const apply = () => {
+    const current = prefs.get();
     const dark = current.theme === "dark" || (current.theme === "system" && systemDark.matches);
     const look = document.documentElement.dataset;
     look.theme = dark ? "dark" : "light";
@@ -87,7 +65,7 @@ export function applyLook(): () => void {
   apply();
   const sources = [systemDark, tablet];
   for (const source of sources) source.addEventListener("change", apply);
-  const off = subscribe(apply);
+  const off = prefs.subscribe(apply);
   return () => {
     for (const source of sources) source.removeEventListener("change", apply);
     off();
