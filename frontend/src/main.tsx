@@ -3,12 +3,12 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@ta
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { problemOf } from "./api/problem";
 import { loadMessages, MessagesContext, tags } from "./i18n";
 import { en } from "./i18n/en";
 import { useLang } from "./lib/format";
 import { landingOf } from "./lib/landing";
 import { applyLook, getPrefs } from "./lib/prefs";
+import { problemOf } from "./lib/problem";
 import { makeRouter } from "./router";
 
 /** What may pass by itself is asked for again; what is wrong stays wrong. */

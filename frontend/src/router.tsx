@@ -7,10 +7,10 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { askForJobs, jobViews } from "./api/joblist";
-import { refOf } from "./api/jobs";
 import { askAhead } from "./api/overview";
 import { meKey } from "./api/session";
 import { isValue, type JobField, jobFields } from "./lib/jobfilter";
+import { refOf } from "./lib/jobref";
 import { zoomOf } from "./lib/ranges";
 import { many, manyOf, one, oneOf, parseSearch, type RawSearch, stringifySearch, whole } from "./lib/search";
 import { statuses } from "./lib/status";

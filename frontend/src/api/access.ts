@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { api, base, dataOf } from "./client";
+import { base } from "@/lib/base";
+import { api, dataOf } from "./client";
 import type { Access, UserEdit } from "./schema.gen";
 
 export interface AuditFilter {

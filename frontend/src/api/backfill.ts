@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { always } from "@/lib/every";
+import type { JobRef } from "@/lib/jobref";
 import { api, dataOf } from "./client";
-import type { JobRef } from "./jobs";
 import type { Backfill, BackfillRequest } from "./schema.gen";
 
 export const backfillsKey = (ref: JobRef) => ["backfills", ref.group, ref.name] as const;

@@ -1,12 +1,10 @@
 import createClient, { type Middleware } from "openapi-fetch";
+import { base } from "@/lib/base";
 import { noteServerDate } from "@/lib/clock";
 import { noteAnswer, noteBehind } from "@/lib/connection";
 import { noteSignedOut } from "@/lib/expiry";
-import { asProblem, ProblemError, unreachable } from "./problem";
+import { asProblem, ProblemError, unreachable } from "@/lib/problem";
 import type { paths } from "./schema.gen";
-
-/** Where the API is: beside the console, below the same base path. */
-export const base = new URL(".", document.baseURI).href.replace(/\/$/, "");
 
 const errors: Middleware = {
   async onResponse({ request, response }) {

@@ -1,8 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { base } from "@/lib/base";
 import { always, every } from "@/lib/every";
+import { ProblemError, unreachable } from "@/lib/problem";
 import { Rates } from "@/lib/rates";
-import { api, base, dataOf } from "./client";
-import { ProblemError, unreachable } from "./problem";
+import { api, dataOf } from "./client";
 import type { Calendar, Health } from "./schema.gen";
 
 export const nodesQuery = queryOptions({

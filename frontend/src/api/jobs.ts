@@ -5,19 +5,9 @@ import {
   queryOptions,
 } from "@tanstack/react-query";
 import { every } from "@/lib/every";
+import { type JobRef, refOf } from "@/lib/jobref";
 import { api, dataOf } from "./client";
-import type { Job, JobBulk, JobItem, Status } from "./schema.gen";
-
-/** The two parts of a job's name. */
-export interface JobRef {
-  group: string;
-  name: string;
-}
-
-export function refOf(job: string): JobRef {
-  const slash = job.indexOf("/");
-  return { group: job.slice(0, slash), name: job.slice(slash + 1) };
-}
+import type { Job, JobBulk, JobItem, JobVersion, Status } from "./schema.gen";
 
 export interface JobFilter {
   q?: string;
@@ -263,4 +253,22 @@ export function saveJob(job: Job, { etag, note, dryRun }: SaveOptions) {
 /** After a change: what is on the screen is asked for again. */
 export function refreshJobs(client: QueryClient) {
   return client.invalidateQueries({ queryKey: jobsKey });
+}
+
+/** The names of all jobs that match. */
+export async function namesMatching(filter: JobFilter): Promise<ReadonlySet<string>> {
+  return new Set((await allMatching(filter)).map((d) => d.job));
+}
+
+export async function allMatching(filter: JobFilter): Promise<JobVersion[]> {
+  const all: JobVersion[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await dataOf(
+      api.GET("/api/v1/jobs", { params: { query: { ...filter, fires: 0, runs: 0, limit: 1000, cursor } } }),
+    );
+    all.push(...page.items.map((i) => i.definition));
+    cursor = page.next;
+  } while (cursor);
+  return all;
 }

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { JobRef } from "@/lib/jobref";
 import { api, dataOf } from "./client";
-import type { JobRef } from "./jobs";
 import type { Fate } from "./schema.gen";
 
 /** What became of the fires of all jobs, by job and day. */

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { base } from "@/lib/base";
 import { always } from "@/lib/every";
-import { api, base, dataOf } from "./client";
+import { api, dataOf } from "./client";
 import type { Level } from "./schema.gen";
 
 export interface LogFilter {

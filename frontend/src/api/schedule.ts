@@ -1,8 +1,10 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { serverNow } from "@/lib/clock";
 import { always, every } from "@/lib/every";
 import { definitionOf } from "@/lib/jobdoc";
+import type { JobRef } from "@/lib/jobref";
 import { api, dataOf } from "./client";
-import { type JobRef, saveJob } from "./jobs";
+import { saveJob } from "./jobs";
 import type { Schedule } from "./schema.gen";
 
 export const scheduleKey = ["schedule"] as const;
@@ -23,6 +25,26 @@ export interface FireRange {
   to: string;
   group?: string;
   q?: string;
+}
+
+/** How many fires some jobs have within the next hour. */
+export function firesOfQuery(jobs: string[]) {
+  return queryOptions({
+    queryKey: [...scheduleKey, "fires-of", jobs],
+    queryFn: async ({ signal }) => {
+      const wanted = new Set(jobs);
+      const to = new Date(serverNow() + 3_600_000).toISOString();
+      let n = 0;
+      let cursor: string | undefined;
+      do {
+        const query = { to, per_job: 500, limit: 1000, cursor };
+        const page = await dataOf(api.GET("/api/v1/fires", { signal, params: { query } }));
+        for (const item of page.items) if (wanted.has(item.job)) n += item.fires.length;
+        cursor = page.next;
+      } while (cursor);
+      return n;
+    },
+  });
 }
 
 /** What will fire in a range, job by job, and how long that usually takes. key keeps answers apart whose ranges move with the clock. */

@@ -1,7 +1,7 @@
 import { CircleAlert, Lock, type LucideIcon, RefreshCw, SearchX } from "lucide-react";
 import type { ReactNode } from "react";
-import { problemOf } from "@/api/problem";
 import { useT } from "@/i18n";
+import { problemOf } from "@/lib/problem";
 import { Button } from "./Button";
 import { CopyButton } from "./Copy";
 

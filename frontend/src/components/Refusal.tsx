@@ -1,5 +1,5 @@
-import { problemOf } from "@/api/problem";
 import { useT } from "@/i18n";
+import { problemOf } from "@/lib/problem";
 
 /** Why the server refused what was sent: what is wrong with each field, else its own words. */
 export function Refusal({ error }: { error: unknown }) {

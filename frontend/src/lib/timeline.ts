@@ -1,6 +1,6 @@
-import { refOf } from "@/api/jobs";
 import type { Run } from "@/api/schema.gen";
 import { parseDuration } from "./duration";
+import { refOf } from "./jobref";
 import { durationOf, isFailure } from "./status";
 
 /** What lanes are of, or what stands above those of jobs. */

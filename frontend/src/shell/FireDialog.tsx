@@ -1,12 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { refOf, refreshJobs, runEarly, skipFire } from "@/api/jobs";
+import { refreshJobs, runEarly, skipFire } from "@/api/jobs";
 import { scheduleKey } from "@/api/schedule";
 import { TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { AskDialog } from "./AskDialog";
 

@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { problemOf } from "@/api/problem";
 import { acceptInvitation, meKey, readInvitation } from "@/api/session";
 import { Button } from "@/components/Button";
 import { Refusal } from "@/components/Refusal";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
+import { problemOf } from "@/lib/problem";
 import { Door, DoorField } from "./Door";
 
 /** What a one-time link opens: somebody chooses a password; the first administrator a name too. */

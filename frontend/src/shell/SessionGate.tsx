@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { problemOf } from "@/api/problem";
 import { meQuery } from "@/api/session";
 import { useSignedOut } from "@/lib/expiry";
+import { problemOf } from "@/lib/problem";
 
 const SignIn = lazy(() => import("./SignIn"));
 const Invitation = lazy(() => import("./Invitation"));

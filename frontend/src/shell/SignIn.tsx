@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { problemOf } from "@/api/problem";
 import { meKey, signIn, waysQuery } from "@/api/session";
 import { Button } from "@/components/Button";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
+import { problemOf } from "@/lib/problem";
 import { Door, DoorField } from "./Door";
 
 /** Asks for a user name and a password. The address stays, so that one arrives where the link led. */

@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { pauseJob, refOf, refreshJobs, resumeJob, runJob } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
+import { pauseJob, refreshJobs, resumeJob, runJob } from "@/api/jobs";
 import { cancelRun, retryRun, runsKey } from "@/api/runs";
 import { toast } from "@/components/Toasts";
 import { useT } from "@/i18n";
+import { refOf } from "@/lib/jobref";
+import { problemOf } from "@/lib/problem";
 
 /** Shows what went wrong with an action, in the server's words. */
 export function useComplain() {

@@ -1,8 +1,8 @@
 import { type QueryClient, type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { base } from "@/api/client";
 import { jobsKey } from "@/api/jobs";
 import { runsKey } from "@/api/runs";
+import { base } from "@/lib/base";
 import { followNews, type News } from "@/lib/events";
 
 /** Has what the page shows asked for again when the server tells that it has changed. */

@@ -11,7 +11,6 @@ import {
   silence,
   snoozeIncident,
 } from "@/api/alerts";
-import { refOf } from "@/api/jobs";
 import type { Incident } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
@@ -23,6 +22,7 @@ import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
 import { useFormat } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";

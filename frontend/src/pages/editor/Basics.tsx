@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { groupsQuery } from "@/api/cluster";
-import { refOf } from "@/api/jobs";
 import { TextField } from "@/components/fields";
+import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 

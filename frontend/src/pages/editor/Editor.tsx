@@ -2,8 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useBlocker, useNavigate } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { jobsKey, type LoadedJob, refOf, saveJob } from "@/api/jobs";
-import { fieldErrors, problemOf } from "@/api/problem";
+import { jobsKey, type LoadedJob, saveJob } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { CodeEditor } from "@/components/CodeEditor";
@@ -20,7 +19,9 @@ import {
   rewriteYaml,
   YamlProblem,
 } from "@/lib/jobdoc";
+import { refOf } from "@/lib/jobref";
 import { changedFields, touches } from "@/lib/merge";
+import { fieldErrors, problemOf } from "@/lib/problem";
 import { modifier, useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { type Crumb, Page } from "@/shell/Page";

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
-import { jobQuery, refOf } from "@/api/jobs";
+import { jobQuery } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
 import { may, meQuery } from "@/api/session";
 import { Failed, Skeleton } from "@/components/Panel";
 import { localZone } from "@/lib/format";
 import { definitionOf } from "@/lib/jobdoc";
+import { refOf } from "@/lib/jobref";
 import { NotAllowed } from "@/shell/Allowed";
 import { type Crumb, Page } from "@/shell/Page";
 import { Editor } from "./Editor";

@@ -1,10 +1,10 @@
 import { CalendarX, TriangleAlert } from "lucide-react";
-import { refOf } from "@/api/jobs";
 import type { Job, Preview, Schedule } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { ClockNote, useClockT } from "@/components/ClockNote";
 import { Ago } from "@/components/Time";
 import { isZone, useFormat } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { policiesInWords } from "@/lib/policies";
 import { calendarOf } from "@/lib/skipped";
 import { Around } from "./Around";

@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type LoadedJob, saveJob } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
 import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { ChangeList } from "@/components/ChangeList";
@@ -10,6 +9,7 @@ import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { toYaml } from "@/lib/jobdoc";
+import { problemOf } from "@/lib/problem";
 import { ConflictDialog } from "./ConflictDialog";
 import { NextFire } from "./NextFire";
 import { useEditorT } from "./texts";

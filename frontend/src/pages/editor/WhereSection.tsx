@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { groupsQuery } from "@/api/cluster";
-import { refOf } from "@/api/jobs";
 import type { Job, Map as Pieces } from "@/api/schema.gen";
 import { Choice, NumberField, Pairs, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
+import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
 import { useEditorT } from "./texts";
 

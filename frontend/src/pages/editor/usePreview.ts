@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { refOf } from "@/api/jobs";
-import { problemOf, type Trouble } from "@/api/problem";
 import { schedulePreview } from "@/api/schedule";
 import type { Job, Preview } from "@/api/schema.gen";
 import { useSettled } from "@/components/useSettled";
+import { refOf } from "@/lib/jobref";
+import { problemOf, type Trouble } from "@/lib/problem";
 
 const slug = /^[a-z0-9][a-z0-9_-]*$/;
 

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
-import { jobQuery, refOf } from "@/api/jobs";
+import { jobQuery } from "@/api/jobs";
 import type { Child, JobItem } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { Status } from "@/components/Status";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 
 /** How far the chain is followed. */
 const deepest = 4;

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { deleteJob, refOf, refreshJobs } from "@/api/jobs";
+import { deleteJob, refreshJobs } from "@/api/jobs";
 import { useT } from "@/i18n";
+import { refOf } from "@/lib/jobref";
 import { AskDialog } from "@/shell/AskDialog";
 
 interface DeleteDialogProps {

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
-import { refOf, versionsQuery } from "@/api/jobs";
+import { versionsQuery } from "@/api/jobs";
 import { runList } from "@/api/runs";
 import { CodeEditor } from "@/components/CodeEditor";
 import { More } from "@/components/More";
@@ -10,6 +10,7 @@ import { Waiting } from "@/components/Waiting";
 import { usualRunColumns } from "@/lib/columns";
 import { useWords } from "@/lib/format";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 
 const columns = usualRunColumns("job");

@@ -17,9 +17,7 @@ import {
   Zap,
 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { base } from "@/api/client";
 import { jobQuery, versionsQuery } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
 import type { JobItem } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { copyText } from "@/components/Copy";
@@ -29,10 +27,12 @@ import { Mark } from "@/components/Status";
 import { TaskIcon } from "@/components/TaskIcon";
 import { toast } from "@/components/Toasts";
 import { useT } from "@/i18n";
+import { base } from "@/lib/base";
 import { useWords } from "@/lib/format";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
+import { problemOf } from "@/lib/problem";
 import { kindOf } from "@/lib/words";
 import type { jobTabs } from "@/router";
 import { Allowed } from "@/shell/Allowed";

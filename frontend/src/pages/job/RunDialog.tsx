@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
-import { refOf } from "@/api/jobs";
 import { givenParams } from "@/api/runs";
 import type { Instance, JobItem } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
 import { Choice } from "@/components/fields";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { paramsIn } from "@/lib/params";
 

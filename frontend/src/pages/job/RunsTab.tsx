@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
-import { refOf } from "@/api/jobs";
 import { failuresQuery } from "@/api/reports";
 import { runList } from "@/api/runs";
 import type { Cause, Status } from "@/api/schema.gen";
@@ -13,6 +12,7 @@ import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { every } from "@/lib/every";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { alignedEnd, spans } from "@/lib/ranges";
 import { statuses } from "@/lib/status";

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { refOf, versionsQuery } from "@/api/jobs";
+import { versionsQuery } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { same } from "@/lib/merge";
 import { expressionOf, scheduleInWords } from "@/lib/words";
 

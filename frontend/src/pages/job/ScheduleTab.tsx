@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarX, SkipForward } from "lucide-react";
-import { jobPreview, refOf } from "@/api/jobs";
+import { jobPreview } from "@/api/jobs";
 import { runCounts } from "@/api/runs";
 import type { JobItem } from "@/api/schema.gen";
 import { ClockNote } from "@/components/ClockNote";
@@ -10,6 +10,7 @@ import { Outcome } from "@/components/Outcome";
 import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { localZone, relative, useWords, wallToInstant } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { addMonths, dateIn, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { calendarOf } from "@/lib/skipped";

@@ -1,8 +1,7 @@
 import { FileDown, type LucideIcon, Pause, Play, Tag, Trash2, X, Zap } from "lucide-react";
 import { useState } from "react";
-import { api, dataOf } from "@/api/client";
-import type { JobFilter } from "@/api/jobs";
-import type { JobItem, JobVersion } from "@/api/schema.gen";
+import { allMatching, type JobFilter, namesMatching } from "@/api/jobs";
+import type { JobItem } from "@/api/schema.gen";
 import type { Deed } from "@/api/session";
 import { toast } from "@/components/Toasts";
 import { useComplain } from "@/shell/actions";
@@ -61,7 +60,7 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
           <button
             type="button"
             className="soft"
-            onClick={() => void selectMatching(filter).then(onSelect, complain)}
+            onClick={() => void namesMatching(filter).then(onSelect, complain)}
           >
             {t.act.selectAll} {total}
           </button>
@@ -95,22 +94,4 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
       )}
     </>
   );
-}
-
-/** The names of all jobs that match. */
-export async function selectMatching(filter: JobFilter): Promise<ReadonlySet<string>> {
-  return new Set((await allMatching(filter)).map((d) => d.job));
-}
-
-async function allMatching(filter: JobFilter): Promise<JobVersion[]> {
-  const all: JobVersion[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await dataOf(
-      api.GET("/api/v1/jobs", { params: { query: { ...filter, fires: 0, runs: 0, limit: 1000, cursor } } }),
-    );
-    all.push(...page.items.map((i) => i.definition));
-    cursor = page.next;
-  } while (cursor);
-  return all;
 }

@@ -14,7 +14,6 @@ import {
 } from "lucide-react";
 import { lazy, memo, type RefObject, Suspense, useEffect, useRef, useState } from "react";
 import type { SortColumn } from "@/api/joblist";
-import { refOf } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
 import { Menu, MenuItem, MenuLine } from "@/components/Menu";
@@ -25,6 +24,7 @@ import { useWindow } from "@/components/useWindow";
 import { serverNow } from "@/lib/clock";
 import type { JobColumn, Sort } from "@/lib/columns";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { pauseOf } from "@/lib/pause";
 import { useComplain, usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FileUp, ListChecks, Plus, SearchX } from "lucide-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { choicesOf, filterOf, jobViews, orderOf, sortColumns, usualSort } from "@/api/joblist";
-import { jobCount, jobList } from "@/api/jobs";
+import { jobCount, jobList, namesMatching } from "@/api/jobs";
 import { meQuery } from "@/api/session";
 import { Button } from "@/components/Button";
 import { Empty } from "@/components/Panel";
@@ -18,7 +18,7 @@ import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { SavedViews, useMyViews } from "@/shell/SavedViews";
 import { useColumns } from "@/shell/useColumns";
-import { Bulk, selectMatching } from "./Bulk";
+import { Bulk } from "./Bulk";
 import { usualColumns } from "./columns";
 import { Filters } from "./Filters";
 import { JobTable } from "./JobTable";
@@ -184,7 +184,7 @@ export default function JobsPage() {
               scroller={scroller}
               selected={selected}
               onSelect={setSelected}
-              onSelectAll={async () => setSelected(await selectMatching(filter))}
+              onSelectAll={async () => setSelected(await namesMatching(filter))}
               onEnd={() => {
                 if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
               }}

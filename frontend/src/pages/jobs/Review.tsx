@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
-import { api, dataOf } from "@/api/client";
 import { changeJobs, jobsKey, refreshJobs } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
+import { firesOfQuery } from "@/api/schedule";
 import type { JobBulk } from "@/api/schema.gen";
 import { BulkDialog } from "@/components/BulkDialog";
 import { TextField } from "@/components/fields";
@@ -12,6 +11,7 @@ import { PauseEndField } from "@/components/PauseEndField";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { endOf, noEnd } from "@/lib/pause";
+import { problemOf } from "@/lib/problem";
 import { useListT } from "./texts";
 
 export type Action = "run" | "pause" | "resume" | "edit" | "remove";
@@ -70,12 +70,7 @@ export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
     placeholderData: (was) => was,
     retry: false,
   });
-  const fires = useQuery({
-    queryKey: [...jobsKey, "review", "fires", jobs],
-    queryFn: () => firesWithinAnHour(new Set(jobs)),
-    enabled: action === "pause",
-    retry: false,
-  }).data;
+  const fires = useQuery({ ...firesOfQuery(jobs), enabled: action === "pause" }).data;
   const outcomes = isSaid ? (trial.data ?? []) : jobs.map((job): Outcome => ({ job, result: "changed" }));
   const affected = outcomes.filter((x) => x.result === "changed").map((x) => x.job);
   const same = {
@@ -213,20 +208,6 @@ async function ask(
     if (all.length < jobs.length) told([...all]);
   }
   return all;
-}
-
-async function firesWithinAnHour(jobs: ReadonlySet<string>): Promise<number> {
-  const to = new Date(serverNow() + 3_600_000).toISOString();
-  let n = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await dataOf(
-      api.GET("/api/v1/fires", { params: { query: { to, per_job: 500, limit: 1000, cursor } } }),
-    );
-    for (const item of page.items) if (jobs.has(item.job)) n += item.fires.length;
-    cursor = page.next;
-  } while (cursor);
-  return n;
 }
 
 function Names({ title, items }: { title: string; items: { job: string; why?: string }[] }) {

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { type SortColumn, sortColumns } from "@/api/joblist";
-import { refOf } from "@/api/jobs";
 import type { JobItem, Run } from "@/api/schema.gen";
 import { Owner } from "@/components/Owner";
 import { RunStrip } from "@/components/RunStrip";
@@ -9,6 +8,7 @@ import { Ago } from "@/components/Time";
 import type { JobColumn } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
 import type { Words } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { isFailure } from "@/lib/status";
 import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
 import { LastRun, NextFire } from "./Moments";

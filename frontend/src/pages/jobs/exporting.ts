@@ -1,6 +1,6 @@
-import { refOf } from "@/api/jobs";
 import type { JobVersion } from "@/api/schema.gen";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
+import { refOf } from "@/lib/jobref";
 import { saveFile } from "@/lib/saving";
 
 /** Saves definitions as a file that `carillon apply` reads. */

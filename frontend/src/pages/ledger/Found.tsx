@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, Hourglass, TriangleAlert } from "lucide-react";
-import { refOf } from "@/api/jobs";
 import { discrepanciesFound } from "@/api/ledger";
 import type { HeldJob } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { useFormat } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useLedgerT } from "./texts";
 

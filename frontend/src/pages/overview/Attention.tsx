@@ -13,7 +13,6 @@ import {
 } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { groupsQuery, nodesQuery } from "@/api/cluster";
-import { refOf } from "@/api/jobs";
 import { overviewQueries } from "@/api/overview";
 import { latestRuns } from "@/api/runs";
 import { Card, Empty, Skeleton } from "@/components/Panel";
@@ -23,6 +22,7 @@ import { Age } from "@/components/Time";
 import { useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { forgetSnoozed, snooze, useSnoozed } from "@/lib/snooze";
 import { failures, living, type Tone, tones } from "@/lib/status";

@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight } from "lucide-react";
-import { jobQuery, refOf } from "@/api/jobs";
+import { jobQuery } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { JobName } from "@/components/JobName";
 import { Card, Empty } from "@/components/Panel";
@@ -10,6 +10,7 @@ import { Table } from "@/components/Table";
 import { useT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { healthOf } from "@/lib/stats";
 import { durationOf, living } from "@/lib/status";

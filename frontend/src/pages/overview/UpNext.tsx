@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { refOf } from "@/api/jobs";
 import { overviewQueries } from "@/api/overview";
 import { firesQuery } from "@/api/schedule";
 import { Card, Empty } from "@/components/Panel";
 import { GroupDot } from "@/components/TaskIcon";
 import { Clock, Countdown } from "@/components/Time";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import type { Range } from "@/router";
 

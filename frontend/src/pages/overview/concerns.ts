@@ -1,5 +1,6 @@
-import { failingRuns, refOf } from "@/api/jobs";
+import { failingRuns } from "@/api/jobs";
 import type { Group, JobItem, Run } from "@/api/schema.gen";
+import { refOf } from "@/lib/jobref";
 import { healthOf } from "@/lib/stats";
 
 /** Something that needs somebody. The id stays the same while it lasts. */

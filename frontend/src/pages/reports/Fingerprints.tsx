@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
-import { refOf } from "@/api/jobs";
 import type { Failure } from "@/api/schema.gen";
 import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { useFormat } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useReportsT } from "./texts";
 
 /** In which ways attempts failed, the most frequent first, each with its last run. */

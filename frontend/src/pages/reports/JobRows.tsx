@@ -1,6 +1,6 @@
 import { useQueries } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { jobQuery, refOf } from "@/api/jobs";
+import { jobQuery } from "@/api/jobs";
 import type { ReportRow } from "@/api/schema.gen";
 import { JobName } from "@/components/JobName";
 import { Owner } from "@/components/Owner";
@@ -9,6 +9,7 @@ import { RunStrip } from "@/components/RunStrip";
 import { Table } from "@/components/Table";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useReportsT } from "./texts";
 
 /** How many of a job's last runs there is room for, beside another card. */

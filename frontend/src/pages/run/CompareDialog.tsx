@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { api, dataOf } from "@/api/client";
-import { runQuery, runsKey } from "@/api/runs";
+import { comparedQuery, runQuery } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
 import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
@@ -26,26 +25,7 @@ export default function CompareDialog({ detail, run, onClose }: CompareDialogPro
   const { t, f } = useWords();
   const c = t.run.compare;
   const now = useNow();
-  const others = useQuery({
-    queryKey: [...runsKey, "compare", detail.run_id],
-    queryFn: async ({ signal }) => {
-      const query = { job: [detail.job], limit: 30 };
-      const [newest, good] = await Promise.all([
-        dataOf(api.GET("/api/v1/runs", { signal, params: { query } })),
-        dataOf(
-          api.GET("/api/v1/runs", {
-            signal,
-            params: { query: { ...query, limit: 2, status: ["succeeded"] } },
-          }),
-        ),
-      ]);
-      const all = [...good.items, ...newest.items].filter((r) => r.run_id !== detail.run_id);
-      return {
-        all: [...new Map(all.map((r) => [r.run_id, r])).values()],
-        good: good.items.find((r) => r.run_id !== detail.run_id)?.run_id,
-      };
-    },
-  }).data;
+  const others = useQuery(comparedQuery(detail)).data;
   const [chosen, setChosen] = useState<string>();
   const id = chosen ?? others?.good ?? others?.all[0]?.run_id;
   const other = useQuery({ ...runQuery(id ?? ""), enabled: id !== undefined }).data;

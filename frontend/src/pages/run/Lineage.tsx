@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Clock } from "lucide-react";
-import { refOf } from "@/api/jobs";
 import { childRuns, runQuery } from "@/api/runs";
 import type { JobItem, Run, RunDetail } from "@/api/schema.gen";
 import { CauseMark } from "@/components/CauseIcon";
 import { Status } from "@/components/Status";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { isLiving } from "@/lib/status";
 

@@ -1,7 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { BookmarkCheck } from "lucide-react";
 import { useState } from "react";
-import { refOf } from "@/api/jobs";
 import { markRun, runQuery, runsKey } from "@/api/runs";
 import type { MarkRequest, RunDetail } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
@@ -10,6 +9,7 @@ import { TextField } from "@/components/fields";
 import { SegmentsField } from "@/components/Segments";
 import { Clock } from "@/components/Time";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { isMarkable } from "@/lib/status";
 import { useMay } from "@/shell/may";
 import { useSave } from "@/shell/useSave";

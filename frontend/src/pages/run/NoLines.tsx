@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { refOf } from "@/api/jobs";
 import { retentionQuery } from "@/api/retention";
 import type { Run } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Empty } from "@/components/Panel";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import type { Log } from "./useLog";
 
 /** Why there is no line to show. */

@@ -15,8 +15,7 @@ import {
   SearchX,
 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { jobQuery, refOf } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
+import { jobQuery } from "@/api/jobs";
 import { neighboursQuery, piecesQuery, runQuery } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
@@ -31,7 +30,9 @@ import { toast } from "@/components/Toasts";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import { problemOf } from "@/lib/problem";
 import { healthOf } from "@/lib/stats";
 import { durationOf, isFailure, isLiving, isMarkable } from "@/lib/status";
 import { useCancelRun, useRunNow } from "@/shell/actions";

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
-import { refOf } from "@/api/jobs";
 import { breakdownQuery, failuresQuery } from "@/api/reports";
 import type { ReportRow } from "@/api/schema.gen";
 import { Card, Empty } from "@/components/Panel";
@@ -9,6 +8,7 @@ import { SortHead } from "@/components/SortHead";
 import { Waiting } from "@/components/Waiting";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { Fingerprints } from "@/pages/reports/Fingerprints";
 import { ShareTable } from "@/pages/reports/ShareTable";
 import { useReportsT } from "@/pages/reports/texts";

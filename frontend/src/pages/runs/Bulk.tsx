@@ -10,7 +10,6 @@ import {
   X,
 } from "lucide-react";
 import { useState } from "react";
-import { problemOf } from "@/api/problem";
 import { changeRuns, type RunFilter, runsKey } from "@/api/runs";
 import type { Run, RunBulk, RunBulkItem } from "@/api/schema.gen";
 import { BulkDialog } from "@/components/BulkDialog";
@@ -21,6 +20,7 @@ import { SegmentsField } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
 import { useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
+import { problemOf } from "@/lib/problem";
 import { useComplain } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";

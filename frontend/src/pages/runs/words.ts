@@ -1,4 +1,4 @@
-import { refOf } from "@/api/jobs";
+import { refOf } from "@/lib/jobref";
 import { runsSearch } from "@/router";
 
 type Search = ReturnType<typeof runsSearch>;

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight } from "lucide-react";
-import { refOf } from "@/api/jobs";
 import { firesQuery } from "@/api/schedule";
 import { Card, Empty } from "@/components/Panel";
 import { Table } from "@/components/Table";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { toMinutes } from "@/lib/load";
 
 const quarter = 900_000;

@@ -1,13 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
-import { refOf, refreshJobs } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
+import { refreshJobs } from "@/api/jobs";
 import { applySpread, offsetsQuery } from "@/api/schedule";
 import { FormDialog } from "@/components/FormDialog";
 import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
 import { useFormat } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
+import { problemOf } from "@/lib/problem";
 import { useMay } from "@/shell/may";
 
 interface OffsetsDialogProps {

@@ -1,13 +1,13 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
-import { refOf } from "@/api/jobs";
 import { HoverCard } from "@/components/HoverCard";
 import { GroupDot } from "@/components/TaskIcon";
 import { useWidth } from "@/components/useSize";
 import { useWindow } from "@/components/useWindow";
 import { formatDuration } from "@/lib/duration";
 import { offsetMinutes, useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { fireBars, type LaneBar, runBars, stackBars } from "@/lib/lanes";
 import { timeLabels, timeTicks } from "@/lib/scale";
 import { healthOf } from "@/lib/stats";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarClock, ChevronLeft, ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { jobMarks, refOf } from "@/api/jobs";
+import { jobMarks } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { firesQuery } from "@/api/schedule";
 import { Button, IconButton } from "@/components/Button";
@@ -14,6 +14,7 @@ import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { parseDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
 import {

@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { base } from "@/api/client";
 import { collectDiagnostics, healthQuery, versionQuery } from "@/api/cluster";
 import { Button } from "@/components/Button";
 import { CopyIconButton } from "@/components/Copy";
 import { Card } from "@/components/Panel";
 import { Refusal } from "@/components/Refusal";
 import { toast } from "@/components/Toasts";
+import { base } from "@/lib/base";
 import { saveFile } from "@/lib/saving";
 import { useMay } from "@/shell/may";
 import { useSettingsT } from "./texts";

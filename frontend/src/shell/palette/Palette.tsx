@@ -3,11 +3,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ChevronRight, CornerDownLeft, Search } from "lucide-react";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
-import { jobSearch, refOf } from "@/api/jobs";
+import { jobSearch } from "@/api/jobs";
 import type { JobVersion } from "@/api/schema.gen";
 import { useOpener } from "@/components/useOpener";
 import { useT } from "@/i18n";
 import { isLike } from "@/lib/fuzzy";
+import { refOf } from "@/lib/jobref";
 import { takeTyped } from "../keys";
 import { type Entry, isRunId, useEntries, useJobActions } from "./entries";
 

@@ -25,12 +25,12 @@ import {
   Zap,
 } from "lucide-react";
 import { groupsQuery } from "@/api/cluster";
-import { refOf } from "@/api/jobs";
 import type { JobVersion } from "@/api/schema.gen";
 import { useT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { useLang } from "@/lib/format";
 import { isLike } from "@/lib/fuzzy";
+import { refOf } from "@/lib/jobref";
 import { isLive, setLive } from "@/lib/live-switch";
 import { pauseOf } from "@/lib/pause";
 import { recent } from "@/lib/recent";

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Boxes, FileCode2, Globe, type LucideIcon, SquareCode, SquareTerminal } from "lucide-react";
 import { groupsQuery } from "@/api/cluster";
-import { refOf } from "@/api/jobs";
 import type { Task } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Lines } from "@/components/fields";
+import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "../Section";
 import { useEditorT } from "../texts";
 import { HandlerFields } from "./HandlerFields";

@@ -1,8 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { deleteJob, refOf, runJob, saveJob } from "@/api/jobs";
-import { problemOf } from "@/api/problem";
+import { deleteJob, runJob, saveJob } from "@/api/jobs";
 import { cancelRun, runQuery } from "@/api/runs";
 import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
@@ -11,6 +10,8 @@ import { Status } from "@/components/Status";
 import { serverNow } from "@/lib/clock";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
+import { problemOf } from "@/lib/problem";
 import { durationOf, isLiving } from "@/lib/status";
 import { LogRow } from "@/pages/run/LogRow";
 import { useLog } from "@/pages/run/useLog";

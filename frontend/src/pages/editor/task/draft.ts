@@ -1,5 +1,5 @@
-import { refOf } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
+import { refOf } from "@/lib/jobref";
 
 const longestName = 63;
 

@@ -1,7 +1,7 @@
 import { getCalendars, putCalendar } from "@/api/cluster";
 import { applyJob, type CrontabOptions, noteOf, readCrontab, readXXLJob } from "@/api/importing";
-import { problemOf } from "@/api/problem";
 import { type Manifest, readManifests } from "@/lib/manifests";
+import { problemOf } from "@/lib/problem";
 
 export type Outcome = "created" | "changed" | "unchanged" | "conflict" | "skipped" | "broken";
 export type Kind = "yaml" | "crontab" | "xxl-job";

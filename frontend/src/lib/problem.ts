@@ -1,4 +1,4 @@
-import type { Problem } from "./schema.gen";
+import type { Problem } from "@/api/schema.gen";
 
 /** A failed request, as RFC 9457 describes it. Its code is "unreachable" when no server answered. */
 export type Trouble = Omit<Problem, "code"> & { code: Problem["code"] | "unreachable" };
