@@ -27,6 +27,7 @@ export class LogFinder {
     this.buffer = buffer;
     this.pattern = pattern && new RegExp(pattern.source, "i");
     this.skip = skip;
+    this.sync();
   }
 
   sync(): number[] {

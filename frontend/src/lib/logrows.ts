@@ -55,6 +55,7 @@ export class LogRows {
   constructor(buffer: LogBuffer, layout: Layout) {
     this.buffer = buffer;
     this.layout = layout;
+    this.sync();
   }
 
   /** Takes over what has changed in the buffer. */

@@ -25,6 +25,7 @@ export class LogStrip {
 
   constructor(buffer: LogBuffer) {
     this.buffer = buffer;
+    this.sync();
   }
 
   get to(): number {

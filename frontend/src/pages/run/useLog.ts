@@ -34,6 +34,13 @@ export interface Log {
   firstError(): Promise<number | undefined>;
   /** Asks again at once where the log did not answer. */
   retry(): void;
+  /** Has a view take over what changes, before it is drawn. Returns the way to stop. */
+  keep(view: View): () => void;
+}
+
+/** What is made of a log's lines, such as its rows. Sync takes over what has changed since. */
+interface View {
+  sync(): void;
 }
 
 /**
@@ -52,6 +59,7 @@ class LogStore {
   private stopTail = () => {};
   private stopped = true;
   private readonly listeners = new Set<() => void>();
+  private readonly views = new Set<View>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private seen: [at: number, lines: number][] = [];
   private loading = false;
@@ -72,6 +80,11 @@ class LogStore {
     return () => this.listeners.delete(listener);
   };
   snapshot = () => this.version;
+  keep = (view: View) => {
+    view.sync();
+    this.views.add(view);
+    return () => this.views.delete(view);
+  };
 
   /** Reads and follows until it is told to stop. */
   start(): () => void {
@@ -141,7 +154,7 @@ class LogStore {
     this.loading = true;
     try {
       await read();
-      this.changed();
+      this.draw();
     } finally {
       this.loading = false;
     }
@@ -200,6 +213,12 @@ class LogStore {
     return found?.seq;
   }
 
+  private draw() {
+    for (const view of this.views) view.sync();
+    this.version++;
+    for (const listener of this.listeners) listener();
+  }
+
   /** Draws soon, and not more often than flushEvery. */
   private changed() {
     this.timer ??= setTimeout(() => {
@@ -207,11 +226,16 @@ class LogStore {
       const now = Date.now();
       this.seen = this.seen.filter(([at]) => now - at < 1000);
       this.rate = this.seen.reduce((n, [, lines]) => n + lines, 0);
-      this.version++;
-      for (const listener of this.listeners) listener();
+      this.draw();
       if (this.rate > 0) setTimeout(() => this.changed(), 1000);
     }, flushEvery);
   }
+}
+
+/** Keeps a view of the lines up to date for as long as it is drawn. */
+export function useKept<V extends View>({ keep }: Log, view: V): V {
+  useEffect(() => keep(view), [keep, view]);
+  return view;
 }
 
 /** The log of an attempt, or of one piece of it. The stream is closed while live updates are off. */
@@ -240,5 +264,6 @@ export function useLog(runId: string, attempt: number, job: string, piece?: numb
     toLine: (seq) => store.toLine(seq),
     firstError: () => store.firstError(),
     retry: () => store.retry(),
+    keep: store.keep,
   };
 }
