@@ -170,7 +170,7 @@ func newAlertAcknowledgeCommand() *cobra.Command {
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&note, "note", "", "a note for others")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return r.eachIncident(cmd, args, "acknowledged", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
+		return eachIncident(r, cmd, args, "acknowledged", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
 			return client.Read[client.Incident](api.AcknowledgeIncident(ctx, id, nil, client.IncidentNote{Note: note}))
 		})
 	}
@@ -200,7 +200,7 @@ func newAlertSnoozeCommand() *cobra.Command {
 		if end {
 			d, done = 0, "not snoozed"
 		}
-		return r.eachIncident(cmd, args, done, func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
+		return eachIncident(r, cmd, args, done, func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
 			return client.Read[client.Incident](api.SnoozeIncident(ctx, id, nil, client.IncidentSnooze{Lasts: job.Duration(d), Note: note}))
 		})
 	}
@@ -216,7 +216,7 @@ func newAlertResolveCommand() *cobra.Command {
 	r := newRemote(cmd)
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return r.eachIncident(cmd, args, "resolved", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
+		return eachIncident(r, cmd, args, "resolved", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
 			return client.Read[client.Incident](api.ResolveIncident(ctx, id, nil, client.IncidentNote{Note: note}))
 		})
 	}
@@ -224,7 +224,7 @@ func newAlertResolveCommand() *cobra.Command {
 }
 
 // eachIncident does something with each incident, and shows those with which that worked.
-func (r *remote) eachIncident(cmd *cobra.Command, ids []string, done string, do func(context.Context, *client.API, string) (client.Incident, error)) error {
+func eachIncident(r *remote, cmd *cobra.Command, ids []string, done string, do func(context.Context, *client.API, string) (client.Incident, error)) error {
 	api, err := r.api()
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ func newAlertTestCommand() *cobra.Command {
 				if len(inc.Deliveries) == 1 && inc.Deliveries[0].Reason != "" {
 					reason = inc.Deliveries[0].Reason
 				}
-				return &exit{exitError, fmt.Errorf("channel %s: %s", channel, reason)}
+				return exitWith(exitError, fmt.Errorf("channel %s: %s", channel, reason))
 			}
 			return r.output.show(cmd.OutOrStdout(), inc, func(t *table) {
 				said := "test message accepted by channel " + channel
@@ -402,4 +402,4 @@ func newAlertUnsilenceCommand() *cobra.Command {
 }
 
 // shownList writes names in one cell.
-func (t *table) list(names []string) string { return t.cell(strings.Join(names, ", "), noteWidth) }
+func listed(t *table, names []string) string { return t.cell(strings.Join(names, ", "), noteWidth) }

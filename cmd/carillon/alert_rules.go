@@ -35,7 +35,7 @@ func newGetAlertRulesCommand() *cobra.Command {
 				if d.Disabled {
 					name += " (disabled)"
 				}
-				t.row(name, string(d.Severity), shownCondition(d), t.match(d), t.list(d.Channels))
+				t.row(name, string(d.Severity), shownCondition(d), shownMatch(t, d), listed(t, d.Channels))
 			}
 		})
 	}
@@ -82,7 +82,7 @@ func shownCondition(r *client.Alert) string {
 	}
 }
 
-func (t *table) match(r *client.Alert) string {
+func shownMatch(t *table, r *client.Alert) string {
 	var parts []string
 	if len(r.Match.Groups) > 0 {
 		parts = append(parts, "groups "+strings.Join(r.Match.Groups, ", "))
@@ -127,7 +127,7 @@ func newGetChannelsCommand() *cobra.Command {
 				if item.Definition.Disabled {
 					name += " (disabled)"
 				}
-				t.row(name, string(item.Definition.Kind), t.cell(to, noteWidth), t.list(item.Secrets), t.list(item.Missing))
+				t.row(name, string(item.Definition.Kind), t.cell(to, noteWidth), listed(t, item.Secrets), listed(t, item.Missing))
 			}
 		})
 	}

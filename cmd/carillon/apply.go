@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
-	"carillon/internal/client"
 	"carillon/internal/manifest"
 	"carillon/job"
 )
@@ -55,15 +50,15 @@ func newApplyCommand() *cobra.Command {
 			return err
 		}
 		if len(docs) == 0 {
-			return &exit{exitError, fmt.Errorf("no documents in %s", strings.Join(o.files, ", "))}
+			return exitWith(exitError, fmt.Errorf("no documents in %s", strings.Join(o.files, ", ")))
 		}
-		return r.apply(cmd, docs, o)
+		return apply(r, cmd, docs, o)
 	}
 	return cmd
 }
 
 // apply saves documents, and shows what changed.
-func (r *remote) apply(cmd *cobra.Command, docs []manifest.Document, o applyOptions) error {
+func apply(r *remote, cmd *cobra.Command, docs []manifest.Document, o applyOptions) error {
 	api, err := r.api()
 	if err != nil {
 		return err
@@ -132,84 +127,4 @@ func (o applyOptions) confirm(cmd *cobra.Command, deletions []change) error {
 		return usage(errors.New("--prune would delete jobs; confirm with --yes. Nothing was changed"))
 	}
 	return confirm(cmd, "Delete them?")
-}
-
-func isTerminal(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
-}
-
-func drawChanges(t *table, changes []change, dryRun bool) {
-	count := map[string]int{}
-	for _, c := range changes {
-		count[c.Result]++
-		t.row(c.Result, string(c.Kind), c.Name)
-		for _, w := range c.Warnings {
-			t.line("    warning: " + w.Field + " " + w.Reason)
-		}
-		if c.Result != changed {
-			continue
-		}
-		for _, f := range c.Fields {
-			t.line("    " + t.fieldChange(f))
-		}
-	}
-	var parts []string
-	for _, result := range []string{created, changed, deleted, unchanged} {
-		if count[result] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[result], result))
-		}
-	}
-	text := strings.Join(parts, ", ")
-	if dryRun {
-		text += " (dry run: nothing was saved)"
-	}
-	t.line(text)
-}
-
-// fieldChange tells how one field changed.
-func (t *table) fieldChange(f client.FieldChange) string {
-	switch {
-	case f.From == nil:
-		return fmt.Sprintf("+ %s: %s", f.Field, t.shortJSON(f.To))
-	case f.To == nil:
-		return fmt.Sprintf("- %s: %s", f.Field, t.shortJSON(f.From))
-	}
-	from, to := plainJSON(f.From), plainJSON(f.To)
-	if !t.whole {
-		from, to = aroundDifference(from, to)
-	}
-	return fmt.Sprintf("~ %s: %s -> %s", f.Field, t.cell(from, noteWidth), t.cell(to, noteWidth))
-}
-
-// aroundDifference leaves out the beginning that two texts have in common, but for the
-// end of it, where one of them is too long to be shown whole: what is cut off at its
-// end would else be the part in which they differ.
-func aroundDifference(a, b string) (string, string) {
-	const lead = 15 // how many runes of what is common stay
-	from, to := []rune(a), []rune(b)
-	if max(len(from), len(to)) <= noteWidth {
-		return a, b
-	}
-	common := 0
-	for common < min(len(from), len(to)) && from[common] == to[common] {
-		common++
-	}
-	if common <= lead+1 {
-		return a, b
-	}
-	return "…" + string(from[common-lead:]), "…" + string(to[common-lead:])
-}
-
-func (t *table) shortJSON(v any) string { return t.cell(plainJSON(v), noteWidth) }
-
-// plainJSON returns a value for a person to read: a shell's > and & stay as they are.
-func plainJSON(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return "?"
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

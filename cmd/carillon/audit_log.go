@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/client"
-	"carillon/job"
 )
 
 func newAuditLogCommand() *cobra.Command {
@@ -45,9 +43,9 @@ func newAuditLogCommand() *cobra.Command {
 		}
 		p = client.ListAuditParams{User: client.Optional(user), Operation: client.Optional(operation), Object: client.Optional(object), Group: client.Optional(group)}
 		if since != "" {
-			d, err := job.ParseDuration(since)
-			if err != nil || d <= 0 {
-				return usage(fmt.Errorf("--since %q must be a duration such as 90m or 7d", since))
+			d, err := parseSince(since)
+			if err != nil {
+				return usage(err)
 			}
 			from := time.Now().Add(-d).UTC().Truncate(time.Millisecond)
 			p.From = &from
@@ -114,21 +112,21 @@ func drawAudit(t *table, entries []client.AuditEntry) {
 		if e.Result != "done" {
 			what += " (" + string(e.Result) + ")"
 		}
-		t.row(instant(e.At), t.cell(e.User, 30), e.How, orDash(e.Address), what, t.cell(e.Object, 50), t.cell(t.changes(e), 80))
+		t.row(instant(e.At), t.cell(e.User, 30), e.How, orDash(e.Address), what, t.cell(e.Object, 50), t.cell(shownChanges(t, e), 80))
 	}
 }
 
 // changes returns what was changed as one line.
-func (t *table) changes(e client.AuditEntry) string {
+func shownChanges(t *table, e client.AuditEntry) string {
 	var parts []string
 	for _, c := range e.Changes {
 		switch {
 		case c.From == nil:
-			parts = append(parts, c.Field+": "+t.value(c.To))
+			parts = append(parts, c.Field+": "+shownValue(t, c.To))
 		case c.To == nil:
 			parts = append(parts, "without "+c.Field)
 		default:
-			parts = append(parts, c.Field+": "+t.value(c.From)+" -> "+t.value(c.To))
+			parts = append(parts, c.Field+": "+shownValue(t, c.From)+" -> "+shownValue(t, c.To))
 		}
 	}
 	if e.Note != "" {
@@ -138,7 +136,7 @@ func (t *table) changes(e client.AuditEntry) string {
 }
 
 // value writes a value of a document: texts as they are, others as JSON.
-func (t *table) value(v any) string {
+func shownValue(t *table, v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}

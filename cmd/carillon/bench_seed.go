@@ -178,7 +178,7 @@ func (s *seeding) write(ctx context.Context, store logstore.Store, from int, say
 
 // openSeeded opens what --store names: a file, or a ClickHouse.
 func openSeeded(ctx context.Context, store string) (logstore.Store, error) {
-	if !isShared(store) {
+	if !strings.HasPrefix(store, "clickhouse://") {
 		return sqlite.Open(ctx, store)
 	}
 	s, err := clickhouse.Open(store, clickhouse.Config{})

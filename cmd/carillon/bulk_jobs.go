@@ -1,13 +1,12 @@
 package main
 
 import (
+	"carillon/internal/client"
+	"carillon/job"
 	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"carillon/internal/client"
-	"carillon/job"
 )
 
 // jobChoice is the flags that say which jobs to change, in the place of their names.
@@ -46,7 +45,7 @@ type jobDone struct {
 
 // changeJobs changes the jobs that args name, or those of the filter, and shows what became
 // of each: done is what is said of one that was changed.
-func (r *remote) changeJobs(cmd *cobra.Command, args []string, c *jobChoice, b client.JobBulk, done string) error {
+func changeJobs(r *remote, cmd *cobra.Command, args []string, c *jobChoice, b client.JobBulk, done string) error {
 	names := make([]job.Name, len(args))
 	for i, arg := range args {
 		var err error
@@ -77,7 +76,7 @@ func (r *remote) changeJobs(cmd *cobra.Command, args []string, c *jobChoice, b c
 		show: func(item client.JobBulkItem, _ bool) (any, string) {
 			j := jobDone{item.Job, done, item.RunID}
 			if item.Result == client.BulkOutcomeUnchanged {
-				j.Result = unchanged
+				j.Result = string(item.Result)
 			}
 			if j.RunID != "" {
 				return j, string(j.Job) + " " + j.Result + ": run " + string(j.RunID)
@@ -87,3 +86,10 @@ func (r *remote) changeJobs(cmd *cobra.Command, args []string, c *jobChoice, b c
 	}
 	return jobs.change(r, cmd, names, &c.bulkOptions)
 }
+
+const (
+	// runTries is how often a run is asked for, while the answer is that a part of the
+	// system is away. They carry the same run id, so there is one run at most.
+	runTries = 5
+	runRetry = time.Second
+)

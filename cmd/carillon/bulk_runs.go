@@ -31,7 +31,7 @@ func (c *runChoice) args(_ *cobra.Command, args []string) error {
 }
 
 // changeRuns is changeJobs, of runs. line says what became of one.
-func (r *remote) changeRuns(cmd *cobra.Command, args []string, c *runChoice, b client.RunBulk, line func(client.RunBulkItem) string) error {
+func changeRuns(r *remote, cmd *cobra.Command, args []string, c *runChoice, b client.RunBulk, line func(client.RunBulkItem) string) error {
 	ids := make([]job.RunID, len(args))
 	for i, arg := range args {
 		var err error

@@ -2,40 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"carillon/internal/client"
-	"carillon/job"
 )
-
-func newCancelCommand() *cobra.Command {
-	var reason string
-	var c runChoice
-	cmd := &cobra.Command{
-		Use:   "cancel RUN... | --job JOB | --group GROUP ...",
-		Short: "Cancel pending or running runs",
-		Long: "Cancel pending or running runs by id, or all that a filter selects. A filter asks for\n" +
-			"confirmation. A finished run cannot be cancelled.",
-		Example: "  carillon cancel 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --reason \"wrong input\"\n" +
-			"  carillon cancel --job ops/backup --status pending --dry-run",
-		Args: c.args,
-	}
-	r := newRemote(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "the reason, for the audit log")
-	c.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return r.changeRuns(cmd, args, &c, client.RunBulk{Action: client.RunBulkActionCancel, Note: reason}, func(item client.RunBulkItem) string {
-			if item.Status == job.StatusRunning {
-				return "run " + string(item.RunID) + " is being cancelled"
-			}
-			return "run " + string(item.RunID) + " cancelled"
-		})
-	}
-	return cmd
-}
 
 func newDeleteCommand() *cobra.Command {
 	var calendars []string
@@ -79,7 +51,7 @@ func newDeleteCommand() *cobra.Command {
 				return nil
 			})
 		}
-		return r.changeJobs(cmd, args, &c, client.JobBulk{Action: client.JobBulkActionDelete}, deleted)
+		return changeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionDelete}, "deleted")
 	}
 	return cmd
 }
@@ -130,13 +102,13 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 			return usage(err)
 		}
 		if all {
-			return r.setHold(cmd, client.HoldRequest{Paused: pause, Until: until, Note: note})
+			return setHold(r, cmd, client.HoldRequest{Paused: pause, Until: until, Note: note})
 		}
 		action := client.JobBulkActionResume
 		if pause {
 			action = client.JobBulkActionPause
 		}
-		return r.changeJobs(cmd, args, &c, client.JobBulk{Action: action, Until: until, Note: note}, done)
+		return changeJobs(r, cmd, args, &c, client.JobBulk{Action: action, Until: until, Note: note}, done)
 	}
 	return cmd
 }
@@ -149,7 +121,7 @@ type pauseEnd struct {
 
 func (p *pauseEnd) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.until, "until", "", "resume automatically at this `time` (RFC 3339)")
-	cmd.Flags().Var(optionalDuration{&p.after}, "for", "resume automatically after this long")
+	cmd.Flags().Var(optionalDurationFlag(&p.after), "for", "resume automatically after this long")
 	cmd.MarkFlagsMutuallyExclusive("until", "for")
 }
 
@@ -157,10 +129,7 @@ func (p *pauseEnd) flags(cmd *cobra.Command) {
 func (p *pauseEnd) at(now time.Time) (until time.Time, err error) {
 	switch {
 	case p.until != "":
-		if until, err = time.Parse(time.RFC3339, p.until); err != nil {
-			err = fmt.Errorf("--until %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", p.until)
-		}
-		return until, err
+		return parseInstant("--until", p.until)
 	case p.after > 0:
 		return now.Add(p.after).UTC().Truncate(time.Millisecond), nil
 	default:
@@ -169,7 +138,7 @@ func (p *pauseEnd) at(now time.Time) (until time.Time, err error) {
 }
 
 // setHold turns the switch for everything.
-func (r *remote) setHold(cmd *cobra.Command, h client.HoldRequest) error {
+func setHold(r *remote, cmd *cobra.Command, h client.HoldRequest) error {
 	api, err := r.api()
 	if err != nil {
 		return err
@@ -185,30 +154,4 @@ func (r *remote) setHold(cmd *cobra.Command, h client.HoldRequest) error {
 			t.line("all jobs resumed")
 		}
 	})
-}
-
-// exactlyOne reports whether one of the given is true, and no other.
-func exactlyOne(given ...bool) bool {
-	n := 0
-	for _, g := range given {
-		if g {
-			n++
-		}
-	}
-	return n == 1
-}
-
-// eachOf calls do for each argument, whatever becomes of those before it. With
-// several arguments an error says to which it belongs.
-func eachOf(args []string, do func(string) error) error {
-	var errs []error
-	for _, arg := range args {
-		if err := do(arg); err != nil {
-			if len(args) > 1 {
-				err = fmt.Errorf("%s: %w", arg, err)
-			}
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }

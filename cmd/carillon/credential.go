@@ -33,7 +33,7 @@ func seedFlag(f *pflag.FlagSet, to *string) {
 }
 
 // handOut shows a credential, with its seed unless that goes to a file.
-func (r *remote) handOut(cmd *cobra.Command, made client.NewCredential, file string) error {
+func handOut(r *remote, cmd *cobra.Command, made client.NewCredential, file string) error {
 	if file != "" {
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the file that the person names
 		if err == nil {
@@ -89,7 +89,7 @@ func newCredentialCreateCommand() *cobra.Command {
 	r := newRemote(cmd)
 	groupFlag(cmd, &group)
 	seedFlag(cmd.Flags(), &file)
-	cmd.Flags().Var(optionalDuration{&life}, "expires-in", "how long it is valid, such as 90d (default: until it is revoked)")
+	cmd.Flags().Var(optionalDurationFlag(&life), "expires-in", "how long it is valid, such as 90d (default: until it is revoked)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
 			return usage(err)
@@ -102,7 +102,7 @@ func newCredentialCreateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.handOut(cmd, made, file)
+		return handOut(r, cmd, made, file)
 	}
 	return cmd
 }
@@ -161,7 +161,7 @@ func newCredentialRotateCommand() *cobra.Command {
 	r := newRemote(cmd)
 	groupFlag(cmd, &group)
 	seedFlag(cmd.Flags(), &file)
-	cmd.Flags().Var(optionalDuration{&overlap}, "overlap", "how long the old credential stays valid, at most 30d; 0s revokes it now")
+	cmd.Flags().Var(optionalDurationFlag(&overlap), "overlap", "how long the old credential stays valid, at most 30d; 0s revokes it now")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
 			return usage(err)
@@ -174,7 +174,7 @@ func newCredentialRotateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.handOut(cmd, made, file)
+		return handOut(r, cmd, made, file)
 	}
 	return cmd
 }
@@ -207,27 +207,3 @@ func newCredentialRevokeCommand() *cobra.Command {
 	}
 	return cmd
 }
-
-// optionalDuration is a flag that takes durations as job documents do; it may be left
-// out, and be zero.
-type optionalDuration struct{ to *time.Duration }
-
-func (f optionalDuration) String() string {
-	if f.to == nil || *f.to == 0 {
-		return ""
-	}
-	return job.Duration(*f.to).String()
-}
-
-// Set implements [pflag.Value].
-func (f optionalDuration) Set(s string) error {
-	d, err := job.ParseDuration(s)
-	if err == nil && d < 0 {
-		err = &job.InvalidError{Reason: "must not be negative"}
-	}
-	*f.to = d
-	return err
-}
-
-// Type implements [pflag.Value].
-func (optionalDuration) Type() string { return "duration" }

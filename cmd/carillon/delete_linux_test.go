@@ -41,7 +41,7 @@ func TestDeleteAsksAtATerminal(t *testing.T) {
 	del := func(in *os.File, args ...string) (code int, said string) {
 		t.Helper()
 		var out, errOut strings.Builder
-		code = execute(t.Context(), newRoot(newDeleteCommand()), append([]string{"delete", "--server", s.server}, args...), in, &out, &errOut)
+		code = execute(t.Context(), newRoot(jobCommands()...), append([]string{"delete", "--server", s.server}, args...), in, &out, &errOut)
 		return code, out.String() + errOut.String()
 	}
 	if code, said := del(typed(t, "n\n"), "default/a"); code != exitError || said != "delete 1 job? [y/N] carillon: nothing was changed\n" {

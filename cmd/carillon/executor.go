@@ -13,9 +13,6 @@ import (
 	"carillon/job"
 )
 
-// credentialVariable has the seed of a credential itself, not a file.
-const credentialVariable = "CARILLON_CREDENTIAL" //nolint:gosec // its name
-
 type executorOptions struct {
 	natsOptions
 	runnerOptions

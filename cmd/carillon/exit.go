@@ -51,12 +51,16 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
+// exitWith returns an error that ends the program with a code; without err there is nothing to
+// say besides.
+func exitWith(code int, err error) error { return &exit{code, err} }
+
 // usage returns the error of a command line that is wrong.
 func usage(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &exit{exitUsage, err}
+	return exitWith(exitUsage, err)
 }
 
 // exitCodeOf returns the exit code for what a command returned.
@@ -88,15 +92,15 @@ func runOutcome(s job.Status) error {
 	case job.StatusSucceeded:
 		return nil
 	case job.StatusFailed:
-		return &exit{code: exitRunFailed}
+		return exitWith(exitRunFailed, nil)
 	case job.StatusTimedOut:
-		return &exit{code: exitRunTimedOut}
+		return exitWith(exitRunTimedOut, nil)
 	case job.StatusCancelled:
-		return &exit{code: exitRunCancelled}
+		return exitWith(exitRunCancelled, nil)
 	case job.StatusLost:
-		return &exit{code: exitRunLost}
+		return exitWith(exitRunLost, nil)
 	case job.StatusSkipped, job.StatusMissed:
-		return &exit{code: exitRunNotDone}
+		return exitWith(exitRunNotDone, nil)
 	case job.StatusPending, job.StatusQueued, job.StatusRunning:
 	}
 	return fmt.Errorf("the run has not finished; it is %s", s)

@@ -19,7 +19,7 @@ type ahead struct {
 
 func (a *ahead) flags(cmd *cobra.Command) {
 	a.span = 24 * time.Hour
-	cmd.Flags().Var(optionalDuration{&a.span}, "for", "how far to look ahead, at most 31d")
+	cmd.Flags().Var(optionalDurationFlag(&a.span), "for", "how far to look ahead, at most 31d")
 	cmd.Flags().StringVar(&a.from, "from", "", "start at this `time` (RFC 3339; default now)")
 }
 
@@ -27,8 +27,8 @@ func (a *ahead) flags(cmd *cobra.Command) {
 func (a *ahead) bounds(now time.Time) (from, to time.Time, err error) {
 	from = now.UTC().Truncate(time.Millisecond)
 	if a.from != "" {
-		if from, err = time.Parse(time.RFC3339, a.from); err != nil {
-			return from, to, fmt.Errorf("--from %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", a.from)
+		if from, err = parseInstant("--from", a.from); err != nil {
+			return from, to, err
 		}
 	}
 	return from, from.Add(a.span), nil

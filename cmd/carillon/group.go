@@ -11,7 +11,11 @@ import (
 )
 
 func newGroupCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "group", Short: "Set limits of executor groups"}
+	cmd := &cobra.Command{
+		Use:     "group",
+		Short:   "Set limits of executor groups",
+		Example: "  carillon group set billing --limit 20",
+	}
 	cmd.AddCommand(newGroupSetCommand())
 	return cmd
 }

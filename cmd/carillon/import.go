@@ -81,7 +81,7 @@ func newImportCrontabCommand() *cobra.Command {
 			return usage(err)
 		}
 		if r.output == asTable {
-			err = r.importLines(cmd, args[0], lines, o)
+			err = importLines(r, cmd, args[0], lines, o)
 		} else {
 			err = printJobs(cmd.OutOrStdout(), r.output, jobsOf(lines))
 			drawBroken(cmd.ErrOrStderr(), lines)
@@ -95,7 +95,7 @@ func newImportCrontabCommand() *cobra.Command {
 }
 
 // importLines saves the jobs, and shows what became of each line.
-func (r *remote) importLines(cmd *cobra.Command, file string, lines []crontab.Line, o crontabOptions) error {
+func importLines(r *remote, cmd *cobra.Command, file string, lines []crontab.Line, o crontabOptions) error {
 	docs, err := documentsOf(file, jobsOf(lines))
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func brokenLines(lines []crontab.Line) error {
 	if len(numbers) > 1 {
 		which = "lines "
 	}
-	return &exit{exitError, errors.New("broken and left out: " + which + strings.Join(numbers, ", "))}
+	return exitWith(exitError, errors.New("broken and left out: "+which+strings.Join(numbers, ", ")))
 }
 
 // readImport reads the file that is to be imported, and a byte more than may be in it at the

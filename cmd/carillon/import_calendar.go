@@ -67,7 +67,7 @@ func newImportCalendarCommand() *cobra.Command {
 		}
 		o.From = time.Date(time.Now().UTC().Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
 		if r.output == asTable {
-			return r.importCalendar(cmd, args[0], data, o)
+			return importCalendar(r, cmd, args[0], data, o)
 		}
 		_, wish, err := o.read(args[0], data, job.Calendar{})
 		if err != nil {
@@ -116,7 +116,7 @@ func joinDates(a, b []string) []string {
 }
 
 // importCalendar saves the calendar, and shows what became of each event.
-func (r *remote) importCalendar(cmd *cobra.Command, file string, data []byte, o calendarOptions) error {
+func importCalendar(r *remote, cmd *cobra.Command, file string, data []byte, o calendarOptions) error {
 	api, err := r.api()
 	if err != nil {
 		return err

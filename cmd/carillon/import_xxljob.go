@@ -65,7 +65,7 @@ func newImportXXLJobCommand() *cobra.Command {
 		}
 		results := map[job.Name]string{}
 		if r.output == asTable {
-			err = r.importEntries(cmd, args[0], entries, results, o)
+			err = importEntries(r, cmd, args[0], entries, results, o)
 		} else {
 			err = printJobs(cmd.OutOrStdout(), r.output, jobsOfEntries(entries))
 			drawUnmade(cmd, entries)
@@ -79,7 +79,7 @@ func newImportXXLJobCommand() *cobra.Command {
 }
 
 // importEntries saves the jobs, and shows what became of each.
-func (r *remote) importEntries(cmd *cobra.Command, file string, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) error {
+func importEntries(r *remote, cmd *cobra.Command, file string, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) error {
 	docs, err := documentsOf(file, jobsOfEntries(entries))
 	if err != nil {
 		return err
@@ -194,5 +194,5 @@ func leftOut(entries []xxljob.Entry, results map[job.Name]string) error {
 	if broken+conflicts == 0 {
 		return nil
 	}
-	return &exit{exitError, errors.New("left out: " + countOf(conflicts, conflict) + " and " + countOf(broken, "broken job"))}
+	return exitWith(exitError, errors.New("left out: "+countOf(conflicts, conflict)+" and "+countOf(broken, "broken job")))
 }

@@ -28,7 +28,7 @@ func newDrainCommand() *cobra.Command {
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
 		return client.Read[client.InstanceReply](api.DrainInstance(ctx, group, instance, fleet.DrainRequest{Within: job.Duration(within)}))
 	})
-	cmd.Flags().Var(durationFlag{&within, 0}, "within", "time limit for their runs, such as 30m, at most 7d (default: none)")
+	cmd.Flags().Var(durationFlag(&within, 0), "within", "time limit for their runs, such as 30m, at most 7d (default: none)")
 	return cmd
 }
 

@@ -8,51 +8,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"carillon/internal/client"
-	"carillon/job"
 	"carillon/job/outcome"
 )
-
-// rangeFlags say which part of the past a command is about.
-type rangeFlags struct {
-	since, from, to string
-}
-
-// add adds the flags, of which since has the given default.
-func (f *rangeFlags) add(flags *pflag.FlagSet, since string) {
-	flags.StringVar(&f.since, "since", since, "fires of the last `duration`, such as 90m or 7d")
-	flags.StringVar(&f.from, "from", "", "fires at or after this `time` (RFC 3339), instead of --since")
-	flags.StringVar(&f.to, "to", "", "fires before this `time` (RFC 3339; default now)")
-}
-
-// read returns the range. --since counts back from its end.
-func (f *rangeFlags) read(now time.Time) (from, to time.Time, err error) {
-	to = now.UTC().Truncate(time.Millisecond)
-	for _, bound := range []struct {
-		flag, text string
-		into       *time.Time
-	}{{"--from", f.from, &from}, {"--to", f.to, &to}} {
-		if bound.text == "" {
-			continue
-		}
-		if *bound.into, err = time.Parse(time.RFC3339, bound.text); err != nil {
-			return from, to, fmt.Errorf("%s %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
-		}
-	}
-	if f.from == "" {
-		d, err := job.ParseDuration(f.since)
-		if err != nil || d <= 0 {
-			return from, to, fmt.Errorf("--since %q must be a duration such as 90m or 7d", f.since)
-		}
-		from = to.Add(-d)
-	}
-	if !to.After(from) {
-		return from, to, errors.New("--to must be after --from")
-	}
-	return from, to, nil
-}
 
 func newLedgerCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -144,9 +103,6 @@ func late(e *outcome.Entry) string {
 	}
 	return took(e.CommittedAt.Add(-e.Late.Std()), e.CommittedAt)
 }
-
-// exactly writes an instant with its milliseconds, where it has some.
-func exactly(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999Z") }
 
 // countOrNone writes a number, and nothing for 0.
 func countOrNone(n int) string {

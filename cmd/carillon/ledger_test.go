@@ -58,20 +58,3 @@ func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
 	healed.HealedAt, healed.Healed = at("04:31:00.000"), "its fire is recorded as ran now"
 	golden(t, "audit-found", func(tab *table) { drawFound(tab, []client.Discrepancy{found, healed}, 1) })
 }
-
-func TestRangesOfThePastCountBackFromTheirEnd(t *testing.T) {
-	now := at("12:00:00.000")
-	f := rangeFlags{since: "90m"}
-	if from, to, err := f.read(now); err != nil || !from.Equal(at("10:30:00.000")) || !to.Equal(now) {
-		t.Error(from, to, err)
-	}
-	f.to = "2026-03-01T11:00:00Z"
-	if from, to, err := f.read(now); err != nil || !from.Equal(at("09:30:00.000")) || !to.Equal(at("11:00:00.000")) {
-		t.Error(from, to, err)
-	}
-	for _, wrong := range []rangeFlags{{since: "1x"}, {since: "-1h"}, {since: "1h", from: "noon"}, {from: "2026-03-02T00:00:00Z"}} {
-		if _, _, err := wrong.read(now); err == nil {
-			t.Errorf("%+v is taken", wrong)
-		}
-	}
-}

@@ -63,7 +63,7 @@ func newLedgerVerifyCommand() *cobra.Command {
 			return err
 		}
 		if page.Total.Discrepancies > 0 {
-			return &exit{code: exitError}
+			return exitWith(exitError, nil)
 		}
 		return nil
 	}
@@ -126,7 +126,7 @@ func showFound(cmd *cobra.Command, r *remote, api *client.API, p client.ListDisc
 	}
 	err := r.output.show(cmd.OutOrStdout(), all, func(t *table) { drawFound(t, all.Items, open) })
 	if err == nil && open > 0 {
-		return &exit{code: exitError}
+		return exitWith(exitError, nil)
 	}
 	return err
 }

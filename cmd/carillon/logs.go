@@ -165,18 +165,6 @@ func printStored(ctx context.Context, api *client.API, id job.RunID, o logOption
 	}
 }
 
-// interruption returns what tells a person of lost connections, the first of each
-// row.
-func interruption(w io.Writer) func(error) {
-	last := ""
-	return func(err error) {
-		if text := err.Error(); text != last {
-			last = text
-			_, _ = fmt.Fprintf(w, "%s; trying again\n", text)
-		}
-	}
-}
-
 // linePrinter prints lines of a log.
 type linePrinter struct {
 	w           io.Writer

@@ -1,8 +1,5 @@
 // Command carillon is the whole system in one binary: the servers, the executor for
 // jobs that need no program of your own, and the client with which people and scripts use them.
-//
-// Each command is a file: dev.go, server.go, executor.go and bench.go run something,
-// next.go computes, and the others ask a server over its HTTP API (remote.go).
 package main
 
 import (
@@ -10,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -34,58 +32,5 @@ func main() {
 
 // commands returns all that the program can do.
 func commands() []*cobra.Command {
-	return []*cobra.Command{
-		newDevCommand(),
-		newServerCommand(),
-		newExecutorCommand(),
-		newBenchCommand(),
-
-		newApplyCommand(),
-		newGetCommand(),
-		newRunCommand(),
-		newRerunCommand(),
-		newMarkCommand(),
-		newLogsCommand(),
-		newWaitCommand(),
-		newSearchCommand(),
-		newTopCommand(),
-		newReportCommand(),
-		newEventsCommand(),
-		newSQLCommand(),
-		newBackfillCommand(),
-		newLedgerCommand(),
-		newCancelCommand(),
-		newPauseCommand(),
-		newResumeCommand(),
-		newSkipCommand(),
-		newDeleteCommand(),
-		newRollbackCommand(),
-		newDrainCommand(),
-		newCordonCommand(),
-		newUncordonCommand(),
-		newSetCommand(),
-		newNextCommand(),
-		newImportCommand(),
-		newStarlarkCommand(),
-		newSecretCommand(),
-		newCredentialCommand(),
-		newNATSCommand(),
-		newBackupCommand(),
-		newRestoreCommand(),
-		newDiagnosticsCommand(),
-		newAlertCommand(),
-
-		newLoginCommand(),
-		newLogoutCommand(),
-		newContextCommand(),
-		newWhoamiCommand(),
-		newSessionCommand(),
-		newUserCommand(),
-		newTokenCommand(),
-		newGroupCommand(),
-		newAuditLogCommand(),
-		newRetentionCommand(),
-		newDeadLetterCommand(),
-		newVersionCommand(),
-	}
+	return slices.Concat(nodeCommands(), benchCommands(), allCommands())
 }

@@ -38,7 +38,7 @@ func newMarkCommand() *cobra.Command {
 			return usage(err)
 		}
 		b := client.RunBulk{Action: client.RunBulkActionMark, As: job.Mark(as), Note: note}
-		return r.changeRuns(cmd, args, &c, b, func(item client.RunBulkItem) string {
+		return changeRuns(r, cmd, args, &c, b, func(item client.RunBulkItem) string {
 			if job.Mark(as) == job.MarkNone {
 				return "run " + string(item.RunID) + " is no longer marked"
 			}

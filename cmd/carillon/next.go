@@ -18,9 +18,6 @@ import (
 // maxNext bounds how many fires are printed for one expression.
 const maxNext = 100_000
 
-// maxNextOf bounds how many of a job's fires the server is asked for.
-const maxNextOf = 1000
-
 // nextOptions are the flags of next.
 type nextOptions struct {
 	zone, from, dst, job string
@@ -70,7 +67,7 @@ func newNextCommand() *cobra.Command {
 			return a.answerLines(cmd.InOrStdin(), cmd.OutOrStdout())
 		}
 		if name, err := job.ParseName(args[0]); err == nil {
-			return r.nextOf(cmd, name, a)
+			return nextOf(r, cmd, name, a)
 		}
 		fires, err := a.fires(args[0], a.zone, a.from)
 		if err != nil {
@@ -89,7 +86,7 @@ func newNextCommand() *cobra.Command {
 }
 
 // nextOf shows when a job fires, as the server says.
-func (r *remote) nextOf(cmd *cobra.Command, name job.Name, a *almanac) error {
+func nextOf(r *remote, cmd *cobra.Command, name job.Name, a *almanac) error {
 	if a.n > maxNextOf {
 		return usage(fmt.Errorf("-n %d must be at most %d for a job", a.n, maxNextOf))
 	}

@@ -10,12 +10,11 @@ import (
 	"carillon/job/cron"
 )
 
-// offline runs a command line that asks no server.
-func offline(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
+// computed runs a command line that asks no server.
+func computed(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e strings.Builder
-	root := newRoot(newNextCommand(), newImportCommand(), newApplyCommand(), newGetCommand())
-	code = execute(t.Context(), root, args, strings.NewReader(stdin), &o, &e)
+	code = execute(t.Context(), newRoot(jobCommands()...), args, strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -33,7 +32,7 @@ func TestNextAnswersEachLineAsTheOracleDoes(t *testing.T) {
 		questions.WriteString(strings.Join(f[:3], "\t") + "\n")
 		want = append(want, f[3])
 	}
-	code, out, errOut := offline(t, questions.String(), "next", "--stdin")
+	code, out, errOut := computed(t, questions.String(), "next", "--stdin")
 	if code != 0 || errOut != "" {
 		t.Fatalf("exit code %d: %s", code, errOut)
 	}
@@ -52,7 +51,7 @@ func TestNextAnswersEachLineAsTheOracleDoes(t *testing.T) {
 func TestNextPrintsFiresForPeople(t *testing.T) {
 	f := func(want string, args ...string) {
 		t.Helper()
-		code, out, errOut := offline(t, "", append([]string{"next"}, args...)...)
+		code, out, errOut := computed(t, "", append([]string{"next"}, args...)...)
 		if code != 0 || out != want {
 			t.Errorf("%q: exit code %d\n got %s%s\nwant %s", args, code, out, errOut, want)
 		}
@@ -75,7 +74,7 @@ func TestNextFillsInWhatALineLeavesOut(t *testing.T) {
 	questions := "0 3 * * *\n0 3 * * *\tAsia/Tokyo\r\n0 3 * * *\tMars\n0 3 * * *\t\tsoon\nnonsense\n\n@every 1h\n"
 	want := "2026-01-01T03:00:00+01:00,2026-01-02T03:00:00+01:00\n2026-01-02T03:00:00+09:00,2026-01-03T03:00:00+09:00\n" +
 		"invalid\ninvalid\ninvalid\ninvalid\n2026-01-01T02:00:00+01:00,2026-01-01T03:00:00+01:00\n"
-	code, out, _ := offline(t, questions, "next", "--stdin", "-n", "2", "--zone", "Europe/Berlin", "--from", "2026-01-01T00:00:00Z")
+	code, out, _ := computed(t, questions, "next", "--stdin", "-n", "2", "--zone", "Europe/Berlin", "--from", "2026-01-01T00:00:00Z")
 	if code != 0 || out != want {
 		t.Errorf("exit code %d\n got %s\nwant %s", code, out, want)
 	}
@@ -84,7 +83,7 @@ func TestNextFillsInWhatALineLeavesOut(t *testing.T) {
 func TestNextSaysWhatIsWrong(t *testing.T) {
 	f := func(code int, want string, args ...string) {
 		t.Helper()
-		got, _, errOut := offline(t, "", append([]string{"next"}, args...)...)
+		got, _, errOut := computed(t, "", append([]string{"next"}, args...)...)
 		if text, _, _ := strings.Cut(errOut, "\n"); got != code || text != "carillon: "+want {
 			t.Errorf("%q: exit code %d: %s", args, got, errOut)
 		}

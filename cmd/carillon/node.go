@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -73,49 +72,9 @@ func (c *nodeConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.node, "node", "", "the node's `name`, unique in the cluster (default: host name and a random part)")
 	f.IntVar(&c.lanes, "lanes", 2, "maximum number of batches that the scheduler sends at once")
 	f.StringSliceVar(&c.allow, "alert-allow", nil, "private `host`, address or network that notifications may be sent to, such as mail.internal:587 or 10.1.0.0/16")
-	f.Var(durationFlag{&c.keepRuns, 30 * 24 * time.Hour}, "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
-	f.Var(durationFlag{&c.keepLogs, 7 * 24 * time.Hour}, "keep-logs", "how long to keep log lines, such as 7d, unless \"carillon retention set\" overrides it")
+	f.Var(durationFlag(&c.keepRuns, 30*24*time.Hour), "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
+	f.Var(durationFlag(&c.keepLogs, 7*24*time.Hour), "keep-logs", "how long to keep log lines, such as 7d, unless \"carillon retention set\" overrides it")
 }
-
-// durationFlag is a flag that takes durations as job documents do, days included.
-type durationFlag struct {
-	to  *time.Duration
-	def time.Duration
-}
-
-func (f durationFlag) String() string {
-	if f.to == nil {
-		return ""
-	}
-	if *f.to == 0 {
-		*f.to = f.def
-	}
-	if *f.to == 0 {
-		return ""
-	}
-	return shownDays(*f.to)
-}
-
-// shownDays writes a duration in days where it can.
-func shownDays(d time.Duration) string {
-	if d%(24*time.Hour) == 0 {
-		return fmt.Sprintf("%dd", d/(24*time.Hour))
-	}
-	return job.Duration(d).String()
-}
-
-// Set implements [pflag.Value].
-func (f durationFlag) Set(s string) error {
-	d, err := job.ParseDuration(s)
-	if err == nil && d <= 0 {
-		err = &job.InvalidError{Reason: "must be more than zero"}
-	}
-	*f.to = d
-	return err
-}
-
-// Type implements [pflag.Value].
-func (durationFlag) Type() string { return "duration" }
 
 func parseRoles(text, store string) ([]string, error) {
 	roles := strings.Split(text, ",")
@@ -305,24 +264,6 @@ func listen(ctx context.Context, addr string, web webapi.Config) (net.Listener, 
 		return nil, fmt.Errorf("listen for the API on the address of --http: %w", err)
 	}
 	return l, nil
-}
-
-// version returns the program's version, from how it was built.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	if v == "" || v == "(devel)" {
-		v = "devel"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 && v == "devel" {
-			v += "-" + s.Value[:12]
-		}
-	}
-	return v + " " + runtime.Version()
 }
 
 // tuneRuntime gives small machines more threads of Go code than cores: a lane that

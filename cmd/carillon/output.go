@@ -33,12 +33,12 @@ func (f *format) Set(s string) error {
 // Type names the flag's values in the help.
 func (f *format) Type() string { return "format" }
 
-// show writes v as JSON or YAML, or what draw makes of it for people.
-func (f format) show(w io.Writer, v any, draw func(*table)) error {
+// show writes v as JSON or YAML, or what fill makes of it for people.
+func (f format) show(w io.Writer, v any, fill func(*table)) error {
 	if f == asTable {
 		_, terminal := w.(*screen)
 		t := table{whole: !terminal}
-		draw(&t)
+		fill(&t)
 		return t.write(w)
 	}
 	data, err := json.MarshalIndent(v, "", "  ")

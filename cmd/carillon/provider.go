@@ -30,8 +30,8 @@ func (o *providerOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.Scopes, "oidc-scope", nil, "additional `scope` to request; can be repeated (default: profile and email)")
 	f.StringVar(&o.UserClaim, "oidc-user-claim", "", "`claim` with the name of a new user (default: preferred_username, or else email)")
 	f.StringVar(&o.GroupsClaim, "oidc-groups-claim", "groups", "`claim` with the groups of a user")
-	f.Var(durationFlag{&o.SessionLife, 12 * time.Hour}, "oidc-session", "session lifetime until users and their groups are checked with the provider again; at most 7d")
-	f.Var(durationFlag{&o.TokenLife, auth.DefaultTokenRest}, "oidc-tokens", "how long API tokens work after the last sign-in of their user at the provider; at most 366d")
+	f.Var(durationFlag(&o.SessionLife, 12*time.Hour), "oidc-session", "session lifetime until users and their groups are checked with the provider again; at most 7d")
+	f.Var(durationFlag(&o.TokenLife, auth.DefaultTokenRest), "oidc-tokens", "how long API tokens work after the last sign-in of their user at the provider; at most 366d")
 	f.Var(&o.roles, "oidc-role", "role of a provider group, `GROUP=ROLE`, with roles as in \"carillon user create\"; * is every user;\ncan be repeated (default: new users have no permissions until an administrator grants them)")
 }
 

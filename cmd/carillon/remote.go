@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"os"
 	"os/user"
 	"strings"
@@ -114,37 +113,6 @@ func userName() string {
 		return c
 	}, u.Username)
 	return name[:min(len(name), 128)]
-}
-
-// jobName reads an argument that names a job.
-func jobName(arg string) (job.Name, error) {
-	name, err := job.ParseName(arg)
-	return name, usage(err)
-}
-
-// runID reads an argument that names a run.
-func runID(arg string) (job.RunID, error) {
-	id, err := job.ParseRunID(arg)
-	return id, usage(err)
-}
-
-const (
-	// history is how long the history may take to have heard of a run.
-	history     = 5 * time.Second
-	historyLook = 100 * time.Millisecond
-)
-
-// soon asks about a run, again if it is too new for the history to have it yet.
-func soon[T any](ctx context.Context, id job.RunID, ask func() (T, error)) (T, error) {
-	for {
-		answer, err := ask()
-		if !errors.Is(err, job.ErrNotFound) || time.Since(id.Time()).Abs() > history {
-			return answer, err
-		}
-		if err := client.Pause(ctx, historyLook); err != nil {
-			return answer, err
-		}
-	}
 }
 
 // completionTime bounds what a person waits for after pressing Tab.

@@ -60,8 +60,8 @@ func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 }
 
-// newReport returns the command of a report that ask reads and draw shows.
-func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error), draw func(*table, T)) *cobra.Command {
+// newReport returns the command of a report that ask reads and fill shows.
+func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error), fill func(*table, T)) *cobra.Command {
 	cmd.Args = cobra.NoArgs
 	r := newRemote(cmd)
 	f.add(cmd, jobs)
@@ -81,7 +81,7 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), v, func(t *table) { draw(t, v) })
+		return r.output.show(cmd.OutOrStdout(), v, func(t *table) { fill(t, v) })
 	}
 	return cmd
 }

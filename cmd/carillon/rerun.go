@@ -57,7 +57,7 @@ func newRerunCommand() *cobra.Command {
 			if failed {
 				b.Pieces = client.RetryRequestPiecesFailed
 			}
-			return r.changeRuns(cmd, args, &c, b, func(item client.RunBulkItem) string {
+			return changeRuns(r, cmd, args, &c, b, func(item client.RunBulkItem) string {
 				return "run " + string(item.RetryRunID) + " is a rerun of " + string(item.RunID)
 			})
 		}
@@ -89,7 +89,7 @@ func newRerunCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.showAccepted(cmd, api, accepted, wait, follow)
+		return showAccepted(r, cmd, api, accepted, wait, follow)
 	}
 	return cmd
 }

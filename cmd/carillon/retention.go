@@ -1,15 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -162,12 +157,12 @@ type ruleFlags struct {
 func (f *ruleFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.group, "group", "", "the rule for an executor `group`")
 	cmd.Flags().StringVar(&f.job, "job", "", "the rule for a `job`")
-	cmd.Flags().Var(durationFlag{to: &f.runs}, "runs", "how long to keep runs, such as 90d")
-	cmd.Flags().Var(durationFlag{to: &f.logs}, "logs", "how long to keep log lines, such as 7d")
+	cmd.Flags().Var(durationFlag(&f.runs, 0), "runs", "how long to keep runs, such as 90d")
+	cmd.Flags().Var(durationFlag(&f.logs, 0), "logs", "how long to keep log lines, such as 7d")
 	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove this rule, so that the group rule or the default applies")
-	cmd.Flags().Var(durationFlag{to: &f.audit}, "audit", "how long to keep the audit log, such as 1825d")
-	cmd.Flags().Var(durationFlag{to: &f.alerts}, "alerts", "how long to keep incidents and their notifications, such as 400d")
-	cmd.Flags().Var(durationFlag{to: &f.discrepancies}, "discrepancies", "how long to keep discrepancies of the ledger, such as 400d")
+	cmd.Flags().Var(durationFlag(&f.audit, 0), "audit", "how long to keep the audit log, such as 1825d")
+	cmd.Flags().Var(durationFlag(&f.alerts, 0), "alerts", "how long to keep incidents and their notifications, such as 400d")
+	cmd.Flags().Var(durationFlag(&f.discrepancies, 0), "discrepancies", "how long to keep discrepancies of the ledger, such as 400d")
 	cmd.MarkFlagsMutuallyExclusive("group", "job")
 }
 
@@ -277,42 +272,4 @@ func drawEffect(t *table, before, after *runlog.Effect) {
 	if before.Expected != after.Expected {
 		row("  as it is now", before.Expected)
 	}
-}
-
-// grouped writes a number with its thousands apart.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// size writes bytes in the unit that fits.
-func size(n int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB"}
-	v := float64(n)
-	for v >= 1000 && len(units) > 1 {
-		v, units = v/1000, units[1:]
-	}
-	if units[0] == "B" {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	return strconv.FormatFloat(v, 'f', 1, 64) + " " + units[0]
-}
-
-// confirm asks a person whether to go on. Where there is none, it is wrong usage.
-func confirm(cmd *cobra.Command, question string) error {
-	if !isTerminal(cmd.InOrStdin()) {
-		return usage(errors.New("standard input is not a terminal; confirm with --yes. Nothing was changed"))
-	}
-	_, _ = fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
-	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return &exit{exitError, errors.New("nothing was changed")}
-	}
-	return nil
 }

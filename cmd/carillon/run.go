@@ -13,13 +13,6 @@ import (
 	"carillon/job"
 )
 
-const (
-	// runTries is how often a run is asked for, while the answer is that a part of the
-	// system is away. They carry the same run id, so there is one run at most.
-	runTries = 5
-	runRetry = time.Second
-)
-
 func newRunCommand() *cobra.Command {
 	var params string
 	var labels []string
@@ -66,7 +59,7 @@ func newRunCommand() *cobra.Command {
 					return usage(errors.New("--" + flag + " can be used with one job only"))
 				}
 			}
-			return r.changeJobs(cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
+			return changeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
 		}
 		name, err := jobName(args[0])
 		if err != nil {
@@ -98,15 +91,15 @@ func newRunCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.showAccepted(cmd, api, accepted, wait, follow)
+		return showAccepted(r, cmd, api, accepted, wait, follow)
 	}
 	return cmd
 }
 
 // showAccepted shows the run that was asked for, or waits for its end.
-func (r *remote) showAccepted(cmd *cobra.Command, api *client.API, accepted client.RunAccepted, wait, follow bool) error {
+func showAccepted(r *remote, cmd *cobra.Command, api *client.API, accepted client.RunAccepted, wait, follow bool) error {
 	if wait || follow {
-		return r.awaitRun(cmd, api, accepted, follow)
+		return awaitRun(r, cmd, api, accepted, follow)
 	}
 	if accepted.Status != job.StatusPending {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
@@ -138,7 +131,7 @@ func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) 
 
 // awaitRun waits for the end of a run, and shows it. With -o json or yaml the log does
 // not mix with it but goes to standard error.
-func (r *remote) awaitRun(cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) error {
+func awaitRun(r *remote, cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) error {
 	p := linePrinter{w: cmd.OutOrStdout(), quiet: !follow}
 	if r.output != asTable {
 		p.w = cmd.ErrOrStderr()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,9 +61,9 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		p.Attempts = new(client.ListRunsParamsAttemptsAll)
 	}
 	if f.since != "" {
-		d, err := job.ParseDuration(f.since)
-		if err != nil || d <= 0 {
-			return p, fmt.Errorf("--since %q must be a duration such as 90m or 7d", f.since)
+		d, err := parseSince(f.since)
+		if err != nil {
+			return p, err
 		}
 		p.From = new(now.Add(-d).UTC().Truncate(time.Millisecond))
 	}
@@ -75,9 +74,9 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		if bound.text == "" {
 			continue
 		}
-		t, err := time.Parse(time.RFC3339, bound.text)
+		t, err := parseInstant(bound.flag, bound.text)
 		if err != nil {
-			return p, fmt.Errorf("%s %q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z", bound.flag, bound.text)
+			return p, err
 		}
 		*bound.into = &t
 	}

@@ -3,27 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"carillon/bus"
 	"carillon/internal/client"
-	"carillon/internal/seal"
 	"carillon/job"
 )
 
-// Where keys come from when no file is named.
-const (
-	masterKeyVariable = "CARILLON_MASTER_KEY" // of servers
-	secretKeyVariable = "CARILLON_SECRET_KEY" // of executors
-)
-
-func newSecretCommand() *cobra.Command {
+// newSecretCommand returns what is done with secrets; more are commands that ask no server.
+func newSecretCommand(more []*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "secret",
 		Short: "Manage the secrets of executor groups",
@@ -35,16 +24,9 @@ func newSecretCommand() *cobra.Command {
 			"  carillon secret set db-password -g billing < password.txt\n" +
 			"  carillon get secrets -g billing",
 	}
-	cmd.AddCommand(newSecretSetCommand(), newSecretDeleteCommand(), newSecretKeygenCommand(), newSecretKeyCommand())
+	cmd.AddCommand(newSecretSetCommand(), newSecretDeleteCommand())
+	cmd.AddCommand(more...)
 	return cmd
-}
-
-// groupFlag adds the flag that says which group.
-func groupFlag(cmd *cobra.Command, group *string) {
-	cmd.Flags().StringVarP(group, "group", "g", "", "the executor `group`")
-	if err := cmd.MarkFlagRequired("group"); err != nil {
-		panic("BUG: " + err.Error())
-	}
 }
 
 func newSecretSetCommand() *cobra.Command {
@@ -83,26 +65,6 @@ func newSecretSetCommand() *cobra.Command {
 		return r.output.show(cmd.OutOrStdout(), s, func(t *table) { t.line("secret " + group + "/" + s.Secret + " is set") })
 	}
 	return cmd
-}
-
-// readSecret reads a value without the line end that files and pipes have.
-func readSecret(cmd *cobra.Command, file string) (string, error) {
-	from := cmd.InOrStdin()
-	if file != "-" {
-		f, err := os.Open(file) //nolint:gosec // the file that the person names
-		if err != nil {
-			return "", err
-		}
-		defer func() { _ = f.Close() }()
-		from = f
-	} else if isTerminal(from) {
-		cmd.PrintErrln("Type the value (it is visible), then Enter and Ctrl-D.")
-	}
-	data, err := io.ReadAll(io.LimitReader(from, bus.MaxSecret+3)) // enough to see that it is too long
-	if err != nil {
-		return "", fmt.Errorf("read the value: %w", err)
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
 func newGetSecretsCommand() *cobra.Command {
@@ -165,118 +127,4 @@ func newSecretDeleteCommand() *cobra.Command {
 		}), err)
 	}
 	return cmd
-}
-
-func newSecretKeygenCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "keygen",
-		Short: "Create a master key for the servers",
-		Long: "Create a master key and print it. Pass it to servers with the role api, with --master-key or\n" +
-			masterKeyVariable + ". \"carillon secret key\" derives the keys of executors from it. Anyone with\n" +
-			"the master key can read all secrets.",
-		Example: "  (umask 077; carillon secret keygen > master.key)",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), seal.NewMaster().Text())
-			return err
-		},
-	}
-}
-
-func newSecretKeyCommand() *cobra.Command {
-	var group, file string
-	cmd := &cobra.Command{
-		Use:   "key",
-		Short: "Print the secret key of a group",
-		Long: "Print the key that lets the executors of a group read its secrets, and no others. Pass it to them\n" +
-			"with --secret-key or " + secretKeyVariable + ". It is derived from the master key, without a server,\n" +
-			"so you can print it again.",
-		Example: "  (umask 077; carillon secret key -g billing --master-key master.key > billing.key)",
-		Args:    cobra.NoArgs,
-	}
-	groupFlag(cmd, &group)
-	cmd.Flags().StringVar(&file, "master-key", "", "the `file` of the master key (default: from "+masterKeyVariable+")")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := job.CheckSlug("group", group); err != nil {
-			return usage(err)
-		}
-		text, err := keyFrom(file, masterKeyVariable)
-		if err != nil {
-			return err
-		}
-		master, err := seal.ParseMaster(text)
-		if err != nil {
-			return &job.InvalidError{Field: "master-key", Reason: "is " + err.Error()}
-		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), master.Group(group).Text())
-		return err
-	}
-	return cmd
-}
-
-// keyFrom reads a key from a file, or from a variable when none is named; "" when there
-// is neither. The variable is taken out of the environment, which child processes get.
-func keyFrom(file, variable string) (string, error) {
-	if file == "" {
-		text := os.Getenv(variable)
-		return text, os.Unsetenv(variable)
-	}
-	if inherited := descriptorOf(file); inherited != nil {
-		return readInherited(inherited)
-	}
-	data, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
-	if err != nil {
-		return "", fmt.Errorf("read key: %w", err)
-	}
-	return string(data), nil
-}
-
-// descriptorOf returns the descriptor that the name of a key's file stands for: "-" is
-// standard input, "fd:3" is 3. It returns nil for any other name.
-func descriptorOf(name string) *os.File {
-	if name == "-" {
-		return os.Stdin
-	}
-	number, ok := strings.CutPrefix(name, "fd:")
-	fd, err := strconv.ParseUint(number, 10, 16)
-	if !ok || err != nil {
-		return nil
-	}
-	return os.NewFile(uintptr(fd), name)
-}
-
-// maxKeyText bounds what is read as a key.
-const maxKeyText = 4096
-
-// readInherited reads a key and closes its descriptor, so that no child gets it.
-func readInherited(f *os.File) (_ string, err error) {
-	defer func() { err = errors.Join(err, f.Close()) }()
-	data, err := io.ReadAll(io.LimitReader(f, maxKeyText))
-	if err != nil {
-		return "", fmt.Errorf("read key from %s: %w", f.Name(), err)
-	}
-	if strings.TrimSpace(string(data)) == "" {
-		return "", &job.InvalidError{Field: "key", Reason: fmt.Sprintf("from %s is empty", f.Name())}
-	}
-	return string(data), nil
-}
-
-// keptMasterKey returns the master key in a file, which is made when it is not there.
-func keptMasterKey(file string) (*seal.Master, error) {
-	data, err := os.ReadFile(file) //nolint:gosec // in the data directory
-	if errors.Is(err, os.ErrNotExist) {
-		master := seal.NewMaster()
-		if err := os.WriteFile(file, []byte(master.Text()+"\n"), 0o600); err != nil {
-			return nil, fmt.Errorf("keep master key: %w", err)
-		}
-		return master, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read master key: %w", err)
-	}
-	master, err := seal.ParseMaster(string(data))
-	if err != nil {
-		return nil, fmt.Errorf("read master key from %s: %w", file, err)
-	}
-	return master, nil
 }

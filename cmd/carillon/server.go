@@ -5,34 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"net"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"carillon/auth/callout"
 	"carillon/bus"
 	"carillon/job"
 )
-
-// natsOptions are the flags of commands that connect to NATS.
-type natsOptions struct {
-	bus.Config
-}
-
-func (o *natsOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.URL, "nats", "nats://127.0.0.1:4222", "`URLs` of the NATS servers, separated by commas")
-	f.StringVar(&o.Credentials, "creds", "", "NATS credentials `file`")
-	f.StringVar(&o.CAFile, "nats-ca", "", "`file` of certificate authorities for NATS")
-	f.StringVar(&o.CertFile, "nats-cert", "", "client certificate `file` for NATS")
-	f.StringVar(&o.KeyFile, "nats-key", "", "client key `file` for NATS")
-}
 
 type serverOptions struct {
 	nodeConfig
@@ -191,29 +174,4 @@ func openGate(cfg bus.Config, keys callout.Keys) (*gate, error) {
 		return nil, err
 	}
 	return &gate{system: system.NC, keys: keys}, nil
-}
-
-func newLogger(to io.Writer, level, format string) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, &job.InvalidError{Field: "log-level", Reason: fmt.Sprintf("%q must be debug, info, warn or error", level)}
-	}
-	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: plainly}
-	switch format {
-	case "text":
-		return slog.New(slog.NewTextHandler(to, opts)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(to, opts)), nil
-	default:
-		return nil, &job.InvalidError{Field: "log-format", Reason: fmt.Sprintf("%q must be text or json", format)}
-	}
-}
-
-// plainly says what an error means by which nats.go refuses to send while it is not
-// connected. Packages say so where they judge an error; others log it as it came.
-func plainly(_ []string, a slog.Attr) slog.Attr {
-	if err, ok := a.Value.Any().(error); ok && errors.Is(err, nats.ErrReconnectBufExceeded) {
-		a.Value = slog.StringValue(strings.ReplaceAll(err.Error(), nats.ErrReconnectBufExceeded.Error(), "not connected to NATS"))
-	}
-	return a
 }

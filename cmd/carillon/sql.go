@@ -39,7 +39,7 @@ func newSQLCommand() *cobra.Command {
 	r := newRemote(cmd)
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read the query from this `file`; - is standard input")
 	cmd.Flags().StringVar(&shape, "format", "", "stream the result as csv, ndjson or json")
-	cmd.Flags().Var(durationFlag{&timeout, 30 * time.Second}, "timeout", "time limit of the query, at most 60s")
+	cmd.Flags().Var(durationFlag(&timeout, 30*time.Second), "timeout", "time limit of the query, at most 60s")
 	cmd.Flags().IntVar(&maxRows, "max-rows", 10_000, "maximum number of `rows`, at most 1000000")
 	complete(cmd, "format", "csv", "ndjson", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

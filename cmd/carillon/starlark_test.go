@@ -17,7 +17,7 @@ func TestAStarlarkScriptRunsFromTheCommandLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		got := execute(t.Context(), newRoot(newStarlarkCommand()), append([]string{"starlark", file}, args...), strings.NewReader(""), &out, &out)
+		got := execute(t.Context(), newRoot(nodeCommands()...), append([]string{"starlark", file}, args...), strings.NewReader(""), &out, &out)
 		if got != code {
 			t.Errorf("%s: exit code %d, want %d", source, got, code)
 		}

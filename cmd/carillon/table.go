@@ -3,13 +3,9 @@ package main
 import (
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"carillon/job"
 )
 
 // table is text in columns. A row of a single cell is a line across them.
@@ -92,14 +88,6 @@ func cell(s string, most int) string {
 // noteWidth bounds texts in the last column.
 const noteWidth = 60
 
-// countOf writes a number of things: "1 job", "2 jobs".
-func countOf(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return strconv.Itoa(n) + " " + thing
-}
-
 func orDash(s string) string {
 	if s == "" {
 		return "-"
@@ -107,27 +95,9 @@ func orDash(s string) string {
 	return s
 }
 
-// instant writes a time in UTC, to the second.
-func instant(t time.Time) string {
-	if t.IsZero() {
-		return "-"
+func by(author string) string {
+	if author == "" {
+		return ""
 	}
-	return t.UTC().Format("2006-01-02 15:04:05Z")
-}
-
-// took writes how long something lasted, with three digits or so.
-func took(from, to time.Time) string {
-	if from.IsZero() || to.IsZero() {
-		return "-"
-	}
-	d := to.Sub(from)
-	switch {
-	case d < time.Second:
-		d = d.Round(time.Millisecond)
-	case d < time.Minute:
-		d = d.Round(100 * time.Millisecond)
-	default:
-		d = d.Round(time.Second)
-	}
-	return job.Duration(d).String()
+	return " by " + cell(author, 60)
 }

@@ -28,10 +28,13 @@ const endColour = "\x1b[0m"
 // maxColour is how long an escape sequence for a colour may be.
 const maxColour = 64
 
+// newScreen returns a screen that writes to file what a terminal may be shown.
+func newScreen(file io.Writer) *screen { return &screen{file: file} }
+
 // forPeople returns w, or if that is a terminal what shields it.
 func forPeople(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		return &screen{file: f}
+		return newScreen(f)
 	}
 	return w
 }

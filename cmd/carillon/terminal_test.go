@@ -2,18 +2,15 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
-
-	"carillon/internal/client"
 )
 
 func TestATerminalObeysNothingOfALogButColours(t *testing.T) {
 	shown := func(want string, writes ...string) {
 		t.Helper()
 		var b bytes.Buffer
-		out := &screen{file: &b}
+		out := newScreen(&b)
 		for _, w := range writes {
 			if n, err := out.Write([]byte(w)); err != nil || n != len(w) {
 				t.Fatal(n, err)
@@ -33,21 +30,4 @@ func TestATerminalObeysNothingOfALogButColours(t *testing.T) {
 	shown("·["+strings.Repeat("1", 100)+"m", "\x1b["+strings.Repeat("1", 100)+"m")
 	shown("\x1b[31mred 数", "\x1b", "[3", "1mred \xe6", "\x95\xb0")
 	shown("·]0;title·", "\x1b", "]0;title\x07")
-}
-
-func TestWhatIsPipedIsAsItWasPrinted(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := forPeople(w); got != w {
-		t.Errorf("a pipe is shielded by %T", got)
-	}
-	const text = "\x1b[2J\x1b]0;title\x07"
-	err = linePrinter{w: forPeople(w)}.print([]client.LogLine{{Text: text}})
-	_ = w.Close()
-	var b bytes.Buffer
-	if _, readErr := b.ReadFrom(r); err != nil || readErr != nil || b.String() != text+"\n" {
-		t.Errorf("%q came out of the pipe: %v, %v", b.String(), err, readErr)
-	}
 }

@@ -37,7 +37,7 @@ func newTokenCreateCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.Var(&access, "role", accessHelp)
 	f.StringVar(&user, "user", "", "owner of the token (default: you)")
-	f.Var(durationFlag{&life, 30 * 24 * time.Hour}, "expires-in", "how long it is valid, at most 366d")
+	f.Var(durationFlag(&life, 30*24*time.Hour), "expires-in", "how long it is valid, at most 366d")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		api, err := r.api()
 		if err != nil {

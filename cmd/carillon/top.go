@@ -35,7 +35,7 @@ func newTopCommand() *cobra.Command {
 	}
 	r := newRemote(cmd)
 	cmd.Flags().BoolVar(&once, "once", false, "print one frame and exit")
-	cmd.Flags().Var(optionalDuration{&every}, "every", "refresh interval")
+	cmd.Flags().Var(optionalDurationFlag(&every), "every", "refresh interval")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if every < 200*time.Millisecond {
 			return usage(errors.New("--every must be 200ms or more"))

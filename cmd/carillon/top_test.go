@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/client"
 	"carillon/job"
@@ -35,20 +33,7 @@ func seenTop() topView {
 
 func TestTopShowsHowThingsAre(t *testing.T) {
 	v := seenTop()
-	const file = "testdata/top.golden"
-	got := v.frame(80, 24)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	goldenText(t, "top", v.frame(80, 24))
 }
 
 func TestTopSaysOfAServerThatDoesNotAnswerThatNothingIsKnown(t *testing.T) {

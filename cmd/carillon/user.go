@@ -9,7 +9,8 @@ import (
 	"carillon/internal/client"
 )
 
-func newUserCommand() *cobra.Command {
+// newUserCommand returns what is done with users; more are commands that ask no server.
+func newUserCommand(more []*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "user",
 		Short: "Manage users",
@@ -17,7 +18,8 @@ func newUserCommand() *cobra.Command {
 			"  carillon get users\n  carillon user passwd ann",
 	}
 	cmd.AddCommand(newUserCreateCommand(), newUserSetRoleCommand(), newUserPasswdCommand(),
-		newUserSwitchCommand(true), newUserSwitchCommand(false), newUserDeleteCommand(), newUserRecoverCommand())
+		newUserSwitchCommand(true), newUserSwitchCommand(false), newUserDeleteCommand())
+	cmd.AddCommand(more...)
 	return cmd
 }
 
@@ -52,13 +54,13 @@ func newUserCreateCommand() *cobra.Command {
 		if noLink {
 			return r.output.show(cmd.OutOrStdout(), user, func(t *table) { t.line("user " + user.User + " created: " + shownAccess(user.Access)) })
 		}
-		return r.showLink(cmd, api, user.User)
+		return showLink(r, cmd, api, user.User)
 	}
 	return cmd
 }
 
 // showLink makes a one-time link for a user and shows it.
-func (r *remote) showLink(cmd *cobra.Command, api *client.API, user string) error {
+func showLink(r *remote, cmd *cobra.Command, api *client.API, user string) error {
 	link, err := client.Read[client.InvitationLink](api.InviteUser(cmd.Context(), user))
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func drawUsers(t *table, users []client.UserItem) {
 }
 
 // editUser changes a user, if nobody else does at the same time.
-func (r *remote) editUser(cmd *cobra.Command, name, done string, change func(*client.UserEdit)) error {
+func editUser(r *remote, cmd *cobra.Command, name, done string, change func(*client.UserEdit)) error {
 	api, err := r.api()
 	if err != nil {
 		return err
@@ -141,7 +143,7 @@ func newUserSetRoleCommand() *cobra.Command {
 		panic("BUG: " + err.Error())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return r.editUser(cmd, args[0], "changed", func(e *client.UserEdit) { e.Access = access })
+		return editUser(r, cmd, args[0], "changed", func(e *client.UserEdit) { e.Access = access })
 	}
 	return cmd
 }
@@ -155,7 +157,7 @@ func newUserSwitchCommand(disable bool) *cobra.Command {
 	cmd := &cobra.Command{Use: verb + " NAME", Short: short, Example: "  carillon user " + verb + " ann", Args: cobra.ExactArgs(1)}
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return r.editUser(cmd, args[0], verb+"d", func(e *client.UserEdit) { e.Disabled = disable })
+		return editUser(r, cmd, args[0], verb+"d", func(e *client.UserEdit) { e.Disabled = disable })
 	}
 	return cmd
 }
@@ -205,7 +207,7 @@ func newUserPasswdCommand() *cobra.Command {
 			return err
 		}
 		if self == "" {
-			return r.showLink(cmd, api, args[0])
+			return showLink(r, cmd, api, args[0])
 		}
 		return changeOwnPassword(cmd, api, self)
 	}

@@ -70,6 +70,6 @@ func drawDiff(t *table, d client.JobDiff) {
 		return
 	}
 	for _, c := range d.Changes {
-		t.line(t.fieldChange(c))
+		t.line(fieldChange(t, c))
 	}
 }

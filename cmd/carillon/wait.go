@@ -38,7 +38,7 @@ func newWaitCommand() *cobra.Command {
 			if err != nil && !errors.Is(err, job.ErrNotFound) {
 				return err
 			}
-			return r.awaitRun(cmd, api, client.RunAccepted{RunID: id, Job: run.Job}, follow)
+			return awaitRun(r, cmd, api, client.RunAccepted{RunID: id, Job: run.Job}, follow)
 		})
 	}
 	return cmd

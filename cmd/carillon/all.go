@@ -1,0 +1,26 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// allCommands returns the commands of every noun.
+func allCommands() []*cobra.Command {
+	get := newGetCommand(slices.Concat(jobGetCommands(), runGetCommands(), executorGetCommands(), clusterGetCommands(),
+		historyGetCommands(), alertGetCommands(), accessGetCommands())...)
+	return slices.Concat(
+		[]*cobra.Command{get},
+		manifestCommands(),
+		jobCommands(),
+		runCommands(),
+		executorCommands(),
+		historyCommands(),
+		alertCommands(),
+		accessCommands(operatorUserCommands(), operatorSecretCommands()),
+		clusterCommands(),
+		topCommands(),
+		operatorCommands(),
+	)
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"carillon/internal/client"
+	"fmt"
+	"strings"
+)
+
+func drawChanges(t *table, changes []change, dryRun bool) {
+	count := map[string]int{}
+	for _, c := range changes {
+		count[c.Result]++
+		t.row(c.Result, string(c.Kind), c.Name)
+		for _, w := range c.Warnings {
+			t.line("    warning: " + w.Field + " " + w.Reason)
+		}
+		if c.Result != changed {
+			continue
+		}
+		for _, f := range c.Fields {
+			t.line("    " + fieldChange(t, f))
+		}
+	}
+	var parts []string
+	for _, result := range []string{created, changed, deleted, unchanged} {
+		if count[result] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[result], result))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if dryRun {
+		text += " (dry run: nothing was saved)"
+	}
+	t.line(text)
+}
+
+// fieldChange tells how one field changed.
+func fieldChange(t *table, f client.FieldChange) string {
+	switch {
+	case f.From == nil:
+		return fmt.Sprintf("+ %s: %s", f.Field, t.shortJSON(f.To))
+	case f.To == nil:
+		return fmt.Sprintf("- %s: %s", f.Field, t.shortJSON(f.From))
+	}
+	from, to := plainJSON(f.From), plainJSON(f.To)
+	if !t.whole {
+		from, to = aroundDifference(from, to)
+	}
+	return fmt.Sprintf("~ %s: %s -> %s", f.Field, t.cell(from, noteWidth), t.cell(to, noteWidth))
+}
+
+// aroundDifference leaves out the beginning that two texts have in common, but for the
+// end of it, where one of them is too long to be shown whole: what is cut off at its
+// end would else be the part in which they differ.
+func aroundDifference(a, b string) (string, string) {
+	const lead = 15 // how many runes of what is common stay
+	from, to := []rune(a), []rune(b)
+	if max(len(from), len(to)) <= noteWidth {
+		return a, b
+	}
+	common := 0
+	for common < min(len(from), len(to)) && from[common] == to[common] {
+		common++
+	}
+	if common <= lead+1 {
+		return a, b
+	}
+	return "…" + string(from[common-lead:]), "…" + string(to[common-lead:])
+}

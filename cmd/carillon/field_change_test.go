@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"carillon/internal/client"
+	"carillon/internal/manifest"
+)
+
+func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {
+	f := func(from, to any, want string) {
+		t.Helper()
+		if got := fieldChange(new(table), client.FieldChange{Field: "f", From: from, To: to}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	long := strings.Repeat("much of it is as it was; ", 10)
+	f("a > b && c", "<a>", `~ f: "a > b && c" -> "<a>"`)
+	f(long+"exit 1", long+"exit 2", `~ f: …s it was; exit 1" -> …s it was; exit 2"`)
+	f("a"+long, "b"+long, `~ f: "amuch of it is as it was; much of it is as it was; much of… -> "bmuch of it is as it was; much of it is as it was; much of…`)
+}
+
+func TestChangesAreDrawn(t *testing.T) {
+	golden(t, "changes", func(tab *table) {
+		drawChanges(tab, []change{
+			{Kind: manifest.Calendar, Name: "holidays", Result: created},
+			{Kind: manifest.Job, Name: "ops/backup", Result: changed, Fields: []client.FieldChange{
+				{Field: "schedule.cron", From: "0 3 * * *", To: "0 4 * * *"}, {Field: "task.env", To: map[string]any{"A": "b"}}, {Field: "timeout", From: "5m"},
+			}},
+			{Kind: manifest.Job, Name: "ops/pulse", Result: unchanged},
+			{Kind: manifest.Job, Name: "ops/old", Result: deleted},
+		}, true)
+	})
+}

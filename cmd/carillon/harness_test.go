@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// terminal is a person at one: commands, and a server that "carillon dev" runs.
+type terminal struct {
+	t      *testing.T
+	server string
+}
+
+// newTerminal starts "carillon dev" in this process, on free ports and a new directory.
+func newTerminal(t *testing.T) *terminal {
+	t.Helper()
+	data := t.TempDir() // removed after the cleanup below, which ends the server
+	ctx, stop := context.WithCancel(context.Background())
+	said, says := io.Pipe()
+	ended := make(chan int, 1)
+	var log strings.Builder
+	go func() {
+		args := []string{"dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--data", data, "--no-samples", "--alert-allow", "127.0.0.1"}
+		code := execute(ctx, newRoot(nodeCommands()...), args, strings.NewReader(""), says, &log)
+		_ = says.Close()
+		ended <- code
+	}()
+	t.Cleanup(func() {
+		stop()
+		if code := <-ended; code != 0 {
+			t.Errorf("carillon dev ended with code %d: %s", code, log.String())
+		}
+	})
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		if address := regexp.MustCompile(`http://\S+`).FindString(lines.Text()); address != "" {
+			go func() { _, _ = io.Copy(io.Discard, said) }()
+			return &terminal{t, address}
+		}
+	}
+	t.Fatalf("carillon dev did not say where it listens: %s", log.String())
+	return nil
+}
+
+// run runs a command line and returns what it printed.
+func (s *terminal) run(stdin string, args ...string) (code int, out, errOut string) {
+	s.t.Helper()
+	var o, e strings.Builder
+	code = execute(s.t.Context(), newRoot(allCommands()...), append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// want runs a command line that succeeds and checks its output.
+func (s *terminal) want(out, stdin string, args ...string) {
+	s.t.Helper()
+	got, o, e := s.run(stdin, args...)
+	if got != 0 || o != out {
+		s.t.Errorf("carillon %s\nexit code %d\n%s%s", strings.Join(args, " "), got, e, cmp.Diff(out, o))
+	}
+}
+
+// wantError checks exit code and error.
+func (s *terminal) wantError(code int, text, stdin string, args ...string) {
+	s.t.Helper()
+	got, o, e := s.run(stdin, args...)
+	if got != code || !strings.HasPrefix(e, text) {
+		s.t.Errorf("carillon %s\nexit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, o, cmp.Diff(text, e))
+	}
+}
+
+const twoJobs = `calendar: holidays
+dates: [12-25]
+---
+job: default/hello
+schedule: {cron: "0 3 1 1 *", except: [holidays]}
+task:
+  shell: echo "hello $CARILLON_PARAMS"; echo bye >&2
+---
+job: default/broken
+task: {shell: "echo oh; exit 3"}
+`
+
+// offline runs a command line that asks no server.
+func offline(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var o, e strings.Builder
+	code = execute(t.Context(), newRoot(allCommands()...), args, strings.NewReader(stdin), &o, &e)
+	return code, o.String(), e.String()
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"carillon/internal/client"
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+// newListCommand makes cmd show a list that is asked for without any filter.
+func newListCommand[L any](cmd *cobra.Command, list func(context.Context, *client.API) (L, error), fill func(*table, L)) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	r := newRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.api()
+		if err != nil {
+			return err
+		}
+		found, err := list(cmd.Context(), api)
+		if err != nil {
+			return err
+		}
+		return r.output.show(cmd.OutOrStdout(), found, func(t *table) { fill(t, found) })
+	}
+	return cmd
+}

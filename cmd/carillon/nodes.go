@@ -1,0 +1,35 @@
+package main
+
+import (
+	"carillon/internal/client"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+func newGetNodesCommand() *cobra.Command {
+	return newListCommand(&cobra.Command{
+		Use:     "nodes",
+		Short:   "List scheduler nodes and their shards",
+		Example: "  carillon get nodes",
+	}, func(ctx context.Context, api *client.API) (client.NodeList, error) {
+		return client.Read[client.NodeList](api.ListNodes(ctx))
+	}, drawNodes)
+}
+
+func drawNodes(t *table, nodes client.NodeList) {
+	if len(nodes.Items) > 0 {
+		t.row("NODE", "SHARDS", "WHICH")
+	}
+	for _, n := range nodes.Items {
+		t.row(t.cell(n.Node, 60), strconv.Itoa(len(n.Shards)), orDash(ranges(n.Shards)))
+	}
+	if len(nodes.Items) == 0 {
+		t.line("no nodes; nothing fires until you start a server")
+	}
+	if len(nodes.Unowned) > 0 {
+		t.line(fmt.Sprintf("%d of %d shards have no owner at the moment: %s", len(nodes.Unowned), nodes.Shards, ranges(nodes.Unowned)))
+	}
+}

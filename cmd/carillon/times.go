@@ -1,0 +1,34 @@
+package main
+
+import (
+	"carillon/job"
+	"time"
+)
+
+// instant writes a time in UTC, to the second.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+// exactly writes an instant with its milliseconds, where it has some.
+func exactly(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999Z") }
+
+// took writes how long something lasted, with three digits or so.
+func took(from, to time.Time) string {
+	if from.IsZero() || to.IsZero() {
+		return "-"
+	}
+	d := to.Sub(from)
+	switch {
+	case d < time.Second:
+		d = d.Round(time.Millisecond)
+	case d < time.Minute:
+		d = d.Round(100 * time.Millisecond)
+	default:
+		d = d.Round(time.Second)
+	}
+	return job.Duration(d).String()
+}
