@@ -39,10 +39,10 @@ var commandOf = map[string]string{
 	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
 	"uncordonInstance": "uncordon", "watchLogs": "search",
 
-	"cancelRun":            "- carillon cancel asks by changeRuns",
-	"markRun":              "- carillon mark asks by changeRuns",
-	"pauseJob":             "- carillon pause asks by changeJobs",
-	"resumeJob":            "- carillon resume asks by changeJobs",
+	"cancelRun":            "- carillon cancel asks by ChangeRuns",
+	"markRun":              "- carillon mark asks by ChangeRuns",
+	"pauseJob":             "- carillon pause asks by ChangeJobs",
+	"resumeJob":            "- carillon resume asks by ChangeJobs",
 	"beginProviderSignIn":  "- sends a browser to the provider",
 	"facetJobs":            "- what the console offers to filter jobs by",
 	"suggestOffsets":       "- the load map asks; who writes a schedule can say H, or spread, by hand",
@@ -93,7 +93,7 @@ func operations(t *testing.T) []string {
 func sources(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, pattern := range []string{"*.go", "../../internal/client/*.go"} {
+	for _, pattern := range []string{"*.go", "../../internal/cli/*.go", "../../internal/cli/*/*.go", "../../internal/client/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
