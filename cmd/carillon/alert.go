@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -63,17 +64,17 @@ func newGetIncidentsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawIncidents(t, page.Items, time.Now()) })
+		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawIncidents(t, page.Items, time.Now()) })
 	}
 	return cmd
 }
 
-func drawIncidents(t *table, list []client.Incident, now time.Time) {
+func drawIncidents(t *draw.Table, list []client.Incident, now time.Time) {
 	if len(list) == 0 {
-		t.line("no incidents")
+		t.Line("no incidents")
 		return
 	}
-	t.row("INCIDENT", "STATE", "SEVERITY", "RULE", "SINCE", "FOR", "TIMES", "SUMMARY")
+	t.Row("INCIDENT", "STATE", "SEVERITY", "RULE", "SINCE", "FOR", "TIMES", "SUMMARY")
 	for _, inc := range list {
 		state, until := string(inc.State), now
 		if inc.AcknowledgedBy != "" && inc.ResolvedAt.IsZero() {
@@ -85,7 +86,7 @@ func drawIncidents(t *table, list []client.Incident, now time.Time) {
 		if !inc.ResolvedAt.IsZero() {
 			until = inc.ResolvedAt
 		}
-		t.row(inc.ID, state, string(inc.Severity), orDash(inc.Rule), instant(inc.OpenedAt), took(inc.OpenedAt, until), strconv.Itoa(inc.Count), t.cell(inc.Summary, noteWidth))
+		t.Row(inc.ID, state, string(inc.Severity), draw.OrDash(inc.Rule), draw.Instant(inc.OpenedAt), draw.Took(inc.OpenedAt, until), strconv.Itoa(inc.Count), t.Cell(inc.Summary, draw.NoteWidth))
 	}
 }
 
@@ -104,51 +105,51 @@ func newGetIncidentCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), inc, func(t *table) { drawIncident(t, &inc) })
+		return r.output.show(cmd.OutOrStdout(), inc, func(t *draw.Table) { drawIncident(t, &inc) })
 	}
 	return cmd
 }
 
-func drawIncident(t *table, inc *client.Incident) {
-	t.row("incident", inc.ID)
-	t.row("summary", t.cell(inc.Summary, 200))
-	t.row("rule", orDash(inc.Rule))
-	t.row("about", t.cell(inc.Subject, 200))
-	t.row("severity", string(inc.Severity))
-	t.row("state", string(inc.State))
-	t.row("since", instant(inc.OpenedAt))
+func drawIncident(t *draw.Table, inc *client.Incident) {
+	t.Row("incident", inc.ID)
+	t.Row("summary", t.Cell(inc.Summary, 200))
+	t.Row("rule", draw.OrDash(inc.Rule))
+	t.Row("about", t.Cell(inc.Subject, 200))
+	t.Row("severity", string(inc.Severity))
+	t.Row("state", string(inc.State))
+	t.Row("since", draw.Instant(inc.OpenedAt))
 	if inc.AcknowledgedBy != "" {
-		t.row("acknowledged", instant(inc.AcknowledgedAt)+" by "+t.cell(inc.AcknowledgedBy, 60))
+		t.Row("acknowledged", draw.Instant(inc.AcknowledgedAt)+" by "+t.Cell(inc.AcknowledgedBy, 60))
 	}
 	if !inc.SnoozedUntil.IsZero() {
-		t.row("snoozed", "until "+instant(inc.SnoozedUntil)+" by "+t.cell(inc.SnoozedBy, 60))
+		t.Row("snoozed", "until "+draw.Instant(inc.SnoozedUntil)+" by "+t.Cell(inc.SnoozedBy, 60))
 	}
 	if !inc.ResolvedAt.IsZero() {
-		t.row("resolved", instant(inc.ResolvedAt)+", "+t.cell(inc.Resolution, 100))
+		t.Row("resolved", draw.Instant(inc.ResolvedAt)+", "+t.Cell(inc.Resolution, 100))
 	}
 	if inc.Note != "" {
-		t.row("note", t.cell(inc.Note, 200))
+		t.Row("note", t.Cell(inc.Note, 200))
 	}
-	t.row("times", strconv.Itoa(inc.Count))
+	t.Row("times", strconv.Itoa(inc.Count))
 	if len(inc.Jobs) > 0 {
-		t.line("")
-		t.row("JOB", "STATUS", "AT", "TIMES", "RUN", "MESSAGE")
+		t.Line("")
+		t.Row("JOB", "STATUS", "AT", "TIMES", "RUN", "MESSAGE")
 		for _, a := range inc.Jobs {
 			status := string(a.Status)
 			if a.Over {
 				status = "recovered"
 			}
-			t.row(string(a.Job), orDash(status), instant(a.At), strconv.Itoa(a.Count), string(a.RunID), t.cell(a.Message, noteWidth))
+			t.Row(string(a.Job), draw.OrDash(status), draw.Instant(a.At), strconv.Itoa(a.Count), string(a.RunID), t.Cell(a.Message, draw.NoteWidth))
 		}
 		if inc.More > 0 {
-			t.line(fmt.Sprintf("and %d more", inc.More))
+			t.Line(fmt.Sprintf("and %d more", inc.More))
 		}
 	}
 	if len(inc.Deliveries) > 0 {
-		t.line("")
-		t.row("CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "REASON")
+		t.Line("")
+		t.Row("CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "REASON")
 		for _, d := range inc.Deliveries {
-			t.row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(&d)), t.cell(d.Reason, noteWidth))
+			t.Row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), draw.Instant(deliveredAt(&d)), t.Cell(d.Reason, draw.NoteWidth))
 		}
 	}
 }
@@ -237,9 +238,9 @@ func eachIncident(r *remote, cmd *cobra.Command, ids []string, done string, do f
 		}
 		return err
 	})
-	return errors.Join(r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+	return errors.Join(r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 		for _, inc := range list {
-			t.line("incident " + inc.ID + " is " + done + ": " + t.cell(inc.Summary, noteWidth))
+			t.Line("incident " + inc.ID + " is " + done + ": " + t.Cell(inc.Summary, draw.NoteWidth))
 		}
 	}), err)
 }
@@ -268,15 +269,15 @@ func newGetDeliveriesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
-				t.line("no deliveries")
+				t.Line("no deliveries")
 				return
 			}
-			t.row("INCIDENT", "CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "SUMMARY", "REASON")
+			t.Row("INCIDENT", "CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "SUMMARY", "REASON")
 			for _, item := range list.Items {
 				d := &item.Delivery
-				t.row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), instant(deliveredAt(d)), t.cell(item.Summary, 40), t.cell(d.Reason, noteWidth))
+				t.Row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), draw.Instant(deliveredAt(d)), t.Cell(item.Summary, 40), t.Cell(d.Reason, draw.NoteWidth))
 			}
 		})
 	}
@@ -306,12 +307,12 @@ func newAlertTestCommand() *cobra.Command {
 				}
 				return exitWith(exitError, fmt.Errorf("channel %s: %s", channel, reason))
 			}
-			return r.output.show(cmd.OutOrStdout(), inc, func(t *table) {
+			return r.output.show(cmd.OutOrStdout(), inc, func(t *draw.Table) {
 				said := "test message accepted by channel " + channel
 				if a := inc.Deliveries[0].Answer; a != nil {
 					said += ": " + strings.TrimSpace(a.Status+" in "+a.Took.String())
 				}
-				t.line(said)
+				t.Line(said)
 			})
 		})
 	}
@@ -351,7 +352,7 @@ func newAlertSilenceCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), s, func(t *table) { t.line("silence " + s.ID + " lasts until " + instant(s.Until)) })
+		return r.output.show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("silence " + s.ID + " lasts until " + draw.Instant(s.Until)) })
 	}
 	return cmd
 }
@@ -368,14 +369,14 @@ func newGetSilencesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
-				t.line("no silences")
+				t.Line("no silences")
 				return
 			}
-			t.row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
+			t.Row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
 			for _, s := range list.Items {
-				t.row(s.ID, instant(s.Until), t.cell(s.By, 30), orDash(s.Rule), orDash(s.Group), orDash(string(s.Job)), t.cell(s.Reason, noteWidth))
+				t.Row(s.ID, draw.Instant(s.Until), t.Cell(s.By, 30), draw.OrDash(s.Rule), draw.OrDash(s.Group), draw.OrDash(string(s.Job)), t.Cell(s.Reason, draw.NoteWidth))
 			}
 		})
 	}
@@ -402,4 +403,6 @@ func newAlertUnsilenceCommand() *cobra.Command {
 }
 
 // shownList writes names in one cell.
-func listed(t *table, names []string) string { return t.cell(strings.Join(names, ", "), noteWidth) }
+func listed(t *draw.Table, names []string) string {
+	return t.Cell(strings.Join(names, ", "), draw.NoteWidth)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -23,19 +24,19 @@ func newGetAlertRulesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
-				t.line("no rules")
+				t.Line("no rules")
 				return
 			}
-			t.row("RULE", "SEVERITY", "WHEN", "FOR", "CHANNELS")
+			t.Row("RULE", "SEVERITY", "WHEN", "FOR", "CHANNELS")
 			for i := range list.Items {
 				d := &list.Items[i].Definition
 				name := d.Alert
 				if d.Disabled {
 					name += " (disabled)"
 				}
-				t.row(name, string(d.Severity), shownCondition(d), shownMatch(t, d), listed(t, d.Channels))
+				t.Row(name, string(d.Severity), shownCondition(d), shownMatch(t, d), listed(t, d.Channels))
 			}
 		})
 	}
@@ -82,7 +83,7 @@ func shownCondition(r *client.Alert) string {
 	}
 }
 
-func shownMatch(t *table, r *client.Alert) string {
+func shownMatch(t *draw.Table, r *client.Alert) string {
 	var parts []string
 	if len(r.Match.Groups) > 0 {
 		parts = append(parts, "groups "+strings.Join(r.Match.Groups, ", "))
@@ -96,7 +97,7 @@ func shownMatch(t *table, r *client.Alert) string {
 	if parts == nil {
 		return "all"
 	}
-	return t.cell(strings.Join(parts, "; "), noteWidth)
+	return t.Cell(strings.Join(parts, "; "), draw.NoteWidth)
 }
 
 func newGetChannelsCommand() *cobra.Command {
@@ -111,12 +112,12 @@ func newGetChannelsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *table) {
+		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
-				t.line("no channels")
+				t.Line("no channels")
 				return
 			}
-			t.row("CHANNEL", "KIND", "TO", "SECRETS", "MISSING")
+			t.Row("CHANNEL", "KIND", "TO", "SECRETS", "MISSING")
 			for i := range list.Items {
 				item := &list.Items[i]
 				to := item.Definition.URL
@@ -127,7 +128,7 @@ func newGetChannelsCommand() *cobra.Command {
 				if item.Definition.Disabled {
 					name += " (disabled)"
 				}
-				t.row(name, string(item.Definition.Kind), t.cell(to, noteWidth), listed(t, item.Secrets), listed(t, item.Missing))
+				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), listed(t, item.Secrets), listed(t, item.Missing))
 			}
 		})
 	}
@@ -205,7 +206,7 @@ func newAlertSecretCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { t.line("secret " + args[1] + " of channel " + args[0] + " is set") })
+		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line("secret " + args[1] + " of channel " + args[0] + " is set") })
 	}
 	return cmd
 }

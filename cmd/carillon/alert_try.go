@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/internal/manifest"
 )
@@ -45,7 +46,7 @@ func newAlertTryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), trial, func(t *table) { drawTrial(t, &trial, time.Now()) })
+		return r.output.show(cmd.OutOrStdout(), trial, func(t *draw.Table) { drawTrial(t, &trial, time.Now()) })
 	}
 	return cmd
 }
@@ -69,9 +70,9 @@ func tryFile(cmd *cobra.Command, api *client.API, file string) (client.AlertTria
 	return client.Read[client.AlertTrial](api.TryAlertWithBody(cmd.Context(), "application/json", bytes.NewReader(docs[0].JSON)))
 }
 
-func drawTrial(t *table, trial *client.AlertTrial, now time.Time) {
+func drawTrial(t *draw.Table, trial *client.AlertTrial, now time.Time) {
 	if len(trial.Items) > 0 {
-		t.row("SINCE", "FOR", "TIMES", "SUBJECT", "SUMMARY")
+		t.Row("SINCE", "FOR", "TIMES", "SUBJECT", "SUMMARY")
 	}
 	for i := range trial.Items {
 		item := &trial.Items[i]
@@ -79,7 +80,7 @@ func drawTrial(t *table, trial *client.AlertTrial, now time.Time) {
 		if until.IsZero() {
 			until, lasts = now, ", open"
 		}
-		t.row(instant(item.OpenedAt), took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, t.cell(item.Summary, noteWidth))
+		t.Row(draw.Instant(item.OpenedAt), draw.Took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, t.Cell(item.Summary, draw.NoteWidth))
 	}
-	t.line(fmt.Sprintf("%s in %s since %s", countOf(trial.Total, "incident"), countOf(trial.Runs, "run"), instant(trial.From)))
+	t.Line(fmt.Sprintf("%s in %s since %s", draw.Count(trial.Total, "incident"), draw.Count(trial.Runs, "run"), draw.Instant(trial.From)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/manifest"
 	"carillon/job"
 )
@@ -83,7 +84,7 @@ func apply(r *remote, cmd *cobra.Command, docs []manifest.Document, o applyOptio
 			return err
 		}
 	}
-	return r.output.show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *table) { drawChanges(t, changes, o.dryRun) })
+	return r.output.show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { drawChanges(t, changes, o.dryRun) })
 }
 
 // applied is the answer of apply.
@@ -102,7 +103,7 @@ func carryOut(ctx context.Context, p planner, changes []change) error {
 	if errors.Is(err, job.ErrConflict) {
 		hint = "somebody else changed it meanwhile; apply again for the rest"
 	}
-	return fmt.Errorf("%w\n%s made before that; %s", err, countOf(made, "change"), hint)
+	return fmt.Errorf("%w\n%s made before that; %s", err, draw.Count(made, "change"), hint)
 }
 
 // countProblems says after a list of problems that they kept everything back.
@@ -119,7 +120,7 @@ func (o applyOptions) confirm(cmd *cobra.Command, deletions []change) error {
 		return nil
 	}
 	out := cmd.ErrOrStderr()
-	_, _ = fmt.Fprintf(out, "%s not in the files, to be deleted:\n", countOf(len(deletions), "job"))
+	_, _ = fmt.Fprintf(out, "%s not in the files, to be deleted:\n", draw.Count(len(deletions), "job"))
 	for _, d := range deletions {
 		_, _ = fmt.Fprintln(out, "  "+d.Name)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -67,7 +68,7 @@ func newAuditLogCommand() *cobra.Command {
 			return err
 		}
 		tellGaps(cmd, page.Since, page.AsOf)
-		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawAudit(t, page.Items) })
+		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudit(t, page.Items) })
 	}
 	return cmd
 }
@@ -75,10 +76,10 @@ func newAuditLogCommand() *cobra.Command {
 // tellGaps says what may be missing from the audit log.
 func tellGaps(cmd *cobra.Command, since, asOf time.Time) {
 	if !since.IsZero() {
-		cmd.PrintErrf("the log store does not answer; changes before %s may be missing\n", instant(since))
+		cmd.PrintErrf("the log store does not answer; changes before %s may be missing\n", draw.Instant(since))
 	}
 	if !asOf.IsZero() {
-		cmd.PrintErrf("NATS does not answer; changes after %s may be missing\n", instant(asOf))
+		cmd.PrintErrf("NATS does not answer; changes after %s may be missing\n", draw.Instant(asOf))
 	}
 }
 
@@ -101,23 +102,23 @@ func changesOf(ctx context.Context, api *client.API, p client.ListAuditParams, l
 	}
 }
 
-func drawAudit(t *table, entries []client.AuditEntry) {
+func drawAudit(t *draw.Table, entries []client.AuditEntry) {
 	if len(entries) == 0 {
-		t.line("no changes")
+		t.Line("no changes")
 		return
 	}
-	t.row("AT", "USER", "BY", "FROM", "OPERATION", "OBJECT", "CHANGES")
+	t.Row("AT", "USER", "BY", "FROM", "OPERATION", "OBJECT", "CHANGES")
 	for _, e := range entries {
 		what := e.Operation
 		if e.Result != "done" {
 			what += " (" + string(e.Result) + ")"
 		}
-		t.row(instant(e.At), t.cell(e.User, 30), e.How, orDash(e.Address), what, t.cell(e.Object, 50), t.cell(shownChanges(t, e), 80))
+		t.Row(draw.Instant(e.At), t.Cell(e.User, 30), e.How, draw.OrDash(e.Address), what, t.Cell(e.Object, 50), t.Cell(shownChanges(t, e), 80))
 	}
 }
 
 // changes returns what was changed as one line.
-func shownChanges(t *table, e client.AuditEntry) string {
+func shownChanges(t *draw.Table, e client.AuditEntry) string {
 	var parts []string
 	for _, c := range e.Changes {
 		switch {
@@ -136,9 +137,9 @@ func shownChanges(t *table, e client.AuditEntry) string {
 }
 
 // value writes a value of a document: texts as they are, others as JSON.
-func shownValue(t *table, v any) string {
+func shownValue(t *draw.Table, v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return t.shortJSON(v)
+	return t.ShortJSON(v)
 }

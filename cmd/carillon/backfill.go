@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/outcome"
@@ -69,19 +70,19 @@ func newBackfillCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.output.show(cmd.OutOrStdout(), list, func(t *table) { drawBackfills(t, list.Items) })
+			return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawBackfills(t, list.Items) })
 		case o.cancel != "":
 			state, err := client.Read[client.Backfill](api.CancelBackfill(cmd.Context(), name.Group(), name.Short(), o.cancel, nil, client.Note{Note: o.note}))
 			if err != nil {
 				return err
 			}
-			return r.output.show(cmd.OutOrStdout(), state, func(t *table) { drawBackfills(t, []client.Backfill{state}) })
+			return r.output.show(cmd.OutOrStdout(), state, func(t *draw.Table) { drawBackfills(t, []client.Backfill{state}) })
 		}
 		result, err := o.begin(cmd.Context(), api, name)
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), result, func(t *table) { drawBackfill(t, name, result, o.dryRun) })
+		return r.output.show(cmd.OutOrStdout(), result, func(t *draw.Table) { drawBackfill(t, name, result, o.dryRun) })
 	}
 	return cmd
 }
@@ -100,35 +101,35 @@ func (o *backfillOptions) begin(ctx context.Context, api *client.API, name job.N
 	}))
 }
 
-func drawBackfill(t *table, name job.Name, r client.BackfillResult, dryRun bool) {
+func drawBackfill(t *draw.Table, name job.Name, r client.BackfillResult, dryRun bool) {
 	if dryRun && len(r.Fires) > 0 {
-		t.row("FIRE TIME", "OUTCOME", "STATUS", "REASON")
+		t.Row("FIRE TIME", "OUTCOME", "STATUS", "REASON")
 		for i := range r.Fires {
 			e := &r.Fires[i]
-			t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), t.cell(e.Reason, 2*noteWidth))
+			t.Row(draw.Millis(e.FireTime), string(e.Fate), draw.OrDash(string(e.Status)), t.Cell(e.Reason, 2*draw.NoteWidth))
 		}
-		t.line("")
+		t.Line("")
 	}
 	if r.LeftOut > 0 {
-		t.line(countOf(r.LeftOut, "fire") + " left out: an earlier backfill has run them, or will.")
+		t.Line(draw.Count(r.LeftOut, "fire") + " left out: an earlier backfill has run them, or will.")
 	}
 	switch {
 	case len(r.Fires) == 0:
-		t.line("No fires to run.")
+		t.Line("No fires to run.")
 	case dryRun:
-		t.line(countOf(len(r.Fires), "fire") + " would run.")
+		t.Line(draw.Count(len(r.Fires), "fire") + " would run.")
 	default:
-		t.line(fmt.Sprintf("Backfill %s: %s, %d at once.", r.Backfill.ID, countOf(r.Backfill.Total, "fire"), r.Backfill.AtOnce))
-		t.line(fmt.Sprintf("See its progress with \"carillon backfill %s --list\".", name))
+		t.Line(fmt.Sprintf("Backfill %s: %s, %d at once.", r.Backfill.ID, draw.Count(r.Backfill.Total, "fire"), r.Backfill.AtOnce))
+		t.Line(fmt.Sprintf("See its progress with \"carillon backfill %s --list\".", name))
 	}
 }
 
-func drawBackfills(t *table, list []client.Backfill) {
+func drawBackfills(t *draw.Table, list []client.Backfill) {
 	if len(list) == 0 {
-		t.line("no backfills")
+		t.Line("no backfills")
 		return
 	}
-	t.row("BACKFILL", "STATE", "BEGUN", "FIRES", "ALIVE", "AT ONCE", "FROM", "TO", "ASKED", "BY", "NOTE")
+	t.Row("BACKFILL", "STATE", "BEGUN", "FIRES", "ALIVE", "AT ONCE", "FROM", "TO", "ASKED", "BY", "NOTE")
 	for i := range list {
 		b := &list[i]
 		state := "working"
@@ -146,7 +147,7 @@ func drawBackfills(t *table, list []client.Backfill) {
 		if b.Cancelled != "" {
 			note = b.Cancelled
 		}
-		t.row(b.ID, state, strconv.Itoa(b.Begun), strconv.Itoa(b.Total), strconv.Itoa(b.Alive), strconv.Itoa(b.AtOnce),
-			instant(b.First), instant(b.Last), instant(b.AskedAt), orDash(b.By), t.cell(note, noteWidth))
+		t.Row(b.ID, state, strconv.Itoa(b.Begun), strconv.Itoa(b.Total), strconv.Itoa(b.Alive), strconv.Itoa(b.AtOnce),
+			draw.Instant(b.First), draw.Instant(b.Last), draw.Instant(b.AskedAt), draw.OrDash(b.By), t.Cell(note, draw.NoteWidth))
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/internal/backup"
+	"carillon/internal/cli/draw"
 	"carillon/job"
 )
 
@@ -123,7 +124,7 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output format, file s
 		if err != nil {
 			return err
 		}
-		return output.show(cmd.OutOrStdout(), list, func(t *table) { drawDifferences(t, list) })
+		return output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawDifferences(t, list) })
 	}
 	assets := bus.Assets{Shards: f.Head.Shards, Replicas: replicas, Restoring: true}
 	if err = conn.Setup(ctx, assets); errors.Is(err, job.ErrConflict) { // it has another number of shards already
@@ -136,16 +137,16 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output format, file s
 	if err := f.Restore(ctx, conn); err != nil {
 		return err
 	}
-	cmd.Printf("restored the configuration of %s; start the servers with the same master key\n", instant(f.Head.MadeAt))
+	cmd.Printf("restored the configuration of %s; start the servers with the same master key\n", draw.Instant(f.Head.MadeAt))
 	return nil
 }
 
-func drawDifferences(t *table, list []backup.Difference) {
+func drawDifferences(t *draw.Table, list []backup.Difference) {
 	if len(list) == 0 {
-		t.line("no differences")
+		t.Line("no differences")
 		return
 	}
 	for _, d := range list {
-		t.row(d.What, d.Name)
+		t.Row(d.What, d.Name)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/chserver"
+	"carillon/internal/cli/draw"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -233,16 +234,16 @@ func about(ctx context.Context, s logstore.Store) (*asked, int, error) {
 	return w, runs, nil
 }
 
-func (a *answers) draw(t *table) {
-	t.line(fmt.Sprintf("%d runs and %d lines, %.0f MB: %.1f bytes a run, %.1f a line", a.Runs, a.Lines, float64(a.Bytes)/1e6, a.PerRun, a.PerLine))
-	t.line("")
-	t.row("QUESTION", "MEDIAN MS", "SLOWEST", "AIM")
+func (a *answers) draw(t *draw.Table) {
+	t.Line(fmt.Sprintf("%d runs and %d lines, %.0f MB: %.1f bytes a run, %.1f a line", a.Runs, a.Lines, float64(a.Bytes)/1e6, a.PerRun, a.PerLine))
+	t.Line("")
+	t.Row("QUESTION", "MEDIAN MS", "SLOWEST", "AIM")
 	for _, one := range a.Answers {
 		aim := "-"
 		if one.Aim > 0 {
 			aim = fmt.Sprintf("%.0f", one.Aim)
 		}
-		t.row(one.Question, fmt.Sprintf("%.1f", one.Median), fmt.Sprintf("%.1f", one.Slowest), aim)
+		t.Row(one.Question, fmt.Sprintf("%.1f", one.Median), fmt.Sprintf("%.1f", one.Slowest), aim)
 	}
 }
 

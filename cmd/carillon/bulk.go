@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -163,12 +164,12 @@ func (b *bulk[K, I]) showAll(r *remote, cmd *cobra.Command, items []I, dryRun bo
 			refused = append(refused, problem)
 		}
 	}
-	err := r.output.show(cmd.OutOrStdout(), shown, func(t *table) {
+	err := r.output.show(cmd.OutOrStdout(), shown, func(t *draw.Table) {
 		for _, line := range lines {
-			t.line(line)
+			t.Line(line)
 		}
 		if len(items) == 0 {
-			t.line("no " + b.what + "s")
+			t.Line("no " + b.what + "s")
 		}
 	})
 	return errors.Join(append([]error{err, failed}, refused...)...)

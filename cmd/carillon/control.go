@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -149,9 +150,9 @@ func setHold(r *remote, cmd *cobra.Command, h client.HoldRequest) error {
 	if err != nil {
 		return err
 	}
-	return r.output.show(cmd.OutOrStdout(), now, func(t *table) {
+	return r.output.show(cmd.OutOrStdout(), now, func(t *draw.Table) {
 		if drawHold(t, now); !now.Paused {
-			t.line("all jobs resumed")
+			t.Line("all jobs resumed")
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -45,21 +46,21 @@ func handOut(r *remote, cmd *cobra.Command, made client.NewCredential, file stri
 		}
 		made.Seed = ""
 	}
-	return r.output.show(cmd.OutOrStdout(), made, func(t *table) {
-		t.row("credential", made.Credential.ID)
-		t.row("name", made.Credential.Name)
-		t.row("group", made.Credential.Group)
-		t.row("until", until(made.Credential))
+	return r.output.show(cmd.OutOrStdout(), made, func(t *draw.Table) {
+		t.Row("credential", made.Credential.ID)
+		t.Row("name", made.Credential.Name)
+		t.Row("group", made.Credential.Group)
+		t.Row("until", until(made.Credential))
 		if file != "" {
-			t.row("seed", "in "+file)
-			t.line("")
-			t.line("Connect: carillon executor -g " + made.Credential.Group + " --credential " + file + " --nats tls://HOST:4222 --nats-ca CA.pem")
-			t.line("A program of your own signs in with the seed, and its inbox prefix is _INBOX_" + made.Credential.Group + ".")
+			t.Row("seed", "in "+file)
+			t.Line("")
+			t.Line("Connect: carillon executor -g " + made.Credential.Group + " --credential " + file + " --nats tls://HOST:4222 --nats-ca CA.pem")
+			t.Line("A program of your own signs in with the seed, and its inbox prefix is _INBOX_" + made.Credential.Group + ".")
 			return
 		}
-		t.row("seed", made.Seed)
-		t.line("")
-		t.line("The seed is shown only once.")
+		t.Row("seed", made.Seed)
+		t.Line("")
+		t.Line("The seed is shown only once.")
 	})
 }
 
@@ -70,7 +71,7 @@ func until(c client.Credential) string {
 	case c.ExpiresAt == nil:
 		return "it is revoked"
 	}
-	return instant(*c.ExpiresAt)
+	return draw.Instant(*c.ExpiresAt)
 }
 
 func newCredentialCreateCommand() *cobra.Command {
@@ -135,14 +136,14 @@ func newGetCredentialsCommand() *cobra.Command {
 	return cmd
 }
 
-func drawCredentials(t *table, list client.CredentialList) {
+func drawCredentials(t *draw.Table, list client.CredentialList) {
 	if len(list.Items) == 0 {
-		t.line("no credentials")
+		t.Line("no credentials")
 		return
 	}
-	t.row("CREDENTIAL", "NAME", "CREATED", "BY", "UNTIL", "REPLACES")
+	t.Row("CREDENTIAL", "NAME", "CREATED", "BY", "UNTIL", "REPLACES")
 	for _, c := range list.Items {
-		t.row(c.ID, t.cell(c.Name, 40), instant(c.CreatedAt), t.cell(c.Author, 20), until(c), c.Replaces)
+		t.Row(c.ID, t.Cell(c.Name, 40), draw.Instant(c.CreatedAt), t.Cell(c.Author, 20), until(c), c.Replaces)
 	}
 }
 

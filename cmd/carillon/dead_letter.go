@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -52,17 +53,17 @@ func newGetDeadLettersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *table) {
+		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) {
 			if len(page.Items) == 0 {
-				t.line("no dead letters")
+				t.Line("no dead letters")
 				return
 			}
-			t.row("LETTER", "REFUSED", "STREAM", "SUBJECT", "MESSAGE", "SIZE", "REASON")
+			t.Row("LETTER", "REFUSED", "STREAM", "SUBJECT", "MESSAGE", "SIZE", "REASON")
 			for _, l := range page.Items {
-				t.row(strconv.FormatUint(l.Sequence, 10), instant(l.At), l.Stream, t.cell(l.Subject, 40), t.cell(l.Message, 20), size(int64(l.Size)), t.cell(l.Reason, 100))
+				t.Row(strconv.FormatUint(l.Sequence, 10), draw.Instant(l.At), l.Stream, t.Cell(l.Subject, 40), t.Cell(l.Message, 20), draw.Bytes(int64(l.Size)), t.Cell(l.Reason, 100))
 			}
 			if page.Next != "" {
-				t.line(fmt.Sprintf("%d of %d; show more with --limit", len(page.Items), page.Total))
+				t.Line(fmt.Sprintf("%d of %d; show more with --limit", len(page.Items), page.Total))
 			}
 		})
 	}
@@ -88,17 +89,17 @@ func newGetDeadLetterCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), l, func(t *table) {
-			t.row("refused", instant(l.At))
-			t.row("stream", l.Stream)
-			t.row("subject", t.cell(l.Subject, 200))
-			t.row("message", t.cell(l.Message, 200))
-			t.row("reason", t.cell(l.Reason, 1000))
-			t.row("size", size(int64(l.Size)))
-			t.line("")
-			t.line(t.cell(l.Text, len(l.Text)))
+		return r.output.show(cmd.OutOrStdout(), l, func(t *draw.Table) {
+			t.Row("refused", draw.Instant(l.At))
+			t.Row("stream", l.Stream)
+			t.Row("subject", t.Cell(l.Subject, 200))
+			t.Row("message", t.Cell(l.Message, 200))
+			t.Row("reason", t.Cell(l.Reason, 1000))
+			t.Row("size", draw.Bytes(int64(l.Size)))
+			t.Line("")
+			t.Line(t.Cell(l.Text, len(l.Text)))
 			if !l.Whole {
-				t.line("Only the beginning was kept.")
+				t.Line("Only the beginning was kept.")
 			}
 		})
 	}

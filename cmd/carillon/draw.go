@@ -5,40 +5,41 @@ import (
 	"strings"
 	"time"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
 
-func drawJobs(t *table, page client.JobPage) {
+func drawJobs(t *draw.Table, page client.JobPage) {
 	if len(page.Items) == 0 {
-		t.line("no jobs")
+		t.Line("no jobs")
 		return
 	}
-	t.row("JOB", "SCHEDULE", "NEXT FIRE", "LAST RUN", "STATUS")
+	t.Row("JOB", "SCHEDULE", "NEXT FIRE", "LAST RUN", "STATUS")
 	for _, item := range page.Items {
 		fireTime, status := "-", "-"
 		if len(item.LastRuns) > 0 {
-			fireTime, status = instant(item.LastRuns[0].FireTime), string(item.LastRuns[0].Status)
+			fireTime, status = draw.Instant(item.LastRuns[0].FireTime), string(item.LastRuns[0].Status)
 		}
-		t.row(string(item.Definition.Job.Job), t.cell(item.Definition.Schedule.String(), 40), nextFire(item), fireTime, status)
+		t.Row(string(item.Definition.Job.Job), t.Cell(item.Definition.Schedule.String(), 40), nextFire(item), fireTime, status)
 	}
 	if page.Next != "" {
-		t.line(fmt.Sprintf("and %d more", page.Total-len(page.Items)))
+		t.Line(fmt.Sprintf("and %d more", page.Total-len(page.Items)))
 	}
 }
 
 // drawHold says that nothing fires, if that is so.
-func drawHold(t *table, h client.Hold) {
+func drawHold(t *draw.Table, h client.Hold) {
 	if h.Paused {
 		why := ""
 		if h.Note != "" {
-			why = ": " + t.cell(h.Note, noteWidth)
+			why = ": " + t.Cell(h.Note, draw.NoteWidth)
 		}
 		until := ""
 		if !h.Until.IsZero() {
-			until = " until " + instant(h.Until)
+			until = " until " + draw.Instant(h.Until)
 		}
-		t.line("all jobs are paused since " + instant(h.EffectiveFrom) + until + by(h.Author) + why)
+		t.Line("all jobs are paused since " + draw.Instant(h.EffectiveFrom) + until + draw.By(h.Author) + why)
 	}
 }
 
@@ -53,10 +54,10 @@ func nextFire(item client.JobItem) string {
 	}
 	for _, f := range item.NextFires {
 		if !f.Skipped {
-			return instant(f.FireTime)
+			return draw.Instant(f.FireTime)
 		}
 	}
-	return "skipped from " + instant(item.NextFires[0].FireTime)
+	return "skipped from " + draw.Instant(item.NextFires[0].FireTime)
 }
 
 // whenPaused says that a job is paused, and until when, if it is.
@@ -65,68 +66,68 @@ func whenPaused(j *job.Job, now time.Time) string {
 	case j.Paused:
 		return "paused"
 	case j.PausedAt(now):
-		return "paused until " + instant(*j.PausedUntil)
+		return "paused until " + draw.Instant(*j.PausedUntil)
 	default:
 		return ""
 	}
 }
 
-func drawJob(t *table, item client.JobItem) {
+func drawJob(t *draw.Table, item client.JobItem) {
 	d := item.Definition
-	t.row("job", string(d.Job.Job))
-	t.row("version", fmt.Sprintf("%d, since %s%s", d.Version, instant(d.EffectiveFrom), by(d.Author)))
+	t.Row("job", string(d.Job.Job))
+	t.Row("version", fmt.Sprintf("%d, since %s%s", d.Version, draw.Instant(d.EffectiveFrom), draw.By(d.Author)))
 	for _, about := range []struct{ name, text string }{
 		{"title", d.Title}, {"description", d.Description}, {"owner", d.Owner}, {"tags", strings.Join(d.Tags, ", ")},
 	} {
 		if about.text != "" {
-			t.row(about.name, t.cell(about.text, 200))
+			t.Row(about.name, t.Cell(about.text, 200))
 		}
 	}
-	t.row("schedule", t.cell(d.Schedule.String(), 200))
+	t.Row("schedule", t.Cell(d.Schedule.String(), 200))
 	if paused := whenPaused(&d.Job, time.Now()); paused != "" {
-		t.row("state", paused)
+		t.Row("state", paused)
 	}
-	t.row("misfire", fmt.Sprintf("%s after %s", d.Misfire.Policy, d.Misfire.Grace))
-	t.row("delivery", string(d.Delivery))
+	t.Row("misfire", fmt.Sprintf("%s after %s", d.Misfire.Policy, d.Misfire.Grace))
+	t.Row("delivery", string(d.Delivery))
 	if d.Priority != job.PriorityNormal {
-		t.row("priority", string(d.Priority))
+		t.Row("priority", string(d.Priority))
 	}
 	drawReactions(t, &d.Job)
-	t.row("task", d.Task.Kind()+": "+t.cell(taskText(d.Task), 200))
+	t.Row("task", d.Task.Kind()+": "+t.Cell(taskText(d.Task), 200))
 	for _, w := range item.Warnings {
-		t.row("warning", t.cell(w.Field+": "+w.Reason, 300))
+		t.Row("warning", t.Cell(w.Field+": "+w.Reason, 300))
 	}
 	if len(item.NextFires) > 0 {
-		t.line("")
-		t.row("NEXT FIRES", "")
+		t.Line("")
+		t.Row("NEXT FIRES", "")
 		for _, f := range item.NextFires {
 			note := ""
 			if f.Skipped {
-				note = "skipped: " + t.cell(f.Reason, noteWidth)
+				note = "skipped: " + t.Cell(f.Reason, draw.NoteWidth)
 			}
-			t.row(instant(f.FireTime), note)
+			t.Row(draw.Instant(f.FireTime), note)
 		}
 	}
 	if len(item.LastRuns) > 0 {
-		t.line("")
+		t.Line("")
 		drawRunRows(t, item.LastRuns)
 	}
 }
 
 // drawReactions tells what else happens when a run begins or ends, where that is not
 // nothing.
-func drawReactions(t *table, d *job.Job) {
+func drawReactions(t *draw.Table, d *job.Job) {
 	if o := d.Overlap; !o.Unlimited() {
-		t.row("overlap", fmt.Sprintf("%s beyond %d", o.Policy, o.Limit))
+		t.Row("overlap", fmt.Sprintf("%s beyond %d", o.Policy, o.Limit))
 	}
 	if r := d.Retry; r.Limit > 0 {
-		t.row("retry", fmt.Sprintf("%d more, %s from %s", r.Limit, r.Backoff, r.Delay))
+		t.Row("retry", fmt.Sprintf("%d more, %s from %s", r.Limit, r.Backoff, r.Delay))
 	}
 	for _, c := range d.Children {
-		t.row("child", fmt.Sprintf("%s on %s", c.Job, c.On))
+		t.Row("child", fmt.Sprintf("%s on %s", c.Job, c.On))
 	}
 	for _, parent := range d.Join {
-		t.row("waits for", string(parent))
+		t.Row("waits for", string(parent))
 	}
 	limits := []struct {
 		name string
@@ -134,11 +135,11 @@ func drawReactions(t *table, d *job.Job) {
 	}{{"timeout", d.Timeout}, {"total timeout", d.TotalTimeout}, {"warn after", d.WarnAfter}, {"kill grace", d.KillGrace}, {"start within", d.StartWithin}}
 	for _, l := range limits {
 		if l.Duration > 0 {
-			t.row(l.name, l.String())
+			t.Row(l.name, l.String())
 		}
 	}
 	if d.PauseAfter > 0 {
-		t.row("pause after", fmt.Sprintf("%d failures in a row", d.PauseAfter))
+		t.Row("pause after", fmt.Sprintf("%d failures in a row", d.PauseAfter))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"cmp"
 	"encoding/json"
@@ -11,52 +12,52 @@ import (
 	"strings"
 )
 
-func drawGroups(t *table, groups client.GroupList) {
+func drawGroups(t *draw.Table, groups client.GroupList) {
 	if len(groups.Items) == 0 {
-		t.line("no executor groups; start an executor")
+		t.Line("no executor groups; start an executor")
 		return
 	}
-	t.row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST SEEN")
+	t.Row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST SEEN")
 	for _, g := range groups.Items {
 		if len(g.Instances) == 0 {
-			t.row(g.ExecutorGroup, string(g.State), "-", "-", "-", "-", "-", "-", "-", "-")
+			t.Row(g.ExecutorGroup, string(g.State), "-", "-", "-", "-", "-", "-", "-", "-")
 		}
 		for _, i := range g.Instances {
 			kinds := i.Kinds
 			if len(i.Handlers) > 0 {
 				kinds = append(slices.Clip(kinds), fmt.Sprintf("%d handlers", len(i.Handlers)))
 			}
-			t.row(g.ExecutorGroup, string(i.State), t.cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
-				t.cell(strings.Join(kinds, ", "), 40), t.cell(cmp.Or(i.Labels.String(), "-"), 40), t.cell(i.Version, 20), t.cell(i.Host, 30), hostLoad(i.Load), instant(i.At))
+			t.Row(g.ExecutorGroup, string(i.State), t.Cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
+				t.Cell(strings.Join(kinds, ", "), 40), t.Cell(cmp.Or(i.Labels.String(), "-"), 40), t.Cell(i.Version, 20), t.Cell(i.Host, 30), hostLoad(i.Load), draw.Instant(i.At))
 		}
 	}
 	for _, g := range groups.Items {
 		for _, i := range g.Instances {
 			if i.Reason != "" {
-				t.line(fmt.Sprintf("instance %s of group %s: %s", i.Instance, g.ExecutorGroup, i.Reason))
+				t.Line(fmt.Sprintf("instance %s of group %s: %s", i.Instance, g.ExecutorGroup, i.Reason))
 			}
 		}
 		if g.Suspended != "" {
-			t.line(fmt.Sprintf("group %s: %s", g.ExecutorGroup, g.Suspended))
+			t.Line(fmt.Sprintf("group %s: %s", g.ExecutorGroup, g.Suspended))
 		}
 		if g.Limit > 0 || g.Rate > 0 {
-			t.line(fmt.Sprintf("group %s %s; %s", g.ExecutorGroup, groupLimits(g), countOf(g.Waiting, "run")+" waiting"))
+			t.Line(fmt.Sprintf("group %s %s; %s", g.ExecutorGroup, groupLimits(g), draw.Count(g.Waiting, "run")+" waiting"))
 		}
 	}
 }
 
-func drawHandlers(t *table, handlers client.HandlerList) {
+func drawHandlers(t *draw.Table, handlers client.HandlerList) {
 	if len(handlers.Items) == 0 {
-		t.line("no handlers; executors announce the handlers that they register")
+		t.Line("no handlers; executors announce the handlers that they register")
 		return
 	}
-	t.row("HANDLER", "INSTANCES", "PARAMS", "DESCRIPTION")
+	t.Row("HANDLER", "INSTANCES", "PARAMS", "DESCRIPTION")
 	for _, h := range handlers.Items {
 		here := "none online"
 		if len(h.Instances) > 0 {
 			here = strconv.Itoa(len(h.Instances))
 		}
-		t.row(t.cell(h.Handler, 40), here, t.cell(paramsOf(h.ParamsSchema), 60), t.cell(h.Description, noteWidth))
+		t.Row(t.Cell(h.Handler, 40), here, t.Cell(paramsOf(h.ParamsSchema), 60), t.Cell(h.Description, draw.NoteWidth))
 	}
 }
 

@@ -1,24 +1,25 @@
 package main
 
 import (
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"fmt"
 	"strings"
 )
 
-func drawChanges(t *table, changes []change, dryRun bool) {
+func drawChanges(t *draw.Table, changes []change, dryRun bool) {
 	count := map[string]int{}
 	for _, c := range changes {
 		count[c.Result]++
-		t.row(c.Result, string(c.Kind), c.Name)
+		t.Row(c.Result, string(c.Kind), c.Name)
 		for _, w := range c.Warnings {
-			t.line("    warning: " + w.Field + " " + w.Reason)
+			t.Line("    warning: " + w.Field + " " + w.Reason)
 		}
 		if c.Result != changed {
 			continue
 		}
 		for _, f := range c.Fields {
-			t.line("    " + fieldChange(t, f))
+			t.Line("    " + fieldChange(t, f))
 		}
 	}
 	var parts []string
@@ -31,22 +32,22 @@ func drawChanges(t *table, changes []change, dryRun bool) {
 	if dryRun {
 		text += " (dry run: nothing was saved)"
 	}
-	t.line(text)
+	t.Line(text)
 }
 
 // fieldChange tells how one field changed.
-func fieldChange(t *table, f client.FieldChange) string {
+func fieldChange(t *draw.Table, f client.FieldChange) string {
 	switch {
 	case f.From == nil:
-		return fmt.Sprintf("+ %s: %s", f.Field, t.shortJSON(f.To))
+		return fmt.Sprintf("+ %s: %s", f.Field, t.ShortJSON(f.To))
 	case f.To == nil:
-		return fmt.Sprintf("- %s: %s", f.Field, t.shortJSON(f.From))
+		return fmt.Sprintf("- %s: %s", f.Field, t.ShortJSON(f.From))
 	}
-	from, to := plainJSON(f.From), plainJSON(f.To)
-	if !t.whole {
+	from, to := draw.PlainJSON(f.From), draw.PlainJSON(f.To)
+	if !t.Whole {
 		from, to = aroundDifference(from, to)
 	}
-	return fmt.Sprintf("~ %s: %s -> %s", f.Field, t.cell(from, noteWidth), t.cell(to, noteWidth))
+	return fmt.Sprintf("~ %s: %s -> %s", f.Field, t.Cell(from, draw.NoteWidth), t.Cell(to, draw.NoteWidth))
 }
 
 // aroundDifference leaves out the beginning that two texts have in common, but for the
@@ -55,7 +56,7 @@ func fieldChange(t *table, f client.FieldChange) string {
 func aroundDifference(a, b string) (string, string) {
 	const lead = 15 // how many runes of what is common stay
 	from, to := []rune(a), []rune(b)
-	if max(len(from), len(to)) <= noteWidth {
+	if max(len(from), len(to)) <= draw.NoteWidth {
 		return a, b
 	}
 	common := 0

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"carillon/internal/cli/draw"
+	"carillon/internal/cli/draw/drawtest"
 	"carillon/internal/client"
 	"carillon/internal/manifest"
 )
@@ -11,7 +13,7 @@ import (
 func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {
 	f := func(from, to any, want string) {
 		t.Helper()
-		if got := fieldChange(new(table), client.FieldChange{Field: "f", From: from, To: to}); got != want {
+		if got := fieldChange(new(draw.Table), client.FieldChange{Field: "f", From: from, To: to}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -22,7 +24,7 @@ func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {
 }
 
 func TestChangesAreDrawn(t *testing.T) {
-	golden(t, "changes", func(tab *table) {
+	drawtest.Golden(t, "changes", func(tab *draw.Table) {
 		drawChanges(tab, []change{
 			{Kind: manifest.Calendar, Name: "holidays", Result: created},
 			{Kind: manifest.Job, Name: "ops/backup", Result: changed, Fields: []client.FieldChange{

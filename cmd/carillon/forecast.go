@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -69,7 +70,7 @@ func newGetFiresCommand() *cobra.Command {
 			}
 			all.From, all.To, all.Items = page.From, page.To, append(all.Items, page.Items...)
 			if page.Next == "" {
-				return r.output.show(cmd.OutOrStdout(), all, func(t *table) { drawFires(t, all) })
+				return r.output.show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFires(t, all) })
 			}
 			p.Cursor = &page.Next
 		}
@@ -77,21 +78,21 @@ func newGetFiresCommand() *cobra.Command {
 	return cmd
 }
 
-func drawFires(t *table, page client.FirePage) {
+func drawFires(t *draw.Table, page client.FirePage) {
 	if len(page.Items) == 0 {
-		t.line("nothing fires from " + instant(page.From) + " to " + instant(page.To))
+		t.Line("nothing fires from " + draw.Instant(page.From) + " to " + draw.Instant(page.To))
 		return
 	}
-	t.row("JOB", "FIRES")
+	t.Row("JOB", "FIRES")
 	for _, j := range page.Items {
 		var fires []string
 		for _, f := range j.Fires {
-			fires = append(fires, instant(f))
+			fires = append(fires, draw.Instant(f))
 		}
 		if j.More {
 			fires = append(fires, "…")
 		}
-		t.row(string(j.Job), strings.Join(fires, "  "))
+		t.Row(string(j.Job), strings.Join(fires, "  "))
 	}
 }
 
@@ -124,7 +125,7 @@ func newLoadCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), load, func(t *table) { drawLoad(t, load) })
+		return r.output.show(cmd.OutOrStdout(), load, func(t *draw.Table) { drawLoad(t, load) })
 	}
 	return cmd
 }
@@ -132,20 +133,20 @@ func newLoadCommand() *cobra.Command {
 // barWidth is how many characters the longest bar has.
 const barWidth = 40
 
-func drawLoad(t *table, load client.FireCounts) {
+func drawLoad(t *draw.Table, load client.FireCounts) {
 	most, sum := 1, 0
 	for _, n := range load.Counts {
 		most, sum = max(most, n), sum+n
 	}
-	t.row("FROM", "FIRES", "")
+	t.Row("FROM", "FIRES", "")
 	step := load.To.Sub(load.From) / time.Duration(max(len(load.Counts), 1))
 	for i, n := range load.Counts {
-		t.row(instant(load.From.Add(time.Duration(i)*step)), strconv.Itoa(n), strings.Repeat("█", (n*barWidth+most-1)/most))
+		t.Row(draw.Instant(load.From.Add(time.Duration(i)*step)), strconv.Itoa(n), strings.Repeat("█", (n*barWidth+most-1)/most))
 	}
-	t.line("")
-	note := fmt.Sprintf("%s of %s", countOf(sum, "fire"), countOf(load.Jobs, "job"))
+	t.Line("")
+	note := fmt.Sprintf("%s of %s", draw.Count(sum, "fire"), draw.Count(load.Jobs, "job"))
 	if !load.Complete {
 		note += "; further fires were not counted"
 	}
-	t.line(note)
+	t.Line(note)
 }

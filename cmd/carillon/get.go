@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -56,7 +57,7 @@ func newGetJobsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return asTable.show(cmd.OutOrStdout(), nil, func(t *table) {
+		return asTable.show(cmd.OutOrStdout(), nil, func(t *draw.Table) {
 			drawJobs(t, page)
 			drawHold(t, hold)
 		})
@@ -86,7 +87,7 @@ func newGetJobCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { drawJob(t, item) })
+		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawJob(t, item) })
 	}
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job/fleet"
 )
@@ -24,22 +25,22 @@ func newGetBusCommand() *cobra.Command {
 	}, drawBus)
 }
 
-func drawBus(t *table, s client.BusState) {
+func drawBus(t *draw.Table, s client.BusState) {
 	server := "NATS " + s.Version + ", server " + s.Server
 	if s.Cluster != "" {
 		server += " of the cluster " + s.Cluster
 	}
-	t.line(server + ", " + size(int64(min(s.Bytes, 1<<62))) + " on disk")
+	t.Line(server + ", " + draw.Bytes(int64(min(s.Bytes, 1<<62))) + " on disk")
 	switch s.Durability {
 	case fleet.OneCopy:
-		t.line("1 replica: data survives a restart but not the loss of a disk; see --replicas")
+		t.Line("1 replica: data survives a restart but not the loss of a disk; see --replicas")
 	case fleet.Replicated:
-		t.line(fmt.Sprintf("%d replicas, all in sync", s.Replicas))
+		t.Line(fmt.Sprintf("%d replicas, all in sync", s.Replicas))
 	case fleet.Degraded:
-		t.line(fmt.Sprintf("DEGRADED: of %d replicas, some are behind or away", s.Replicas))
+		t.Line(fmt.Sprintf("DEGRADED: of %d replicas, some are behind or away", s.Replicas))
 	}
-	t.line("")
-	t.row("STREAM", "MESSAGES", "SIZE", "FULL", "OLDEST", "COPIES", "CONSUMERS")
+	t.Line("")
+	t.Row("STREAM", "MESSAGES", "SIZE", "FULL", "OLDEST", "COPIES", "CONSUMERS")
 	buckets, held := 0, uint64(0)
 	for _, st := range s.Streams {
 		if st.Bucket {
@@ -56,15 +57,15 @@ func drawBus(t *table, s client.BusState) {
 		if st.MaxBytes > 0 {
 			full = fmt.Sprintf("%d %%", uint64(100*float64(st.Bytes)/float64(st.MaxBytes)))
 		}
-		t.row(st.Stream, grouped(int64(min(st.Messages, 1<<62))), size(int64(min(st.Bytes, 1<<62))), full, instant(st.OldestAt), copies, strconv.Itoa(st.Consumers))
+		t.Row(st.Stream, draw.Thousands(int64(min(st.Messages, 1<<62))), draw.Bytes(int64(min(st.Bytes, 1<<62))), full, draw.Instant(st.OldestAt), copies, strconv.Itoa(st.Consumers))
 	}
-	t.line(fmt.Sprintf("and %d buckets with %s", buckets, size(int64(min(held, 1<<62)))))
+	t.Line(fmt.Sprintf("and %d buckets with %s", buckets, draw.Bytes(int64(min(held, 1<<62)))))
 	if len(s.Consumers) == 0 {
 		return
 	}
-	t.line("")
-	t.row("CONSUMER", "STREAM", "WAITING", "UNACKNOWLEDGED", "REDELIVERED")
+	t.Line("")
+	t.Row("CONSUMER", "STREAM", "WAITING", "UNACKNOWLEDGED", "REDELIVERED")
 	for _, c := range s.Consumers {
-		t.row(t.cell(c.Consumer, 60), c.Stream, grouped(int64(min(c.Waiting, 1<<62))), strconv.Itoa(c.Unacknowledged), strconv.Itoa(c.Redelivered))
+		t.Row(t.Cell(c.Consumer, 60), c.Stream, draw.Thousands(int64(min(c.Waiting, 1<<62))), strconv.Itoa(c.Unacknowledged), strconv.Itoa(c.Redelivered))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"context"
 	"strconv"
@@ -18,14 +19,14 @@ func newGetCalendarsCommand() *cobra.Command {
 	}, drawCalendars)
 }
 
-func drawCalendars(t *table, calendars client.CalendarList) {
+func drawCalendars(t *draw.Table, calendars client.CalendarList) {
 	if len(calendars.Items) == 0 {
-		t.line("no calendars")
+		t.Line("no calendars")
 		return
 	}
-	t.row("CALENDAR", "ZONE", "DATES", "WINDOWS", "DESCRIPTION")
+	t.Row("CALENDAR", "ZONE", "DATES", "WINDOWS", "DESCRIPTION")
 	for _, c := range calendars.Items {
 		d := c.Definition
-		t.row(d.Calendar.Calendar, d.Zone, strconv.Itoa(len(d.Dates)), strconv.Itoa(len(d.Windows)), t.cell(d.Description, noteWidth))
+		t.Row(d.Calendar.Calendar, d.Zone, strconv.Itoa(len(d.Dates)), strconv.Itoa(len(d.Windows)), t.Cell(d.Description, draw.NoteWidth))
 	}
 }

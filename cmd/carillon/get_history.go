@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -30,29 +31,29 @@ func newGetHistoryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), state, func(t *table) {
-			t.line("complete up to " + instant(state.AsOf))
+		return r.output.show(cmd.OutOrStdout(), state, func(t *draw.Table) {
+			t.Line("complete up to " + draw.Instant(state.AsOf))
 			if !state.CaughtUpAt.IsZero() {
-				t.line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")
+				t.Line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")
 			}
 			if state.StoreAnswers {
-				t.line(size(state.Bytes) + " on disk, the oldest run from " + instant(state.OldestRun))
+				t.Line(draw.Bytes(state.Bytes) + " on disk, the oldest run from " + draw.Instant(state.OldestRun))
 				if state.DiskBytes > 0 {
-					t.line(size(state.DiskFreeBytes) + " free of " + size(state.DiskBytes))
+					t.Line(draw.Bytes(state.DiskFreeBytes) + " free of " + draw.Bytes(state.DiskBytes))
 				}
 			} else {
-				t.line("the log store does not answer")
+				t.Line("the log store does not answer")
 			}
 			if in := state.StandIn; in != nil {
-				t.line("runs and logs come from the streams, since " + instant(in.Since) + " up to " + instant(in.AsOf))
+				t.Line("runs and logs come from the streams, since " + draw.Instant(in.Since) + " up to " + draw.Instant(in.AsOf))
 			}
 			if state.DeadLetters > 0 {
-				t.line(grouped(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; list them with carillon get dead-letters")
+				t.Line(draw.Thousands(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; list them with carillon get dead-letters")
 			}
-			t.line("")
-			t.row("STREAM", "WAITING", "SINCE", "DRAINED/S")
+			t.Line("")
+			t.Row("STREAM", "WAITING", "SINCE", "DRAINED/S")
 			for _, b := range state.Backlog {
-				t.row(b.Stream, grouped(int64(min(b.Messages, 1<<62))), instant(b.Since), fewer(b.PerSecond))
+				t.Row(b.Stream, draw.Thousands(int64(min(b.Messages, 1<<62))), draw.Instant(b.Since), fewer(b.PerSecond))
 			}
 		})
 	}
@@ -64,5 +65,5 @@ func fewer(perSecond float64) string {
 	if perSecond <= 0 {
 		return "-"
 	}
-	return grouped(max(int64(math.Round(perSecond)), 1))
+	return draw.Thousands(max(int64(math.Round(perSecond)), 1))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -81,63 +82,63 @@ func showRun(ctx context.Context, api *client.API, run client.RunDetail, w io.Wr
 	if k.children, err = api.Runs(ctx, client.ListRunsParams{Parent: new(string(run.RunID))}, shownChildren); err != nil {
 		return err
 	}
-	return asTable.show(w, nil, func(t *table) { drawRun(t, run, k) })
+	return asTable.show(w, nil, func(t *draw.Table) { drawRun(t, run, k) })
 }
 
-func drawKin(t *table, k kin) {
+func drawKin(t *draw.Table, k kin) {
 	if k.pieces.Total > 0 {
 		drawPieces(t, k.pieces)
 	}
 	if len(k.parents) > 0 {
-		t.line("")
-		t.row("AFTER", "JOB", "STATUS", "FIRE TIME")
+		t.Line("")
+		t.Row("AFTER", "JOB", "STATUS", "FIRE TIME")
 		for _, p := range k.parents {
-			t.row(string(p.RunID), orDash(string(p.Job)), orDash(shownStatus(p)), instant(p.FireTime))
+			t.Row(string(p.RunID), draw.OrDash(string(p.Job)), draw.OrDash(shownStatus(p)), draw.Instant(p.FireTime))
 		}
 	}
 	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRetry })
 	drawFollowing(t, "RERUN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRetry })
 	if k.children.Next != "" {
-		t.line("and more; list them with carillon get runs --parent")
+		t.Line("and more; list them with carillon get runs --parent")
 	}
 }
 
 // drawFollowing shows those of the runs that followed one for which is holds.
-func drawFollowing(t *table, title string, runs client.RunPage, is func(client.Run) bool) {
+func drawFollowing(t *draw.Table, title string, runs client.RunPage, is func(client.Run) bool) {
 	shown := false
 	for _, c := range runs.Items {
 		if !is(c) {
 			continue
 		}
 		if !shown {
-			t.line("")
-			t.row(title, "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
+			t.Line("")
+			t.Row(title, "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
 			shown = true
 		}
-		t.row(string(c.RunID), string(c.Job), shownStatus(c), instant(c.FireTime), took(c.StartedAt, c.FinishedAt), t.cell(runNote(c), noteWidth))
+		t.Row(string(c.RunID), string(c.Job), shownStatus(c), draw.Instant(c.FireTime), draw.Took(c.StartedAt, c.FinishedAt), t.Cell(runNote(c), draw.NoteWidth))
 	}
 }
 
-func drawPieces(t *table, list client.PieceList) {
-	t.line("")
-	summary := []string{countOf(list.Total, "piece")}
+func drawPieces(t *draw.Table, list client.PieceList) {
+	t.Line("")
+	summary := []string{draw.Count(list.Total, "piece")}
 	for _, s := range job.Statuses {
 		if n := list.Counts[s]; n > 0 {
 			summary = append(summary, strconv.Itoa(n)+" "+string(s))
 		}
 	}
-	t.line(strings.Join(summary, ", "))
+	t.Line(strings.Join(summary, ", "))
 	if len(list.Items) == 0 {
 		return
 	}
-	t.row("INDEX", "ATTEMPT", "STATUS", "INSTANCE", "STARTED", "TOOK", "NOTE")
+	t.Row("INDEX", "ATTEMPT", "STATUS", "INSTANCE", "STARTED", "TOOK", "NOTE")
 	for _, p := range list.Items {
 		attempt := strconv.Itoa(p.Attempt)
 		p.Attempt = 0 // the column says it
-		t.row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), t.cell(p.Instance, 40), instant(p.StartedAt), took(p.StartedAt, p.FinishedAt), t.cell(runNote(p), noteWidth))
+		t.Row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), t.Cell(p.Instance, 40), draw.Instant(p.StartedAt), draw.Took(p.StartedAt, p.FinishedAt), t.Cell(runNote(p), draw.NoteWidth))
 	}
 	if list.NextIndex > 0 {
-		t.line("and more, from index " + strconv.Itoa(list.NextIndex))
+		t.Line("and more, from index " + strconv.Itoa(list.NextIndex))
 	}
 }
 

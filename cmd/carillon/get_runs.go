@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"errors"
 	"time"
@@ -53,7 +54,7 @@ func newGetRunsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawRuns(t, page) })
+		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawRuns(t, page) })
 	}
 	return cmd
 }

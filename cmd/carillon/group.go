@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -66,7 +67,7 @@ func newGroupSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), now, func(t *table) { t.line("group " + now.ExecutorGroup + " " + groupLimits(now)) })
+		return r.output.show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("group " + now.ExecutorGroup + " " + groupLimits(now)) })
 	}
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/crontab"
 	"carillon/internal/manifest"
 	"carillon/job"
@@ -120,7 +121,7 @@ func importLines(r *remote, cmd *cobra.Command, file string, lines []crontab.Lin
 			results[c.Name] = c.Result
 		}
 	}
-	return asTable.show(cmd.OutOrStdout(), nil, func(t *table) { drawImport(t, lines, results, o) })
+	return asTable.show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawImport(t, lines, results, o) })
 }
 
 // imported is a job that was made of something in a file.
@@ -167,8 +168,8 @@ func printJobs(w io.Writer, f format, jobs []imported) error {
 	return out.Flush()
 }
 
-func drawImport(t *table, lines []crontab.Line, results map[string]string, o crontabOptions) {
-	t.row("LINE", "OUTCOME", "JOB", "NOTE")
+func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, o crontabOptions) {
+	t.Row("LINE", "OUTCOME", "JOB", "NOTE")
 	count := map[crontab.Outcome]int{}
 	for _, l := range lines {
 		count[l.Outcome]++
@@ -180,17 +181,17 @@ func drawImport(t *table, lines []crontab.Line, results map[string]string, o cro
 		if note == "" {
 			note = l.Text
 		}
-		t.row(strconv.Itoa(l.Number), outcome, name, t.cell(note, 110))
+		t.Row(strconv.Itoa(l.Number), outcome, name, t.Cell(note, 110))
 	}
 	text := fmt.Sprintf("%s, %s, %d skipped, %d broken; group %s, zone %s",
-		countOf(count[crontab.Imported], "job"), countOf(count[crontab.Setting], "setting"), count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)
+		draw.Count(count[crontab.Imported], "job"), draw.Count(count[crontab.Setting], "setting"), count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)
 	if o.System {
 		text += ", read as a system crontab"
 	}
 	if o.dryRun {
 		text += " (dry run: nothing was saved)"
 	}
-	t.line(text)
+	t.Line(text)
 }
 
 // drawBroken lists what is not among the documents, where the table is not shown.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/internal/ical"
 	"carillon/internal/manifest"
@@ -148,7 +149,7 @@ func importCalendar(r *remote, cmd *cobra.Command, file string, data []byte, o c
 			return err
 		}
 	}
-	return asTable.show(cmd.OutOrStdout(), nil, func(t *table) { drawCalendarFile(t, got, wish, fires, changes[0].Result, o.dryRun) })
+	return asTable.show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawCalendarFile(t, got, wish, fires, changes[0].Result, o.dryRun) })
 }
 
 // previewCalendar asks which fires saving a calendar would affect.
@@ -156,36 +157,36 @@ func previewCalendar(ctx context.Context, api *client.API, name string, document
 	return client.Read[client.CalendarPreview](api.PreviewCalendarWithBody(ctx, name, "application/json", bytes.NewReader(document)))
 }
 
-func drawCalendarFile(t *table, got *ical.Calendar, wish job.Calendar, fires client.CalendarPreview, result string, dryRun bool) {
-	t.row("LINE", "OUTCOME", "DATES", "EVENT", "NOTE")
+func drawCalendarFile(t *draw.Table, got *ical.Calendar, wish job.Calendar, fires client.CalendarPreview, result string, dryRun bool) {
+	t.Row("LINE", "OUTCOME", "DATES", "EVENT", "NOTE")
 	left := 0
 	for _, e := range got.Events {
 		if e.Outcome == ical.LeftOut {
 			left++
 		}
-		t.row(strconv.Itoa(e.Line), string(e.Outcome), t.cell(datesOf(e), 40), t.cell(cmp.Or(e.Title, "-"), 40), t.cell(cmp.Or(e.Note, "-"), noteWidth))
+		t.Row(strconv.Itoa(e.Line), string(e.Outcome), t.Cell(datesOf(e), 40), t.Cell(cmp.Or(e.Title, "-"), 40), t.Cell(cmp.Or(e.Note, "-"), draw.NoteWidth))
 	}
-	t.line("")
+	t.Line("")
 	for _, j := range fires.Jobs {
 		if j.Skipped+j.Released == 0 {
 			continue
 		}
-		t.line(fmt.Sprintf("%s: %s", j.Job, affectedWords(j.Skipped, j.Released)))
+		t.Line(fmt.Sprintf("%s: %s", j.Job, affectedWords(j.Skipped, j.Released)))
 	}
 	if fires.Skipped+fires.Released > 0 {
-		t.line("Within a year " + affectedWords(fires.Skipped, fires.Released))
+		t.Line("Within a year " + affectedWords(fires.Skipped, fires.Released))
 	} else {
-		t.line("It affects no fire within a year; jobs that refer to it: " + strconv.Itoa(len(fires.Jobs)))
+		t.Line("It affects no fire within a year; jobs that refer to it: " + strconv.Itoa(len(fires.Jobs)))
 	}
 	if !fires.Complete {
-		t.line("There were too many fires to check all of them")
+		t.Line("There were too many fires to check all of them")
 	}
 	text := fmt.Sprintf("calendar %s %s: %s, %s, zone %s; %d of %s left out",
-		wish.Calendar, result, countOf(len(wish.Dates), "date"), countOf(len(wish.Windows), "window"), wish.Zone, left, countOf(len(got.Events), "event"))
+		wish.Calendar, result, draw.Count(len(wish.Dates), "date"), draw.Count(len(wish.Windows), "window"), wish.Zone, left, draw.Count(len(got.Events), "event"))
 	if dryRun {
 		text += " (dry run: nothing was saved)"
 	}
-	t.line(text)
+	t.Line(text)
 }
 
 // datesOf tells the days of an event: the first, and how many more there are.
@@ -205,10 +206,10 @@ func datesOf(e ical.Event) string {
 func affectedWords(skipped, released int) string {
 	var parts []string
 	if skipped > 0 {
-		parts = append(parts, countOf(skipped, "more fire")+" will be skipped")
+		parts = append(parts, draw.Count(skipped, "more fire")+" will be skipped")
 	}
 	if released > 0 {
-		parts = append(parts, countOf(released, "skipped fire")+" will run after all")
+		parts = append(parts, draw.Count(released, "skipped fire")+" will run after all")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/internal/xxljob"
 	"carillon/job"
@@ -107,7 +108,7 @@ func importEntries(r *remote, cmd *cobra.Command, file string, entries []xxljob.
 			}
 		}
 	}
-	return asTable.show(cmd.OutOrStdout(), nil, func(t *table) { drawEntries(t, entries, results, o) })
+	return asTable.show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawEntries(t, entries, results, o) })
 }
 
 // findConflicts gives each change the note that says where the job comes from, and makes it a
@@ -146,8 +147,8 @@ func jobsOfEntries(entries []xxljob.Entry) []imported {
 	return jobs
 }
 
-func drawEntries(t *table, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) {
-	t.row("ID", "OUTCOME", "JOB", "NOTE")
+func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) {
+	t.Row("ID", "OUTCOME", "JOB", "NOTE")
 	count := map[string]int{}
 	for _, e := range entries {
 		name, outcome, note := "-", string(e.Outcome), e.Note
@@ -161,14 +162,14 @@ func drawEntries(t *table, entries []xxljob.Entry, results map[job.Name]string, 
 		if note == "" {
 			note = e.Title
 		}
-		t.row(strconv.Itoa(e.ID), outcome, name, t.cell(note, 110))
+		t.Row(strconv.Itoa(e.ID), outcome, name, t.Cell(note, 110))
 	}
 	text := fmt.Sprintf("%d created, %d changed, %d unchanged, %s, %d skipped, %d broken; zone %s",
-		count[created], count[changed], count[unchanged], countOf(count[conflict], conflict), count[string(xxljob.Skipped)], count[string(xxljob.Broken)], o.Zone)
+		count[created], count[changed], count[unchanged], draw.Count(count[conflict], conflict), count[string(xxljob.Skipped)], count[string(xxljob.Broken)], o.Zone)
 	if o.dryRun {
 		text += " (dry run: nothing was saved)"
 	}
-	t.line(text)
+	t.Line(text)
 }
 
 // drawUnmade lists what is not among the documents, where the table is not shown.
@@ -194,5 +195,5 @@ func leftOut(entries []xxljob.Entry, results map[job.Name]string) error {
 	if broken+conflicts == 0 {
 		return nil
 	}
-	return exitWith(exitError, errors.New("left out: "+countOf(conflicts, conflict)+" and "+countOf(broken, "broken job")))
+	return exitWith(exitError, errors.New("left out: "+draw.Count(conflicts, conflict)+" and "+draw.Count(broken, "broken job")))
 }

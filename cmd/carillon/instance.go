@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/fleet"
@@ -118,16 +119,16 @@ func newInstanceCommand(cmd *cobra.Command, tell func(ctx context.Context, api *
 			}
 			return err
 		})
-		return errors.Join(r.output.show(cmd.OutOrStdout(), replies, func(t *table) {
+		return errors.Join(r.output.show(cmd.OutOrStdout(), replies, func(t *draw.Table) {
 			for _, i := range replies {
 				text := fmt.Sprintf("instance %s is %s, with %d of %d slots in use", i.Instance, i.State, i.Running, i.Slots)
 				if !i.DrainBy.IsZero() {
-					text += ", stops by " + instant(i.DrainBy)
+					text += ", stops by " + draw.Instant(i.DrainBy)
 				}
 				if i.Detail != "" {
 					text += "; " + i.Detail
 				}
-				t.line(text)
+				t.Line(text)
 			}
 		}), err)
 	}

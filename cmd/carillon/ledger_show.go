@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job/outcome"
 )
@@ -66,33 +67,33 @@ func newLedgerShowCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawLedger(t, page) })
+		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawLedger(t, page) })
 	}
 	return cmd
 }
 
-func drawLedger(t *table, page client.LedgerPage) {
+func drawLedger(t *draw.Table, page client.LedgerPage) {
 	if len(page.Items) > 0 {
-		t.row("FIRE TIME", "OUTCOME", "STATUS", "LATE", "TOOK", "VERSION", "RUN", "REASON")
+		t.Row("FIRE TIME", "OUTCOME", "STATUS", "LATE", "TOOK", "VERSION", "RUN", "REASON")
 	}
 	for i := range page.Items {
 		e := &page.Items[i]
-		t.row(exactly(e.FireTime), string(e.Fate), orDash(string(e.Status)), late(e), took(e.StartedAt, e.FinishedAt),
-			orDash(countOrNone(e.Version)), string(e.RunID), t.cell(e.Reason, 2*noteWidth))
+		t.Row(draw.Millis(e.FireTime), string(e.Fate), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
+			draw.OrDash(countOrNone(e.Version)), string(e.RunID), t.Cell(e.Reason, 2*draw.NoteWidth))
 	}
 	if len(page.Items) > 0 {
-		t.line("")
+		t.Line("")
 	}
-	t.line(saidOf(page.Counts))
+	t.Line(saidOf(page.Counts))
 	if page.Next != "" {
-		t.line("There are more; show all with --limit 0.")
+		t.Line("There are more; show all with --limit 0.")
 	}
-	t.line("Decided up to " + exactly(page.DecidedUntil) + ".")
+	t.Line("Decided up to " + draw.Millis(page.DecidedUntil) + ".")
 	if since := page.VersionsSince; !page.HistorySince.IsZero() {
 		if since.Before(page.HistorySince) {
 			since = page.HistorySince
 		}
-		t.line("Fires since " + exactly(since) + " can be verified.")
+		t.Line("Fires since " + draw.Millis(since) + " can be verified.")
 	}
 }
 
@@ -101,7 +102,7 @@ func late(e *outcome.Entry) string {
 	if e.CommittedAt.IsZero() {
 		return "-"
 	}
-	return took(e.CommittedAt.Add(-e.Late.Std()), e.CommittedAt)
+	return draw.Took(e.CommittedAt.Add(-e.Late.Std()), e.CommittedAt)
 }
 
 // countOrNone writes a number, and nothing for 0.
@@ -131,7 +132,7 @@ func saidOf(c outcome.Tally) string {
 			parts = append(parts, strconv.Itoa(p.n)+" "+p.what)
 		}
 	}
-	said := countOf(c.Fires, "fire")
+	said := draw.Count(c.Fires, "fire")
 	if len(parts) > 0 {
 		said += ": " + strings.Join(parts, ", ")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/outcome"
@@ -59,7 +60,7 @@ func newLedgerVerifyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := r.output.show(cmd.OutOrStdout(), page, func(t *table) { drawAudited(t, page, rows) }); err != nil {
+		if err := r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudited(t, page, rows) }); err != nil {
 			return err
 		}
 		if page.Total.Discrepancies > 0 {
@@ -85,12 +86,12 @@ func audited(cmd *cobra.Command, r *remote, api *client.API, params client.Audit
 	page, err := api.Audited(ctx, params, func(sofar client.AuditedPage) {
 		if time.Since(told) >= auditTold {
 			told = time.Now()
-			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "verified %s so far; %s\n", countOf(sofar.Total.Fires, "fire"), countIs(sofar.Total.Discrepancies, "discrepancy", "discrepancies"))
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "verified %s so far; %s\n", draw.Count(sofar.Total.Fires, "fire"), countIs(sofar.Total.Discrepancies, "discrepancy", "discrepancies"))
 		}
 	}, r.again)
 	if err != nil && ctx.Err() != nil && cmd.Context().Err() == nil {
 		return page, fmt.Errorf("%w: the check took longer than %s and verified only %s; narrow it with --since or --group, or raise --timeout",
-			job.ErrUnavailable, job.Duration(limit), countOf(page.Total.Fires, "fire"))
+			job.ErrUnavailable, job.Duration(limit), draw.Count(page.Total.Fires, "fire"))
 	}
 	return page, err
 }
@@ -124,29 +125,29 @@ func showFound(cmd *cobra.Command, r *remote, api *client.API, p client.ListDisc
 			open++
 		}
 	}
-	err := r.output.show(cmd.OutOrStdout(), all, func(t *table) { drawFound(t, all.Items, open) })
+	err := r.output.show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFound(t, all.Items, open) })
 	if err == nil && open > 0 {
 		return exitWith(exitError, nil)
 	}
 	return err
 }
 
-func drawFound(t *table, found []client.Discrepancy, open int) {
+func drawFound(t *draw.Table, found []client.Discrepancy, open int) {
 	if len(found) == 0 {
-		t.line("no discrepancies found")
+		t.Line("no discrepancies found")
 		return
 	}
-	t.row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY", "FOUND", "HEALED")
+	t.Row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY", "FOUND", "HEALED")
 	for i := range found {
 		f := &found[i]
 		healed := "-"
 		if !f.HealedAt.IsZero() {
-			healed = exactly(f.HealedAt) + ": " + f.Healed
+			healed = draw.Millis(f.HealedAt) + ": " + f.Healed
 		}
-		t.row(string(f.Job), exactly(f.FireTime), orDash(countOrNone(f.Version)), string(f.RunID), f.Reason, exactly(f.FoundAt), healed)
+		t.Row(string(f.Job), draw.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), f.Reason, draw.Millis(f.FoundAt), healed)
 	}
-	t.line("")
-	t.line(fmt.Sprintf("%s, %d of them healed.", countIs(len(found), "discrepancy", "discrepancies"), len(found)-open))
+	t.Line("")
+	t.Line(fmt.Sprintf("%s, %d of them healed.", countIs(len(found), "discrepancy", "discrepancies"), len(found)-open))
 }
 
 // rowsBy says what each row of an audit's table is about.
@@ -166,37 +167,37 @@ func parseRows(s string) (rowsBy, error) {
 	return "", fmt.Errorf("--by %q must be group, job or day", s)
 }
 
-func drawAudited(t *table, page client.AuditedPage, by rowsBy) {
+func drawAudited(t *draw.Table, page client.AuditedPage, by rowsBy) {
 	if len(page.Days) > 0 {
-		t.row(tallyHeads(string(by))...)
+		t.Row(tallyHeads(string(by))...)
 	}
 	for i := 0; i < len(page.Days); {
 		key, sum := rowKey(&page.Days[i], by), outcome.Tally{}
 		for ; i < len(page.Days) && rowKey(&page.Days[i], by) == key; i++ {
 			sum.Merge(page.Days[i].Tally)
 		}
-		t.row(tallyRow(key, sum)...)
+		t.Row(tallyRow(key, sum)...)
 	}
 	if len(page.Discrepancies) > 0 {
-		t.line("")
-		t.row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY")
+		t.Line("")
+		t.Row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY")
 		for i := range page.Discrepancies {
 			f := &page.Discrepancies[i]
-			t.row(string(f.Job), exactly(f.FireTime), orDash(countOrNone(f.Version)), string(f.RunID), f.Reason)
+			t.Row(string(f.Job), draw.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), f.Reason)
 		}
 	}
 	if len(page.Held) > 0 {
-		t.line("")
-		t.row("HELD JOB", "VERSION", "SINCE", "REASON")
+		t.Line("")
+		t.Row("HELD JOB", "VERSION", "SINCE", "REASON")
 		for _, h := range page.Held {
-			t.row(string(h.Job), strconv.Itoa(h.Version), exactly(h.Since), h.Reason)
+			t.Row(string(h.Job), strconv.Itoa(h.Version), draw.Millis(h.Since), h.Reason)
 		}
 	}
 	if len(page.Days) > 0 {
-		t.line("")
+		t.Line("")
 	}
-	t.line(saidOf(page.Total))
-	t.line("All shards are decided up to " + exactly(page.DecidedUntil) + ".")
+	t.Line(saidOf(page.Total))
+	t.Line("All shards are decided up to " + draw.Millis(page.DecidedUntil) + ".")
 }
 
 // rowKey returns which row a day belongs to. Days come in the order of the keys.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"context"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // newListCommand makes cmd show a list that is asked for without any filter.
-func newListCommand[L any](cmd *cobra.Command, list func(context.Context, *client.API) (L, error), fill func(*table, L)) *cobra.Command {
+func newListCommand[L any](cmd *cobra.Command, list func(context.Context, *client.API) (L, error), fill func(*draw.Table, L)) *cobra.Command {
 	cmd.Args = cobra.NoArgs
 	r := newRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -20,7 +21,7 @@ func newListCommand[L any](cmd *cobra.Command, list func(context.Context, *clien
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), found, func(t *table) { fill(t, found) })
+		return r.output.show(cmd.OutOrStdout(), found, func(t *draw.Table) { fill(t, found) })
 	}
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -314,27 +315,27 @@ func newGetContextsCommand() *cobra.Command {
 			for i := range all.Items {
 				all.Items[i].Token = "" // the file has it
 			}
-			return output.show(cmd.OutOrStdout(), all, func(t *table) { drawContexts(t, all) })
+			return output.show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawContexts(t, all) })
 		},
 	}
 	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
 	return cmd
 }
 
-func drawContexts(t *table, all *contexts) {
+func drawContexts(t *draw.Table, all *contexts) {
 	if len(all.Items) == 0 {
-		t.line("not signed in")
+		t.Line("not signed in")
 		return
 	}
-	t.row("", "CONTEXT", "SERVER", "USER", "UNTIL")
+	t.Row("", "CONTEXT", "SERVER", "USER", "UNTIL")
 	for _, s := range all.Items {
 		mark, until := "", "-"
 		if s.Name == all.Current {
 			mark = "*"
 		}
 		if !s.ExpiresAt.IsZero() {
-			until = instant(s.ExpiresAt)
+			until = draw.Instant(s.ExpiresAt)
 		}
-		t.row(mark, t.cell(s.Name, 60), t.cell(s.Server, 80), t.cell(s.User, 60), until)
+		t.Row(mark, t.Cell(s.Name, 60), t.Cell(s.Server, 80), t.Cell(s.User, 60), until)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"os"
 	"testing"
@@ -12,11 +13,11 @@ func TestWhatIsPipedIsAsItWasPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := forPeople(w); got != w {
+	if got := draw.ForPeople(w); got != w {
 		t.Errorf("a pipe is shielded by %T", got)
 	}
 	const text = "\x1b[2J\x1b]0;title\x07"
-	err = linePrinter{w: forPeople(w)}.print([]client.LogLine{{Text: text}})
+	err = linePrinter{w: draw.ForPeople(w)}.print([]client.LogLine{{Text: text}})
 	_ = w.Close()
 	var b bytes.Buffer
 	if _, readErr := b.ReadFrom(r); err != nil || readErr != nil || b.String() != text+"\n" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/cron"
@@ -73,12 +74,12 @@ func newNextCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), fires, func(t *table) {
+		return r.output.show(cmd.OutOrStdout(), fires, func(t *draw.Table) {
 			for _, f := range fires {
-				t.line(f)
+				t.Line(f)
 			}
 			if len(fires) < a.n {
-				t.line("none")
+				t.Line("none")
 			}
 		})
 	}
@@ -99,22 +100,22 @@ func nextOf(r *remote, cmd *cobra.Command, name job.Name, a *almanac) error {
 	if err != nil {
 		return err
 	}
-	return r.output.show(cmd.OutOrStdout(), p, func(t *table) {
+	return r.output.show(cmd.OutOrStdout(), p, func(t *draw.Table) {
 		for _, f := range p.Fires {
 			line := f.FireTime.In(a.zone.Location()).Format(time.RFC3339)
 			if f.Clock != nil {
 				line += clockWords(f.Clock)
 			}
 			if f.Skipped {
-				line += "  skipped: " + t.cell(f.Reason, noteWidth)
+				line += "  skipped: " + t.Cell(f.Reason, draw.NoteWidth)
 			}
-			t.line(line)
+			t.Line(line)
 		}
 		if len(p.Fires) < a.n {
-			t.line("none")
+			t.Line("none")
 		}
 		if p.Note != "" {
-			t.line(p.Note)
+			t.Line(p.Note)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"context"
 	"fmt"
@@ -19,17 +20,17 @@ func newGetNodesCommand() *cobra.Command {
 	}, drawNodes)
 }
 
-func drawNodes(t *table, nodes client.NodeList) {
+func drawNodes(t *draw.Table, nodes client.NodeList) {
 	if len(nodes.Items) > 0 {
-		t.row("NODE", "SHARDS", "WHICH")
+		t.Row("NODE", "SHARDS", "WHICH")
 	}
 	for _, n := range nodes.Items {
-		t.row(t.cell(n.Node, 60), strconv.Itoa(len(n.Shards)), orDash(ranges(n.Shards)))
+		t.Row(t.Cell(n.Node, 60), strconv.Itoa(len(n.Shards)), draw.OrDash(draw.Ranges(n.Shards)))
 	}
 	if len(nodes.Items) == 0 {
-		t.line("no nodes; nothing fires until you start a server")
+		t.Line("no nodes; nothing fires until you start a server")
 	}
 	if len(nodes.Unowned) > 0 {
-		t.line(fmt.Sprintf("%d of %d shards have no owner at the moment: %s", len(nodes.Unowned), nodes.Shards, ranges(nodes.Unowned)))
+		t.Line(fmt.Sprintf("%d of %d shards have no owner at the moment: %s", len(nodes.Unowned), nodes.Shards, draw.Ranges(nodes.Unowned)))
 	}
 }

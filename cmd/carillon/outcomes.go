@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/runlog"
@@ -43,7 +44,7 @@ func past(p client.ListRunsParams, now time.Time) (from, to time.Time) {
 	return from, to
 }
 
-func drawOutcomes(t *table, counts client.RunCounts) {
+func drawOutcomes(t *draw.Table, counts client.RunCounts) {
 	var statuses []job.Status // that there are
 	for _, s := range job.Statuses {
 		for _, part := range counts.Items {
@@ -54,17 +55,17 @@ func drawOutcomes(t *table, counts client.RunCounts) {
 		}
 	}
 	if len(statuses) == 0 {
-		t.line("no fires from " + instant(counts.From) + " to " + instant(counts.To))
+		t.Line("no fires from " + draw.Instant(counts.From) + " to " + draw.Instant(counts.To))
 		return
 	}
-	t.row(append([]string{"FROM"}, upper(statuses)...)...)
+	t.Row(append([]string{"FROM"}, upper(statuses)...)...)
 	step := counts.To.Sub(counts.From) / time.Duration(len(counts.Items))
 	for i, part := range counts.Items {
-		row := []string{instant(counts.From.Add(time.Duration(i) * step))}
+		row := []string{draw.Instant(counts.From.Add(time.Duration(i) * step))}
 		for _, s := range statuses {
 			row = append(row, strconv.Itoa(part[s]))
 		}
-		t.row(row...)
+		t.Row(row...)
 	}
 }
 
@@ -99,16 +100,16 @@ func newBreakdownCommand() *cobra.Command {
 	return cmd
 }
 
-func drawFacets(t *table, facets client.RunFacets) {
+func drawFacets(t *draw.Table, facets client.RunFacets) {
 	for _, d := range facetDimensions {
 		values := facets.Items[runlog.Dimension(d)]
 		if len(values) == 0 {
 			continue
 		}
-		t.row(strings.ToUpper(d), "FIRES")
+		t.Row(strings.ToUpper(d), "FIRES")
 		for _, v := range values {
-			t.row(t.cell(v.Value, noteWidth), strconv.Itoa(v.Count))
+			t.Row(t.Cell(v.Value, draw.NoteWidth), strconv.Itoa(v.Count))
 		}
-		t.line("")
+		t.Line("")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"carillon/internal/cli/draw"
 )
 
 // format is how an answer is shown. It is a pflag.Value.
@@ -34,19 +36,19 @@ func (f *format) Set(s string) error {
 func (f *format) Type() string { return "format" }
 
 // show writes v as JSON or YAML, or what fill makes of it for people.
-func (f format) show(w io.Writer, v any, fill func(*table)) error {
+func (f format) show(w io.Writer, v any, fill func(*draw.Table)) error {
 	if f == asTable {
-		_, terminal := w.(*screen)
-		t := table{whole: !terminal}
+		_, terminal := w.(*draw.Screen)
+		t := draw.Table{Whole: !terminal}
 		fill(&t)
-		return t.write(w)
+		return t.Write(w)
 	}
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
 	if f == asYAML {
-		return writeYAML(w, data)
+		return draw.WriteYAML(w, data)
 	}
 	_, err = w.Write(append(data, '\n'))
 	return err

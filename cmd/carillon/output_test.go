@@ -3,17 +3,19 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"carillon/internal/cli/draw"
 )
 
 func TestNothingIsCutInAFile(t *testing.T) {
 	long := strings.Repeat("long ", 100)
-	fill := func(t *table) { t.row("x", t.cell(long, noteWidth)); t.line(t.shortJSON(long)) }
+	fill := func(t *draw.Table) { t.Row("x", t.Cell(long, draw.NoteWidth)); t.Line(t.ShortJSON(long)) }
 	var file strings.Builder
 	if err := asTable.show(&file, nil, fill); err != nil || strings.Contains(file.String(), "…") || strings.Count(file.String(), "long") != 200 {
 		t.Errorf("a file has (%v)\n%s", err, file.String())
 	}
 	var shown strings.Builder
-	if err := asTable.show(newScreen(&shown), nil, fill); err != nil || strings.Count(shown.String(), "…") != 2 {
+	if err := asTable.show(draw.NewScreen(&shown), nil, fill); err != nil || strings.Count(shown.String(), "…") != 2 {
 		t.Errorf("a terminal has (%v)\n%s", err, shown.String())
 	}
 }

@@ -2,16 +2,18 @@ package main
 
 import (
 	"testing"
+
+	"carillon/internal/cli/draw/drawtest"
 )
 
 func TestRangesOfThePastCountBackFromTheirEnd(t *testing.T) {
-	now := at("12:00:00.000")
+	now := drawtest.At("12:00:00.000")
 	f := rangeFlags{since: "90m"}
-	if from, to, err := f.read(now); err != nil || !from.Equal(at("10:30:00.000")) || !to.Equal(now) {
+	if from, to, err := f.read(now); err != nil || !from.Equal(drawtest.At("10:30:00.000")) || !to.Equal(now) {
 		t.Error(from, to, err)
 	}
 	f.to = "2026-03-01T11:00:00Z"
-	if from, to, err := f.read(now); err != nil || !from.Equal(at("09:30:00.000")) || !to.Equal(at("11:00:00.000")) {
+	if from, to, err := f.read(now); err != nil || !from.Equal(drawtest.At("09:30:00.000")) || !to.Equal(drawtest.At("11:00:00.000")) {
 		t.Error(from, to, err)
 	}
 	for _, wrong := range []rangeFlags{{since: "1x"}, {since: "-1h"}, {since: "1h", from: "noon"}, {from: "2026-03-02T00:00:00Z"}} {

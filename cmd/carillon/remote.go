@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -74,9 +75,9 @@ func (r *remote) api() (*client.API, error) {
 	api.Authorize(token)
 	api.Notice(func(since, asOf time.Time) {
 		if since.IsZero() {
-			r.say("The log store is behind: data after " + instant(asOf) + " may be missing.")
+			r.say("The log store is behind: data after " + draw.Instant(asOf) + " may be missing.")
 		} else {
-			r.say("The log store is away. The data below comes from the streams, which start at " + instant(since) + ".")
+			r.say("The log store is away. The data below comes from the streams, which start at " + draw.Instant(since) + ".")
 		}
 	})
 	return api, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/runlog"
@@ -61,7 +62,7 @@ func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
 }
 
 // newReport returns the command of a report that ask reads and fill shows.
-func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error), fill func(*table, T)) *cobra.Command {
+func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error), fill func(*draw.Table, T)) *cobra.Command {
 	cmd.Args = cobra.NoArgs
 	r := newRemote(cmd)
 	f.add(cmd, jobs)
@@ -81,7 +82,7 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), v, func(t *table) { fill(t, v) })
+		return r.output.show(cmd.OutOrStdout(), v, func(t *draw.Table) { fill(t, v) })
 	}
 	return cmd
 }
@@ -96,10 +97,10 @@ func newOverviewCommand() *cobra.Command {
 	}, drawOverview)
 }
 
-func drawOverview(t *table, o client.Overview) {
-	t.line(fmt.Sprintf("%s to %s", instant(o.From), instant(o.To)))
-	t.line(fmt.Sprintf("now: %d running, %d pending, %d queued", o.Alive[job.StatusRunning], o.Alive[job.StatusPending], o.Alive[job.StatusQueued]))
-	t.line("")
+func drawOverview(t *draw.Table, o client.Overview) {
+	t.Line(fmt.Sprintf("%s to %s", draw.Instant(o.From), draw.Instant(o.To)))
+	t.Line(fmt.Sprintf("now: %d running, %d pending, %d queued", o.Alive[job.StatusRunning], o.Alive[job.StatusPending], o.Alive[job.StatusQueued]))
+	t.Line("")
 	drawRows(t, "", []runlog.ReportRow{o.Total}, func(*runlog.ReportRow) string { return "all" })
 	for _, part := range []struct {
 		title string
@@ -109,12 +110,12 @@ func drawOverview(t *table, o client.Overview) {
 		{"TREND", o.Trend, rowTime}, {"BUSIEST MINUTES", o.Busiest, rowTime}, {"SLOWEST JOBS", o.Slowest, rowJob}, {"FAILING JOBS", o.Failing, rowJob},
 	} {
 		if len(part.rows) > 0 {
-			t.line("")
+			t.Line("")
 			drawRows(t, part.title, part.rows, part.name)
 		}
 	}
 	if len(o.Failures) > 0 {
-		t.line("")
+		t.Line("")
 		drawFailures(t, o.Failures)
 	}
 }
@@ -128,7 +129,7 @@ func newTrendCommand() *cobra.Command {
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
 		s := runlog.Step(step)
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Step: &s, Limit: &f.limit}))
-	}, func(t *table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime) })
+	}, func(t *draw.Table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime) })
 	cmd.Flags().Lookup("limit").DefValue = "100"
 	f.limit = 100
 	cmd.Flags().StringVar(&step, "step", step, "length of a `step`: minute, hour or day")
@@ -144,7 +145,7 @@ func newBusiestCommand() *cobra.Command {
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{
 			From: p.From, To: p.To, Group: p.Group, Step: new(runlog.StepMinute), Order: new(runlog.OrderRuns), Limit: &f.limit,
 		}))
-	}, func(t *table, r client.Report) { drawRows(t, "MINUTE", r.Items, rowTime) })
+	}, func(t *draw.Table, r client.Report) { drawRows(t, "MINUTE", r.Items, rowTime) })
 }
 
 // newRowsCommand returns a report with a row for each thing.
@@ -157,7 +158,7 @@ func newRowsCommand(name, short string, by []runlog.Dimension, order runlog.Orde
 	}, &f, !byInstance, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
 		o := runlog.Order(chosen)
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, By: &by, Order: &o, Limit: &f.limit}))
-	}, func(t *table, r client.Report) {
+	}, func(t *draw.Table, r client.Report) {
 		title := strings.ToUpper(string(by[len(by)-1]))
 		if order == runlog.OrderLateness {
 			drawStages(t, title, r.Items, rowName)
@@ -171,7 +172,7 @@ func newRowsCommand(name, short string, by []runlog.Dimension, order runlog.Orde
 	return cmd
 }
 
-func rowTime(r *runlog.ReportRow) string { return instant(r.At) }
+func rowTime(r *runlog.ReportRow) string { return draw.Instant(r.At) }
 
 func rowJob(r *runlog.ReportRow) string { return string(r.Job) }
 
@@ -187,26 +188,26 @@ func rowName(r *runlog.ReportRow) string {
 	return r.Group
 }
 
-func drawRows(t *table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
-	t.row(title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "P50", "P95", "MAX", "LATE P50", "LATE P95")
+func drawRows(t *draw.Table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
+	t.Row(title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "P50", "P95", "MAX", "LATE P50", "LATE P95")
 	for i := range rows {
 		r := &rows[i]
-		t.row(t.cell(name(r), noteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
+		t.Row(t.Cell(name(r), draw.NoteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
 			strconv.Itoa(r.Statuses[job.StatusSkipped]+r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64),
 			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95))
 	}
 }
 
 // drawStages shows how late the stages of runs were.
-func drawStages(t *table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
-	t.row(title, "RUNS", "COMMITTED P50", "P95", "DELIVERED P50", "P95", "STARTED P50", "P95", "FINISHED P50", "P95")
+func drawStages(t *draw.Table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
+	t.Row(title, "RUNS", "COMMITTED P50", "P95", "DELIVERED P50", "P95", "STARTED P50", "P95", "FINISHED P50", "P95")
 	for i := range rows {
 		r := &rows[i]
-		cells := []string{t.cell(name(r), noteWidth), strconv.Itoa(r.Runs)}
+		cells := []string{t.Cell(name(r), draw.NoteWidth), strconv.Itoa(r.Runs)}
 		for _, s := range []runlog.Spread{r.Committed, r.Delivered, r.Started, r.Finished} {
 			cells = append(cells, lasted(s, s.P50), lasted(s, s.P95))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
 }
 
@@ -215,7 +216,7 @@ func lasted(s runlog.Spread, d time.Duration) string {
 	if s.Count == 0 {
 		return "-"
 	}
-	return took(time.UnixMilli(1), time.UnixMilli(1).Add(d))
+	return draw.Took(time.UnixMilli(1), time.UnixMilli(1).Add(d))
 }
 
 func newFailuresCommand() *cobra.Command {
@@ -226,17 +227,17 @@ func newFailuresCommand() *cobra.Command {
 		Example: "  carillon report failures --since 7d\n  carillon report failures --job ops/backup",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.FailureList, error) {
 		return client.Read[client.FailureList](api.ReportFailures(ctx, &client.ReportFailuresParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Limit: &f.limit}))
-	}, func(t *table, l client.FailureList) { drawFailures(t, l.Items) })
+	}, func(t *draw.Table, l client.FailureList) { drawFailures(t, l.Items) })
 }
 
-func drawFailures(t *table, failures []runlog.Failure) {
-	t.row("FAILURE", "ATTEMPTS", "FIRST", "LAST", "JOBS", "LAST RUN")
+func drawFailures(t *draw.Table, failures []runlog.Failure) {
+	t.Row("FAILURE", "ATTEMPTS", "FIRST", "LAST", "JOBS", "LAST RUN")
 	for _, f := range failures {
 		jobs := make([]string, len(f.Jobs))
 		for i, name := range f.Jobs {
 			jobs[i] = string(name)
 		}
-		t.row(t.cell(f.Fingerprint, noteWidth), strconv.Itoa(f.Attempts), instant(f.First), instant(f.Last), t.cell(strings.Join(jobs, " "), noteWidth), string(f.LastRun))
+		t.Row(t.Cell(f.Fingerprint, draw.NoteWidth), strconv.Itoa(f.Attempts), draw.Instant(f.First), draw.Instant(f.Last), t.Cell(strings.Join(jobs, " "), draw.NoteWidth), string(f.LastRun))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/runlog"
@@ -45,7 +46,7 @@ func newGetRetentionCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { drawRetention(t, &item) })
+		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
 	}
 	return cmd
 }
@@ -86,9 +87,9 @@ func newRetentionSetCommand() *cobra.Command {
 			return err
 		}
 		if !yes {
-			var t table
+			var t draw.Table
 			drawEffect(&t, &before, &after)
-			if err := t.write(cmd.ErrOrStderr()); err != nil {
+			if err := t.Write(cmd.ErrOrStderr()); err != nil {
 				return err
 			}
 			if err := confirm(cmd, "Apply this rule?"); err != nil {
@@ -103,7 +104,7 @@ func newRetentionSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { drawRetention(t, &item) })
+		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
 	}
 	return cmd
 }
@@ -140,7 +141,7 @@ func newRetentionPreviewCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), after, func(t *table) { drawEffect(t, &before, &after) })
+		return r.output.show(cmd.OutOrStdout(), after, func(t *draw.Table) { drawEffect(t, &before, &after) })
 	}
 	return cmd
 }
@@ -238,9 +239,9 @@ func previewBoth(cmd *cobra.Command, api *client.API, was, next job.Retention) (
 	return before, after, err
 }
 
-func drawRetention(t *table, item *client.RetentionItem) {
-	t.row("OF", "RUNS", "LOGS")
-	row := func(of string, k job.Keep) { t.row(of, shownKeep(k.Runs), shownKeep(k.Logs)) }
+func drawRetention(t *draw.Table, item *client.RetentionItem) {
+	t.Row("OF", "RUNS", "LOGS")
+	row := func(of string, k job.Keep) { t.Row(of, shownKeep(k.Runs), shownKeep(k.Logs)) }
 	row("default", item.Retention.Default)
 	for _, group := range slices.Sorted(maps.Keys(item.Retention.Groups)) {
 		row("group "+group, item.Retention.Groups[group])
@@ -249,10 +250,10 @@ func drawRetention(t *table, item *client.RetentionItem) {
 		row("job "+string(name), item.Retention.Jobs[name])
 	}
 	facts := item.Retention.Facts.WithDefaults()
-	t.line("")
-	t.line("audit " + shownKeep(facts.Audit) + ", alerts " + shownKeep(facts.Alerts) + ", discrepancies " + shownKeep(facts.Discrepancies))
+	t.Line("")
+	t.Line("audit " + shownKeep(facts.Audit) + ", alerts " + shownKeep(facts.Alerts) + ", discrepancies " + shownKeep(facts.Discrepancies))
 	if item.Revision != 0 {
-		t.line("since " + instant(item.ChangedAt) + " by " + t.cell(item.Author, 40))
+		t.Line("since " + draw.Instant(item.ChangedAt) + " by " + t.Cell(item.Author, 40))
 	}
 }
 
@@ -263,9 +264,11 @@ func shownKeep(d job.Duration) string {
 	return shownDays(time.Duration(d))
 }
 
-func drawEffect(t *table, before, after *runlog.Effect) {
-	t.row("", "RUNS", "LINES", "DISK")
-	row := func(of string, a runlog.Amount) { t.row(of, grouped(a.Runs), grouped(a.Lines), size(a.Bytes)) }
+func drawEffect(t *draw.Table, before, after *runlog.Effect) {
+	t.Row("", "RUNS", "LINES", "DISK")
+	row := func(of string, a runlog.Amount) {
+		t.Row(of, draw.Thousands(a.Runs), draw.Thousands(a.Lines), draw.Bytes(a.Bytes))
+	}
 	row("now", after.Now)
 	row("deleted next", after.Frees)
 	row("in the long run", after.Expected)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -52,7 +53,7 @@ func newRollbackCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), put, func(t *table) {
+		return r.output.show(cmd.OutOrStdout(), put, func(t *draw.Table) {
 			drawChanges(t, []change{{Kind: "job", Name: string(name), Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings}}, dryRun)
 		})
 	}

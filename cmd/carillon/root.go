@@ -9,13 +9,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli/draw"
 )
 
 // execute runs a command line and returns its exit code.
 func execute(ctx context.Context, root *cobra.Command, args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetArgs(args)
 	root.SetIn(in)
-	out, errOut = forPeople(out), forPeople(errOut)
+	out, errOut = draw.ForPeople(out), draw.ForPeople(errOut)
 	root.SetOut(out)
 	root.SetErr(errOut)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -104,7 +105,7 @@ func showAccepted(r *remote, cmd *cobra.Command, api *client.API, accepted clien
 	if accepted.Status != job.StatusPending {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
 	}
-	return r.output.show(cmd.OutOrStdout(), accepted, func(t *table) { t.line(string(accepted.RunID)) })
+	return r.output.show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
 }
 
 // requestRun asks for a run, again if the answer was lost or a part of the system was
@@ -146,7 +147,7 @@ func awaitRun(r *remote, cmd *cobra.Command, api *client.API, run client.RunAcce
 	if err := untilStored(cmd.Context(), api, end); err != nil {
 		return err
 	}
-	err = r.output.show(cmd.OutOrStdout(), end.Run, func(t *table) { t.line(ending(end.Run)) })
+	err = r.output.show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
 	return errors.Join(err, runOutcome(end.Run.Status))
 }
 
@@ -183,10 +184,10 @@ func isStored(ctx context.Context, api *client.API, end client.LogEnd) bool {
 func ending(run client.Run) string {
 	text := fmt.Sprintf("run %s %s", run.RunID, run.Status)
 	if !run.StartedAt.IsZero() && !run.FinishedAt.IsZero() {
-		text += " in " + took(run.StartedAt, run.FinishedAt)
+		text += " in " + draw.Took(run.StartedAt, run.FinishedAt)
 	}
 	if why := run.Message + run.Reason; why != "" {
-		text += ": " + cell(why, 200)
+		text += ": " + draw.Text(why, 200)
 	}
 	return text
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job/runlog"
 )
@@ -103,7 +104,7 @@ func newSearchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.output.show(out, counts, func(t *table) { drawHitCounts(t, counts) })
+			return r.output.show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
 		}
 		if follow {
 			query := url.Values{"level": levels, "job": f.jobs}
@@ -148,7 +149,7 @@ const maxCounted = 240
 const maxAround = 20
 
 func showsColour(w io.Writer) bool {
-	f, ok := fileOf(w)
+	f, ok := draw.FileOf(w)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 

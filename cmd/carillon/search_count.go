@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -14,19 +15,19 @@ func countHits(ctx context.Context, api *client.API, q client.SearchLogsParams, 
 	}))
 }
 
-func drawHitCounts(t *table, h client.LogHistogram) {
-	t.row("FROM", "LINES", "DEBUG", "INFO", "WARN", "ERROR", "OTHER")
+func drawHitCounts(t *draw.Table, h client.LogHistogram) {
+	t.Row("FROM", "LINES", "DEBUG", "INFO", "WARN", "ERROR", "OTHER")
 	for _, b := range h.Buckets {
 		if b.At.Before(h.Since) {
 			continue
 		}
-		cells := []string{instant(b.At), strconv.Itoa(b.Debug + b.Info + b.Warn + b.Error + b.Other)}
+		cells := []string{draw.Instant(b.At), strconv.Itoa(b.Debug + b.Info + b.Warn + b.Error + b.Other)}
 		for _, n := range []int{b.Debug, b.Info, b.Warn, b.Error, b.Other} {
 			cells = append(cells, strconv.Itoa(n))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
 	if !h.Complete {
-		t.line("Lines of runs before " + instant(h.Since) + " were not counted, because counting took longer than two seconds.")
+		t.Line("Lines of runs before " + draw.Instant(h.Since) + " were not counted, because counting took longer than two seconds.")
 	}
 }

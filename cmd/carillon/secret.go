@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -62,7 +63,7 @@ func newSecretSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), s, func(t *table) { t.line("secret " + group + "/" + s.Secret + " is set") })
+		return r.output.show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("secret " + group + "/" + s.Secret + " is set") })
 	}
 	return cmd
 }
@@ -83,14 +84,14 @@ func newGetSecretsCommand() *cobra.Command {
 	return cmd
 }
 
-func drawSecrets(t *table, secrets client.SecretList) {
+func drawSecrets(t *draw.Table, secrets client.SecretList) {
 	if len(secrets.Items) == 0 {
-		t.line("no secrets")
+		t.Line("no secrets")
 		return
 	}
-	t.row("SECRET", "UPDATED", "BY", "KEY", "JOBS", "DESCRIPTION")
+	t.Row("SECRET", "UPDATED", "BY", "KEY", "JOBS", "DESCRIPTION")
 	for _, s := range secrets.Items {
-		t.row(s.Secret, instant(s.UpdatedAt), t.cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), t.cell(s.Description, noteWidth))
+		t.Row(s.Secret, draw.Instant(s.UpdatedAt), t.Cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), t.Cell(s.Description, draw.NoteWidth))
 	}
 }
 
@@ -120,9 +121,9 @@ func newSecretDeleteCommand() *cobra.Command {
 			}
 			return err
 		})
-		return errors.Join(r.output.show(cmd.OutOrStdout(), gone, func(t *table) {
+		return errors.Join(r.output.show(cmd.OutOrStdout(), gone, func(t *draw.Table) {
 			for _, name := range gone {
-				t.line("secret " + group + "/" + name + " deleted")
+				t.Line("secret " + group + "/" + name + " deleted")
 			}
 		}), err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -42,19 +43,19 @@ func newGetSessionsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *table) { drawSessions(t, list.Items) })
+		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawSessions(t, list.Items) })
 	}
 	return cmd
 }
 
-func drawSessions(t *table, sessions []client.Session) {
+func drawSessions(t *draw.Table, sessions []client.Session) {
 	if len(sessions) == 0 {
-		t.line("no sessions")
+		t.Line("no sessions")
 		return
 	}
-	t.row("SESSION", "SINCE", "USED", "UNTIL", "FROM", "BROWSER")
+	t.Row("SESSION", "SINCE", "USED", "UNTIL", "FROM", "BROWSER")
 	for _, s := range sessions {
-		t.row(s.ID, instant(s.CreatedAt), instant(s.SeenAt), instant(s.ExpiresAt), orDash(s.Address), t.cell(s.UserAgent, noteWidth))
+		t.Row(s.ID, draw.Instant(s.CreatedAt), draw.Instant(s.SeenAt), draw.Instant(s.ExpiresAt), draw.OrDash(s.Address), t.Cell(s.UserAgent, draw.NoteWidth))
 	}
 }
 

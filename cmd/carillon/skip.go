@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -59,7 +60,7 @@ func newSkipCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *table) { t.line(fmt.Sprintf("%s: the fire at %s %s", name, instant(at), done)) })
+		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line(fmt.Sprintf("%s: the fire at %s %s", name, draw.Instant(at), done)) })
 	}
 	return cmd
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"carillon/internal/cli/draw"
 )
 
 const yearlyJob = `job: default/yearly
@@ -24,9 +26,9 @@ func july(years int) time.Time {
 func TestAFireIsSkippedFromTheCommandLine(t *testing.T) {
 	s := newTerminal(t)
 	s.want("created  job  default/yearly\n1 created\n", yearlyJob, "apply", "-f", "-")
-	s.want("default/yearly: the fire at "+instant(july(0))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next", "--note", "not this year")
-	s.want("default/yearly: the fire at "+instant(july(1))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next")
-	s.want("default/yearly: the fire at "+instant(july(1))+" runs\n", "", "skip", "default/yearly", "--fire", july(1).Format(time.RFC3339), "--undo")
+	s.want("default/yearly: the fire at "+draw.Instant(july(0))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next", "--note", "not this year")
+	s.want("default/yearly: the fire at "+draw.Instant(july(1))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next")
+	s.want("default/yearly: the fire at "+draw.Instant(july(1))+" runs\n", "", "skip", "default/yearly", "--fire", july(1).Format(time.RFC3339), "--undo")
 	if code, out, _ := s.run("", "get", "job", "default/yearly"); code != 0 || strings.Count(out, " called it off: not this year") != 1 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
@@ -50,7 +52,7 @@ func TestAPauseHasAnEnd(t *testing.T) {
 	s := newTerminal(t)
 	s.want("created  job  default/yearly\n1 created\n", yearlyJob, "apply", "-f", "-")
 	s.want("default/yearly paused\n", "", "pause", "default/yearly", "--until", july(0).Add(-time.Minute).Format(time.RFC3339))
-	if code, out, _ := s.run("", "get", "jobs"); code != 0 || !strings.Contains(out, "paused until "+instant(july(0).Add(-time.Minute))) {
+	if code, out, _ := s.run("", "get", "jobs"); code != 0 || !strings.Contains(out, "paused until "+draw.Instant(july(0).Add(-time.Minute))) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	s.want("default/yearly resumed\n", "", "resume", "default/yearly")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -101,23 +102,23 @@ func queryOf(in io.Reader, file string, args []string) (string, error) {
 }
 
 func drawAnswer(w io.Writer, a *client.SQLAnswer) error {
-	var t table
+	var t draw.Table
 	var names []string
 	for _, c := range a.Columns {
 		names = append(names, strings.ToUpper(c.Name))
 	}
-	t.row(names...)
+	t.Row(names...)
 	for _, row := range a.Rows {
 		var cells []string
 		for _, v := range row {
-			cells = append(cells, t.cell(answerText(v), 2*noteWidth))
+			cells = append(cells, t.Cell(answerText(v), 2*draw.NoteWidth))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
 	if a.Truncated {
-		t.line(fmt.Sprintf("only the first %s are shown; use --format for more", countOf(len(a.Rows), "row")))
+		t.Line(fmt.Sprintf("only the first %s are shown; use --format for more", draw.Count(len(a.Rows), "row")))
 	}
-	return t.write(w)
+	return t.Write(w)
 }
 
 func answerText(v any) string {

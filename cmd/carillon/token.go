@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -49,14 +50,14 @@ func newTokenCreateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), made, func(t *table) {
-			t.row("token", made.Token.ID)
-			t.row("user", made.Token.User)
-			t.row("may", t.cell(shownAccess(made.Token.Access), 200))
-			t.row("until", instant(made.Token.ExpiresAt))
-			t.row("secret", made.Secret)
-			t.line("")
-			t.line("The secret is shown only once.")
+		return r.output.show(cmd.OutOrStdout(), made, func(t *draw.Table) {
+			t.Row("token", made.Token.ID)
+			t.Row("user", made.Token.User)
+			t.Row("may", t.Cell(shownAccess(made.Token.Access), 200))
+			t.Row("until", draw.Instant(made.Token.ExpiresAt))
+			t.Row("secret", made.Secret)
+			t.Line("")
+			t.Line("The secret is shown only once.")
 		})
 	}
 	return cmd
@@ -84,25 +85,25 @@ func newGetTokensCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *table) { drawTokens(t, list.Items) })
+		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawTokens(t, list.Items) })
 	}
 	return cmd
 }
 
-func drawTokens(t *table, tokens []client.Token) {
+func drawTokens(t *draw.Table, tokens []client.Token) {
 	if len(tokens) == 0 {
-		t.line("no tokens")
+		t.Line("no tokens")
 		return
 	}
-	t.row("TOKEN", "USER", "NAME", "MAY", "UNTIL")
+	t.Row("TOKEN", "USER", "NAME", "MAY", "UNTIL")
 	for _, token := range tokens {
-		until := instant(token.ExpiresAt)
+		until := draw.Instant(token.ExpiresAt)
 		if token.Expired {
 			until = "expired"
 		} else if token.Rests {
 			until = "rests until " + token.User + " signs in"
 		}
-		t.row(token.ID, token.User, t.cell(token.Name, 40), t.cell(shownAccess(token.Access), 60), until)
+		t.Row(token.ID, token.User, t.Cell(token.Name, 40), t.Cell(shownAccess(token.Access), 60), until)
 	}
 }
 
@@ -141,11 +142,11 @@ func newWhoamiCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), me, func(t *table) {
-			t.row("user", me.User)
-			t.row("by", string(me.How))
-			t.row("may", t.cell(shownAccess(me.Access), 200))
-			t.row("server", api.Address())
+		return r.output.show(cmd.OutOrStdout(), me, func(t *draw.Table) {
+			t.Row("user", me.User)
+			t.Row("by", string(me.How))
+			t.Row("may", t.Cell(shownAccess(me.Access), 200))
+			t.Row("server", api.Address())
 		})
 	}
 	return cmd

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -64,7 +65,7 @@ func newTopCommand() *cobra.Command {
 
 // outputWidth returns how wide the terminal is that one writes to, if it is one.
 func outputWidth(w io.Writer) int {
-	if f, ok := fileOf(w); ok {
+	if f, ok := draw.FileOf(w); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}
@@ -74,7 +75,7 @@ func outputWidth(w io.Writer) int {
 
 // watchTop shows frames until somebody has seen enough.
 func watchTop(cmd *cobra.Command, api *client.API, every time.Duration) error {
-	out, ok := fileOf(cmd.OutOrStdout())
+	out, ok := draw.FileOf(cmd.OutOrStdout())
 	if !ok || !term.IsTerminal(int(out.Fd())) {
 		return usage(errors.New("standard output is not a terminal; use --once or -o json"))
 	}

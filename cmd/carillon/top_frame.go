@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"carillon/internal/cli/draw"
 	"carillon/job"
 	"carillon/job/runlog"
 )
@@ -19,22 +20,22 @@ const wholeLines = math.MaxInt
 // lists are cut short, and say by how much.
 func (v *topView) frame(width, height int) string {
 	whole := width == wholeLines
-	head := table{whole: whole}
-	head.line(fmt.Sprintf("carillon top  %s  %s", v.Server, instant(v.At)))
+	head := draw.Table{Whole: whole}
+	head.Line(fmt.Sprintf("carillon top  %s  %s", v.Server, draw.Instant(v.At)))
 	runs := func(s job.Status) string { return v.orUnknown(partRuns(s), strconv.Itoa(v.Alive[s])) }
-	head.line(fmt.Sprintf("%s  %s fires/s  %s running  %s pending  %s queued", v.orUnknown(partJobs, countOf(v.Jobs, "job")),
+	head.Line(fmt.Sprintf("%s  %s fires/s  %s running  %s pending  %s queued", v.orUnknown(partJobs, draw.Count(v.Jobs, "job")),
 		v.orUnknown(partFires, strconv.FormatFloat(v.FiresPerSecond, 'f', 1, 64)), runs(job.StatusRunning), runs(job.StatusPending), runs(job.StatusQueued)))
-	head.line(fmt.Sprintf("late by       p50 %s  p99 %s to commit   p50 %s  p99 %s to begin   (5 min)",
+	head.Line(fmt.Sprintf("late by       p50 %s  p99 %s to commit   p50 %s  p99 %s to begin   (5 min)",
 		millis(v.Lateness.Committed, v.Lateness.Committed.P50), millis(v.Lateness.Committed, v.Lateness.Committed.P99),
 		millis(v.Lateness.Started, v.Lateness.Started.P50), millis(v.Lateness.Started, v.Lateness.Started.P99)))
-	head.line("history       " + v.shownHistory())
+	head.Line("history       " + v.shownHistory())
 	for _, m := range v.Missing {
-		head.line("! no answer   " + head.cell(m, 200))
+		head.Line("! no answer   " + head.Cell(m, 200))
 	}
 	if n := len(v.Unowned); n > 0 {
-		head.line(fmt.Sprintf("! %s no owner: %s", countAre(n, "shard"), ranges(v.Unowned)))
+		head.Line(fmt.Sprintf("! %s no owner: %s", countAre(n, "shard"), draw.Ranges(v.Unowned)))
 	}
-	lists := []*table{v.nodeList(whole), v.groupList(whole), v.failureList(whole)}
+	lists := []*draw.Table{v.nodeList(whole), v.groupList(whole), v.failureList(whole)}
 	lines := linesOf(&head, width)
 	room := shares(lists, height-len(lines))
 	for i, list := range lists {
@@ -55,13 +56,13 @@ func (v *topView) frame(width, height int) string {
 // shares divides the lines that there are among lists, each after an empty one: what a
 // short list leaves, long ones have. A list has room for its header and one more line, or
 // none at all.
-func shares(lists []*table, lines int) []int {
+func shares(lists []*draw.Table, lines int) []int {
 	room := make([]int, len(lists))
 	left := lines - len(lists)
 	for given := true; given && left > 0; {
 		given = false
 		for i, list := range lists {
-			if left > 0 && room[i] < len(list.rows) {
+			if left > 0 && room[i] < len(list.Rows) {
 				room[i]++
 				left--
 				given = true
@@ -69,7 +70,7 @@ func shares(lists []*table, lines int) []int {
 		}
 	}
 	for i := range room {
-		if room[i] == 1 && len(lists[i].rows) > 1 {
+		if room[i] == 1 && len(lists[i].Rows) > 1 {
 			room[i] = 0
 		}
 	}
@@ -84,37 +85,37 @@ func shorten(rows []string, n int) []string {
 	return append(rows[:n-1:n-1], fmt.Sprintf("  … and %d more", len(rows)-n+1))
 }
 
-func (v *topView) nodeList(whole bool) *table {
-	t := table{whole: whole}
-	t.row("NODE", "SHARDS", "WHICH")
+func (v *topView) nodeList(whole bool) *draw.Table {
+	t := draw.Table{Whole: whole}
+	t.Row("NODE", "SHARDS", "WHICH")
 	for _, n := range v.Nodes {
-		t.row(t.cell(n.Node, 40), strconv.Itoa(len(n.Shards)), t.cell(ranges(n.Shards), noteWidth))
+		t.Row(t.Cell(n.Node, 40), strconv.Itoa(len(n.Shards)), t.Cell(draw.Ranges(n.Shards), draw.NoteWidth))
 	}
 	return &t
 }
 
-func (v *topView) groupList(whole bool) *table {
-	t := table{whole: whole}
-	t.row("GROUP", "STATE", "INSTANCES", "BUSY", "PENDING")
+func (v *topView) groupList(whole bool) *draw.Table {
+	t := draw.Table{Whole: whole}
+	t.Row("GROUP", "STATE", "INSTANCES", "BUSY", "PENDING")
 	for _, g := range v.Groups {
-		t.row(t.cell(g.Group, 40), g.State, strconv.Itoa(g.Instances), fmt.Sprintf("%d/%d", g.Busy, g.Slots), strconv.Itoa(g.Pending))
+		t.Row(t.Cell(g.Group, 40), g.State, strconv.Itoa(g.Instances), fmt.Sprintf("%d/%d", g.Busy, g.Slots), strconv.Itoa(g.Pending))
 	}
 	return &t
 }
 
-func (v *topView) failureList(whole bool) *table {
-	t := table{whole: whole}
+func (v *topView) failureList(whole bool) *draw.Table {
+	t := draw.Table{Whole: whole}
 	if v.unknown[partFailures] {
-		t.line("failures unknown")
+		t.Line("failures unknown")
 		return &t
 	}
 	if len(v.Failures) == 0 {
-		t.line("no failures")
+		t.Line("no failures")
 		return &t
 	}
-	t.row("FAILED", "FIRE TIME", "STATUS", "WHY")
+	t.Row("FAILED", "FIRE TIME", "STATUS", "WHY")
 	for _, r := range v.Failures {
-		t.row(t.cell(string(r.Job), 40), instant(r.FireTime), string(r.Status), t.cell(r.Message, noteWidth))
+		t.Row(t.Cell(string(r.Job), 40), draw.Instant(r.FireTime), string(r.Status), t.Cell(r.Message, draw.NoteWidth))
 	}
 	return &t
 }
@@ -138,7 +139,7 @@ func (v *topView) shownHistory() string {
 	case !v.History.Answers:
 		return "the log store does not answer; jobs keep firing"
 	}
-	parts := []string{size(v.History.Bytes)}
+	parts := []string{draw.Bytes(v.History.Bytes)}
 	for _, b := range v.History.Backlog {
 		part := fmt.Sprintf("%s %d behind", b.Stream, b.Messages)
 		if b.Messages > 0 && !b.Since.IsZero() {
@@ -158,15 +159,15 @@ func millis(s runlog.Spread, d time.Duration) string {
 
 func countAre(n int, thing string) string {
 	if n == 1 {
-		return countOf(n, thing) + " has"
+		return draw.Count(n, thing) + " has"
 	}
-	return countOf(n, thing) + " have"
+	return draw.Count(n, thing) + " have"
 }
 
 // linesOf returns a table's lines, none wider than width.
-func linesOf(t *table, width int) []string {
+func linesOf(t *draw.Table, width int) []string {
 	var b strings.Builder
-	_ = t.write(&b) // to memory
+	_ = t.Write(&b) // to memory
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for i, l := range lines {
 		if utf8.RuneCountInString(l) > width {

@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"carillon/internal/cli/draw/drawtest"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/fleet"
@@ -19,21 +20,21 @@ import (
 
 func seenTop() topView {
 	v := topView{
-		Server: "https://carillon.example.org", At: at("12:00:05.000"), Jobs: 1204, FiresPerSecond: 12.34,
+		Server: "https://carillon.example.org", At: drawtest.At("12:00:05.000"), Jobs: 1204, FiresPerSecond: 12.34,
 		Alive:   map[job.Status]int{job.StatusRunning: 14, job.StatusPending: 2},
 		Nodes:   []topNode{{"n1", []int{0, 1, 2, 3, 8}}, {"n2", []int{4, 5, 6}}},
 		Unowned: []int{7},
 		Groups:  []topGroup{{"billing", "online", 3, 96, 12, 2}, {"ops", "empty", 0, 0, 0, 0}},
-		History: topHistory{Answers: true, Bytes: 3 << 20, Backlog: []fleet.IngestBacklog{{Stream: "EVT"}, {Stream: "LOG", Messages: 12, Since: at("12:00:01.500")}}},
+		History: topHistory{Answers: true, Bytes: 3 << 20, Backlog: []fleet.IngestBacklog{{Stream: "EVT"}, {Stream: "LOG", Messages: 12, Since: drawtest.At("12:00:01.500")}}},
 	}
 	v.Lateness.Committed = runlog.Spread{Count: 9, P50: 3 * time.Millisecond, P99: 21 * time.Millisecond}
-	v.Failures = someRuns()[1:3]
+	v.Failures = drawtest.Runs()[1:3]
 	return v
 }
 
 func TestTopShowsHowThingsAre(t *testing.T) {
 	v := seenTop()
-	goldenText(t, "top", v.frame(80, 24))
+	drawtest.Text(t, "top", v.frame(80, 24))
 }
 
 func TestTopSaysOfAServerThatDoesNotAnswerThatNothingIsKnown(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -52,7 +53,7 @@ func newUserCreateCommand() *cobra.Command {
 			return err
 		}
 		if noLink {
-			return r.output.show(cmd.OutOrStdout(), user, func(t *table) { t.line("user " + user.User + " created: " + shownAccess(user.Access)) })
+			return r.output.show(cmd.OutOrStdout(), user, func(t *draw.Table) { t.Line("user " + user.User + " created: " + shownAccess(user.Access)) })
 		}
 		return showLink(r, cmd, api, user.User)
 	}
@@ -65,9 +66,9 @@ func showLink(r *remote, cmd *cobra.Command, api *client.API, user string) error
 	if err != nil {
 		return err
 	}
-	return r.output.show(cmd.OutOrStdout(), link, func(t *table) {
-		t.line(user + " chooses a password with this one-time link, valid until " + instant(link.ExpiresAt) + ":")
-		t.line(link.Link)
+	return r.output.show(cmd.OutOrStdout(), link, func(t *draw.Table) {
+		t.Line(user + " chooses a password with this one-time link, valid until " + draw.Instant(link.ExpiresAt) + ":")
+		t.Line(link.Link)
 	})
 }
 
@@ -85,23 +86,23 @@ func newGetUsersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *table) { drawUsers(t, list.Items) })
+		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawUsers(t, list.Items) })
 	}
 	return cmd
 }
 
-func drawUsers(t *table, users []client.UserItem) {
+func drawUsers(t *draw.Table, users []client.UserItem) {
 	if len(users) == 0 {
-		t.line("no users")
+		t.Line("no users")
 		return
 	}
-	t.row("USER", "NAME", "MAY", "SIGNS IN")
+	t.Row("USER", "NAME", "MAY", "SIGNS IN")
 	for _, u := range users {
 		signsIn := string(u.SignsIn)
 		if u.Disabled {
 			signsIn = "disabled"
 		}
-		t.row(u.User, t.cell(u.DisplayName, 40), t.cell(shownAccess(u.Access), 80), signsIn)
+		t.Row(u.User, t.Cell(u.DisplayName, 40), t.Cell(shownAccess(u.Access), 80), signsIn)
 	}
 }
 
@@ -126,7 +127,7 @@ func editUser(r *remote, cmd *cobra.Command, name, done string, change func(*cli
 	if err != nil {
 		return err
 	}
-	return r.output.show(cmd.OutOrStdout(), now, func(t *table) { t.line("user " + now.User + " " + done + ": " + shownAccess(now.Access)) })
+	return r.output.show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("user " + now.User + " " + done + ": " + shownAccess(now.Access)) })
 }
 
 func newUserSetRoleCommand() *cobra.Command {

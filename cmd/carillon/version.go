@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
 
@@ -38,10 +39,10 @@ func newVersionCommand() *cobra.Command {
 				away = err // after what is known
 			}
 		}
-		if err := r.output.show(cmd.OutOrStdout(), v, func(t *table) {
-			t.row("client", v.Client, runtime.GOOS+"/"+runtime.GOARCH)
+		if err := r.output.show(cmd.OutOrStdout(), v, func(t *draw.Table) {
+			t.Row("client", v.Client, runtime.GOOS+"/"+runtime.GOARCH)
 			if v.Server != nil {
-				t.row("server", v.Server.Version)
+				t.Row("server", v.Server.Version)
 			}
 		}); err != nil {
 			return err

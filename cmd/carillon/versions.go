@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -39,19 +40,19 @@ func newGetVersionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.output.show(cmd.OutOrStdout(), d, func(t *table) { drawDiff(t, d) })
+			return r.output.show(cmd.OutOrStdout(), d, func(t *draw.Table) { drawDiff(t, d) })
 		}
 		list, err := client.Read[client.VersionList](api.ListJobVersions(cmd.Context(), name.Group(), name.Short()))
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *table) { drawVersions(t, list) })
+		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawVersions(t, list) })
 	}
 	return cmd
 }
 
-func drawVersions(t *table, list client.VersionList) {
-	t.row("VERSION", "SINCE", "BY", "TASK", "NOTE")
+func drawVersions(t *draw.Table, list client.VersionList) {
+	t.Row("VERSION", "SINCE", "BY", "TASK", "NOTE")
 	for _, v := range list.Items {
 		what := v.Task.Kind() + ": " + taskText(v.Task)
 		switch {
@@ -60,16 +61,16 @@ func drawVersions(t *table, list client.VersionList) {
 		case v.Deleted:
 			what = "deleted"
 		}
-		t.row(strconv.Itoa(v.Version), instant(v.EffectiveFrom), t.cell(v.Author, 20), t.cell(what, 60), t.cell(v.Note, noteWidth))
+		t.Row(strconv.Itoa(v.Version), draw.Instant(v.EffectiveFrom), t.Cell(v.Author, 20), t.Cell(what, 60), t.Cell(v.Note, draw.NoteWidth))
 	}
 }
 
-func drawDiff(t *table, d client.JobDiff) {
+func drawDiff(t *draw.Table, d client.JobDiff) {
 	if len(d.Changes) == 0 {
-		t.line(fmt.Sprintf("versions %d and %d of %s are equal", d.From, d.To, d.Job))
+		t.Line(fmt.Sprintf("versions %d and %d of %s are equal", d.From, d.To, d.Job))
 		return
 	}
 	for _, c := range d.Changes {
-		t.line(fieldChange(t, c))
+		t.Line(fieldChange(t, c))
 	}
 }

@@ -1,20 +1,20 @@
-package main
+package draw
 
 import (
 	"strconv"
 	"strings"
 )
 
-// countOf writes a number of things: "1 job", "2 jobs".
-func countOf(n int, thing string) string {
+// Count writes a number of things: "1 job", "2 jobs".
+func Count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
 	return strconv.Itoa(n) + " " + thing
 }
 
-// grouped writes a number with its thousands apart.
-func grouped(n int64) string {
+// Thousands writes a number with its thousands apart.
+func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -22,8 +22,8 @@ func grouped(n int64) string {
 	return s
 }
 
-// size writes bytes in the unit that fits.
-func size(n int64) string {
+// Bytes writes bytes in the unit that fits.
+func Bytes(n int64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB"}
 	v := float64(n)
 	for v >= 1000 && len(units) > 1 {
@@ -35,8 +35,8 @@ func size(n int64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64) + " " + units[0]
 }
 
-// ranges shortens sorted numbers: "0-3,7".
-func ranges(numbers []int) string {
+// Ranges shortens sorted numbers: "0-3,7".
+func Ranges(numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {
 		last := i

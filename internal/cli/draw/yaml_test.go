@@ -1,4 +1,4 @@
-package main
+package draw
 
 import (
 	"carillon/internal/manifest"
@@ -22,7 +22,7 @@ func TestYAMLReadsBackAsTheJSONItWasMadeOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		if err := writeYAML(&b, data); err != nil {
+		if err := WriteYAML(&b, data); err != nil {
 			t.Fatal(err)
 		}
 		docs, err := manifest.Parse("x.yaml", []byte(b.String()))

@@ -1,23 +1,23 @@
-package main
+package draw
 
 import (
 	"carillon/job"
 	"time"
 )
 
-// instant writes a time in UTC, to the second.
-func instant(t time.Time) string {
+// Instant writes a time in UTC, to the second.
+func Instant(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
 	return t.UTC().Format("2006-01-02 15:04:05Z")
 }
 
-// exactly writes an instant with its milliseconds, where it has some.
-func exactly(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999Z") }
+// Millis writes an instant with its milliseconds, where it has some.
+func Millis(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999Z") }
 
-// took writes how long something lasted, with three digits or so.
-func took(from, to time.Time) string {
+// Took writes how long something lasted, with three digits or so.
+func Took(from, to time.Time) string {
 	if from.IsZero() || to.IsZero() {
 		return "-"
 	}

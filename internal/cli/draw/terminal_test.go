@@ -1,4 +1,4 @@
-package main
+package draw
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ func TestATerminalObeysNothingOfALogButColours(t *testing.T) {
 	shown := func(want string, writes ...string) {
 		t.Helper()
 		var b bytes.Buffer
-		out := newScreen(&b)
+		out := NewScreen(&b)
 		for _, w := range writes {
 			if n, err := out.Write([]byte(w)); err != nil || n != len(w) {
 				t.Fatal(n, err)

@@ -1,4 +1,4 @@
-package main
+package draw
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// writeYAML writes JSON as YAML, fields in their order. Text that could be read as
+// WriteYAML writes JSON as YAML, fields in their order. Text that could be read as
 // anything else stays in the quotes of JSON, which are YAML too; text of several lines
 // becomes a block if that keeps every byte of it.
-func writeYAML(w io.Writer, data []byte) error {
+func WriteYAML(w io.Writer, data []byte) error {
 	var y yamlWriter
 	y.dec = json.NewDecoder(bytes.NewReader(data))
 	y.dec.UseNumber()

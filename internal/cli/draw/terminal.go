@@ -1,4 +1,4 @@
-package main
+package draw
 
 import (
 	"bytes"
@@ -11,12 +11,12 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// screen is standard output, or standard error, that somebody looks at. What jobs and
+// Screen is standard output, or standard error, that somebody looks at. What jobs and
 // users have written goes through it with everything else, so it passes on nothing that a
 // terminal obeys but colours: no escape sequence moves the cursor, clears the screen, sets
 // the title or answers for the keyboard. In the place of each such character is a "·".
 // A colour ends with its line. What goes to a file or a pipe does not come by here.
-type screen struct {
+type Screen struct {
 	file     io.Writer
 	held     []byte // the beginning of a colour, or of a character, that has still to end
 	coloured bool   // the line has a colour that has not ended
@@ -28,20 +28,20 @@ const endColour = "\x1b[0m"
 // maxColour is how long an escape sequence for a colour may be.
 const maxColour = 64
 
-// newScreen returns a screen that writes to file what a terminal may be shown.
-func newScreen(file io.Writer) *screen { return &screen{file: file} }
+// NewScreen returns a screen that writes to file what a terminal may be shown.
+func NewScreen(file io.Writer) *Screen { return &Screen{file: file} }
 
-// forPeople returns w, or if that is a terminal what shields it.
-func forPeople(w io.Writer) io.Writer {
+// ForPeople returns w, or if that is a terminal what shields it.
+func ForPeople(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
-		return newScreen(f)
+		return NewScreen(f)
 	}
 	return w
 }
 
-// fileOf returns the file that w writes to, of standard output the terminal itself.
-func fileOf(w io.Writer) (*os.File, bool) {
-	if t, ok := w.(*screen); ok {
+// FileOf returns the file that w writes to, of standard output the terminal itself.
+func FileOf(w io.Writer) (*os.File, bool) {
+	if t, ok := w.(*Screen); ok {
 		w = t.file
 	}
 	f, ok := w.(*os.File)
@@ -49,7 +49,7 @@ func fileOf(w io.Writer) (*os.File, bool) {
 }
 
 // Write implements [io.Writer].
-func (t *screen) Write(p []byte) (int, error) {
+func (t *Screen) Write(p []byte) (int, error) {
 	text := slices.Concat(t.held, p)
 	t.held = nil
 	out := make([]byte, 0, len(text)+len(endColour))

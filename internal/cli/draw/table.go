@@ -1,4 +1,4 @@
-package main
+package draw
 
 import (
 	"io"
@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// table is text in columns. A row of a single cell is a line across them.
-type table struct {
-	rows [][]string
-	// whole has cells keep all of their text, as a file or a pipe has no width.
-	whole bool
+// Table is text in columns. A row of a single cell is a line across them.
+type Table struct {
+	Rows [][]string
+	// Whole has cells keep all of their text, as a file or a pipe has no width.
+	Whole bool
 }
 
-func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// line adds a line across the columns. An empty one ends them: what comes after it has
+// Line adds a line across the columns. An empty one ends them: what comes after it has
 // columns of its own.
-func (t *table) line(text string) { t.row(text) }
+func (t *Table) Line(text string) { t.Row(text) }
 
-func (t *table) write(w io.Writer) error {
+func (t *Table) Write(w io.Writer) error {
 	var b strings.Builder
-	for rest := t.rows; len(rest) > 0; {
+	for rest := t.Rows; len(rest) > 0; {
 		n := slices.IndexFunc(rest, func(row []string) bool { return len(row) == 1 && row[0] == "" }) + 1
 		if n == 0 {
 			n = len(rest)
@@ -58,18 +58,18 @@ func writeColumns(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// cell makes foreign text fit for the table: as cell, but of a table that is whole nothing
+// Cell makes foreign text fit for the table: as cell, but of a table that is whole nothing
 // is cut.
-func (t *table) cell(s string, most int) string {
-	if t.whole {
+func (t *Table) Cell(s string, most int) string {
+	if t.Whole {
 		most = len(s) + 1
 	}
-	return cell(s, most)
+	return Text(s, most)
 }
 
-// cell makes foreign text fit for a table: one line, nothing that a terminal would
+// Text makes foreign text fit for a table: one line, nothing that a terminal would
 // obey, and no longer than most.
-func cell(s string, most int) string {
+func Text(s string, most int) string {
 	s = strings.Map(func(c rune) rune {
 		if c == '\n' || c == '\t' {
 			return ' '
@@ -82,22 +82,22 @@ func cell(s string, most int) string {
 	if utf8.RuneCountInString(s) > most {
 		s = string([]rune(s)[:most-1]) + "…"
 	}
-	return orDash(s)
+	return OrDash(s)
 }
 
-// noteWidth bounds texts in the last column.
-const noteWidth = 60
+// NoteWidth bounds texts in the last column.
+const NoteWidth = 60
 
-func orDash(s string) string {
+func OrDash(s string) string {
 	if s == "" {
 		return "-"
 	}
 	return s
 }
 
-func by(author string) string {
+func By(author string) string {
 	if author == "" {
 		return ""
 	}
-	return " by " + cell(author, 60)
+	return " by " + Text(author, 60)
 }
