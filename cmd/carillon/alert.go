@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -42,19 +43,19 @@ func newGetIncidentsCommand() *cobra.Command {
 		Use: "incidents", Short: "List incidents, newest first", Args: cobra.NoArgs,
 		Example: "  carillon get incidents\n  carillon get incidents --state all --group billing\n  carillon get incidents -o json | jq '.items[].summary'",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f := cmd.Flags()
 	f.StringVar(&state, "state", "open", "open (firing, acknowledged or snoozed), resolved or all")
 	f.StringVar(&rule, "rule", "", "only for this `rule`")
 	f.StringVarP(&group, "group", "g", "", "only for this executor `group`")
 	f.StringVar(&name, "job", "", "only for this `job`")
 	f.IntVar(&limit, "limit", 50, "maximum number of incidents to show, up to 1000")
-	complete(cmd, "state", "open", "firing", "acknowledged", "snoozed", "resolved", "all")
+	cli.Complete(cmd, "state", "open", "firing", "acknowledged", "snoozed", "resolved", "all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if state == "all" {
 			state = ""
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func newGetIncidentsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawIncidents(t, page.Items, time.Now()) })
+		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawIncidents(t, page.Items, time.Now()) })
 	}
 	return cmd
 }
@@ -95,9 +96,9 @@ func newGetIncidentCommand() *cobra.Command {
 		Use: "incident INCIDENT", Short: "Show an incident and its notifications", Args: cobra.ExactArgs(1),
 		Example: "  carillon get incident 1k7sk3t00abcdefgh",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func newGetIncidentCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), inc, func(t *draw.Table) { drawIncident(t, &inc) })
+		return r.Output.Show(cmd.OutOrStdout(), inc, func(t *draw.Table) { drawIncident(t, &inc) })
 	}
 	return cmd
 }
@@ -168,7 +169,7 @@ func newAlertAcknowledgeCommand() *cobra.Command {
 		Use: "acknowledge INCIDENT...", Aliases: []string{"ack"}, Short: "Acknowledge incidents and stop their reminders", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert acknowledge 1k7sk3t00abcdefgh --note 'disk is being cleared'",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&note, "note", "", "a note for others")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return eachIncident(r, cmd, args, "acknowledged", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
@@ -186,7 +187,7 @@ func newAlertSnoozeCommand() *cobra.Command {
 		Example: "  carillon alert snooze 1k7sk3t00abcdefgh --for 8h --note 'it can wait until tomorrow'\n" +
 			"  carillon alert snooze 1k7sk3t00abcdefgh --end",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f := cmd.Flags()
 	f.StringVar(&lasts, "for", "1h", "how long to snooze, such as 8h or 1d; at most 30d")
 	f.StringVar(&note, "note", "", "a note for others")
@@ -195,7 +196,7 @@ func newAlertSnoozeCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		d, err := job.ParseDuration(lasts)
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		done := "snoozed"
 		if end {
@@ -214,7 +215,7 @@ func newAlertResolveCommand() *cobra.Command {
 		Use: "resolve INCIDENT...", Short: "Resolve incidents; the next failure opens a new one", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert resolve 1k7sk3t00abcdefgh --note 'the job is gone'",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&note, "note", "", "why")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return eachIncident(r, cmd, args, "resolved", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
@@ -225,20 +226,20 @@ func newAlertResolveCommand() *cobra.Command {
 }
 
 // eachIncident does something with each incident, and shows those with which that worked.
-func eachIncident(r *remote, cmd *cobra.Command, ids []string, done string, do func(context.Context, *client.API, string) (client.Incident, error)) error {
-	api, err := r.api()
+func eachIncident(r *cli.Remote, cmd *cobra.Command, ids []string, done string, do func(context.Context, *client.API, string) (client.Incident, error)) error {
+	api, err := r.API()
 	if err != nil {
 		return err
 	}
 	list := []client.Incident{}
-	err = eachOf(ids, func(id string) error {
+	err = cli.Each(ids, func(id string) error {
 		inc, err := do(cmd.Context(), api, id)
 		if err == nil {
 			list = append(list, inc)
 		}
 		return err
 	})
-	return errors.Join(r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+	return errors.Join(r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 		for _, inc := range list {
 			t.Line("incident " + inc.ID + " is " + done + ": " + t.Cell(inc.Summary, draw.NoteWidth))
 		}
@@ -252,14 +253,14 @@ func newGetDeliveriesCommand() *cobra.Command {
 		Use: "deliveries", Short: "List notifications and their delivery state", Args: cobra.NoArgs,
 		Example: "  carillon get deliveries\n  carillon get deliveries --channel ops --state failed",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f := cmd.Flags()
 	f.StringVar(&channel, "channel", "", "only for this `channel`")
 	f.StringVar(&state, "state", "", "only in this `state`: waiting, sent, failed or dropped")
 	f.IntVar(&limit, "limit", 50, "maximum number to show, up to 1000")
-	complete(cmd, "state", "waiting", "sent", "failed", "dropped")
+	cli.Complete(cmd, "state", "waiting", "sent", "failed", "dropped")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -269,7 +270,7 @@ func newGetDeliveriesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no deliveries")
 				return
@@ -289,13 +290,13 @@ func newAlertTestCommand() *cobra.Command {
 		Use: "test CHANNEL...", Short: "Send a test message to channels", Args: cobra.MinimumNArgs(1),
 		Example: "  carillon alert test ops",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		return eachOf(args, func(channel string) error {
+		return cli.Each(args, func(channel string) error {
 			inc, err := client.Read[client.Incident](api.TestChannel(cmd.Context(), channel))
 			if err != nil {
 				return err
@@ -305,9 +306,9 @@ func newAlertTestCommand() *cobra.Command {
 				if len(inc.Deliveries) == 1 && inc.Deliveries[0].Reason != "" {
 					reason = inc.Deliveries[0].Reason
 				}
-				return exitWith(exitError, fmt.Errorf("channel %s: %s", channel, reason))
+				return cli.ExitWith(cli.ExitError, fmt.Errorf("channel %s: %s", channel, reason))
 			}
-			return r.output.show(cmd.OutOrStdout(), inc, func(t *draw.Table) {
+			return r.Output.Show(cmd.OutOrStdout(), inc, func(t *draw.Table) {
 				said := "test message accepted by channel " + channel
 				if a := inc.Deliveries[0].Answer; a != nil {
 					said += ": " + strings.TrimSpace(a.Status+" in "+a.Took.String())
@@ -327,7 +328,7 @@ func newAlertSilenceCommand() *cobra.Command {
 			"still open when the silence ends are sent then.",
 		Example: "  carillon alert silence --group billing --for 2h --reason 'we move the database'\n  carillon alert silence --for 15m",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f := cmd.Flags()
 	f.StringVar(&rule, "rule", "", "only for this `rule`")
 	f.StringVarP(&group, "group", "g", "", "only for this executor `group`")
@@ -340,9 +341,9 @@ func newAlertSilenceCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		d, err := job.ParseDuration(lasts)
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -352,16 +353,16 @@ func newAlertSilenceCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("silence " + s.ID + " lasts until " + draw.Instant(s.Until)) })
+		return r.Output.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("silence " + s.ID + " lasts until " + draw.Instant(s.Until)) })
 	}
 	return cmd
 }
 
 func newGetSilencesCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "silences", Short: "List silences", Args: cobra.NoArgs, Example: "  carillon get silences"}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -369,7 +370,7 @@ func newGetSilencesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no silences")
 				return
@@ -385,13 +386,13 @@ func newGetSilencesCommand() *cobra.Command {
 
 func newAlertUnsilenceCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "unsilence SILENCE...", Short: "End silences", Args: cobra.MinimumNArgs(1), Example: "  carillon alert unsilence 1k7sk3t00abcdefgh"}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		return eachOf(args, func(id string) error {
+		return cli.Each(args, func(id string) error {
 			if _, err := client.Read[client.None](api.EndSilence(cmd.Context(), id, nil)); err != nil {
 				return err
 			}

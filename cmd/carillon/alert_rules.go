@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -14,9 +15,9 @@ import (
 
 func newGetAlertRulesCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "alert-rules", Short: "List alert rules and their channels", Args: cobra.NoArgs, Example: "  carillon get alert-rules\n  carillon get alert-rules -o yaml"}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -24,7 +25,7 @@ func newGetAlertRulesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no rules")
 				return
@@ -102,9 +103,9 @@ func shownMatch(t *draw.Table, r *client.Alert) string {
 
 func newGetChannelsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "channels", Short: "List notification channels", Args: cobra.NoArgs, Example: "  carillon get channels"}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -112,7 +113,7 @@ func newGetChannelsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no channels")
 				return
@@ -140,18 +141,18 @@ func newAlertDeleteCommand() *cobra.Command {
 		Use: "delete rule|channel NAME...", Short: "Delete alert rules or channels", Args: cobra.MinimumNArgs(2),
 		Example: "  carillon alert delete rule nightly\n  carillon alert delete channel ops",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if args[0] != "rule" && args[0] != "channel" {
-			return usage(fmt.Errorf("%q must be rule or channel", args[0]))
+			return cli.Usage(fmt.Errorf("%q must be rule or channel", args[0]))
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		return eachOf(args[1:], func(name string) error {
+		return cli.Each(args[1:], func(name string) error {
 			if err := job.CheckSlug(args[0], name); err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			var err error
 			if args[0] == "rule" {
@@ -179,15 +180,15 @@ func newAlertSecretCommand() *cobra.Command {
 			"pagerduty needs routing_key. Secrets cannot be read back.",
 		Example: "  carillon alert secret ops url < webhook-url.txt\n  pass show mail | carillon alert secret mail password\n  carillon alert secret ops secret --delete",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&file, "from-file", "-", "read the value from this `file`; - is standard input")
 	cmd.Flags().BoolVar(&remove, "delete", false, "delete the secret")
 	cmd.MarkFlagsMutuallyExclusive("from-file", "delete")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("channel", args[0]), job.CheckSecretName("name", args[1])); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -198,7 +199,7 @@ func newAlertSecretCommand() *cobra.Command {
 			cmd.Printf("secret %s of channel %s deleted\n", args[1], args[0])
 			return nil
 		}
-		value, err := readSecret(cmd, file)
+		value, err := cli.ReadSecret(cmd, file)
 		if err != nil {
 			return err
 		}
@@ -206,7 +207,7 @@ func newAlertSecretCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line("secret " + args[1] + " of channel " + args[0] + " is set") })
+		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line("secret " + args[1] + " of channel " + args[0] + " is set") })
 	}
 	return cmd
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"carillon/internal/cli"
 )
 
 func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
@@ -34,7 +36,7 @@ func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
 	s.want("created  alert    failures\ncreated  channel  ops\ncreated  job      default/broken\n3 created\n", documents, "apply", "-f", "-")
 	s.want("unchanged  alert    failures\nunchanged  channel  ops\nunchanged  job      default/broken\n3 unchanged\n", documents, "apply", "-f", "-")
 	s.want("changed  alert  failures\n    + repeat: \"1h\"\n1 changed\n", "alert: failures\nrepeat: 1h\nmatch: {groups: [default]}\nchannels: [ops]\n", "apply", "-f", "-")
-	s.wantError(exitError, "carillon: stdin:2: channels[0] ", "alert: x\nchannels: [Nobody]\n", "apply", "-f", "-")
+	s.wantError(cli.ExitError, "carillon: stdin:2: channels[0] ", "alert: x\nchannels: [Nobody]\n", "apply", "-f", "-")
 	s.want("secret secret of channel ops is set\n", "s3cret\n", "alert", "secret", "ops", "secret")
 	s.want("CHANNEL  KIND     TO                      SECRETS  MISSING\nops      webhook  "+hook.URL+"  secret   -\n", "", "get", "channels")
 	if code, out, errOut := s.run("", "alert", "test", "ops"); code != 0 || !regexp.MustCompile(`^test message accepted by channel ops: 200 OK in \S+\n$`).MatchString(out) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/internal/manifest"
@@ -27,13 +28,13 @@ func newAlertTryCommand() *cobra.Command {
 			"  printf 'alert: nightly\\nwhen: {in_a_row: 3}\\nchannels: []\\n' | carillon alert try -f -",
 		Args: cobra.MaximumNArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read the rule from this `FILE`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if (file == "") == (len(args) == 0) {
-			return usage(errors.New("name either a rule or a file with --file"))
+			return cli.Usage(errors.New("name either a rule or a file with --file"))
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func newAlertTryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), trial, func(t *draw.Table) { drawTrial(t, &trial, time.Now()) })
+		return r.Output.Show(cmd.OutOrStdout(), trial, func(t *draw.Table) { drawTrial(t, &trial, time.Now()) })
 	}
 	return cmd
 }
@@ -65,7 +66,7 @@ func tryFile(cmd *cobra.Command, api *client.API, file string) (client.AlertTria
 		return client.AlertTrial{}, err
 	}
 	if len(docs) != 1 || docs[0].Kind != manifest.Alert {
-		return client.AlertTrial{}, usage(fmt.Errorf("%s must contain exactly one alert rule", file))
+		return client.AlertTrial{}, cli.Usage(fmt.Errorf("%s must contain exactly one alert rule", file))
 	}
 	return client.Read[client.AlertTrial](api.TryAlertWithBody(cmd.Context(), "application/json", bytes.NewReader(docs[0].JSON)))
 }

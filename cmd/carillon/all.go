@@ -4,11 +4,13 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
 )
 
 // allCommands returns the commands of every noun.
 func allCommands() []*cobra.Command {
-	get := newGetCommand(slices.Concat(jobGetCommands(), runGetCommands(), executorGetCommands(), clusterGetCommands(),
+	get := cli.NewGet(slices.Concat(jobGetCommands(), runGetCommands(), executorGetCommands(), clusterGetCommands(),
 		historyGetCommands(), alertGetCommands(), accessGetCommands())...)
 	return slices.Concat(
 		[]*cobra.Command{get},

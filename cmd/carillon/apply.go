@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/manifest"
 	"carillon/job"
@@ -37,21 +38,21 @@ func newApplyCommand() *cobra.Command {
 			"  printf 'job: ops/hello\\ntask: {shell: echo hello}\\n' | carillon apply -f -",
 		Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringArrayVarP(&o.files, "file", "f", nil, "`FILE`, folder or -; can be repeated")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change without changing it")
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs in the same groups that are not in the files")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before --prune deletes")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if len(o.files) == 0 {
-			return usage(errors.New("name a file, a folder, or - for standard input with -f"))
+			return cli.Usage(errors.New("name a file, a folder, or - for standard input with -f"))
 		}
 		docs, err := manifest.Read(o.files, cmd.InOrStdin())
 		if err != nil {
 			return err
 		}
 		if len(docs) == 0 {
-			return exitWith(exitError, fmt.Errorf("no documents in %s", strings.Join(o.files, ", ")))
+			return cli.ExitWith(cli.ExitError, fmt.Errorf("no documents in %s", strings.Join(o.files, ", ")))
 		}
 		return apply(r, cmd, docs, o)
 	}
@@ -59,8 +60,8 @@ func newApplyCommand() *cobra.Command {
 }
 
 // apply saves documents, and shows what changed.
-func apply(r *remote, cmd *cobra.Command, docs []manifest.Document, o applyOptions) error {
-	api, err := r.api()
+func apply(r *cli.Remote, cmd *cobra.Command, docs []manifest.Document, o applyOptions) error {
+	api, err := r.API()
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func apply(r *remote, cmd *cobra.Command, docs []manifest.Document, o applyOptio
 			return err
 		}
 	}
-	return r.output.show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { drawChanges(t, changes, o.dryRun) })
+	return r.Output.Show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { drawChanges(t, changes, o.dryRun) })
 }
 
 // applied is the answer of apply.
@@ -124,8 +125,8 @@ func (o applyOptions) confirm(cmd *cobra.Command, deletions []change) error {
 	for _, d := range deletions {
 		_, _ = fmt.Fprintln(out, "  "+d.Name)
 	}
-	if slices.Contains(o.files, "-") || !isTerminal(cmd.InOrStdin()) {
-		return usage(errors.New("--prune would delete jobs; confirm with --yes. Nothing was changed"))
+	if slices.Contains(o.files, "-") || !cli.IsTerminal(cmd.InOrStdin()) {
+		return cli.Usage(errors.New("--prune would delete jobs; confirm with --yes. Nothing was changed"))
 	}
-	return confirm(cmd, "Delete them?")
+	return cli.Confirm(cmd, "Delete them?")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -26,7 +27,7 @@ func newAuditLogCommand() *cobra.Command {
 			"  carillon audit-log --since 90d --export csv > changes.csv",
 		Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&user, "user", "u", "", "only changes by this `user`")
 	f.StringVar(&operation, "operation", "", "only this `operation` of the API, such as putJob")
@@ -35,28 +36,28 @@ func newAuditLogCommand() *cobra.Command {
 	f.StringVar(&since, "since", "", "only changes of the last `duration`, such as 24h or 30d")
 	f.IntVar(&limit, "limit", 50, "maximum number of entries to show")
 	f.StringVar(&export, "export", "", "stream all matching entries in this `format`: ndjson or csv")
-	complete(cmd, "export", "ndjson", "csv")
+	cli.Complete(cmd, "export", "ndjson", "csv")
 	cmd.MarkFlagsMutuallyExclusive("export", "limit")
 	cmd.MarkFlagsMutuallyExclusive("export", "output")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if limit < 1 {
-			return usage(errors.New("--limit must be at least 1"))
+			return cli.Usage(errors.New("--limit must be at least 1"))
 		}
 		p = client.ListAuditParams{User: client.Optional(user), Operation: client.Optional(operation), Object: client.Optional(object), Group: client.Optional(group)}
 		if since != "" {
-			d, err := parseSince(since)
+			d, err := cli.ParseSince(since)
 			if err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			from := time.Now().Add(-d).UTC().Truncate(time.Millisecond)
 			p.From = &from
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
 		if export != "" {
-			return exportTo(cmd, api, "/api/v1/audit/export", export, changesQuery(&p), func(h http.Header) {
+			return cli.ExportTo(cmd, api, "/api/v1/audit/export", export, cli.ChangesQuery(&p), func(h http.Header) {
 				// Without the header there is no gap, as with an instant that cannot be read.
 				since, _ := time.Parse(time.RFC3339, h.Get("Carillon-Since"))
 				asOf, _ := time.Parse(time.RFC3339, h.Get("Carillon-As-Of"))
@@ -68,7 +69,7 @@ func newAuditLogCommand() *cobra.Command {
 			return err
 		}
 		tellGaps(cmd, page.Since, page.AsOf)
-		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudit(t, page.Items) })
+		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudit(t, page.Items) })
 	}
 	return cmd
 }

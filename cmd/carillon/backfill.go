@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -17,7 +18,7 @@ import (
 
 // backfillOptions are the flags of backfill.
 type backfillOptions struct {
-	within         rangeFlags
+	within         cli.Range
 	only, note, id string
 	atOnce         int
 	dryRun, again  bool
@@ -40,10 +41,10 @@ func newBackfillCommand() *cobra.Command {
 			"  carillon backfill billing/report --list\n  carillon backfill billing/report --cancel hq3k7wz2ab",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	cmd.ValidArgsFunction = r.jobNames
+	r := cli.NewRemote(cmd)
+	cmd.ValidArgsFunction = r.JobNames
 	f := cmd.Flags()
-	o.within.add(f, "")
+	o.within.Add(f, "")
 	f.StringVar(&o.only, "only", string(outcome.OnlyMissed), "fires to run: missed, skipped, failed or all")
 	f.IntVar(&o.atOnce, "limit-at-once", 1, "maximum number of concurrent runs of the backfill")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show which fires would run without running them")
@@ -52,15 +53,15 @@ func newBackfillCommand() *cobra.Command {
 	f.StringVar(&o.id, "id", "", "the backfill's `id`; a second request with the same id changes nothing (default: a new one)")
 	f.BoolVar(&o.list, "list", false, "list the job's backfills and their progress")
 	f.StringVar(&o.cancel, "cancel", "", "cancel this `backfill`; runs that have started continue")
-	complete(cmd, "only", words[string](outcome.Onlys)...)
+	cli.Complete(cmd, "only", cli.Words[string](outcome.Onlys)...)
 	cmd.MarkFlagsMutuallyExclusive("list", "cancel", "from")
 	cmd.MarkFlagsMutuallyExclusive("list", "cancel", "since")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		name, err := jobName(args[0])
+		name, err := cli.JobName(args[0])
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -70,31 +71,31 @@ func newBackfillCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawBackfills(t, list.Items) })
+			return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawBackfills(t, list.Items) })
 		case o.cancel != "":
 			state, err := client.Read[client.Backfill](api.CancelBackfill(cmd.Context(), name.Group(), name.Short(), o.cancel, nil, client.Note{Note: o.note}))
 			if err != nil {
 				return err
 			}
-			return r.output.show(cmd.OutOrStdout(), state, func(t *draw.Table) { drawBackfills(t, []client.Backfill{state}) })
+			return r.Output.Show(cmd.OutOrStdout(), state, func(t *draw.Table) { drawBackfills(t, []client.Backfill{state}) })
 		}
 		result, err := o.begin(cmd.Context(), api, name)
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), result, func(t *draw.Table) { drawBackfill(t, name, result, o.dryRun) })
+		return r.Output.Show(cmd.OutOrStdout(), result, func(t *draw.Table) { drawBackfill(t, name, result, o.dryRun) })
 	}
 	return cmd
 }
 
 // begin asks for the backfill, or for what it would be.
 func (o *backfillOptions) begin(ctx context.Context, api *client.API, name job.Name) (client.BackfillResult, error) {
-	if o.within.from == "" && o.within.since == "" {
-		return client.BackfillResult{}, usage(errors.New("set the time range with --since or --from"))
+	if o.within.From == "" && o.within.Since == "" {
+		return client.BackfillResult{}, cli.Usage(errors.New("set the time range with --since or --from"))
 	}
-	from, to, err := o.within.read(time.Now())
+	from, to, err := o.within.Read(time.Now())
 	if err != nil {
-		return client.BackfillResult{}, usage(err)
+		return client.BackfillResult{}, cli.Usage(err)
 	}
 	return client.Read[client.BackfillResult](api.BackfillJob(ctx, name.Group(), name.Short(), nil, client.BackfillRequest{
 		From: from, To: to, Only: outcome.Only(o.only), AtOnce: o.atOnce, DryRun: o.dryRun, Again: o.again, Note: o.note, ID: o.id,

@@ -10,6 +10,8 @@ import (
 
 	"carillon/bus"
 	"carillon/internal/backup"
+	"carillon/internal/build"
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/job"
 )
@@ -55,7 +57,7 @@ func writeBackup(cmd *cobra.Command, conn *bus.Conn, file string) (entries int, 
 	if err != nil {
 		return 0, fmt.Errorf("write backup: %w", err)
 	}
-	entries, err = backup.Take(cmd.Context(), conn, f, version())
+	entries, err = backup.Take(cmd.Context(), conn, f, build.Version())
 	if err == nil {
 		err = f.Sync()
 	}
@@ -73,7 +75,7 @@ func newRestoreCommand() *cobra.Command {
 	var file string
 	var replicas int
 	var dryRun bool
-	output := asTable
+	output := cli.AsTable
 	cmd := &cobra.Command{
 		Use:   "restore -f FILE",
 		Short: "Restore the configuration from a backup",
@@ -100,7 +102,7 @@ func newRestoreCommand() *cobra.Command {
 }
 
 // restoreSystem brings a backup back, or shows what that would change.
-func restoreSystem(cmd *cobra.Command, o *operatorOptions, output format, file string, replicas int, dryRun bool) error {
+func restoreSystem(cmd *cobra.Command, o *operatorOptions, output cli.Format, file string, replicas int, dryRun bool) error {
 	in, err := os.Open(file) //nolint:gosec // the file that the person names
 	if err != nil {
 		return fmt.Errorf("read backup: %w", err)
@@ -124,7 +126,7 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output format, file s
 		if err != nil {
 			return err
 		}
-		return output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawDifferences(t, list) })
+		return output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawDifferences(t, list) })
 	}
 	assets := bus.Assets{Shards: f.Head.Shards, Replicas: replicas, Restoring: true}
 	if err = conn.Setup(ctx, assets); errors.Is(err, job.ErrConflict) { // it has another number of shards already

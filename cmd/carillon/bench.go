@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/job"
 )
 
@@ -135,7 +136,7 @@ func newBenchCommand() *cobra.Command {
 		if opts.instances > 0 {
 			sub.Flags().StringVar(&opts.route, "route", "any", "the jobs' `route`")
 			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
-			complete(sub, "route", words[string](job.Routes)...)
+			cli.Complete(sub, "route", cli.Words[string](job.Routes)...)
 		}
 		if b.name == "outage" {
 			sub.Flags().Lookup("for").Usage = "how long ClickHouse is away after all that has gathered"

@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/executor"
+	"carillon/internal/cli"
 	"carillon/job"
 )
 
@@ -19,7 +20,7 @@ import (
 // beside what the idle cluster takes, and events that go to the history.
 func benchBacklog(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 || o.runFor < time.Second {
-		return nil, usage(fmt.Errorf("--route must be one of %v, --instances at least 1, and --for at least 1s", job.Routes))
+		return nil, cli.Usage(fmt.Errorf("--route must be one of %v, --instances at least 1, and --for at least 1s", job.Routes))
 	}
 	w, err := newBenchWorld(ctx, 0)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/executor"
+	"carillon/internal/cli"
 	"carillon/job"
 )
 
@@ -27,7 +28,7 @@ const (
 // grows there too grows with time alone.
 func benchIsolation(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if o.jobs < 2 || o.runFor < 2*time.Second || o.instances < 1 || !slices.Contains(job.Routes, job.Route(o.route)) {
-		return nil, usage(fmt.Errorf("--jobs must be at least 2, --for at least 2s, --instances at least 1, and --route one of %v", job.Routes))
+		return nil, cli.Usage(fmt.Errorf("--jobs must be at least 2, --for at least 2s, --instances at least 1, and --route one of %v", job.Routes))
 	}
 	meter, err := startMeter(o.profile)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/internal/cli"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
@@ -18,7 +19,7 @@ import (
 // as it can.
 func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if o.rate < 1 || o.jobs < o.rate || o.runs < 1 || o.runFor < time.Second {
-		return nil, usage(errors.New("--rate and --runs must be at least 1, --jobs at least --rate, and --for at least 1s"))
+		return nil, cli.Usage(errors.New("--rate and --runs must be at least 1, --jobs at least --rate, and --for at least 1s"))
 	}
 	w, err := newStoreWorld(ctx)
 	if err != nil {

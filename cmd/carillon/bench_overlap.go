@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/executor"
+	"carillon/internal/cli"
 	"carillon/job"
 )
 
@@ -22,7 +23,7 @@ const (
 // one run at a time, and looks whether every fire gets its run, in order and alone.
 func benchOverlap(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if o.jobs < 1 || o.runFor < time.Second {
-		return nil, usage(errors.New("--jobs must be at least 1, and --for at least 1s"))
+		return nil, cli.Usage(errors.New("--jobs must be at least 1, and --for at least 1s"))
 	}
 	rate := o.rate
 	if rate == 0 {

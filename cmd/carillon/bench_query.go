@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/chserver"
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/job"
 	"carillon/job/runlog"
@@ -251,7 +252,7 @@ func (a *answers) draw(t *draw.Table) {
 func newQueryCommand() *cobra.Command {
 	var where string
 	var runs, lines, times int
-	output := asTable
+	output := cli.AsTable
 	cmd := &cobra.Command{
 		Use:   "query",
 		Short: "Measure lists, searches and reports on a history of a given size",
@@ -273,16 +274,16 @@ func newQueryCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("store", "clickhouse")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if runs < 1 || lines < 0 || times < 1 {
-			return usage(errors.New("--runs and --times must be 1 or more, and --lines not negative"))
+			return cli.Usage(errors.New("--runs and --times must be 1 or more, and --lines not negative"))
 		}
 		found, err := query(cmd.Context(), where, ownClickHouse, runs, lines, times)
 		if err != nil {
 			return fmt.Errorf("bench query: %w", err)
 		}
-		if output == asJSON {
+		if output == cli.AsJSON {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(found)
 		}
-		return output.show(cmd.OutOrStdout(), found, found.draw)
+		return output.Show(cmd.OutOrStdout(), found, found.draw)
 	}
 	return cmd
 }

@@ -12,6 +12,7 @@ import (
 
 	"carillon/bus"
 	"carillon/executor"
+	"carillon/internal/cli"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
@@ -29,7 +30,7 @@ const (
 // each, and takes the time until the last run is stored as succeeded.
 func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 {
-		return nil, usage(fmt.Errorf("--route must be one of %v, and --instances at least 1", job.Routes))
+		return nil, cli.Usage(fmt.Errorf("--route must be one of %v, and --instances at least 1", job.Routes))
 	}
 	w, err := newBenchWorld(ctx, 0)
 	if err != nil {

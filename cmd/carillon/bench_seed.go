@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -209,7 +210,7 @@ func newSeedCommand() *cobra.Command {
 	_ = cmd.MarkFlagRequired("store")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if jobs < 1 || runs < 1 || lines < 0 {
-			return usage(errors.New("--jobs and --runs must be 1 or more, and --lines not negative"))
+			return cli.Usage(errors.New("--jobs and --runs must be 1 or more, and --lines not negative"))
 		}
 		store, err := openSeeded(cmd.Context(), where)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -44,7 +45,7 @@ func (o *bulkOptions) settle(cmd *cobra.Command, verb, what string, n int) (goOn
 	if n != 1 {
 		what += "s"
 	}
-	err = confirm(cmd, fmt.Sprintf("%s %d %s?", verb, n, what))
+	err = cli.Confirm(cmd, fmt.Sprintf("%s %d %s?", verb, n, what))
 	return err == nil, err
 }
 
@@ -64,10 +65,10 @@ type bulk[K ~string, I any] struct {
 
 // change changes the things that keys name, or those of the filter once somebody has said
 // yes to it, and shows what became of each.
-func (b *bulk[K, I]) change(r *remote, cmd *cobra.Command, keys []K, o *bulkOptions) error {
+func (b *bulk[K, I]) change(r *cli.Remote, cmd *cobra.Command, keys []K, o *bulkOptions) error {
 	ctx := cmd.Context()
 	if len(keys) > 0 {
-		if o.named && isTerminal(cmd.InOrStdin()) {
+		if o.named && cli.IsTerminal(cmd.InOrStdin()) {
 			if goOn, err := o.settle(cmd, b.verb, b.what, len(keys)); err != nil || !goOn && !o.dryRun {
 				return err
 			}
@@ -143,7 +144,7 @@ func (b *bulk[K, I]) filtered() ([]I, error) {
 
 // showAll shows what became of things, or would, before failed ended it. The error joins
 // that and why some were refused.
-func (b *bulk[K, I]) showAll(r *remote, cmd *cobra.Command, items []I, dryRun bool, failed error) error {
+func (b *bulk[K, I]) showAll(r *cli.Remote, cmd *cobra.Command, items []I, dryRun bool, failed error) error {
 	if failed != nil && len(items) == 0 {
 		return failed
 	}
@@ -164,7 +165,7 @@ func (b *bulk[K, I]) showAll(r *remote, cmd *cobra.Command, items []I, dryRun bo
 			refused = append(refused, problem)
 		}
 	}
-	err := r.output.show(cmd.OutOrStdout(), shown, func(t *draw.Table) {
+	err := r.Output.Show(cmd.OutOrStdout(), shown, func(t *draw.Table) {
 		for _, line := range lines {
 			t.Line(line)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 	"errors"
@@ -21,7 +22,7 @@ func (c *jobChoice) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.group, "group", "", "jobs of this executor `group`")
 	cmd.Flags().StringVarP(&c.query, "query", "q", "", "jobs with this `text` in their name or description")
 	cmd.Flags().StringSliceVar(&c.last, "last", nil, "jobs whose last run has this `status`; can be repeated")
-	complete(cmd, "last", words[string](job.Statuses)...)
+	cli.Complete(cmd, "last", cli.Words[string](job.Statuses)...)
 	c.bulkOptions.flags(cmd)
 }
 
@@ -30,7 +31,7 @@ func (c *jobChoice) given() bool { return c.group != "" || c.query != "" || len(
 
 // args returns an error unless a command has the names of jobs, or a filter.
 func (c *jobChoice) args(_ *cobra.Command, args []string) error {
-	if exactlyOne(len(args) > 0, c.given()) {
+	if cli.ExactlyOne(len(args) > 0, c.given()) {
 		return nil
 	}
 	return errors.New("name jobs, or select them with a filter such as --group")
@@ -45,15 +46,15 @@ type jobDone struct {
 
 // changeJobs changes the jobs that args name, or those of the filter, and shows what became
 // of each: done is what is said of one that was changed.
-func changeJobs(r *remote, cmd *cobra.Command, args []string, c *jobChoice, b client.JobBulk, done string) error {
+func changeJobs(r *cli.Remote, cmd *cobra.Command, args []string, c *jobChoice, b client.JobBulk, done string) error {
 	names := make([]job.Name, len(args))
 	for i, arg := range args {
 		var err error
-		if names[i], err = jobName(arg); err != nil {
+		if names[i], err = cli.JobName(arg); err != nil {
 			return err
 		}
 	}
-	api, err := r.api()
+	api, err := r.API()
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func changeJobs(r *remote, cmd *cobra.Command, args []string, c *jobChoice, b cl
 		what: "job", verb: string(b.Action),
 		ask: func(names []job.Name, cursor string, dryRun bool) ([]client.JobBulkItem, string, error) {
 			if b.Jobs, b.Cursor, b.DryRun, b.Filter = names, cursor, dryRun, nil; len(names) == 0 {
-				b.Filter = &client.JobFilter{Group: c.group, Q: c.query, Last: words[job.Status](c.last)}
+				b.Filter = &client.JobFilter{Group: c.group, Q: c.query, Last: cli.Words[job.Status](c.last)}
 			}
 			answer, err := client.Read[client.JobBulkResult](api.ChangeJobs(cmd.Context(), nil, b))
 			return answer.Items, answer.Next, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -24,26 +25,26 @@ func (c *runChoice) flags(cmd *cobra.Command) {
 
 // args returns an error unless a command has the ids of runs, or a filter.
 func (c *runChoice) args(_ *cobra.Command, args []string) error {
-	if exactlyOne(len(args) > 0, c.given()) {
+	if cli.ExactlyOne(len(args) > 0, c.given()) {
 		return nil
 	}
 	return errors.New("name runs by id, or select them with a filter such as --job")
 }
 
 // changeRuns is changeJobs, of runs. line says what became of one.
-func changeRuns(r *remote, cmd *cobra.Command, args []string, c *runChoice, b client.RunBulk, line func(client.RunBulkItem) string) error {
+func changeRuns(r *cli.Remote, cmd *cobra.Command, args []string, c *runChoice, b client.RunBulk, line func(client.RunBulkItem) string) error {
 	ids := make([]job.RunID, len(args))
 	for i, arg := range args {
 		var err error
-		if ids[i], err = runID(arg); err != nil {
+		if ids[i], err = cli.RunID(arg); err != nil {
 			return err
 		}
 	}
 	filter, err := c.bulk(time.Now())
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
-	api, err := r.api()
+	api, err := r.API()
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func changeRuns(r *remote, cmd *cobra.Command, args []string, c *runChoice, b cl
 		},
 		// One that the history does not have yet it soon will.
 		again: func(item client.RunBulkItem) bool {
-			return item.Problem != nil && item.Problem.Code == "not_found" && time.Since(item.RunID.Time()).Abs() <= history
+			return item.Problem != nil && item.Problem.Code == "not_found" && time.Since(item.RunID.Time()).Abs() <= cli.HistoryDelay
 		},
 		show: func(item client.RunBulkItem, dryRun bool) (any, string) {
 			if dryRun {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"carillon/internal/cli"
 )
 
 func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
@@ -14,15 +16,15 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 	}
 	// A filter is asked about first; there is nobody here to ask.
 	s.want("default/broken paused (dry run)\ndefault/hello paused (dry run)\ndefault/quiet paused (dry run)\n", "", "pause", "--group", "default", "--dry-run")
-	s.wantError(exitUsage, "carillon: standard input is not a terminal; confirm with --yes. Nothing was changed\n", "", "pause", "--group", "default")
+	s.wantError(cli.ExitUsage, "carillon: standard input is not a terminal; confirm with --yes. Nothing was changed\n", "", "pause", "--group", "default")
 	s.want("default/quiet paused\n", "", "pause", "-q", "quiet", "--yes", "--note", "for now")
 	s.want("default/broken paused\ndefault/hello paused\n", "", "pause", "--group", "default", "--yes")
 	s.want("default/quiet unchanged\ndefault/hello unchanged\n", "", "pause", "default/quiet", "default/hello")
 	s.want("no jobs\n", "", "pause", "--group", "none", "--yes")
 	s.want("[\n  {\n    \"job\": \"default/broken\",\n    \"result\": \"resumed\"\n  },\n  {\n    \"job\": \"default/hello\",\n    \"result\": \"resumed\"\n  },\n  {\n    \"job\": \"default/quiet\",\n    \"result\": \"resumed\"\n  }\n]\n",
 		"", "resume", "--group", "default", "-y", "-o", "json")
-	s.wantError(exitNotFound, "carillon: default/none: not found: job default/none\n", "", "resume", "default/none", "default/quiet")
-	s.wantError(exitUsage, "carillon: name jobs, or use a filter such as --group, or --all\n", "", "pause", "default/quiet", "--group", "default")
+	s.wantError(cli.ExitNotFound, "carillon: default/none: not found: job default/none\n", "", "resume", "default/none", "default/quiet")
+	s.wantError(cli.ExitUsage, "carillon: name jobs, or use a filter such as --group, or --all\n", "", "pause", "default/quiet", "--group", "default")
 	for _, args := range [][]string{
 		{"pause", "--all", "--dry-run"},
 		{"delete", "--calendar", "holidays", "--dry-run"},
@@ -34,7 +36,7 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 		{"run", "default/hello", "default/quiet", "--wait"},
 		{"run", "default/hello", "--dry-run", "--params", "1"},
 	} {
-		if code, out, _ := s.run("", args...); code != exitUsage {
+		if code, out, _ := s.run("", args...); code != cli.ExitUsage {
 			t.Errorf("%s: exit code %d\n%s", args, code, out)
 		}
 	}
@@ -51,7 +53,7 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 	slices.Reverse(ids) // newest first
 	s.want("run "+ids[0]+" of default/broken, failed (dry run)\nrun "+ids[1]+" of default/broken, failed (dry run)\n", "", "mark", "--job", "default/broken", "--note", "seen to", "--dry-run")
 	s.want("run "+ids[0]+" marked as handled\nrun "+ids[1]+" marked as handled\n", "", "mark", "--job", "default/broken", "--note", "seen to", "--yes")
-	s.wantError(exitConflict, "carillon: "+ids[0]+": run "+ids[0]+" has ended already, as failed\n"+ids[1]+": run "+ids[1]+" has ended already, as failed\n", "", "cancel", ids[0], ids[1])
+	s.wantError(cli.ExitConflict, "carillon: "+ids[0]+": run "+ids[0]+" has ended already, as failed\n"+ids[1]+": run "+ids[1]+" has ended already, as failed\n", "", "cancel", ids[0], ids[1])
 	code, out, e := s.run("", "rerun", "--job", "default/broken", "--since", "1h", "--yes")
 	if lines := strings.Split(strings.TrimSpace(out), "\n"); code != 0 || len(lines) != 2 || !strings.HasSuffix(lines[0], "is a rerun of "+ids[0]) {
 		t.Errorf("exit code %d: %s%s", code, out, e)
@@ -67,7 +69,7 @@ func TestManyJobsAreRunAtOnce(t *testing.T) {
 	}
 	s.want("default/broken begun (dry run)\ndefault/hello begun (dry run)\ndefault/quiet begun (dry run)\n", "", "run", "--group", "default", "--dry-run")
 	s.want("default/hello begun (dry run)\n", "", "run", "default/hello", "--dry-run")
-	s.wantError(exitUsage, "carillon: standard input is not a terminal; confirm with --yes. Nothing was changed\n", "", "run", "--group", "default")
+	s.wantError(cli.ExitUsage, "carillon: standard input is not a terminal; confirm with --yes. Nothing was changed\n", "", "run", "--group", "default")
 	s.want("no runs\n", "", "get", "runs")
 
 	const id = `([0-9a-f]{8}-[0-9a-f-]{27})`
@@ -84,7 +86,7 @@ func TestManyJobsAreRunAtOnce(t *testing.T) {
 	// Those that are not there do not keep the others from being run.
 	code, out, e = s.run("", "run", "default/none", "default/quiet", "-o", "json")
 	if !regexp.MustCompile(`^\[\n  \{\n    "job": "default/quiet",\n    "result": "begun",\n    "run_id": "`+id+`"\n  \}\n\]\n$`).MatchString(out) ||
-		code != exitNotFound || !strings.Contains(e, "default/none: not found: job default/none") {
+		code != cli.ExitNotFound || !strings.Contains(e, "default/none: not found: job default/none") {
 		t.Errorf("exit code %d: %s%s", code, out, e)
 	}
 	code, out, e = s.run("", "run", "-q", "quiet", "-y")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"carillon/internal/cli"
 )
 
 func TestACalendarFileIsImportedAfterALook(t *testing.T) {
@@ -54,9 +56,9 @@ func TestACalendarFileIsImportedAfterALook(t *testing.T) {
 	s.want(fmt.Sprintf("calendar: closed\ndescription: Closed\nzone: Europe/Berlin\ndates:\n  - \"%d-07-04\"\n", year), "", "import", "calendar", second, "--name", "closed", "-o", "yaml")
 
 	bad := file("c.ics", xmas, event("DTSTART;VALUE=DATE:20200101", "RRULE:FREQ=SECONDLY"))
-	s.wantError(exitError, "carillon: "+bad+": line 11 has a rule with FREQ=SECONDLY, which is not understood\nnothing was changed", "", "import", "calendar", bad, "--name", "closed")
-	s.wantError(exitUsage, "carillon: set the name of the calendar with --name", "", "import", "calendar", bad)
-	s.wantError(exitUsage, "carillon: --years 0 must be at least 1", "", "import", "calendar", bad, "--name", "x", "--years", "0")
+	s.wantError(cli.ExitError, "carillon: "+bad+": line 11 has a rule with FREQ=SECONDLY, which is not understood\nnothing was changed", "", "import", "calendar", bad, "--name", "closed")
+	s.wantError(cli.ExitUsage, "carillon: set the name of the calendar with --name", "", "import", "calendar", bad)
+	s.wantError(cli.ExitUsage, "carillon: --years 0 must be at least 1", "", "import", "calendar", bad, "--name", "x", "--years", "0")
 
 	out := filepath.Join(t.TempDir(), "d.zip")
 	code, told, e := s.run("", "diagnostics", "--out", out)
@@ -64,5 +66,5 @@ func TestACalendarFileIsImportedAfterALook(t *testing.T) {
 	if code != 0 || err != nil || !strings.HasPrefix(string(data), "PK") || told != fmt.Sprintf("%s written, %d bytes\n", out, len(data)) {
 		t.Errorf("exit code %d, %v: %s%s", code, err, told, e)
 	}
-	s.wantError(exitError, "carillon: write diagnostics: open "+out, "", "diagnostics", "--out", out) // what is there is not written over
+	s.wantError(cli.ExitError, "carillon: write diagnostics: open "+out, "", "diagnostics", "--out", out) // what is there is not written over
 }

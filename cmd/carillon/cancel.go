@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 
@@ -19,7 +20,7 @@ func newCancelCommand() *cobra.Command {
 			"  carillon cancel --job ops/backup --status pending --dry-run",
 		Args: c.args,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&reason, "reason", "", "the reason, for the audit log")
 	c.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

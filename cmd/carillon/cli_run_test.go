@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/cli"
 )
 
 func TestJobsAreAppliedRunAndRead(t *testing.T) {
@@ -34,7 +36,7 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 		Status   string `json:"status"`
 		ExitCode int    `json:"exit_code"`
 	}
-	if err := json.Unmarshal([]byte(out), &run); err != nil || code != exitRunFailed || run.Status != "failed" || run.ExitCode != 3 {
+	if err := json.Unmarshal([]byte(out), &run); err != nil || code != cli.ExitRunFailed || run.Status != "failed" || run.ExitCode != 3 {
 		t.Errorf("exit code %d: %s, %v", code, out, err)
 	}
 	if code, out, _ := s.run("", "logs", run.RunID, "-f", "--tail", "5"); code != 0 || !strings.HasPrefix(out, "oh\n") {
@@ -49,7 +51,7 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 	if code, out, _ := s.run("", "get", "runs", "--status", "failed,lost", "--since", "1h"); code != 0 || strings.Count(out, "\n") != 2 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	s.wantError(exitConflict, "carillon: run "+run.RunID+" has ended already, as failed\n", "", "cancel", run.RunID)
+	s.wantError(cli.ExitConflict, "carillon: run "+run.RunID+" has ended already, as failed\n", "", "cancel", run.RunID)
 
 	s.want("default/hello paused\n", "", "pause", "default/hello", "--note", "for now")
 	s.want("default/hello resumed\n", "", "resume", "default/hello")
@@ -61,8 +63,8 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 	}
 	s.want("all jobs resumed\n", "", "resume", "--all")
 	s.want("default/hello deleted\n", "", "delete", "default/hello")
-	s.wantError(exitNotFound, "carillon: not found", "", "delete", "default/hello")
-	s.wantError(exitNotFound, "carillon: not found: job default/other has not run yet\n", "", "logs", "default/other")
+	s.wantError(cli.ExitNotFound, "carillon: not found", "", "delete", "default/hello")
+	s.wantError(cli.ExitNotFound, "carillon: not found: job default/other has not run yet\n", "", "logs", "default/other")
 }
 
 func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
@@ -82,8 +84,8 @@ func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
 		}
 		return run
 	}
-	first := ended(exitRunFailed, "run", "default/pick", "--params", `{"code":4}`)
-	again := ended(exitRunFailed, "rerun", first.RunID)
+	first := ended(cli.ExitRunFailed, "run", "default/pick", "--params", `{"code":4}`)
+	again := ended(cli.ExitRunFailed, "rerun", first.RunID)
 	if again.ExitCode != 4 || again.Cause != "retry" || again.FireTime != first.FireTime {
 		t.Errorf("%+v is done again as %+v", first, again)
 	}
@@ -97,8 +99,8 @@ func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
 	if _, out, _ := s.run("", "get", "run", again.RunID); !strings.Contains(out, "rerun of  "+first.RunID) || !strings.Contains(out, `{"code":4}`) {
 		t.Errorf("the run does not say which it does again: %s", out)
 	}
-	s.wantError(exitUsage, "carillon: --param code must be KEY=VALUE", "", "rerun", first.RunID, "--param", "code")
+	s.wantError(cli.ExitUsage, "carillon: --param code must be KEY=VALUE", "", "rerun", first.RunID, "--param", "code")
 
 	s.want("run "+first.RunID+" marked as succeeded\n", "", "mark", first.RunID, "--as", "succeeded", "--note", "done by hand")
-	s.wantError(exitUsage, "carillon: as \"lost\" must be one of [handled succeeded none]\nSee \"carillon mark --help\".\n", "", "mark", first.RunID, "--as", "lost", "--note", "x")
+	s.wantError(cli.ExitUsage, "carillon: as \"lost\" must be one of [handled succeeded none]\nSee \"carillon mark --help\".\n", "", "mark", first.RunID, "--as", "lost", "--note", "x")
 }

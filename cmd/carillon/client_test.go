@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/cli"
 )
 
 func TestNothingIsHalfApplied(t *testing.T) {
@@ -19,7 +21,7 @@ func TestNothingIsHalfApplied(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.wantError(exitError, "carillon: "+bad+":4: schedule.cron \"0 25 * * *\": hour \"25\" must be a number from 0 to 23\n"+bad+":5: timeout -5s must be between 0 (no limit) and 720h\n", "", "apply", "-f", good, "-f", bad)
+	s.wantError(cli.ExitError, "carillon: "+bad+":4: schedule.cron \"0 25 * * *\": hour \"25\" must be a number from 0 to 23\n"+bad+":5: timeout -5s must be between 0 (no limit) and 720h\n", "", "apply", "-f", good, "-f", bad)
 	_, _, errOut := s.run("", "apply", "-f", dir)
 	for _, part := range []string{bad + ":11: dates[1] ", "\nnothing was changed\n"} {
 		if !strings.Contains(errOut, part) {
@@ -36,13 +38,13 @@ const lonely = "    warning: job is in group a, which has no executor; its runs 
 func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing.T) {
 	s := newTerminal(t)
 	task := "task: {shell: x}\n"
-	s.wantError(exitError, "carillon: stdin:2: children lead back to the job itself: a/one → a/two → a/one\n"+
+	s.wantError(cli.ExitError, "carillon: stdin:2: children lead back to the job itself: a/one → a/two → a/one\n"+
 		"stdin:6: children lead back to the job itself: a/two → a/one → a/two\nnothing was changed\n",
 		"job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\nchildren: [a/one]\n"+task, "apply", "-f", "-")
 	s.want("no jobs\n", "", "get", "jobs")
 
 	s.want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"2 created\n", "job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\n"+task, "apply", "-f", "-")
-	s.wantError(exitError, "carillon: stdin:2: children lead back to the job itself: a/three → a/one → a/two → a/three\n"+
+	s.wantError(cli.ExitError, "carillon: stdin:2: children lead back to the job itself: a/three → a/one → a/two → a/three\n"+
 		"stdin:6: children lead back to the job itself: a/two → a/three → a/one → a/two\nnothing was changed\n",
 		"job: a/three\nchildren: [a/one]\n"+task+"---\njob: a/two\nchildren: [a/three]\n"+task, "apply", "-f", "-")
 	s.want("created  job  a/four\n"+lonely+"    warning: children[0].job \"a/typo\" is no job: its run is skipped until there is one\n"+
@@ -56,7 +58,7 @@ func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
 	three := "job: a/one\ntask: {shell: x}\n---\njob: a/two\ntask: {shell: x}\n---\njob: b/three\ntask: {shell: x}\n"
 	one := "job: a/one\ntask: {shell: x}\n"
 	s.want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"created  job  b/three\n"+strings.Replace(lonely, "group a", "group b", 1)+"3 created\n", three, "apply", "-f", "-")
-	s.wantError(exitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; confirm with --yes. Nothing was changed", one, "apply", "-f", "-", "--prune")
+	s.wantError(cli.ExitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; confirm with --yes. Nothing was changed", one, "apply", "-f", "-", "--prune")
 	s.want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged (dry run: nothing was saved)\n", one, "apply", "-f", "-", "--prune", "--dry-run")
 	s.want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged\n", one, "apply", "-f", "-", "--prune", "--yes")
 	s.want("unchanged  job  a/one\n"+lonely+"1 unchanged\n", one, "apply", "-f", "-", "--prune")
@@ -71,11 +73,11 @@ func TestTheCrontabOfTheExamplesDoesItsWork(t *testing.T) {
 	t.Setenv("CARILLON_EXAMPLE_DATA", data)
 	args := []string{"import", "crontab", "../../examples/crontab", "--dir", "../../examples", "--zone", "Europe/Berlin"}
 	code, out, errOut := s.run("", args...)
-	if code != exitError || errOut != "carillon: broken and left out: line 34\n" ||
+	if code != cli.ExitError || errOut != "carillon: broken and left out: line 34\n" ||
 		!strings.HasSuffix(out, "\n7 jobs, 4 settings, 2 skipped, 1 broken; group default, zone Europe/Berlin\n") {
 		t.Errorf("exit code %d: %s%s", code, errOut, out)
 	}
-	if code, out, _ := s.run("", args...); code != exitError || strings.Count(out, " unchanged ") != 7 {
+	if code, out, _ := s.run("", args...); code != cli.ExitError || strings.Count(out, " unchanged ") != 7 {
 		t.Errorf("the second time: exit code %d: %s", code, out)
 	}
 	for _, name := range []string{"rotate-logs", "backup", "backup-verify", "certificates", "disk-report", "note", "ls"} {
@@ -96,7 +98,7 @@ func TestADumpOfXXLJobIsImportedAndLeavesAloneWhatOthersEdited(t *testing.T) {
 	f := func(sum string, more ...string) {
 		t.Helper()
 		code, out, errOut := s.run("", append(args, more...)...)
-		if code != exitError || !strings.HasSuffix(out, "\n"+sum+"\n") {
+		if code != cli.ExitError || !strings.HasSuffix(out, "\n"+sum+"\n") {
 			t.Errorf("%q: exit code %d: %s%s", more, code, errOut, out)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"carillon/internal/cli"
 )
 
 // commandOf says how each operation of the API is used from the command line: by which
@@ -113,7 +115,7 @@ func sources(t *testing.T) string {
 }
 
 func TestTheCommandLineCanDoAllThatTheAPICan(t *testing.T) {
-	root, code, ids := newRoot(commands()...), sources(t), operations(t)
+	root, code, ids := cli.NewRoot(commands()...), sources(t), operations(t)
 	if len(ids) < 100 {
 		t.Fatalf("the contract has %d operations", len(ids))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -21,30 +22,30 @@ func newDeleteCommand() *cobra.Command {
 			"deleted when no job refers to it.",
 		Example: "  carillon delete ops/old-report\n  carillon delete ops/a ops/b\n  carillon delete --group retired --dry-run\n  carillon delete --calendar holidays",
 		Args: func(_ *cobra.Command, args []string) error {
-			if exactlyOne(len(calendars) > 0, len(args) > 0, c.given()) {
+			if cli.ExactlyOne(len(calendars) > 0, len(args) > 0, c.given()) {
 				return nil
 			}
 			return errors.New("name jobs, or use a filter such as --group, or --calendar")
 		},
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	c.flags(cmd)
 	c.named = true
 	cmd.Flags().StringSliceVar(&calendars, "calendar", nil, "delete this `calendar`; can be repeated")
 	cmd.MarkFlagsMutuallyExclusive("calendar", "dry-run")
-	cmd.ValidArgsFunction = r.jobNames
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(calendars) > 0 {
-			api, err := r.api()
+			api, err := r.API()
 			if err != nil {
 				return err
 			}
-			if isTerminal(cmd.InOrStdin()) {
+			if cli.IsTerminal(cmd.InOrStdin()) {
 				if goOn, err := c.settle(cmd, "delete", "calendar", len(calendars)); !goOn {
 					return err
 				}
 			}
-			return eachOf(calendars, func(name string) error {
+			return cli.Each(calendars, func(name string) error {
 				if _, err := client.Read[client.None](api.DeleteCalendar(cmd.Context(), name, nil)); err != nil {
 					return err
 				}
@@ -82,13 +83,13 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 	cmd := &cobra.Command{
 		Use: verb + " JOB... | --group GROUP | --query TEXT | --all", Short: short, Long: long, Example: example,
 		Args: func(_ *cobra.Command, args []string) error {
-			if exactlyOne(all, len(args) > 0, c.given()) {
+			if cli.ExactlyOne(all, len(args) > 0, c.given()) {
 				return nil
 			}
 			return errors.New("name jobs, or use a filter such as --group, or --all")
 		},
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all jobs, with one switch")
 	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log")
 	c.flags(cmd)
@@ -96,11 +97,11 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 		until.flags(cmd)
 	}
 	cmd.MarkFlagsMutuallyExclusive("all", "dry-run")
-	cmd.ValidArgsFunction = r.jobNames
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		until, err := until.at(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		if all {
 			return setHold(r, cmd, client.HoldRequest{Paused: pause, Until: until, Note: note})
@@ -122,7 +123,7 @@ type pauseEnd struct {
 
 func (p *pauseEnd) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.until, "until", "", "resume automatically at this `time` (RFC 3339)")
-	cmd.Flags().Var(optionalDurationFlag(&p.after), "for", "resume automatically after this long")
+	cmd.Flags().Var(cli.OptionalDuration(&p.after), "for", "resume automatically after this long")
 	cmd.MarkFlagsMutuallyExclusive("until", "for")
 }
 
@@ -130,7 +131,7 @@ func (p *pauseEnd) flags(cmd *cobra.Command) {
 func (p *pauseEnd) at(now time.Time) (until time.Time, err error) {
 	switch {
 	case p.until != "":
-		return parseInstant("--until", p.until)
+		return cli.ParseInstant("--until", p.until)
 	case p.after > 0:
 		return now.Add(p.after).UTC().Truncate(time.Millisecond), nil
 	default:
@@ -139,18 +140,18 @@ func (p *pauseEnd) at(now time.Time) (until time.Time, err error) {
 }
 
 // setHold turns the switch for everything.
-func setHold(r *remote, cmd *cobra.Command, h client.HoldRequest) error {
-	api, err := r.api()
+func setHold(r *cli.Remote, cmd *cobra.Command, h client.HoldRequest) error {
+	api, err := r.API()
 	if err != nil {
 		return err
 	}
-	now, err := client.Again(cmd.Context(), r.again, func() (client.Hold, error) { // turned twice, it is as it is after once
+	now, err := client.Again(cmd.Context(), r.Again, func() (client.Hold, error) { // turned twice, it is as it is after once
 		return client.Read[client.Hold](api.SetHold(cmd.Context(), nil, h))
 	})
 	if err != nil {
 		return err
 	}
-	return r.output.show(cmd.OutOrStdout(), now, func(t *draw.Table) {
+	return r.Output.Show(cmd.OutOrStdout(), now, func(t *draw.Table) {
 		if drawHold(t, now); !now.Paused {
 			t.Line("all jobs resumed")
 		}

@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
+	"carillon/internal/keyfile"
 	"carillon/job"
 )
 
@@ -34,7 +36,7 @@ func seedFlag(f *pflag.FlagSet, to *string) {
 }
 
 // handOut shows a credential, with its seed unless that goes to a file.
-func handOut(r *remote, cmd *cobra.Command, made client.NewCredential, file string) error {
+func handOut(r *cli.Remote, cmd *cobra.Command, made client.NewCredential, file string) error {
 	if file != "" {
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the file that the person names
 		if err == nil {
@@ -46,7 +48,7 @@ func handOut(r *remote, cmd *cobra.Command, made client.NewCredential, file stri
 		}
 		made.Seed = ""
 	}
-	return r.output.show(cmd.OutOrStdout(), made, func(t *draw.Table) {
+	return r.Output.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
 		t.Row("credential", made.Credential.ID)
 		t.Row("name", made.Credential.Name)
 		t.Row("group", made.Credential.Group)
@@ -81,21 +83,21 @@ func newCredentialCreateCommand() *cobra.Command {
 		Use:   "create NAME",
 		Short: "Create a credential and show its seed once",
 		Long: "Create a credential for the executors of a group. The name says where or what it is used for. Pass\n" +
-			"the seed to executors with --credential or " + credentialVariable + ". Any number of instances can\n" +
+			"the seed to executors with --credential or " + keyfile.CredentialVariable + ". Any number of instances can\n" +
 			"share a credential.",
 		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon executor -g billing --credential billing.seed --nats tls://n1:4222\n" +
 			"  carillon credential create contractor -g billing --expires-in 30d",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	groupFlag(cmd, &group)
+	r := cli.NewRemote(cmd)
+	cli.GroupFlag(cmd, &group)
 	seedFlag(cmd.Flags(), &file)
-	cmd.Flags().Var(optionalDurationFlag(&life), "expires-in", "how long it is valid, such as 90d (default: until it is revoked)")
+	cmd.Flags().Var(cli.OptionalDuration(&life), "expires-in", "how long it is valid, such as 90d (default: until it is revoked)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -122,17 +124,17 @@ func isNew(file string) error {
 
 func newGetCredentialsCommand() *cobra.Command {
 	var group string
-	cmd := newListCommand(&cobra.Command{
+	cmd := cli.NewList(&cobra.Command{
 		Use:     "credentials",
 		Short:   "List the credentials of a group",
 		Example: "  carillon get credentials -g billing",
 	}, func(ctx context.Context, api *client.API) (client.CredentialList, error) {
 		if err := job.CheckSlug("group", group); err != nil {
-			return client.CredentialList{}, usage(err)
+			return client.CredentialList{}, cli.Usage(err)
 		}
 		return client.Read[client.CredentialList](api.ListCredentials(ctx, group))
 	}, drawCredentials)
-	groupFlag(cmd, &group)
+	cli.GroupFlag(cmd, &group)
 	return cmd
 }
 
@@ -159,15 +161,15 @@ func newCredentialRotateCommand() *cobra.Command {
 		Example: "  carillon credential rotate cx4hq2m7zk3wd5t -g billing --file new.seed --overlap 1h",
 		Args:    cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	groupFlag(cmd, &group)
+	r := cli.NewRemote(cmd)
+	cli.GroupFlag(cmd, &group)
 	seedFlag(cmd.Flags(), &file)
-	cmd.Flags().Var(optionalDurationFlag(&overlap), "overlap", "how long the old credential stays valid, at most 30d; 0s revokes it now")
+	cmd.Flags().Var(cli.OptionalDuration(&overlap), "overlap", "how long the old credential stays valid, at most 30d; 0s revokes it now")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -188,17 +190,17 @@ func newCredentialRevokeCommand() *cobra.Command {
 		Example: "  carillon credential revoke cx4hq2m7zk3wd5t -g billing",
 		Args:    cobra.MinimumNArgs(1),
 	}
-	r := newRemote(cmd)
-	groupFlag(cmd, &group)
+	r := cli.NewRemote(cmd)
+	cli.GroupFlag(cmd, &group)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := job.CheckSlug("group", group); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		return eachOf(args, func(id string) error {
+		return cli.Each(args, func(id string) error {
 			if _, err := client.Read[client.None](api.RevokeCredential(cmd.Context(), group, id, nil)); err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -42,10 +43,10 @@ func newGetDeadLettersCommand() *cobra.Command {
 		Use: "dead-letters", Short: "List refused messages with their reasons, newest first", Args: cobra.NoArgs,
 		Example: "  carillon get dead-letters\n  carillon get dead-letters --limit 0 -o json",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to show; 0 shows all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func newGetDeadLettersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) {
 			if len(page.Items) == 0 {
 				t.Line("no dead letters")
 				return
@@ -75,13 +76,13 @@ func newGetDeadLetterCommand() *cobra.Command {
 		Use: "dead-letter LETTER", Short: "Show a refused message", Args: cobra.ExactArgs(1),
 		Example: "  carillon get dead-letter 17\n  carillon get dead-letter 17 -o json",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		seq, err := letterNumber(args[0])
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func newGetDeadLetterCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), l, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), l, func(t *draw.Table) {
 			t.Row("refused", draw.Instant(l.At))
 			t.Row("stream", l.Stream)
 			t.Row("subject", t.Cell(l.Subject, 200))
@@ -113,11 +114,11 @@ func newDeadLetterEachCommand(verb, short, long string, do func(context.Context,
 		Use: verb + " LETTER... | --all", Short: short, Long: long,
 		Example: "  carillon dead-letter " + verb + " 17 18\n  carillon dead-letter " + verb + " --all",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all present dead letters")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if all == (len(args) > 0) {
-			return usage(errors.New("name dead letters by number, or use --all"))
+			return cli.Usage(errors.New("name dead letters by number, or use --all"))
 		}
 		var letters []uint64
 		for _, arg := range args {
@@ -127,7 +128,7 @@ func newDeadLetterEachCommand(verb, short, long string, do func(context.Context,
 			}
 			letters = append(letters, seq)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func newDeadLetterEachCommand(verb, short, long string, do func(context.Context,
 func letterNumber(arg string) (uint64, error) {
 	seq, err := strconv.ParseUint(arg, 10, 64)
 	if err != nil || seq == 0 {
-		return 0, usage(fmt.Errorf("%q must be the number of a dead letter, as \"carillon get dead-letters\" shows it", arg))
+		return 0, cli.Usage(fmt.Errorf("%q must be the number of a dead letter, as \"carillon get dead-letters\" shows it", arg))
 	}
 	return seq, nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"carillon/internal/cli"
 )
 
 // typed returns a terminal at which somebody has typed text.
@@ -41,10 +43,10 @@ func TestDeleteAsksAtATerminal(t *testing.T) {
 	del := func(in *os.File, args ...string) (code int, said string) {
 		t.Helper()
 		var out, errOut strings.Builder
-		code = execute(t.Context(), newRoot(jobCommands()...), append([]string{"delete", "--server", s.server}, args...), in, &out, &errOut)
+		code = cli.Execute(t.Context(), cli.NewRoot(jobCommands()...), append([]string{"delete", "--server", s.server}, args...), in, &out, &errOut)
 		return code, out.String() + errOut.String()
 	}
-	if code, said := del(typed(t, "n\n"), "default/a"); code != exitError || said != "delete 1 job? [y/N] carillon: nothing was changed\n" {
+	if code, said := del(typed(t, "n\n"), "default/a"); code != cli.ExitError || said != "delete 1 job? [y/N] carillon: nothing was changed\n" {
 		t.Errorf("who says no: exit code %d: %s", code, said)
 	}
 	if code, said := del(typed(t, ""), "default/a", "--dry-run"); code != 0 || said != "default/a deleted (dry run)\n" {
@@ -53,7 +55,7 @@ func TestDeleteAsksAtATerminal(t *testing.T) {
 	if code, said := del(typed(t, "y\n"), "default/a"); code != 0 || said != "default/a deleted\ndelete 1 job? [y/N] " {
 		t.Errorf("who says yes: exit code %d: %s", code, said)
 	}
-	if code, said := del(typed(t, "n\n"), "--calendar", "none"); code != exitError || !strings.HasPrefix(said, "delete 1 calendar? ") {
+	if code, said := del(typed(t, "n\n"), "--calendar", "none"); code != cli.ExitError || !strings.HasPrefix(said, "delete 1 calendar? ") {
 		t.Errorf("of a calendar: exit code %d: %s", code, said)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/embedded"
 	"carillon/executor"
+	"carillon/internal/build"
 	"carillon/internal/chserver"
 	"carillon/internal/manifest"
 	"carillon/internal/seal"
@@ -217,7 +218,7 @@ func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, metrics prometheus
 	// Everything ends with the process, so nobody would take over what it gives back
 	// late: it stops quickly.
 	e, err := executor.New(conn, executor.Config{
-		Group: devGroup, Instance: "dev", Slots: o.slots, Version: version(), Logger: log.With("component", "executor"),
+		Group: devGroup, Instance: "dev", Slots: o.slots, Version: build.Version(), Logger: log.With("component", "executor"),
 		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(), Registerer: metrics, Tracer: o.tracer,
 	})
 	if err != nil {

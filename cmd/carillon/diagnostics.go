@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/client"
 )
 
@@ -27,10 +28,10 @@ func newDiagnosticsCommand() *cobra.Command {
 		Example: "  carillon diagnostics\n  carillon diagnostics --out report.zip",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, which must not exist; - for standard output (default: a name from the server, in this folder)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}

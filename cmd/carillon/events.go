@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/client"
 )
 
@@ -24,16 +25,16 @@ func newEventsCommand() *cobra.Command {
 		Example: "  carillon events\n  carillon events --topic runs,alerts | while read -r line; do …; done",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringSliceVar(&topics, "topic", nil, "only this `topic`; can be repeated: "+strings.Join(eventTopics, ", "))
-	complete(cmd, "topic", eventTopics...)
+	cli.Complete(cmd, "topic", eventTopics...)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for _, t := range topics {
 			if !slices.Contains(eventTopics, t) {
-				return usage(fmt.Errorf("--topic %q must be one of %s", t, strings.Join(eventTopics, ", ")))
+				return cli.Usage(fmt.Errorf("--topic %q must be one of %s", t, strings.Join(eventTopics, ", ")))
 			}
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,9 @@ import (
 
 	"carillon/bus"
 	"carillon/executor"
+	"carillon/internal/build"
+	"carillon/internal/cli"
+	"carillon/internal/keyfile"
 	"carillon/job"
 )
 
@@ -53,12 +56,12 @@ func newExecutorCommand() *cobra.Command {
 	o.runnerOptions.flags(f)
 	o.monitorOptions.flags(f)
 	f.StringVarP(&o.group, "group", "g", "", "run the jobs of this executor `group`")
-	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+credentialVariable+")")
+	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+keyfile.CredentialVariable+")")
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
 	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs")
 	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, that jobs can require; can be repeated")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor waits for its runs")
-	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+secretKeyVariable+")")
+	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+keyfile.SecretKeyVariable+")")
 	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "maximum number of log `lines` per attempt; further lines are counted and dropped")
 	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "maximum number of log `bytes` per attempt")
 	f.StringVar(&o.spool, "spool", "", "keep results and logs in this `folder` while NATS is away, and report them after a restart; each executor\nneeds its own (default: keep them in memory only)")
@@ -84,13 +87,13 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	}
 	labels, err := job.ParseLabels(o.labels)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
-	key, err := keyFrom(o.secretKey, secretKeyVariable)
+	key, err := keyfile.Read(o.secretKey, keyfile.SecretKeyVariable)
 	if err != nil {
 		return err
 	}
-	if o.Key, err = keyFrom(o.credential, credentialVariable); err != nil {
+	if o.Key, err = keyfile.Read(o.credential, keyfile.CredentialVariable); err != nil {
 		return err
 	}
 	o.Name, o.Logger, o.Inbox = "carillon executor "+o.group, log, bus.ExecutorInbox(o.group)
@@ -106,7 +109,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	}
 	defer endTraces(cmd.Context())
 	e, err := executor.New(conn, executor.Config{
-		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: version(), Logger: log.With("component", "executor"),
+		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: build.Version(), Logger: log.With("component", "executor"),
 		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes, Registerer: reg, Tracer: tracer,
 	})
 	if err != nil {

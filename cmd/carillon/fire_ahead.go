@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 	"context"
@@ -18,7 +19,7 @@ const nextFireWord = "next"
 
 func (f *fireAhead) flag(cmd *cobra.Command, name, help string) {
 	cmd.Flags().StringVar(&f.text, name, "", help)
-	complete(cmd, name, nextFireWord)
+	cli.Complete(cmd, name, nextFireWord)
 }
 
 // of returns the fire that is meant: of those that are to run the next one, or the next of
@@ -27,7 +28,7 @@ func (f *fireAhead) of(ctx context.Context, api *client.API, name job.Name, off 
 	if f.text != nextFireWord {
 		at, err := time.Parse(time.RFC3339, f.text)
 		if err != nil {
-			return at, usage(fmt.Errorf("%q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z, or \"next\"", f.text))
+			return at, cli.Usage(fmt.Errorf("%q must be a time in RFC 3339, such as 2026-03-01T09:00:00Z, or \"next\"", f.text))
 		}
 		return at, nil
 	}

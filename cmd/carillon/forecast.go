@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -20,7 +21,7 @@ type ahead struct {
 
 func (a *ahead) flags(cmd *cobra.Command) {
 	a.span = 24 * time.Hour
-	cmd.Flags().Var(optionalDurationFlag(&a.span), "for", "how far to look ahead, at most 31d")
+	cmd.Flags().Var(cli.OptionalDuration(&a.span), "for", "how far to look ahead, at most 31d")
 	cmd.Flags().StringVar(&a.from, "from", "", "start at this `time` (RFC 3339; default now)")
 }
 
@@ -28,7 +29,7 @@ func (a *ahead) flags(cmd *cobra.Command) {
 func (a *ahead) bounds(now time.Time) (from, to time.Time, err error) {
 	from = now.UTC().Truncate(time.Millisecond)
 	if a.from != "" {
-		if from, err = parseInstant("--from", a.from); err != nil {
+		if from, err = cli.ParseInstant("--from", a.from); err != nil {
 			return from, to, err
 		}
 	}
@@ -47,7 +48,7 @@ func newGetFiresCommand() *cobra.Command {
 		Example: "  carillon get fires --for 2h\n  carillon get fires --group billing --from 2026-12-24T00:00:00Z --for 3d --each 3",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	a.flags(cmd)
 	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
 	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name or description")
@@ -55,9 +56,9 @@ func newGetFiresCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		from, to, err := a.bounds(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func newGetFiresCommand() *cobra.Command {
 			}
 			all.From, all.To, all.Items = page.From, page.To, append(all.Items, page.Items...)
 			if page.Next == "" {
-				return r.output.show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFires(t, all) })
+				return r.Output.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFires(t, all) })
 			}
 			p.Cursor = &page.Next
 		}
@@ -108,16 +109,16 @@ func newLoadCommand() *cobra.Command {
 		Example: "  carillon report load\n  carillon report load --for 1h --parts 60 --group billing",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	a.flags(cmd)
 	cmd.Flags().StringVar(&group, "group", "", "only of this executor `group`")
 	cmd.Flags().IntVar(&parts, "parts", 24, "number of intervals, up to 1000")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		from, to, err := a.bounds(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -125,7 +126,7 @@ func newLoadCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), load, func(t *draw.Table) { drawLoad(t, load) })
+		return r.Output.Show(cmd.OutOrStdout(), load, func(t *draw.Table) { drawLoad(t, load) })
 	}
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -21,7 +22,7 @@ func newGetJobsCommand() *cobra.Command {
 			"  carillon get jobs --where owner:lin.wei --where tag:money --sort attention",
 		Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
 	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name, title, description, owner, handler or tags")
 	cmd.Flags().StringArrayVar(&where, "where", nil, "only jobs that match `FIELD:VALUE`; -FIELD:VALUE excludes them: group, owner, tag, type, handler, schedule, state, last, fires, changed")
@@ -32,7 +33,7 @@ func newGetJobsCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("paused", "active")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if limit < 0 {
-			return usage(errors.New("--limit must not be negative"))
+			return cli.Usage(errors.New("--limit must not be negative"))
 		}
 		// More than one, as the next may be skipped.
 		params := client.ListJobsParams{Group: client.Optional(group), Q: client.Optional(query), Sort: client.Optional(sort), Fires: new(10)}
@@ -42,7 +43,7 @@ func newGetJobsCommand() *cobra.Command {
 		if paused || active {
 			params.Paused = &paused
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -50,14 +51,14 @@ func newGetJobsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if r.output != asTable {
-			return r.output.show(cmd.OutOrStdout(), page, nil)
+		if r.Output != cli.AsTable {
+			return r.Output.Show(cmd.OutOrStdout(), page, nil)
 		}
 		hold, err := client.Read[client.Hold](api.GetHold(cmd.Context()))
 		if err != nil {
 			return err
 		}
-		return asTable.show(cmd.OutOrStdout(), nil, func(t *draw.Table) {
+		return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) {
 			drawJobs(t, page)
 			drawHold(t, hold)
 		})
@@ -72,14 +73,14 @@ func newGetJobCommand() *cobra.Command {
 		Example: "  carillon get job ops/backup\n  carillon get job ops/backup -o yaml",
 		Args:    cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	cmd.ValidArgsFunction = r.jobNames
+	r := cli.NewRemote(cmd)
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		name, err := jobName(args[0])
+		name, err := cli.JobName(args[0])
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func newGetJobCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawJob(t, item) })
+		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawJob(t, item) })
 	}
 	return cmd
 }

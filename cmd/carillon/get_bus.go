@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job/fleet"
 )
 
 func newGetBusCommand() *cobra.Command {
-	return newListCommand(&cobra.Command{
+	return cli.NewList(&cobra.Command{
 		Use:   "bus",
 		Short: "Show the NATS streams, their replicas and consumers",
 		Long: "Show the NATS server, the size of its streams and their limits, whether all replicas are in sync,\n" +

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"context"
@@ -10,7 +11,7 @@ import (
 )
 
 func newGetCalendarsCommand() *cobra.Command {
-	return newListCommand(&cobra.Command{
+	return cli.NewList(&cobra.Command{
 		Use:     "calendars",
 		Short:   "List calendars",
 		Example: "  carillon get calendars -o yaml",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 	"context"
@@ -9,7 +10,7 @@ import (
 )
 
 func newGetGroupsCommand() *cobra.Command {
-	return newListCommand(&cobra.Command{
+	return cli.NewList(&cobra.Command{
 		Use:     "groups",
 		Short:   "List executor groups and their live instances",
 		Example: "  carillon get groups",
@@ -20,7 +21,7 @@ func newGetGroupsCommand() *cobra.Command {
 
 func newGetHandlersCommand() *cobra.Command {
 	var group string
-	cmd := newListCommand(&cobra.Command{
+	cmd := cli.NewList(&cobra.Command{
 		Use:   "handlers",
 		Short: "List the handlers of a group and their parameters",
 		Long: "List the handlers that the executors of a group have announced, with a description and their\n" +
@@ -28,10 +29,10 @@ func newGetHandlersCommand() *cobra.Command {
 		Example: "  carillon get handlers --group billing\n  carillon get handlers -g billing -o json",
 	}, func(ctx context.Context, api *client.API) (client.HandlerList, error) {
 		if err := job.CheckSlug("group", group); err != nil {
-			return client.HandlerList{}, usage(err)
+			return client.HandlerList{}, cli.Usage(err)
 		}
 		return client.Read[client.HandlerList](api.ListHandlers(ctx, group))
 	}, drawHandlers)
-	groupFlag(cmd, &group)
+	cli.GroupFlag(cmd, &group)
 	return cmd
 }

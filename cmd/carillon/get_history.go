@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -21,9 +22,9 @@ func newGetHistoryCommand() *cobra.Command {
 		Example: "  carillon get history\n  carillon get history -o json",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -31,7 +32,7 @@ func newGetHistoryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), state, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), state, func(t *draw.Table) {
 			t.Line("complete up to " + draw.Instant(state.AsOf))
 			if !state.CaughtUpAt.IsZero() {
 				t.Line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -29,24 +30,24 @@ func newGetRunCommand() *cobra.Command {
 		Example: "  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 		Args:    cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := runID(args[0])
+		id, err := cli.RunID(args[0])
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		run, err := soon(cmd.Context(), id, func() (client.RunDetail, error) {
+		run, err := cli.AwaitHistory(cmd.Context(), id, func() (client.RunDetail, error) {
 			return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
 		})
 		if err != nil {
 			return err
 		}
-		if r.output != asTable {
-			return r.output.show(cmd.OutOrStdout(), run, nil)
+		if r.Output != cli.AsTable {
+			return r.Output.Show(cmd.OutOrStdout(), run, nil)
 		}
 		return showRun(cmd.Context(), api, run, cmd.OutOrStdout())
 	}
@@ -82,7 +83,7 @@ func showRun(ctx context.Context, api *client.API, run client.RunDetail, w io.Wr
 	if k.children, err = api.Runs(ctx, client.ListRunsParams{Parent: new(string(run.RunID))}, shownChildren); err != nil {
 		return err
 	}
-	return asTable.show(w, nil, func(t *draw.Table) { drawRun(t, run, k) })
+	return cli.AsTable.Show(w, nil, func(t *draw.Table) { drawRun(t, run, k) })
 }
 
 func drawKin(t *draw.Table, k kin) {

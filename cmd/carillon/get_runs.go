@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"errors"
@@ -23,7 +24,7 @@ func newGetRunsCommand() *cobra.Command {
 			"  carillon get runs --since 30d --export csv > runs.csv",
 		Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f.flags(cmd, "only")
 	cmd.Flags().BoolVar(&f.attempts, "attempts", false, "one row per attempt instead of per run")
 	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of runs to show; 0 shows all")
@@ -32,29 +33,29 @@ func newGetRunsCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("export", "limit")
 	cmd.MarkFlagsMutuallyExclusive("export", "output")
 	cmd.MarkFlagsMutuallyExclusive("export", "sort")
-	complete(cmd, "export", exportFormats...)
-	complete(cmd, "sort", "-duration", "duration", "-delay", "delay", "-started_at", "started_at", "-finished_at", "finished_at", "fire_time")
+	cli.Complete(cmd, "export", cli.ExportFormats...)
+	cli.Complete(cmd, "sort", "-duration", "duration", "-delay", "delay", "-started_at", "started_at", "-finished_at", "finished_at", "fire_time")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if limit < 0 {
-			return usage(errors.New("--limit must not be negative"))
+			return cli.Usage(errors.New("--limit must not be negative"))
 		}
 		params, err := f.params(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		params.Sort = client.Optional(client.ListRunsParamsSort(sort))
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
 		if export != "" {
-			return exportTo(cmd, api, "/api/v1/runs/export", export, runsQuery(&params), nil)
+			return cli.ExportTo(cmd, api, "/api/v1/runs/export", export, cli.RunsQuery(&params), nil)
 		}
 		page, err := api.Runs(cmd.Context(), params, limit)
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawRuns(t, page) })
+		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawRuns(t, page) })
 	}
 	return cmd
 }

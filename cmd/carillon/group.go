@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -33,17 +34,17 @@ func newGroupSetCommand() *cobra.Command {
 		Example: "  carillon group set billing --limit 20\n  carillon group set mails --rate 50 --limit 0",
 		Args:    cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().IntVar(&limit, "limit", 0, "maximum number of concurrent runs; 0 removes the limit")
 	cmd.Flags().Float64Var(&rate, "rate", 0, "maximum number of runs that start per second; 0 removes the limit")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("limit") && !cmd.Flags().Changed("rate") {
-			return usage(errors.New("set --limit or --rate"))
+			return cli.Usage(errors.New("set --limit or --rate"))
 		}
 		if err := job.CheckSlug("group", args[0]); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func newGroupSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("group " + now.ExecutorGroup + " " + groupLimits(now)) })
+		return r.Output.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("group " + now.ExecutorGroup + " " + groupLimits(now)) })
 	}
 	return cmd
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/cli"
 )
 
 // terminal is a person at one: commands, and a server that "carillon dev" runs.
@@ -27,7 +29,7 @@ func newTerminal(t *testing.T) *terminal {
 	var log strings.Builder
 	go func() {
 		args := []string{"dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--data", data, "--no-samples", "--alert-allow", "127.0.0.1"}
-		code := execute(ctx, newRoot(nodeCommands()...), args, strings.NewReader(""), says, &log)
+		code := cli.Execute(ctx, cli.NewRoot(nodeCommands()...), args, strings.NewReader(""), says, &log)
 		_ = says.Close()
 		ended <- code
 	}()
@@ -52,7 +54,7 @@ func newTerminal(t *testing.T) *terminal {
 func (s *terminal) run(stdin string, args ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	var o, e strings.Builder
-	code = execute(s.t.Context(), newRoot(allCommands()...), append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
+	code = cli.Execute(s.t.Context(), cli.NewRoot(allCommands()...), append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -90,6 +92,6 @@ task: {shell: "echo oh; exit 3"}
 func offline(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e strings.Builder
-	code = execute(t.Context(), newRoot(allCommands()...), args, strings.NewReader(stdin), &o, &e)
+	code = cli.Execute(t.Context(), cli.NewRoot(allCommands()...), args, strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/crontab"
 	"carillon/internal/manifest"
@@ -56,7 +57,7 @@ func newImportCrontabCommand() *cobra.Command {
 			"  carillon import crontab examples/crontab --group ops --zone Europe/Berlin -o yaml > jobs.yaml",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&o.Group, "group", "default", "the executor `group` of the jobs")
 	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` where no CRON_TZ is set (default this machine's)")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "working directory of jobs if no HOME is set (default: the home of their user)")
@@ -79,12 +80,12 @@ func newImportCrontabCommand() *cobra.Command {
 		o.Home = homeOf
 		lines, err := crontab.Import(data, o.Options)
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		if r.output == asTable {
+		if r.Output == cli.AsTable {
 			err = importLines(r, cmd, args[0], lines, o)
 		} else {
-			err = printJobs(cmd.OutOrStdout(), r.output, jobsOf(lines))
+			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOf(lines))
 			drawBroken(cmd.ErrOrStderr(), lines)
 		}
 		if err != nil {
@@ -96,14 +97,14 @@ func newImportCrontabCommand() *cobra.Command {
 }
 
 // importLines saves the jobs, and shows what became of each line.
-func importLines(r *remote, cmd *cobra.Command, file string, lines []crontab.Line, o crontabOptions) error {
+func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab.Line, o crontabOptions) error {
 	docs, err := documentsOf(file, jobsOf(lines))
 	if err != nil {
 		return err
 	}
 	results := map[string]string{}
 	if len(docs) > 0 {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func importLines(r *remote, cmd *cobra.Command, file string, lines []crontab.Lin
 			results[c.Name] = c.Result
 		}
 	}
-	return asTable.show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawImport(t, lines, results, o) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawImport(t, lines, results, o) })
 }
 
 // imported is a job that was made of something in a file.
@@ -155,13 +156,13 @@ func documentsOf(file string, jobs []imported) ([]manifest.Document, error) {
 }
 
 // printJobs writes jobs as documents.
-func printJobs(w io.Writer, f format, jobs []imported) error {
+func printJobs(w io.Writer, f cli.Format, jobs []imported) error {
 	out := bufio.NewWriter(w)
 	for n, i := range jobs {
-		if f == asYAML && n > 0 {
+		if f == cli.AsYAML && n > 0 {
 			_, _ = out.WriteString("---\n")
 		}
-		if err := f.show(out, i.job, nil); err != nil {
+		if err := f.Show(out, i.job, nil); err != nil {
 			return err
 		}
 	}
@@ -218,7 +219,7 @@ func brokenLines(lines []crontab.Line) error {
 	if len(numbers) > 1 {
 		which = "lines "
 	}
-	return exitWith(exitError, errors.New("broken and left out: "+which+strings.Join(numbers, ", ")))
+	return cli.ExitWith(cli.ExitError, errors.New("broken and left out: "+which+strings.Join(numbers, ", ")))
 }
 
 // readImport reads the file that is to be imported, and a byte more than may be in it at the

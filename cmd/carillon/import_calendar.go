@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/internal/ical"
@@ -48,7 +49,7 @@ func newImportCalendarCommand() *cobra.Command {
 			"  curl -s https://example.org/holidays.ics | carillon import calendar - --name holidays --zone Europe/Berlin",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.name, "name", "", "the `calendar` to save")
 	f.StringVar(&o.Zone, "zone", "", "time `zone` of the dates (default: of the calendar, else of the file, else of this machine)")
@@ -57,24 +58,24 @@ func newImportCalendarCommand() *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "show the result for each event without saving")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := job.CheckSlug("calendar", o.name); err != nil {
-			return usage(fmt.Errorf("set the name of the calendar with --name: %w", err))
+			return cli.Usage(fmt.Errorf("set the name of the calendar with --name: %w", err))
 		}
 		if o.Years < 1 {
-			return usage(fmt.Errorf("--years %d must be at least 1", o.Years))
+			return cli.Usage(fmt.Errorf("--years %d must be at least 1", o.Years))
 		}
 		data, err := readImport("calendar", args[0], cmd.InOrStdin(), ical.MaxFile)
 		if err != nil {
 			return err
 		}
 		o.From = time.Date(time.Now().UTC().Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
-		if r.output == asTable {
+		if r.Output == cli.AsTable {
 			return importCalendar(r, cmd, args[0], data, o)
 		}
 		_, wish, err := o.read(args[0], data, job.Calendar{})
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), wish, nil)
+		return r.Output.Show(cmd.OutOrStdout(), wish, nil)
 	}
 	return cmd
 }
@@ -117,8 +118,8 @@ func joinDates(a, b []string) []string {
 }
 
 // importCalendar saves the calendar, and shows what became of each event.
-func importCalendar(r *remote, cmd *cobra.Command, file string, data []byte, o calendarOptions) error {
-	api, err := r.api()
+func importCalendar(r *cli.Remote, cmd *cobra.Command, file string, data []byte, o calendarOptions) error {
+	api, err := r.API()
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func importCalendar(r *remote, cmd *cobra.Command, file string, data []byte, o c
 			return err
 		}
 	}
-	return asTable.show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawCalendarFile(t, got, wish, fires, changes[0].Result, o.dryRun) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawCalendarFile(t, got, wish, fires, changes[0].Result, o.dryRun) })
 }
 
 // previewCalendar asks which fires saving a calendar would affect.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/internal/xxljob"
@@ -47,7 +48,7 @@ func newImportXXLJobCommand() *cobra.Command {
 			"  carillon import xxl-job dump.sql --zone Asia/Shanghai",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&o.Group, "group", "", "the executor `group` of jobs whose group is not in the dump")
 	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` of XXL-JOB's admin (default this machine's)")
 	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "overwrite jobs that were created or edited by someone else")
@@ -62,13 +63,13 @@ func newImportXXLJobCommand() *cobra.Command {
 		}
 		entries, err := xxljob.Import(data, o.Options)
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		results := map[job.Name]string{}
-		if r.output == asTable {
+		if r.Output == cli.AsTable {
 			err = importEntries(r, cmd, args[0], entries, results, o)
 		} else {
-			err = printJobs(cmd.OutOrStdout(), r.output, jobsOfEntries(entries))
+			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOfEntries(entries))
 			drawUnmade(cmd, entries)
 		}
 		if err != nil {
@@ -80,13 +81,13 @@ func newImportXXLJobCommand() *cobra.Command {
 }
 
 // importEntries saves the jobs, and shows what became of each.
-func importEntries(r *remote, cmd *cobra.Command, file string, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) error {
+func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) error {
 	docs, err := documentsOf(file, jobsOfEntries(entries))
 	if err != nil {
 		return err
 	}
 	if len(docs) > 0 {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func importEntries(r *remote, cmd *cobra.Command, file string, entries []xxljob.
 			}
 		}
 	}
-	return asTable.show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawEntries(t, entries, results, o) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawEntries(t, entries, results, o) })
 }
 
 // findConflicts gives each change the note that says where the job comes from, and makes it a
@@ -195,5 +196,5 @@ func leftOut(entries []xxljob.Entry, results map[job.Name]string) error {
 	if broken+conflicts == 0 {
 		return nil
 	}
-	return exitWith(exitError, errors.New("left out: "+draw.Count(conflicts, conflict)+" and "+draw.Count(broken, "broken job")))
+	return cli.ExitWith(cli.ExitError, errors.New("left out: "+draw.Count(conflicts, conflict)+" and "+draw.Count(broken, "broken job")))
 }

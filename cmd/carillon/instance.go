@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -29,7 +30,7 @@ func newDrainCommand() *cobra.Command {
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
 		return client.Read[client.InstanceReply](api.DrainInstance(ctx, group, instance, fleet.DrainRequest{Within: job.Duration(within)}))
 	})
-	cmd.Flags().Var(durationFlag(&within, 0), "within", "time limit for their runs, such as 30m, at most 7d (default: none)")
+	cmd.Flags().Var(cli.Duration(&within, 0), "within", "time limit for their runs, such as 30m, at most 7d (default: none)")
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func newSetCommand() *cobra.Command {
 		if len(labels) > 0 || noLabels {
 			all, err := job.ParseLabels(labels)
 			if err != nil {
-				return client.InstanceReply{}, usage(err)
+				return client.InstanceReply{}, cli.Usage(err)
 			}
 			if all == nil {
 				all = job.Labels{} // null would leave them as they are
@@ -88,9 +89,9 @@ func newSetCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case cmd.Flags().Changed("slots") && slots < 1:
-			return usage(fmt.Errorf("--slots %d must be at least 1; to take no more runs, use \"carillon cordon\"", slots))
+			return cli.Usage(fmt.Errorf("--slots %d must be at least 1; to take no more runs, use \"carillon cordon\"", slots))
 		case slots == 0 && len(labels) == 0 && !noLabels:
-			return usage(errors.New("set --slots, --label or --no-labels"))
+			return cli.Usage(errors.New("set --slots, --label or --no-labels"))
 		}
 		return run(cmd, args)
 	}
@@ -101,14 +102,14 @@ func newSetCommand() *cobra.Command {
 // arguments name.
 func newInstanceCommand(cmd *cobra.Command, tell func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error)) *cobra.Command {
 	cmd.Args = cobra.MinimumNArgs(1)
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
 		replies := []client.InstanceReply{}
-		err = eachOf(args, func(arg string) error {
+		err = cli.Each(args, func(arg string) error {
 			group, instance, err := findInstance(cmd.Context(), api, arg)
 			if err != nil {
 				return err
@@ -119,7 +120,7 @@ func newInstanceCommand(cmd *cobra.Command, tell func(ctx context.Context, api *
 			}
 			return err
 		})
-		return errors.Join(r.output.show(cmd.OutOrStdout(), replies, func(t *draw.Table) {
+		return errors.Join(r.Output.Show(cmd.OutOrStdout(), replies, func(t *draw.Table) {
 			for _, i := range replies {
 				text := fmt.Sprintf("instance %s is %s, with %d of %d slots in use", i.Instance, i.State, i.Running, i.Slots)
 				if !i.DrainBy.IsZero() {
@@ -139,10 +140,10 @@ func newInstanceCommand(cmd *cobra.Command, tell func(ctx context.Context, api *
 // One that names its group is taken as it is.
 func findInstance(ctx context.Context, api *client.API, arg string) (group, instance string, err error) {
 	if group, instance, ok := strings.Cut(arg, "/"); ok {
-		return group, instance, usage(errors.Join(job.CheckSlug("group", group), job.CheckSlug("instance", instance)))
+		return group, instance, cli.Usage(errors.Join(job.CheckSlug("group", group), job.CheckSlug("instance", instance)))
 	}
 	if err := job.CheckSlug("instance", arg); err != nil {
-		return "", "", usage(err)
+		return "", "", cli.Usage(err)
 	}
 	groups, err := client.Read[client.GroupList](api.ListGroups(ctx))
 	if err != nil {
@@ -162,5 +163,5 @@ func findInstance(ctx context.Context, api *client.API, arg string) (group, inst
 	case 1:
 		return found[0], arg, nil
 	}
-	return "", "", usage(fmt.Errorf("several groups have an instance %s; use %s/%s, or one of the groups %s", arg, found[0], arg, strings.Join(found[1:], ", ")))
+	return "", "", cli.Usage(fmt.Errorf("several groups have an instance %s; use %s/%s, or one of the groups %s", arg, found[0], arg, strings.Join(found[1:], ", ")))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"carillon/internal/cli"
 )
 
 func TestInstancesAreChosenAndToldWhatToDo(t *testing.T) {
@@ -30,9 +32,9 @@ func TestInstancesAreChosenAndToldWhatToDo(t *testing.T) {
 		t.Errorf("labels that were taken away are there yet: %s", out)
 	}
 
-	s.wantError(exitNotFound, "carillon: not found: no group has a live instance x", "", "drain", "x")
-	s.wantError(exitUsage, "carillon: labels \"zone\" must be KEY=VALUE", "", "set", "dev", "--label", "zone")
-	s.wantError(exitUsage, "carillon: set --slots, --label or --no-labels", "", "set", "dev")
-	s.wantError(exitUsage, "carillon: --slots 0 must be at least 1; ", "", "set", "dev", "--slots", "0")
-	s.wantError(exitUsage, "carillon: labels \"zone\" must be KEY=VALUE", "", "run", "default/x", "--label", "zone")
+	s.wantError(cli.ExitNotFound, "carillon: not found: no group has a live instance x", "", "drain", "x")
+	s.wantError(cli.ExitUsage, "carillon: labels \"zone\" must be KEY=VALUE", "", "set", "dev", "--label", "zone")
+	s.wantError(cli.ExitUsage, "carillon: set --slots, --label or --no-labels", "", "set", "dev")
+	s.wantError(cli.ExitUsage, "carillon: --slots 0 must be at least 1; ", "", "set", "dev", "--slots", "0")
+	s.wantError(cli.ExitUsage, "carillon: labels \"zone\" must be KEY=VALUE", "", "run", "default/x", "--label", "zone")
 }

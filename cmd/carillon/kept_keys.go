@@ -2,6 +2,7 @@ package main
 
 import (
 	"carillon/auth/callout"
+	"carillon/internal/keyfile"
 	"carillon/internal/seal"
 	"carillon/job"
 	"errors"
@@ -12,7 +13,7 @@ import (
 // readNATSKeys reads keys from a file, or from the environment when none is named; nil
 // when there is neither.
 func readNATSKeys(file string) (*callout.Keys, error) {
-	text, err := keyFrom(file, natsKeysVariable)
+	text, err := keyfile.Read(file, keyfile.NATSKeysVariable)
 	if err != nil || text == "" && file == "" {
 		return nil, err
 	}

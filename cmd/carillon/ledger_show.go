@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job/outcome"
@@ -27,7 +28,7 @@ func newLedgerCommand() *cobra.Command {
 }
 
 func newLedgerShowCommand() *cobra.Command {
-	var within rangeFlags
+	var within cli.Range
 	var outcomes []string
 	var limit int
 	cmd := &cobra.Command{
@@ -39,35 +40,35 @@ func newLedgerShowCommand() *cobra.Command {
 			"  carillon ledger show ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	cmd.ValidArgsFunction = r.jobNames
-	within.add(cmd.Flags(), "24h")
+	r := cli.NewRemote(cmd)
+	cmd.ValidArgsFunction = r.JobNames
+	within.Add(cmd.Flags(), "24h")
 	cmd.Flags().StringSliceVar(&outcomes, "outcome", nil, "only fires with this `outcome`; can be repeated")
 	cmd.Flags().IntVar(&limit, "limit", 200, "maximum number of fires to show; 0 shows all")
-	complete(cmd, "outcome", words[string](outcome.Fates)...)
+	cli.Complete(cmd, "outcome", cli.Words[string](outcome.Fates)...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		name, err := jobName(args[0])
+		name, err := cli.JobName(args[0])
 		if err != nil {
 			return err
 		}
 		if limit < 0 {
-			return usage(errors.New("--limit must not be negative"))
+			return cli.Usage(errors.New("--limit must not be negative"))
 		}
-		from, to, err := within.read(time.Now())
+		from, to, err := within.Read(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
 		page, err := api.Ledger(cmd.Context(), name, client.GetJobLedgerParams{
-			From: &from, To: &to, Fate: client.OptionalList(words[outcome.Fate](outcomes)),
+			From: &from, To: &to, Fate: client.OptionalList(cli.Words[outcome.Fate](outcomes)),
 		}, limit)
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawLedger(t, page) })
+		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawLedger(t, page) })
 	}
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -15,7 +16,7 @@ import (
 )
 
 func newLedgerVerifyCommand() *cobra.Command {
-	var within rangeFlags
+	var within cli.Range
 	var group, by string
 	var found bool
 	var limit time.Duration
@@ -32,24 +33,24 @@ func newLedgerVerifyCommand() *cobra.Command {
 		Example: "  carillon ledger verify\n  carillon ledger verify --group billing --since 30d\n  carillon ledger verify --by day -o json\n  carillon ledger verify --found --since 90d",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
-	within.add(cmd.Flags(), "24h")
+	r := cli.NewRemote(cmd)
+	within.Add(cmd.Flags(), "24h")
 	cmd.Flags().StringVarP(&group, "group", "g", "", "only jobs of this executor `group`")
 	cmd.Flags().StringVar(&by, "by", string(byGroup), "one row per group, job or day")
 	cmd.Flags().DurationVar(&limit, "timeout", 10*time.Minute, "time limit for the check; 0 is no limit")
 	cmd.Flags().BoolVar(&found, "found", false, "list the discrepancies that the servers have found, without a new check")
 	cmd.MarkFlagsMutuallyExclusive("found", "by")
-	complete(cmd, "by", string(byGroup), string(byJob), string(byDay))
+	cli.Complete(cmd, "by", string(byGroup), string(byJob), string(byDay))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		rows, err := parseRows(by)
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		from, to, err := within.read(time.Now())
+		from, to, err := within.Read(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -60,11 +61,11 @@ func newLedgerVerifyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := r.output.show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudited(t, page, rows) }); err != nil {
+		if err := r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudited(t, page, rows) }); err != nil {
 			return err
 		}
 		if page.Total.Discrepancies > 0 {
-			return exitWith(exitError, nil)
+			return cli.ExitWith(cli.ExitError, nil)
 		}
 		return nil
 	}
@@ -75,7 +76,7 @@ func newLedgerVerifyCommand() *cobra.Command {
 const auditTold = 5 * time.Second
 
 // audited audits page by page, and on standard error says how far it has come.
-func audited(cmd *cobra.Command, r *remote, api *client.API, params client.AuditLedgerParams, limit time.Duration) (client.AuditedPage, error) {
+func audited(cmd *cobra.Command, r *cli.Remote, api *client.API, params client.AuditLedgerParams, limit time.Duration) (client.AuditedPage, error) {
 	ctx := cmd.Context()
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -88,7 +89,7 @@ func audited(cmd *cobra.Command, r *remote, api *client.API, params client.Audit
 			told = time.Now()
 			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "verified %s so far; %s\n", draw.Count(sofar.Total.Fires, "fire"), countIs(sofar.Total.Discrepancies, "discrepancy", "discrepancies"))
 		}
-	}, r.again)
+	}, r.Again)
 	if err != nil && ctx.Err() != nil && cmd.Context().Err() == nil {
 		return page, fmt.Errorf("%w: the check took longer than %s and verified only %s; narrow it with --since or --group, or raise --timeout",
 			job.ErrUnavailable, job.Duration(limit), draw.Count(page.Total.Fires, "fire"))
@@ -104,10 +105,10 @@ func countIs(n int, one, many string) string {
 }
 
 // showFound shows what the continuous audit has found, also of fires that are kept no more.
-func showFound(cmd *cobra.Command, r *remote, api *client.API, p client.ListDiscrepanciesParams) error {
+func showFound(cmd *cobra.Command, r *cli.Remote, api *client.API, p client.ListDiscrepanciesParams) error {
 	all := client.DiscrepancyPage{Items: []client.Discrepancy{}}
 	for {
-		page, err := client.Again(cmd.Context(), r.again, func() (client.DiscrepancyPage, error) {
+		page, err := client.Again(cmd.Context(), r.Again, func() (client.DiscrepancyPage, error) {
 			return client.Read[client.DiscrepancyPage](api.ListDiscrepancies(cmd.Context(), &p))
 		})
 		if err != nil {
@@ -125,9 +126,9 @@ func showFound(cmd *cobra.Command, r *remote, api *client.API, p client.ListDisc
 			open++
 		}
 	}
-	err := r.output.show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFound(t, all.Items, open) })
+	err := r.Output.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFound(t, all.Items, open) })
 	if err == nil && open > 0 {
-		return exitWith(exitError, nil)
+		return cli.ExitWith(cli.ExitError, nil)
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -42,20 +43,20 @@ func newLoginCommand() *cobra.Command {
 	f.StringVarP(&user, "user", "u", "", "the user's `name`")
 	f.StringVar(&link, "link", "", "a one-time `link`")
 	f.StringVar(&token, "token", "", "an API `token` to store")
-	caFlag(cmd, &ca)
+	cli.CAFlag(cmd, &ca)
 	f.StringVar(&name, "context", "", "`name` of the context (default: the host of the server)")
 	cmd.MarkFlagsMutuallyExclusive("link", "token")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		server, secret, err := whereTo(args, link)
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		if ca = cmp.Or(ca, os.Getenv(caVariable)); ca != "" { // remembered for every folder
+		if ca = cmp.Or(ca, os.Getenv(cli.CAVariable)); ca != "" { // remembered for every folder
 			if ca, err = filepath.Abs(ca); err != nil {
 				return fmt.Errorf("find %s: %w", ca, err)
 			}
 		}
-		api, err := dial(server, "", ca)
+		api, err := cli.Dial(server, "", ca)
 		if err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func newLoginCommand() *cobra.Command {
 		case token != "":
 			api.Authorize(token)
 		case user == "" && secret == "":
-			return usage(errors.New("set the user name with --user"))
+			return cli.Usage(errors.New("set the user name with --user"))
 		default:
 			if made, err = signIn(cmd, api, user, secret); err != nil {
 				return err
@@ -78,12 +79,12 @@ func newLoginCommand() *cobra.Command {
 		if name == "" {
 			name = hostOf(server)
 		}
-		all, err := readContexts()
+		all, err := cli.ReadContexts()
 		if err != nil {
 			return err
 		}
-		all.put(signedIn{Name: name, Server: api.Address(), User: me.User, Token: made.Secret, TokenID: made.Token.ID, ExpiresAt: made.Token.ExpiresAt, CA: ca})
-		if err := all.save(); err != nil {
+		all.Put(cli.SignedIn{Name: name, Server: api.Address(), User: me.User, Token: made.Secret, TokenID: made.Token.ID, ExpiresAt: made.Token.ExpiresAt, CA: ca})
+		if err := all.Save(); err != nil {
 			return err
 		}
 		cmd.Printf("%s is signed in to %s\n", me.User, api.Address())
@@ -94,7 +95,7 @@ func newLoginCommand() *cobra.Command {
 
 // whereTo returns the server to sign in to, and the secret of the link.
 func whereTo(args []string, link string) (server, secret string, err error) {
-	server = serverFromEnvironment()
+	server = cli.ServerFromEnvironment()
 	if len(args) > 0 {
 		server = args[0]
 	}
@@ -230,7 +231,7 @@ func choosePassword(cmd *cobra.Command) (string, error) {
 }
 
 func hostOf(server string) string {
-	u, err := url.Parse(fullAddress(server))
+	u, err := url.Parse(cli.FullAddress(server))
 	if err != nil {
 		return server
 	}
@@ -245,7 +246,7 @@ func newLogoutCommand() *cobra.Command {
 		Args:    cobra.MaximumNArgs(1),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		all, err := readContexts()
+		all, err := cli.ReadContexts()
 		if err != nil {
 			return err
 		}
@@ -253,11 +254,11 @@ func newLogoutCommand() *cobra.Command {
 		if len(args) > 0 {
 			name = args[0]
 		}
-		s := all.named(name)
+		s := all.Named(name)
 		if s == nil {
 			return fmt.Errorf("%w: not signed in", job.ErrNotFound)
 		}
-		api, err := dial(s.Server, "", s.CA)
+		api, err := cli.Dial(s.Server, "", s.CA)
 		if err != nil {
 			return err
 		}
@@ -273,8 +274,8 @@ func newLogoutCommand() *cobra.Command {
 			return fmt.Errorf("revoke the token: %w", revoke)
 		}
 		cmd.Printf("%s is signed out of %s\n", s.User, s.Server)
-		all.remove(name)
-		return all.save()
+		all.Remove(name)
+		return all.Save()
 	}
 	return cmd
 }
@@ -288,15 +289,15 @@ func newContextCommand() *cobra.Command {
 	use := &cobra.Command{
 		Use: "use CONTEXT", Short: "Switch to another context", Example: "  carillon context use carillon.example.org", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			all, err := readContexts()
+			all, err := cli.ReadContexts()
 			if err != nil {
 				return err
 			}
-			if all.named(args[0]) == nil {
+			if all.Named(args[0]) == nil {
 				return fmt.Errorf("%w: context %s", job.ErrNotFound, args[0])
 			}
 			all.Current = args[0]
-			return all.save()
+			return all.Save()
 		},
 	}
 	cmd.AddCommand(use)
@@ -304,25 +305,25 @@ func newContextCommand() *cobra.Command {
 }
 
 func newGetContextsCommand() *cobra.Command {
-	output := asTable
+	output := cli.AsTable
 	cmd := &cobra.Command{
 		Use: "contexts", Short: "List contexts", Example: "  carillon get contexts", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := readContexts()
+			all, err := cli.ReadContexts()
 			if err != nil {
 				return err
 			}
 			for i := range all.Items {
 				all.Items[i].Token = "" // the file has it
 			}
-			return output.show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawContexts(t, all) })
+			return output.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawContexts(t, all) })
 		},
 	}
 	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
 	return cmd
 }
 
-func drawContexts(t *draw.Table, all *contexts) {
+func drawContexts(t *draw.Table, all *cli.Contexts) {
 	if len(all.Items) == 0 {
 		t.Line("not signed in")
 		return

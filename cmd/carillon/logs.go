@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -47,21 +48,21 @@ func newLogsCommand() *cobra.Command {
 			"  carillon logs ops/rotate --index 3",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "stream logs until the run has finished")
 	cmd.Flags().BoolVarP(&o.times, "timestamps", "t", false, "show the time of each line")
 	cmd.Flags().IntVar(&o.attempt, "attempt", 0, "logs of this `attempt`, from 1 (default: the newest)")
 	cmd.Flags().IntVar(&o.index, "index", -1, "logs of the piece with this `index`, from 0 (default: the whole run)")
 	cmd.Flags().IntVar(&o.tail, "tail", 0, "only the last `N` lines (default all)")
-	cmd.ValidArgsFunction = r.jobNames
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.attempt < 0 || o.tail < 0 || o.tail > maxTail {
-			return usage(fmt.Errorf("--attempt must not be negative, and --tail be between 1 and %d", maxTail))
+			return cli.Usage(fmt.Errorf("--attempt must not be negative, and --tail be between 1 and %d", maxTail))
 		}
-		if r.output == asYAML {
-			return usage(errors.New("-o yaml is not supported for logs; use -o json"))
+		if r.Output == cli.AsYAML {
+			return cli.Usage(errors.New("-o yaml is not supported for logs; use -o json"))
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func newLogsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p := linePrinter{w: cmd.OutOrStdout(), times: o.times, json: r.output == asJSON}
+		p := linePrinter{w: cmd.OutOrStdout(), times: o.times, json: r.Output == cli.AsJSON}
 		if err := printLog(cmd.Context(), api, id, o, p, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
@@ -87,9 +88,9 @@ var executed = []job.Status{
 // runOf returns the run that an argument names: by its id, or as a job's newest.
 func runOf(ctx context.Context, api *client.API, arg string) (job.RunID, error) {
 	if !strings.Contains(arg, "/") {
-		return runID(arg)
+		return cli.RunID(arg)
 	}
-	name, err := jobName(arg)
+	name, err := cli.JobName(arg)
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +106,7 @@ func runOf(ctx context.Context, api *client.API, arg string) (job.RunID, error) 
 
 // printLog prints a run's log, and if asked to goes on until its end.
 func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, p linePrinter, errOut io.Writer) error {
-	from := client.TailOptions{Attempt: o.attempt, Index: o.piece(), Interrupted: interruption(errOut)}
+	from := client.TailOptions{Attempt: o.attempt, Index: o.piece(), Interrupted: cli.OnInterruption(errOut)}
 	if !o.follow || o.tail > 0 {
 		attempt, last, err := printStored(ctx, api, id, o, p)
 		if err != nil || !o.follow {
@@ -113,7 +114,7 @@ func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, 
 		}
 		from.AfterAttempt, from.After = attempt, last
 	}
-	end, err := soon(ctx, id, func() (client.LogEnd, error) { return api.Tail(ctx, id, from, p.print) })
+	end, err := cli.AwaitHistory(ctx, id, func() (client.LogEnd, error) { return api.Tail(ctx, id, from, p.print) })
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func printStored(ctx context.Context, api *client.API, id job.RunID, o logOption
 		params.Tail, params.Limit = new(true), &o.tail
 	}
 	for {
-		page, err := soon(ctx, id, func() (client.LogPage, error) {
+		page, err := cli.AwaitHistory(ctx, id, func() (client.LogPage, error) {
 			return client.Read[client.LogPage](api.GetLogs(ctx, string(id), &params))
 		})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/chserver"
+	"carillon/internal/cli"
 )
 
 // gcPercent is GOGC's default in this program. What lives long, the jobs, takes some 200
@@ -27,7 +28,7 @@ func main() {
 	chserver.ServeIfAsked() // in the copy that dev starts as its log store
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(execute(ctx, newRoot(commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Execute(ctx, cli.NewRoot(commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // commands returns all that the program can do.

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -21,21 +22,21 @@ func newMarkCommand() *cobra.Command {
 			"  carillon mark --group billing --from 2026-03-03T09:00:00Z --to 2026-03-03T11:00:00Z --note \"outage of the 3rd\"",
 		Args: c.args,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	marks := make([]string, len(job.Marks))
 	for i, m := range job.Marks {
 		marks[i] = string(m)
 	}
 	cmd.Flags().StringVar(&as, "as", string(job.MarkHandled), "the `mark`: handled, succeeded or none")
 	cmd.Flags().StringVar(&note, "note", "", "what was done, or the reason")
-	complete(cmd, "as", marks...)
+	cli.Complete(cmd, "as", marks...)
 	c.flags(cmd)
 	if err := cmd.MarkFlagRequired("note"); err != nil {
 		panic("BUG: " + err.Error())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := job.CheckMark(job.Mark(as), note); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		b := client.RunBulk{Action: client.RunBulkActionMark, As: job.Mark(as), Note: note}
 		return changeRuns(r, cmd, args, &c, b, func(item client.RunBulkItem) string {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/auth/callout"
+	"carillon/internal/keyfile"
 )
 
 func newNATSCommand() *cobra.Command {
@@ -23,7 +24,7 @@ func newNATSKeygenCommand() *cobra.Command {
 		Use:   "keygen",
 		Short: "Create the keys that authenticate Carillon servers to NATS",
 		Long: "Create the keys that authenticate Carillon servers to NATS, and print them. Pass them to servers\n" +
-			"with --nats-keys or " + natsKeysVariable + ". \"carillon nats config\" gives NATS the public halves.\n" +
+			"with --nats-keys or " + keyfile.NATSKeysVariable + ". \"carillon nats config\" gives NATS the public halves.\n" +
 			"Anyone with these keys has full access.",
 		Example: "  (umask 077; carillon nats keygen > nats.keys)",
 		Args:    cobra.NoArgs,

@@ -10,6 +10,8 @@ import (
 
 	"carillon"
 	"carillon/auth/callout"
+	"carillon/internal/cli"
+	"carillon/internal/keyfile"
 	"carillon/job"
 )
 
@@ -38,7 +40,7 @@ func newNATSConfigCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringVar(&file, "keys", "", "the `file` of the keys (default: from "+natsKeysVariable+")")
+	f.StringVar(&file, "keys", "", "the `file` of the keys (default: from "+keyfile.NATSKeysVariable+")")
 	f.StringVar(&place.name, "name", "", "the server's `name`, unique in its cluster (default carillon)")
 	f.StringVar(&place.listen, "listen", "", "the `address` for clients (default 127.0.0.1:4222)")
 	f.StringVar(&place.store, "store", "", "the `directory` of the streams (default data/nats, in the working directory of NATS)")
@@ -56,7 +58,7 @@ func newNATSConfigCommand() *cobra.Command {
 			return err
 		}
 		if keys == nil {
-			return usage(&job.InvalidError{Field: "keys", Reason: "are missing; create them with \"carillon nats keygen\""})
+			return cli.Usage(&job.InvalidError{Field: "keys", Reason: "are missing; create them with \"carillon nats keygen\""})
 		}
 		public, err := keys.Public()
 		if err != nil {
@@ -67,7 +69,7 @@ func newNATSConfigCommand() *cobra.Command {
 			return err
 		}
 		if conf, err = place.lay(conf); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		_, err = fmt.Fprint(cmd.OutOrStdout(), conf)
 		return err

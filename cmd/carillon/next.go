@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -50,19 +51,19 @@ func newNextCommand() *cobra.Command {
 			return nil
 		},
 	}
-	r := newRemote(cmd)
-	cmd.ValidArgsFunction = r.jobNames
+	r := cli.NewRemote(cmd)
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.Flags().StringVar(&o.zone, "zone", "UTC", "time `zone`, an IANA name")
 	cmd.Flags().StringVar(&o.from, "from", "", "show fires after this `time` (RFC 3339; default now)")
 	cmd.Flags().IntVarP(&o.n, "number", "n", 5, "number of fires to show")
 	cmd.Flags().StringVar(&o.dst, "dst", "auto", "behavior when clocks change: auto, quartz, vixie, or gap=skip|fire,overlap=first|last|both")
 	cmd.Flags().StringVar(&o.job, "job", "", "job `GROUP/NAME` that determines H")
 	cmd.Flags().BoolVar(&o.stdin, "stdin", false, "read expressions from standard input")
-	complete(cmd, "dst", "auto", "quartz", "vixie")
+	cli.Complete(cmd, "dst", "auto", "quartz", "vixie")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		a, err := o.almanac(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		if o.stdin {
 			return a.answerLines(cmd.InOrStdin(), cmd.OutOrStdout())
@@ -74,7 +75,7 @@ func newNextCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), fires, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), fires, func(t *draw.Table) {
 			for _, f := range fires {
 				t.Line(f)
 			}
@@ -87,11 +88,11 @@ func newNextCommand() *cobra.Command {
 }
 
 // nextOf shows when a job fires, as the server says.
-func nextOf(r *remote, cmd *cobra.Command, name job.Name, a *almanac) error {
+func nextOf(r *cli.Remote, cmd *cobra.Command, name job.Name, a *almanac) error {
 	if a.n > maxNextOf {
-		return usage(fmt.Errorf("-n %d must be at most %d for a job", a.n, maxNextOf))
+		return cli.Usage(fmt.Errorf("-n %d must be at most %d for a job", a.n, maxNextOf))
 	}
-	api, err := r.api()
+	api, err := r.API()
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func nextOf(r *remote, cmd *cobra.Command, name job.Name, a *almanac) error {
 	if err != nil {
 		return err
 	}
-	return r.output.show(cmd.OutOrStdout(), p, func(t *draw.Table) {
+	return r.Output.Show(cmd.OutOrStdout(), p, func(t *draw.Table) {
 		for _, f := range p.Fires {
 			line := f.FireTime.In(a.zone.Location()).Format(time.RFC3339)
 			if f.Clock != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/cli"
 	"carillon/job/cron"
 )
 
@@ -14,7 +15,7 @@ import (
 func computed(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e strings.Builder
-	code = execute(t.Context(), newRoot(jobCommands()...), args, strings.NewReader(stdin), &o, &e)
+	code = cli.Execute(t.Context(), cli.NewRoot(jobCommands()...), args, strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -88,15 +89,15 @@ func TestNextSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%q: exit code %d: %s", args, got, errOut)
 		}
 	}
-	f(exitError, `hour "25" must be a number from 0 to 23`, "0 25 * * *")
-	f(exitUsage, "give one expression in quotes, or use --stdin")
-	f(exitUsage, "give one expression in quotes, or use --stdin", "0", "3", "*")
-	f(exitUsage, "give one expression in quotes, or use --stdin", "0 3 * * *", "--stdin")
-	f(exitUsage, `zone "Mars" is not known; must be an IANA name such as "Europe/London"`, "@daily", "--zone", "Mars")
-	f(exitUsage, `--from "soon" must be a time in RFC 3339, such as 2026-03-01T09:00:00+01:00`, "@daily", "--from", "soon")
-	f(exitUsage, "-n 0 must be between 1 and 100000", "@daily", "-n", "0")
-	f(exitUsage, `job "x" must be GROUP/NAME, for example billing/nightly-report`, "@daily", "--job", "x")
-	f(exitUsage, `DST policy "maybe" must be auto, quartz, vixie, or of the form gap=skip|fire,overlap=first|last|both`, "@daily", "--dst", "maybe")
+	f(cli.ExitError, `hour "25" must be a number from 0 to 23`, "0 25 * * *")
+	f(cli.ExitUsage, "give one expression in quotes, or use --stdin")
+	f(cli.ExitUsage, "give one expression in quotes, or use --stdin", "0", "3", "*")
+	f(cli.ExitUsage, "give one expression in quotes, or use --stdin", "0 3 * * *", "--stdin")
+	f(cli.ExitUsage, `zone "Mars" is not known; must be an IANA name such as "Europe/London"`, "@daily", "--zone", "Mars")
+	f(cli.ExitUsage, `--from "soon" must be a time in RFC 3339, such as 2026-03-01T09:00:00+01:00`, "@daily", "--from", "soon")
+	f(cli.ExitUsage, "-n 0 must be between 1 and 100000", "@daily", "-n", "0")
+	f(cli.ExitUsage, `job "x" must be GROUP/NAME, for example billing/nightly-report`, "@daily", "--job", "x")
+	f(cli.ExitUsage, `DST policy "maybe" must be auto, quartz, vixie, or of the form gap=skip|fire,overlap=first|last|both`, "@daily", "--dst", "maybe")
 }
 
 func BenchmarkNextLines(b *testing.B) {

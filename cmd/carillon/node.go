@@ -20,6 +20,8 @@ import (
 	"carillon/alert"
 	"carillon/auth/callout"
 	"carillon/bus"
+	"carillon/internal/build"
+	"carillon/internal/cli"
 	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore"
@@ -72,8 +74,8 @@ func (c *nodeConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.node, "node", "", "the node's `name`, unique in the cluster (default: host name and a random part)")
 	f.IntVar(&c.lanes, "lanes", 2, "maximum number of batches that the scheduler sends at once")
 	f.StringSliceVar(&c.allow, "alert-allow", nil, "private `host`, address or network that notifications may be sent to, such as mail.internal:587 or 10.1.0.0/16")
-	f.Var(durationFlag(&c.keepRuns, 30*24*time.Hour), "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
-	f.Var(durationFlag(&c.keepLogs, 7*24*time.Hour), "keep-logs", "how long to keep log lines, such as 7d, unless \"carillon retention set\" overrides it")
+	f.Var(cli.Duration(&c.keepRuns, 30*24*time.Hour), "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
+	f.Var(cli.Duration(&c.keepLogs, 7*24*time.Hour), "keep-logs", "how long to keep log lines, such as 7d, unless \"carillon retention set\" overrides it")
 }
 
 func parseRoles(text, store string) ([]string, error) {
@@ -153,7 +155,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 			layer{"patrol", func(ctx context.Context) error { return c.patrol(ctx, conn, patrol, log) }, time.Second})
 	}
 	if slices.Contains(c.roles, roleScheduler) {
-		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: version(), Logger: log, Registerer: reg, Tracer: c.tracer})
+		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: build.Version(), Logger: log, Registerer: reg, Tracer: c.tracer})
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +173,7 @@ func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Liste
 	if slices.Contains(c.roles, roleAPI) {
 		web := c.web
 		web.Retention = new(c.retention())
-		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, version(), reg, reg
+		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, build.Version(), reg, reg
 		web.Executors = c.gate != nil
 		web.Logger, web.Grace = log.With("component", "webapi"), 1500*time.Millisecond
 		shown, watch := c.stoodIn(conn, n.store, log)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"context"
@@ -11,7 +12,7 @@ import (
 )
 
 func newGetNodesCommand() *cobra.Command {
-	return newListCommand(&cobra.Command{
+	return cli.NewList(&cobra.Command{
 		Use:     "nodes",
 		Short:   "List scheduler nodes and their shards",
 		Example: "  carillon get nodes",

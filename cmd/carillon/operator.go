@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"carillon/bus"
+	"carillon/internal/cli"
+	"carillon/internal/keyfile"
 )
 
 // operatorOptions are the flags of commands that whoever operates NATS runs: they ask
@@ -19,7 +21,7 @@ type operatorOptions struct {
 
 func (o *operatorOptions) flags(f *pflag.FlagSet) {
 	o.natsOptions.flags(f)
-	f.StringVar(&o.keys, "nats-keys", "", "`file` with the server keys for NATS (default: from "+natsKeysVariable+")")
+	f.StringVar(&o.keys, "nats-keys", "", "`file` with the server keys for NATS (default: from "+keyfile.NATSKeysVariable+")")
 }
 
 // connect returns a connection on which nothing has been looked up.
@@ -54,5 +56,5 @@ func operatorName() string {
 	if err != nil {
 		host = "unknown"
 	}
-	return userName() + "@" + host
+	return cli.UserName() + "@" + host
 }

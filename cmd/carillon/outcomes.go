@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -88,15 +89,15 @@ func newBreakdownCommand() *cobra.Command {
 		Example: "  carillon report breakdown --since 7d --by instance\n  carillon report breakdown --job billing/report --by status,version",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunFacets, error) {
 		if f.limit > 1000 {
-			return client.RunFacets{}, usage(errors.New("--limit must be at most 1000"))
+			return client.RunFacets{}, cli.Usage(errors.New("--limit must be at most 1000"))
 		}
 		from, to := past(p, time.Now())
 		return client.Read[client.RunFacets](api.FacetRuns(ctx, &client.FacetRunsParams{
-			By: client.OptionalList(words[runlog.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
+			By: client.OptionalList(cli.Words[runlog.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
 		}))
 	}, drawFacets)
 	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`; can be repeated: "+strings.Join(facetDimensions, ", "))
-	complete(cmd, "by", facetDimensions...)
+	cli.Complete(cmd, "by", facetDimensions...)
 	return cmd
 }
 

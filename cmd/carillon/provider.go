@@ -9,6 +9,8 @@ import (
 
 	"carillon/auth"
 	"carillon/auth/oidc"
+	"carillon/internal/cli"
+	"carillon/internal/keyfile"
 	"carillon/job"
 )
 
@@ -30,8 +32,8 @@ func (o *providerOptions) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.Scopes, "oidc-scope", nil, "additional `scope` to request; can be repeated (default: profile and email)")
 	f.StringVar(&o.UserClaim, "oidc-user-claim", "", "`claim` with the name of a new user (default: preferred_username, or else email)")
 	f.StringVar(&o.GroupsClaim, "oidc-groups-claim", "groups", "`claim` with the groups of a user")
-	f.Var(durationFlag(&o.SessionLife, 12*time.Hour), "oidc-session", "session lifetime until users and their groups are checked with the provider again; at most 7d")
-	f.Var(durationFlag(&o.TokenLife, auth.DefaultTokenRest), "oidc-tokens", "how long API tokens work after the last sign-in of their user at the provider; at most 366d")
+	f.Var(cli.Duration(&o.SessionLife, 12*time.Hour), "oidc-session", "session lifetime until users and their groups are checked with the provider again; at most 7d")
+	f.Var(cli.Duration(&o.TokenLife, auth.DefaultTokenRest), "oidc-tokens", "how long API tokens work after the last sign-in of their user at the provider; at most 366d")
 	f.Var(&o.roles, "oidc-role", "role of a provider group, `GROUP=ROLE`, with roles as in \"carillon user create\"; * is every user;\ncan be repeated (default: new users have no permissions until an administrator grants them)")
 }
 
@@ -40,7 +42,7 @@ func (o *providerOptions) open() (*oidc.Provider, error) {
 	if o.Issuer == "" {
 		return nil, nil //nolint:nilnil // there need be none
 	}
-	secret, err := keyFrom(o.secretFile, oidcSecretVariable)
+	secret, err := keyfile.Read(o.secretFile, oidcSecretVariable)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func (f *providerRoles) Set(s string) error {
 	if !ok || group == "" {
 		return &job.InvalidError{Reason: fmt.Sprintf("%q must be GROUP=ROLE, as in engineering=editor:billing", s)}
 	}
-	var access accessFlag
+	var access cli.RolesFlag
 	if err := access.Set(role); err != nil {
 		return err
 	}

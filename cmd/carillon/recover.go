@@ -11,6 +11,7 @@ import (
 	"carillon/audit"
 	"carillon/auth"
 	"carillon/bus"
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/job/rights"
 	"carillon/job/trail"
@@ -30,7 +31,7 @@ func newUserRecoverCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVar(&public, "public-url", defaultServer, "public `address` of the server, for the link")
+	cmd.Flags().StringVar(&public, "public-url", cli.DefaultServer, "public `address` of the server, for the link")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		conn, err := o.open(cmd.Context(), cmd)
 		if err != nil {

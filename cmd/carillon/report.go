@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -64,17 +65,17 @@ func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
 // newReport returns the command of a report that ask reads and fill shows.
 func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error), fill func(*draw.Table, T)) *cobra.Command {
 	cmd.Args = cobra.NoArgs
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f.add(cmd, jobs)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		p, err := f.params(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		if f.limit < 1 {
-			return usage(errors.New("--limit must be 1 or more"))
+			return cli.Usage(errors.New("--limit must be 1 or more"))
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), v, func(t *draw.Table) { fill(t, v) })
+		return r.Output.Show(cmd.OutOrStdout(), v, func(t *draw.Table) { fill(t, v) })
 	}
 	return cmd
 }
@@ -133,7 +134,7 @@ func newTrendCommand() *cobra.Command {
 	cmd.Flags().Lookup("limit").DefValue = "100"
 	f.limit = 100
 	cmd.Flags().StringVar(&step, "step", step, "length of a `step`: minute, hour or day")
-	complete(cmd, "step", "minute", "hour", "day")
+	cli.Complete(cmd, "step", "minute", "hour", "day")
 	return cmd
 }
 
@@ -166,9 +167,9 @@ func newRowsCommand(name, short string, by []runlog.Dimension, order runlog.Orde
 		}
 		drawRows(t, title, r.Items, rowName)
 	})
-	orders := words[string](runlog.Orders[1:])
+	orders := cli.Words[string](runlog.Orders[1:])
 	cmd.Flags().StringVar(&chosen, "order", chosen, "sort `order`: "+strings.Join(orders, ", "))
-	complete(cmd, "order", orders...)
+	cli.Complete(cmd, "order", orders...)
 	return cmd
 }
 
@@ -250,12 +251,12 @@ func newRepairCommand() *cobra.Command {
 		Example: "  carillon report repair 2026-03-01",
 		Args:    cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if _, err := time.Parse(time.DateOnly, args[0]); err != nil {
-			return usage(fmt.Errorf("%q must be a day such as 2026-03-01", args[0]))
+			return cli.Usage(fmt.Errorf("%q must be a day such as 2026-03-01", args[0]))
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}

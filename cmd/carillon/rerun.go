@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -35,7 +36,7 @@ func newRerunCommand() *cobra.Command {
 			"  carillon rerun --job billing/report --since 6h --dry-run",
 		Args: c.args,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&version, "version", string(client.RetryRequestVersionLatest), "`version` of the job: latest, or same as the old run")
 	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
 	cmd.Flags().StringArrayVar(&set, "param", nil, "override a `field` of the parameters, KEY=VALUE; VALUE is JSON or text")
@@ -45,12 +46,12 @@ func newRerunCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
 	cmd.MarkFlagsMutuallyExclusive("params", "param")
 	c.flags(cmd)
-	complete(cmd, "version", string(client.RetryRequestVersionLatest), string(client.RetryRequestVersionSame))
+	cli.Complete(cmd, "version", string(client.RetryRequestVersionLatest), string(client.RetryRequestVersionSame))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 || c.dryRun {
 			for _, flag := range []string{"params", "param", "label", "wait", "follow"} {
 				if cmd.Flags().Changed(flag) {
-					return usage(errors.New("--" + flag + " can be used with one run only"))
+					return cli.Usage(errors.New("--" + flag + " can be used with one run only"))
 				}
 			}
 			b := client.RunBulk{Action: client.RunBulkActionRetry, Version: client.RetryRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
@@ -61,7 +62,7 @@ func newRerunCommand() *cobra.Command {
 				return "run " + string(item.RetryRunID) + " is a rerun of " + string(item.RunID)
 			})
 		}
-		id, err := runID(args[0])
+		id, err := cli.RunID(args[0])
 		if err != nil {
 			return err
 		}
@@ -71,17 +72,17 @@ func newRerunCommand() *cobra.Command {
 		}
 		if params != "" {
 			if !json.Valid([]byte(params)) {
-				return usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
+				return cli.Usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
 			}
 			request.Params = json.RawMessage(params)
 		}
 		if request.SetParams, err = paramFields(set); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		if request.Labels, err = job.ParseLabels(labels); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func newRerunCommand() *cobra.Command {
 // system was away for the moment: the key makes it one run at most.
 func requestRerun(ctx context.Context, api *client.API, id job.RunID, request client.RetryRequest) (client.RunAccepted, error) {
 	return untilAnswered(ctx, func() (client.RunAccepted, error) {
-		return soon(ctx, id, func() (client.RunAccepted, error) {
+		return cli.AwaitHistory(ctx, id, func() (client.RunAccepted, error) {
 			return client.Read[client.RunAccepted](api.RetryRun(ctx, string(id), nil, request))
 		})
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -36,9 +37,9 @@ func newGetRetentionCommand() *cobra.Command {
 		Example: "  carillon get retention\n  carillon get retention -o json",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func newGetRetentionCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
+		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
 	}
 	return cmd
 }
@@ -65,12 +66,12 @@ func newRetentionSetCommand() *cobra.Command {
 			"  carillon retention set --group billing --remove",
 		Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	rule.add(cmd)
 	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -80,7 +81,7 @@ func newRetentionSetCommand() *cobra.Command {
 		}
 		next, err := rule.apply(was.Retention)
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		before, after, err := previewBoth(cmd, api, was.Retention, next)
 		if err != nil {
@@ -92,7 +93,7 @@ func newRetentionSetCommand() *cobra.Command {
 			if err := t.Write(cmd.ErrOrStderr()); err != nil {
 				return err
 			}
-			if err := confirm(cmd, "Apply this rule?"); err != nil {
+			if err := cli.Confirm(cmd, "Apply this rule?"); err != nil {
 				return err
 			}
 		}
@@ -104,7 +105,7 @@ func newRetentionSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
+		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
 	}
 	return cmd
 }
@@ -120,10 +121,10 @@ func newRetentionPreviewCommand() *cobra.Command {
 			"  carillon retention preview --group billing --logs 3d",
 		Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	rule.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -134,14 +135,14 @@ func newRetentionPreviewCommand() *cobra.Command {
 		next := was.Retention
 		if !rule.isZero() {
 			if next, err = rule.apply(was.Retention); err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 		}
 		before, after, err := previewBoth(cmd, api, was.Retention, next)
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), after, func(t *draw.Table) { drawEffect(t, &before, &after) })
+		return r.Output.Show(cmd.OutOrStdout(), after, func(t *draw.Table) { drawEffect(t, &before, &after) })
 	}
 	return cmd
 }
@@ -158,12 +159,12 @@ type ruleFlags struct {
 func (f *ruleFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.group, "group", "", "the rule for an executor `group`")
 	cmd.Flags().StringVar(&f.job, "job", "", "the rule for a `job`")
-	cmd.Flags().Var(durationFlag(&f.runs, 0), "runs", "how long to keep runs, such as 90d")
-	cmd.Flags().Var(durationFlag(&f.logs, 0), "logs", "how long to keep log lines, such as 7d")
+	cmd.Flags().Var(cli.Duration(&f.runs, 0), "runs", "how long to keep runs, such as 90d")
+	cmd.Flags().Var(cli.Duration(&f.logs, 0), "logs", "how long to keep log lines, such as 7d")
 	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove this rule, so that the group rule or the default applies")
-	cmd.Flags().Var(durationFlag(&f.audit, 0), "audit", "how long to keep the audit log, such as 1825d")
-	cmd.Flags().Var(durationFlag(&f.alerts, 0), "alerts", "how long to keep incidents and their notifications, such as 400d")
-	cmd.Flags().Var(durationFlag(&f.discrepancies, 0), "discrepancies", "how long to keep discrepancies of the ledger, such as 400d")
+	cmd.Flags().Var(cli.Duration(&f.audit, 0), "audit", "how long to keep the audit log, such as 1825d")
+	cmd.Flags().Var(cli.Duration(&f.alerts, 0), "alerts", "how long to keep incidents and their notifications, such as 400d")
+	cmd.Flags().Var(cli.Duration(&f.discrepancies, 0), "discrepancies", "how long to keep discrepancies of the ledger, such as 400d")
 	cmd.MarkFlagsMutuallyExclusive("group", "job")
 }
 
@@ -261,7 +262,7 @@ func shownKeep(d job.Duration) string {
 	if d == 0 {
 		return "-"
 	}
-	return shownDays(time.Duration(d))
+	return cli.Days(time.Duration(d))
 }
 
 func drawEffect(t *draw.Table, before, after *runlog.Effect) {

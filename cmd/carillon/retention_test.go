@@ -4,22 +4,24 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"carillon/internal/cli"
 )
 
 func TestRetentionIsShownPreviewedAndChanged(t *testing.T) {
 	s := newTerminal(t)
 	const facts = "\naudit 1825d, alerts 400d, discrepancies 400d\n"
 	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n"+facts, "", "get", "retention")
-	s.wantError(exitUsage, "carillon: set a duration with --runs, --logs, --audit, --alerts or --discrepancies", "", "retention", "set")
-	s.wantError(exitUsage, "carillon: --remove needs --group or --job", "", "retention", "set", "--remove")
-	s.wantError(exitUsage, "carillon: groups.ops.logs", "", "retention", "set", "--group", "ops", "--logs", "1m")
+	s.wantError(cli.ExitUsage, "carillon: set a duration with --runs, --logs, --audit, --alerts or --discrepancies", "", "retention", "set")
+	s.wantError(cli.ExitUsage, "carillon: --remove needs --group or --job", "", "retention", "set", "--remove")
+	s.wantError(cli.ExitUsage, "carillon: groups.ops.logs", "", "retention", "set", "--group", "ops", "--logs", "1m")
 
 	code, out, errOut := s.run("", "retention", "set", "--group", "ops", "--logs", "30d")
-	if code != exitUsage || out != "" || !strings.Contains(errOut, "in the long run") || !strings.Contains(errOut, "confirm with --yes") {
+	if code != cli.ExitUsage || out != "" || !strings.Contains(errOut, "in the long run") || !strings.Contains(errOut, "confirm with --yes") {
 		t.Errorf("without a terminal and --yes the exit code is %d: %s%s", code, out, errOut)
 	}
 	s.want("OF       RUNS  LOGS\ndefault  30d   7d\n"+facts, "", "get", "retention")
-	s.wantError(exitUsage, "carillon: --audit, --alerts and --discrepancies cannot be set for one group or job", "", "retention", "set", "--group", "ops", "--audit", "30d")
+	s.wantError(cli.ExitUsage, "carillon: --audit, --alerts and --discrepancies cannot be set for one group or job", "", "retention", "set", "--group", "ops", "--audit", "30d")
 
 	set := func(want string, args ...string) {
 		t.Helper()

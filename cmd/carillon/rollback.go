@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -29,8 +30,8 @@ func newRollbackCommand() *cobra.Command {
 			"  carillon rollback billing/report --version 3 --note \"the new script loses rows\"",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	cmd.ValidArgsFunction = r.jobNames
+	r := cli.NewRemote(cmd)
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.Flags().IntVar(&version, "version", 0, "the `number` of the version")
 	cmd.Flags().StringVar(&note, "note", "", "why, for the audit log (default: which version it was)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change without changing it")
@@ -38,11 +39,11 @@ func newRollbackCommand() *cobra.Command {
 		panic("BUG: " + err.Error())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		name, err := jobName(args[0])
+		name, err := cli.JobName(args[0])
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func newRollbackCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), put, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), put, func(t *draw.Table) {
 			drawChanges(t, []change{{Kind: "job", Name: string(name), Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings}}, dryRun)
 		})
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"carillon/internal/cli"
 )
 
 func TestAnEarlierVersionIsComparedAndRestored(t *testing.T) {
@@ -30,6 +32,6 @@ func TestAnEarlierVersionIsComparedAndRestored(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(out, "two\n") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	s.wantError(exitNotFound, "carillon: not found: version 9 of job default/report", "", "rollback", "default/report", "--version", "9")
-	s.wantError(exitNotFound, "carillon: not found", "", "rollback", "default/report", "--version", "4") // the deletion
+	s.wantError(cli.ExitNotFound, "carillon: not found: version 9 of job default/report", "", "rollback", "default/report", "--version", "9")
+	s.wantError(cli.ExitNotFound, "carillon: not found", "", "rollback", "default/report", "--version", "4") // the deletion
 }

@@ -5,10 +5,13 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/build"
+	"carillon/internal/cli"
 )
 
 func everyCommand() []*cobra.Command {
-	root := newRoot(commands()...)
+	root := cli.NewRoot(commands()...)
 	all := []*cobra.Command{root}
 	for i := 0; i < len(all); i++ {
 		all = append(all, all[i].Commands()...)
@@ -29,7 +32,7 @@ func TestEveryCommandShowsHowItIsUsed(t *testing.T) {
 
 func TestTheVersionIsAFlagToo(t *testing.T) {
 	var out strings.Builder
-	if code := execute(t.Context(), newRoot(commands()...), []string{"--version"}, strings.NewReader(""), &out, &out); code != 0 || out.String() != "carillon "+version()+"\n" {
+	if code := cli.Execute(t.Context(), cli.NewRoot(commands()...), []string{"--version"}, strings.NewReader(""), &out, &out); code != 0 || out.String() != "carillon "+build.Version()+"\n" {
 		t.Errorf("exit code %d: %s", code, out.String())
 	}
 }

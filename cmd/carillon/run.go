@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -38,7 +39,7 @@ func newRunCommand() *cobra.Command {
 			"  carillon run --group billing --last failed --dry-run",
 		Args: c.args,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the job")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
@@ -52,31 +53,31 @@ func newRunCommand() *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
 	c.flags(cmd)
-	cmd.ValidArgsFunction = r.jobNames
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 || c.dryRun {
 			for _, flag := range []string{"params", "param", "label", "early", "wait", "follow"} {
 				if cmd.Flags().Changed(flag) {
-					return usage(errors.New("--" + flag + " can be used with one job only"))
+					return cli.Usage(errors.New("--" + flag + " can be used with one job only"))
 				}
 			}
 			return changeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
 		}
-		name, err := jobName(args[0])
+		name, err := cli.JobName(args[0])
 		if err != nil {
 			return err
 		}
 		request := client.RunRequest{Cause: job.CauseManual, RunID: job.NewRunID(time.Now())}
 		if params != "" {
 			if !json.Valid([]byte(params)) {
-				return usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
+				return cli.Usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
 			}
 			request.Params = json.RawMessage(params)
 		}
 		if request.Labels, err = job.ParseLabels(labels); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -98,14 +99,14 @@ func newRunCommand() *cobra.Command {
 }
 
 // showAccepted shows the run that was asked for, or waits for its end.
-func showAccepted(r *remote, cmd *cobra.Command, api *client.API, accepted client.RunAccepted, wait, follow bool) error {
+func showAccepted(r *cli.Remote, cmd *cobra.Command, api *client.API, accepted client.RunAccepted, wait, follow bool) error {
 	if wait || follow {
 		return awaitRun(r, cmd, api, accepted, follow)
 	}
 	if accepted.Status != job.StatusPending {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
 	}
-	return r.output.show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
+	return r.Output.Show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
 }
 
 // requestRun asks for a run, again if the answer was lost or a part of the system was
@@ -132,14 +133,14 @@ func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) 
 
 // awaitRun waits for the end of a run, and shows it. With -o json or yaml the log does
 // not mix with it but goes to standard error.
-func awaitRun(r *remote, cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) error {
+func awaitRun(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) error {
 	p := linePrinter{w: cmd.OutOrStdout(), quiet: !follow}
-	if r.output != asTable {
+	if r.Output != cli.AsTable {
 		p.w = cmd.ErrOrStderr()
 	}
 	end, err := api.Tail(cmd.Context(), run.RunID, client.TailOptions{
 		Job:         run.Job,
-		Interrupted: interruption(cmd.ErrOrStderr()),
+		Interrupted: cli.OnInterruption(cmd.ErrOrStderr()),
 	}, p.print)
 	if err != nil {
 		return fmt.Errorf("wait for run %s: %w", run.RunID, err)
@@ -147,19 +148,19 @@ func awaitRun(r *remote, cmd *cobra.Command, api *client.API, run client.RunAcce
 	if err := untilStored(cmd.Context(), api, end); err != nil {
 		return err
 	}
-	err = r.output.show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
-	return errors.Join(err, runOutcome(end.Run.Status))
+	err = r.Output.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
+	return errors.Join(err, cli.RunOutcome(end.Run.Status))
 }
 
 // untilStored waits until the history has a run's end and its log, of which a tail
 // hears earlier: who waited for a run shall find it with the next command. It does not
 // wait for long, and what keeps the history away is no matter here.
 func untilStored(ctx context.Context, api *client.API, end client.LogEnd) error {
-	for deadline := time.Now().Add(history); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(cli.HistoryDelay); time.Now().Before(deadline); {
 		if isStored(ctx, api, end) {
 			return nil
 		}
-		if err := client.Pause(ctx, historyLook); err != nil {
+		if err := client.Pause(ctx, cli.HistoryPause); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -33,8 +34,8 @@ func (f *runFilter) flags(cmd *cobra.Command, only string) {
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 	cmd.MarkFlagsMutuallyExclusive("rerun-of", "parent")
 	cmd.MarkFlagsMutuallyExclusive("rerun-of", "cause")
-	complete(cmd, "status", words[string](job.Statuses)...)
-	complete(cmd, "cause", words[string](job.Causes)...)
+	cli.Complete(cmd, "status", cli.Words[string](job.Statuses)...)
+	cli.Complete(cmd, "cause", cli.Words[string](job.Causes)...)
 }
 
 // given reports whether there is a filter.
@@ -49,8 +50,8 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		Job:      client.OptionalList(f.jobs),
 		Group:    client.Optional(f.group),
 		Instance: client.Optional(f.instance),
-		Status:   client.OptionalList(words[job.Status](f.statuses)),
-		Cause:    client.OptionalList(words[job.Cause](f.causes)),
+		Status:   client.OptionalList(cli.Words[job.Status](f.statuses)),
+		Cause:    client.OptionalList(cli.Words[job.Cause](f.causes)),
 		Parent:   client.Optional(f.parent),
 		RetryOf:  client.Optional(f.rerunOf),
 	}
@@ -61,7 +62,7 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		p.Attempts = new(client.ListRunsParamsAttemptsAll)
 	}
 	if f.since != "" {
-		d, err := parseSince(f.since)
+		d, err := cli.ParseSince(f.since)
 		if err != nil {
 			return p, err
 		}
@@ -74,7 +75,7 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 		if bound.text == "" {
 			continue
 		}
-		t, err := parseInstant(bound.flag, bound.text)
+		t, err := cli.ParseInstant(bound.flag, bound.text)
 		if err != nil {
 			return p, err
 		}
@@ -90,7 +91,7 @@ func (f *runFilter) bulk(now time.Time) (*client.RunFilter, error) {
 		return nil, err
 	}
 	b := &client.RunFilter{
-		Job: f.jobs, Group: f.group, Status: words[job.Status](f.statuses), Cause: words[job.Cause](f.causes),
+		Job: f.jobs, Group: f.group, Status: cli.Words[job.Status](f.statuses), Cause: cli.Words[job.Cause](f.causes),
 		Instance: f.instance, Parent: f.parent, RetryOf: f.rerunOf,
 	}
 	if p.MinAttempt != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job/runlog"
@@ -45,7 +46,7 @@ func newSearchCommand() *cobra.Command {
 			"  carillon search timeout --group billing --follow\n" +
 			"  carillon search deadlock --run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringSliceVar(&levels, "level", nil, "only lines of this `level`; can be repeated")
 	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only lines of this `job`; can be repeated")
 	cmd.Flags().StringVar(&f.group, "group", "", "only lines of this executor `group`")
@@ -64,38 +65,38 @@ func newSearchCommand() *cobra.Command {
 	}
 	cmd.MarkFlagsMutuallyExclusive("count", "limit")
 	cmd.MarkFlagsMutuallyExclusive("count", "context")
-	complete(cmd, "level", "debug", "info", "warn", "error")
-	complete(cmd, "color", "auto", "always", "never")
+	cli.Complete(cmd, "level", "debug", "info", "warn", "error")
+	cli.Complete(cmd, "color", "auto", "always", "never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case limit < 0:
-			return usage(errors.New("--limit must not be negative"))
+			return cli.Usage(errors.New("--limit must not be negative"))
 		case around < 0 || around > maxAround:
-			return usage(fmt.Errorf("--context must be from 0 to %d", maxAround))
+			return cli.Usage(fmt.Errorf("--context must be from 0 to %d", maxAround))
 		case parts < 0 || parts > maxCounted:
-			return usage(fmt.Errorf("--count must be from 1 to %d", maxCounted))
+			return cli.Usage(fmt.Errorf("--count must be from 1 to %d", maxCounted))
 		case !slices.Contains([]string{"auto", "always", "never"}, colour):
-			return usage(errors.New("--color must be auto, always or never"))
-		case r.output == asYAML:
-			return usage(errors.New("-o yaml is not supported for logs; use -o json"))
+			return cli.Usage(errors.New("--color must be auto, always or never"))
+		case r.Output == cli.AsYAML:
+			return cli.Usage(errors.New("-o yaml is not supported for logs; use -o json"))
 		case len(args) == 0 && len(levels) == 0 && run == "" && !follow:
-			return usage(errors.New("set what to search for: words, --level or --run"))
+			return cli.Usage(errors.New("set what to search for: words, --level or --run"))
 		}
 		runs, err := f.params(time.Now())
 		if err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 		if run != "" {
-			if _, err := runID(run); err != nil {
+			if _, err := cli.RunID(run); err != nil {
 				return err
 			}
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
 		params := client.SearchLogsParams{
-			Text: client.Optional(strings.Join(args, " ")), Level: client.OptionalList(words[client.Level](levels)), RunID: client.Optional(run),
+			Text: client.Optional(strings.Join(args, " ")), Level: client.OptionalList(cli.Words[client.Level](levels)), RunID: client.Optional(run),
 			Job: runs.Job, Group: runs.Group, From: runs.From, To: runs.To, Context: client.Optional(around),
 		}
 		out := cmd.OutOrStdout()
@@ -104,7 +105,7 @@ func newSearchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.output.show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
+			return r.Output.Show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
 		}
 		if follow {
 			query := url.Values{"level": levels, "job": f.jobs}
@@ -114,9 +115,9 @@ func newSearchCommand() *cobra.Command {
 			if f.group != "" {
 				query.Set("group", f.group)
 			}
-			return watchLogs(cmd, api, query, hitPrinter{w: out, json: r.output == asJSON})
+			return watchLogs(cmd, api, query, hitPrinter{w: out, json: r.Output == cli.AsJSON})
 		}
-		p := hitPrinter{w: out, json: r.output == asJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
+		p := hitPrinter{w: out, json: r.Output == cli.AsJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
 		found, err := search(cmd.Context(), api, params, limit, p)
 		if err == nil && found == 0 && !p.json {
 			cmd.PrintErrln("no lines found") // not among the lines, of which there are none
@@ -130,7 +131,7 @@ func newSearchCommand() *cobra.Command {
 // that.
 func watchLogs(cmd *cobra.Command, api *client.API, query url.Values, p hitPrinter) error {
 	errOut := cmd.ErrOrStderr()
-	return api.Watch(cmd.Context(), query, interruption(errOut), func(lines []client.LogLine, rate client.LogRate) error {
+	return api.Watch(cmd.Context(), query, cli.OnInterruption(errOut), func(lines []client.LogLine, rate client.LogRate) error {
 		if rate.Lines > rate.Shown {
 			_, _ = fmt.Fprintf(errOut, "%d lines per second; %d shown\n", rate.Lines, rate.Shown)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job/runlog"
@@ -17,7 +18,7 @@ func TestCountsOfLinesSaySinceWhenTheyWereCounted(t *testing.T) {
 	}}
 	draw := func() string {
 		var b strings.Builder
-		if err := asTable.show(&b, h, func(t *draw.Table) { drawHitCounts(t, h) }); err != nil {
+		if err := cli.AsTable.Show(&b, h, func(t *draw.Table) { drawHitCounts(t, h) }); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

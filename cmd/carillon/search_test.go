@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"carillon/internal/cli"
 )
 
 const chatty = `job: default/chatty
@@ -52,9 +54,9 @@ func TestASearchShowsWhatItFoundAndTheLinesAround(t *testing.T) {
 	if out := found(t, s, `"here"`, "-o", "json"); !strings.Contains(out, `"highlights":[{"from":19,"to":23}]`) {
 		t.Errorf("as JSON a hit is %s", out)
 	}
-	s.wantError(exitUsage, "carillon: --context", "", "search", "x", "-C", "21")
+	s.wantError(cli.ExitUsage, "carillon: --context", "", "search", "x", "-C", "21")
 	if code, out, e := s.run("", "search", "unheard-of"); code != 0 || out != "" || e != "no lines found\n" {
 		t.Errorf("a search without a hit ends with code %d: %q, %q", code, out, e)
 	}
-	s.wantError(exitUsage, "carillon: set what to search for", "", "search")
+	s.wantError(cli.ExitUsage, "carillon: set what to search for", "", "search")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -43,19 +44,19 @@ func newSecretSetCommand() *cobra.Command {
 			"  carillon secret set tls-key -g billing --from-file key.pem",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	groupFlag(cmd, &group)
+	r := cli.NewRemote(cmd)
+	cli.GroupFlag(cmd, &group)
 	cmd.Flags().StringVar(&file, "from-file", "-", "read the value from this `file`; - is standard input")
 	cmd.Flags().StringVar(&description, "description", "", "description of the secret")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), job.CheckSecretName("secret", args[0])); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		value, err := readSecret(cmd, file)
+		value, err := cli.ReadSecret(cmd, file)
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -63,24 +64,24 @@ func newSecretSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("secret " + group + "/" + s.Secret + " is set") })
+		return r.Output.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("secret " + group + "/" + s.Secret + " is set") })
 	}
 	return cmd
 }
 
 func newGetSecretsCommand() *cobra.Command {
 	var group string
-	cmd := newListCommand(&cobra.Command{
+	cmd := cli.NewList(&cobra.Command{
 		Use:     "secrets",
 		Short:   "List the secrets of a group, without values",
 		Example: "  carillon get secrets --group billing",
 	}, func(ctx context.Context, api *client.API) (client.SecretList, error) {
 		if err := job.CheckSlug("group", group); err != nil {
-			return client.SecretList{}, usage(err)
+			return client.SecretList{}, cli.Usage(err)
 		}
 		return client.Read[client.SecretList](api.ListSecrets(ctx, group))
 	}, drawSecrets)
-	groupFlag(cmd, &group)
+	cli.GroupFlag(cmd, &group)
 	return cmd
 }
 
@@ -103,17 +104,17 @@ func newSecretDeleteCommand() *cobra.Command {
 		Example: "  carillon secret delete old-token --group billing",
 		Args:    cobra.MinimumNArgs(1),
 	}
-	r := newRemote(cmd)
-	groupFlag(cmd, &group)
+	r := cli.NewRemote(cmd)
+	cli.GroupFlag(cmd, &group)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
 		gone := []string{}
-		err = eachOf(args, func(name string) error {
+		err = cli.Each(args, func(name string) error {
 			if err := errors.Join(job.CheckSlug("group", group), job.CheckSecretName("secret", name)); err != nil {
-				return usage(err)
+				return cli.Usage(err)
 			}
 			_, err := client.Read[client.None](api.DeleteSecret(cmd.Context(), group, name, nil))
 			if err == nil {
@@ -121,7 +122,7 @@ func newSecretDeleteCommand() *cobra.Command {
 			}
 			return err
 		})
-		return errors.Join(r.output.show(cmd.OutOrStdout(), gone, func(t *draw.Table) {
+		return errors.Join(r.Output.Show(cmd.OutOrStdout(), gone, func(t *draw.Table) {
 			for _, name := range gone {
 				t.Line("secret " + group + "/" + name + " deleted")
 			}

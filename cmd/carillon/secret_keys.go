@@ -1,6 +1,8 @@
 package main
 
 import (
+	"carillon/internal/cli"
+	"carillon/internal/keyfile"
 	"carillon/internal/seal"
 	"carillon/job"
 	"fmt"
@@ -13,7 +15,7 @@ func newSecretKeygenCommand() *cobra.Command {
 		Use:   "keygen",
 		Short: "Create a master key for the servers",
 		Long: "Create a master key and print it. Pass it to servers with the role api, with --master-key or\n" +
-			masterKeyVariable + ". \"carillon secret key\" derives the keys of executors from it. Anyone with\n" +
+			keyfile.MasterKeyVariable + ". \"carillon secret key\" derives the keys of executors from it. Anyone with\n" +
 			"the master key can read all secrets.",
 		Example: "  (umask 077; carillon secret keygen > master.key)",
 		Args:    cobra.NoArgs,
@@ -30,18 +32,18 @@ func newSecretKeyCommand() *cobra.Command {
 		Use:   "key",
 		Short: "Print the secret key of a group",
 		Long: "Print the key that lets the executors of a group read its secrets, and no others. Pass it to them\n" +
-			"with --secret-key or " + secretKeyVariable + ". It is derived from the master key, without a server,\n" +
+			"with --secret-key or " + keyfile.SecretKeyVariable + ". It is derived from the master key, without a server,\n" +
 			"so you can print it again.",
 		Example: "  (umask 077; carillon secret key -g billing --master-key master.key > billing.key)",
 		Args:    cobra.NoArgs,
 	}
-	groupFlag(cmd, &group)
-	cmd.Flags().StringVar(&file, "master-key", "", "the `file` of the master key (default: from "+masterKeyVariable+")")
+	cli.GroupFlag(cmd, &group)
+	cmd.Flags().StringVar(&file, "master-key", "", "the `file` of the master key (default: from "+keyfile.MasterKeyVariable+")")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := job.CheckSlug("group", group); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
-		text, err := keyFrom(file, masterKeyVariable)
+		text, err := keyfile.Read(file, keyfile.MasterKeyVariable)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"carillon/internal/cli"
 )
 
 func TestSecretsAreSetUsedAndDeleted(t *testing.T) {
@@ -19,6 +21,6 @@ func TestSecretsAreSetUsedAndDeleted(t *testing.T) {
 		t.Errorf("exit code %d:\n%s%s", code, out, errOut)
 	}
 	s.want("secret default/db deleted\n", "", "secret", "delete", "db", "-g", "default")
-	s.wantError(exitNotFound, "carillon: not found: secret db of group default\n", "", "secret", "delete", "db", "-g", "default")
-	s.wantError(exitUsage, "carillon: secret \"a b\" must name a secret", "x", "secret", "set", "a b", "-g", "default")
+	s.wantError(cli.ExitNotFound, "carillon: not found: secret db of group default\n", "", "secret", "delete", "db", "-g", "default")
+	s.wantError(cli.ExitUsage, "carillon: secret \"a b\" must name a secret", "x", "secret", "set", "a b", "-g", "default")
 }

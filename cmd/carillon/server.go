@@ -14,6 +14,7 @@ import (
 
 	"carillon/auth/callout"
 	"carillon/bus"
+	"carillon/internal/keyfile"
 	"carillon/job"
 )
 
@@ -51,7 +52,7 @@ func newServerCommand() *cobra.Command {
 	f := cmd.Flags()
 	o.natsOptions.flags(f)
 	o.monitorOptions.flags(f)
-	f.StringVar(&o.natsKeys, "nats-keys", "", "`file` with the server keys for NATS, from \"carillon nats keygen\" (default: from "+natsKeysVariable+";\nwithout keys, executors connect without credentials)")
+	f.StringVar(&o.natsKeys, "nats-keys", "", "`file` with the server keys for NATS, from \"carillon nats keygen\" (default: from "+keyfile.NATSKeysVariable+";\nwithout keys, executors connect without credentials)")
 	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "roles of this server")
 	f.StringVar(&o.http, "http", defaultHTTP, "`address` of the API; port 0 picks a free port")
 	f.StringVar(&o.certFile, "tls-cert", "", "TLS certificate `file` of the API; reloaded when it changes")
@@ -59,7 +60,7 @@ func newServerCommand() *cobra.Command {
 	f.BoolVar(&o.web.BehindProxy, "behind-proxy", false, "the API is behind a proxy that terminates TLS and sets X-Forwarded-For")
 	f.StringVar(&o.web.PublicURL, "public-url", "", "public `address` of the API, for links (default: --http)")
 	f.StringSliceVar(&o.web.Hosts, "host", nil, "host `name` that clients can use for the API (default: any with TLS or a proxy, else those of this machine)")
-	f.StringVar(&o.masterKey, "master-key", "", "`file` with the master key that seals secrets (default: from "+masterKeyVariable+"; without it, secrets cannot be set)")
+	f.StringVar(&o.masterKey, "master-key", "", "`file` with the master key that seals secrets (default: from "+keyfile.MasterKeyVariable+"; without it, secrets cannot be set)")
 	f.StringVar(&o.data, "data", "data", "`directory` for SQLite")
 	f.StringVar(&o.store, "store", "", "log store: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which keeps the password out of process lists)")
 	f.StringVar(&o.sql, "sql", "", "clickhouse://USER:PASSWORD@HOST/DATABASE with a read-only user, for \"carillon sql\" (in the\nenvironment as "+sqlVariable+"; default: SQL is disabled)")
@@ -84,7 +85,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.web.MasterKey, err = keyFrom(o.masterKey, masterKeyVariable); err != nil {
+	if o.web.MasterKey, err = keyfile.Read(o.masterKey, keyfile.MasterKeyVariable); err != nil {
 		return err
 	}
 	o.store, o.sql = storeFlag(o.store), cmp.Or(o.sql, os.Getenv(sqlVariable))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -27,10 +28,10 @@ func newGetSessionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sessions", Short: "List sessions, last used first", Example: "  carillon get sessions\n  carillon get sessions --user bob", Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVarP(&user, "user", "u", "", "sessions of this `user`")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -43,7 +44,7 @@ func newGetSessionsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawSessions(t, list.Items) })
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawSessions(t, list.Items) })
 	}
 	return cmd
 }
@@ -74,10 +75,10 @@ func newSessionEndCommand() *cobra.Command {
 			return nil
 		},
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVarP(&user, "user", "u", "", "end all sessions of this `user`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func newSessionEndCommand() *cobra.Command {
 			cmd.Printf("all sessions of %s ended\n", user)
 			return nil
 		}
-		return eachOf(args, func(id string) error {
+		return cli.Each(args, func(id string) error {
 			if _, err := client.Read[client.None](api.EndMySession(cmd.Context(), id)); err != nil {
 				return err
 			}

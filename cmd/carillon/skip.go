@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -25,20 +26,20 @@ func newSkipCommand() *cobra.Command {
 			"  carillon skip ops/backup --fire 2026-03-02T02:00:00Z --undo",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	fire.flag(cmd, "fire", "the fire at this `time` (RFC 3339), or next")
 	if err := cmd.MarkFlagRequired("fire"); err != nil {
 		panic("BUG: " + err.Error())
 	}
 	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log")
 	cmd.Flags().BoolVar(&undo, "undo", false, "undo a skip")
-	cmd.ValidArgsFunction = r.jobNames
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		name, err := jobName(args[0])
+		name, err := cli.JobName(args[0])
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func newSkipCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line(fmt.Sprintf("%s: the fire at %s %s", name, draw.Instant(at), done)) })
+		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line(fmt.Sprintf("%s: the fire at %s %s", name, draw.Instant(at), done)) })
 	}
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 )
 
@@ -32,8 +33,8 @@ func TestAFireIsSkippedFromTheCommandLine(t *testing.T) {
 	if code, out, _ := s.run("", "get", "job", "default/yearly"); code != 0 || strings.Count(out, " called it off: not this year") != 1 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	s.wantError(exitUsage, `carillon: "tomorrow" must be a time in RFC 3339`, "", "skip", "default/yearly", "--fire", "tomorrow")
-	s.wantError(exitError, "carillon: fire_time the schedule of default/yearly has no fire at", "", "skip", "default/yearly", "--fire", july(1).Add(time.Hour).Format(time.RFC3339))
+	s.wantError(cli.ExitUsage, `carillon: "tomorrow" must be a time in RFC 3339`, "", "skip", "default/yearly", "--fire", "tomorrow")
+	s.wantError(cli.ExitError, "carillon: fire_time the schedule of default/yearly has no fire at", "", "skip", "default/yearly", "--fire", july(1).Add(time.Hour).Format(time.RFC3339))
 }
 
 func TestAFireRunsEarlyFromTheCommandLine(t *testing.T) {
@@ -45,7 +46,7 @@ func TestAFireRunsEarlyFromTheCommandLine(t *testing.T) {
 	if code, out, _ := s.run("", "get", "job", "default/yearly"); code != 0 || !strings.Contains(out, " ran it early, as run ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	s.wantError(exitConflict, "carillon: the fire at ", "", "skip", "default/yearly", "--fire", july(0).Format(time.RFC3339), "--undo")
+	s.wantError(cli.ExitConflict, "carillon: the fire at ", "", "skip", "default/yearly", "--fire", july(0).Format(time.RFC3339), "--undo")
 }
 
 func TestAPauseHasAnEnd(t *testing.T) {
@@ -60,6 +61,6 @@ func TestAPauseHasAnEnd(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	s.want("all jobs resumed\n", "", "resume", "--all")
-	s.wantError(exitUsage, `carillon: --until "soon" must be a time in RFC 3339`, "", "pause", "default/yearly", "--until", "soon")
-	s.wantError(exitUsage, "carillon: if any flags in the group [until for] are set none of the others can be", "", "pause", "--all", "--until", "2026-01-01T00:00:00Z", "--for", "1h")
+	s.wantError(cli.ExitUsage, `carillon: --until "soon" must be a time in RFC 3339`, "", "pause", "default/yearly", "--until", "soon")
+	s.wantError(cli.ExitUsage, "carillon: if any flags in the group [until for] are set none of the others can be", "", "pause", "--all", "--until", "2026-01-01T00:00:00Z", "--for", "1h")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -37,30 +38,30 @@ func newSQLCommand() *cobra.Command {
 			"  echo 'SELECT * FROM v_runs' | carillon sql -f - --format ndjson | jq .job",
 		Args: cobra.MaximumNArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read the query from this `file`; - is standard input")
 	cmd.Flags().StringVar(&shape, "format", "", "stream the result as csv, ndjson or json")
-	cmd.Flags().Var(durationFlag(&timeout, 30*time.Second), "timeout", "time limit of the query, at most 60s")
+	cmd.Flags().Var(cli.Duration(&timeout, 30*time.Second), "timeout", "time limit of the query, at most 60s")
 	cmd.Flags().IntVar(&maxRows, "max-rows", 10_000, "maximum number of `rows`, at most 1000000")
-	complete(cmd, "format", "csv", "ndjson", "json")
+	cli.Complete(cmd, "format", "csv", "ndjson", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case (file == "") == (len(args) == 0):
-			return usage(errors.New("give a query, or a file with --file"))
+			return cli.Usage(errors.New("give a query, or a file with --file"))
 		case shape != "" && !slices.Contains([]string{"csv", "ndjson", "json"}, shape):
-			return usage(errors.New("--format must be csv, ndjson or json"))
-		case r.output == asYAML:
-			return usage(errors.New("-o yaml is not supported; use --format"))
+			return cli.Usage(errors.New("--format must be csv, ndjson or json"))
+		case r.Output == cli.AsYAML:
+			return cli.Usage(errors.New("-o yaml is not supported; use --format"))
 		}
 		query, err := queryOf(cmd.InOrStdin(), file, args)
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		if shape == "" && r.output == asJSON {
+		if shape == "" && r.Output == cli.AsJSON {
 			shape = "json"
 		}
 		request := client.SQLRequest{Query: query, Format: client.SQLRequestFormat(shape), MaxRows: maxRows, Timeout: job.Duration(timeout)}
@@ -96,7 +97,7 @@ func queryOf(in io.Reader, file string, args []string) (string, error) {
 		text, err = os.ReadFile(file) //nolint:gosec // the user's own
 	}
 	if err != nil {
-		return "", usage(fmt.Errorf("read query: %w", err))
+		return "", cli.Usage(fmt.Errorf("read query: %w", err))
 	}
 	return string(text), nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"carillon/executor/request"
 	"carillon/executor/star"
+	"carillon/internal/cli"
 )
 
 func newStarlarkCommand() *cobra.Command {
@@ -83,7 +84,7 @@ func runStarlark(cmd *cobra.Command, s star.Script, megabytes int) error {
 	go func() {
 		if exceeds(ctx, uint64(max(megabytes, 1))<<20) {
 			cmd.PrintErrf("the script used more than %d MB of memory\n", megabytes)
-			os.Exit(exitError)
+			os.Exit(cli.ExitError)
 		}
 	}()
 	result, err := star.Run(ctx, s)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"carillon/internal/cli"
 	"carillon/job"
 )
 
@@ -17,7 +18,7 @@ func TestAStarlarkScriptRunsFromTheCommandLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		got := execute(t.Context(), newRoot(nodeCommands()...), append([]string{"starlark", file}, args...), strings.NewReader(""), &out, &out)
+		got := cli.Execute(t.Context(), cli.NewRoot(nodeCommands()...), append([]string{"starlark", file}, args...), strings.NewReader(""), &out, &out)
 		if got != code {
 			t.Errorf("%s: exit code %d, want %d", source, got, code)
 		}
@@ -29,9 +30,9 @@ func TestAStarlarkScriptRunsFromTheCommandLine(t *testing.T) {
 	}
 	runs(`print("region", params["region"])`, []string{`{"region": "north"}`}, 0, "region north\n")
 	runs(`result = [params, run.index, run.total]`, []string{"north", "2", "5"}, 0, `["north",2,5]`)
-	runs(`fail("no rows")`, nil, exitError, "report.star:1:5", "no rows")
-	runs(`http("GET", "http://127.0.0.1:1")`, nil, exitError, "is a private address")
-	runs(`http("GET", "http://127.0.0.1:1")`, []string{"--no-http"}, exitError, "not allowed")
+	runs(`fail("no rows")`, nil, cli.ExitError, "report.star:1:5", "no rows")
+	runs(`http("GET", "http://127.0.0.1:1")`, nil, cli.ExitError, "is a private address")
+	runs(`http("GET", "http://127.0.0.1:1")`, []string{"--no-http"}, cli.ExitError, "not allowed")
 
 	result := filepath.Join(t.TempDir(), "result")
 	t.Setenv("CARILLON_RESULT_FILE", result)

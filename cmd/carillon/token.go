@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -21,7 +22,7 @@ func newTokenCommand() *cobra.Command {
 }
 
 func newTokenCreateCommand() *cobra.Command {
-	var access accessFlag
+	var access cli.RolesFlag
 	var user string
 	var life time.Duration
 	cmd := &cobra.Command{
@@ -29,18 +30,18 @@ func newTokenCreateCommand() *cobra.Command {
 		Short: "Create an API token and show it once",
 		Long: "Create an API token for a program. The name says what it is used for. --role limits its\n" +
 			"permissions; without it, the token has all permissions of its user. Programs send it as\n" +
-			"\"Authorization: Bearer TOKEN\"; this command line reads it from --token or " + tokenVariable + ".",
+			"\"Authorization: Bearer TOKEN\"; this command line reads it from --token or " + cli.TokenVariable + ".",
 		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n" +
 			"  export CARILLON_TOKEN=$(carillon token create ci --user ci -o json | jq -r .secret)",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	f := cmd.Flags()
-	f.Var(&access, "role", accessHelp)
+	f.Var(&access, "role", cli.RolesHelp)
 	f.StringVar(&user, "user", "", "owner of the token (default: you)")
-	f.Var(durationFlag(&life, 30*24*time.Hour), "expires-in", "how long it is valid, at most 366d")
+	f.Var(cli.Duration(&life, 30*24*time.Hour), "expires-in", "how long it is valid, at most 366d")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -50,10 +51,10 @@ func newTokenCreateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), made, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
 			t.Row("token", made.Token.ID)
 			t.Row("user", made.Token.User)
-			t.Row("may", t.Cell(shownAccess(made.Token.Access), 200))
+			t.Row("may", t.Cell(cli.Roles(made.Token.Access), 200))
 			t.Row("until", draw.Instant(made.Token.ExpiresAt))
 			t.Row("secret", made.Secret)
 			t.Line("")
@@ -69,12 +70,12 @@ func newGetTokensCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tokens", Short: "List API tokens, without secrets", Example: "  carillon get tokens\n  carillon get tokens --all", Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&user, "user", "", "tokens of this user (default: yours)")
 	cmd.Flags().BoolVar(&all, "all", false, "tokens of all users")
 	cmd.MarkFlagsMutuallyExclusive("user", "all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func newGetTokensCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawTokens(t, list.Items) })
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawTokens(t, list.Items) })
 	}
 	return cmd
 }
@@ -103,7 +104,7 @@ func drawTokens(t *draw.Table, tokens []client.Token) {
 		} else if token.Rests {
 			until = "rests until " + token.User + " signs in"
 		}
-		t.Row(token.ID, token.User, t.Cell(token.Name, 40), t.Cell(shownAccess(token.Access), 60), until)
+		t.Row(token.ID, token.User, t.Cell(token.Name, 40), t.Cell(cli.Roles(token.Access), 60), until)
 	}
 }
 
@@ -111,13 +112,13 @@ func newTokenRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "revoke TOKEN...", Short: "Revoke API tokens by id", Example: "  carillon token revoke k2m4x7c3v9qd1w5z", Args: cobra.MinimumNArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		return eachOf(args, func(id string) error {
+		return cli.Each(args, func(id string) error {
 			if _, err := client.Read[client.None](api.RevokeToken(cmd.Context(), id)); err != nil {
 				return err
 			}
@@ -132,9 +133,9 @@ func newWhoamiCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "whoami", Short: "Show the current user and permissions", Example: "  carillon whoami\n  carillon whoami -o json", Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -142,10 +143,10 @@ func newWhoamiCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), me, func(t *draw.Table) {
+		return r.Output.Show(cmd.OutOrStdout(), me, func(t *draw.Table) {
 			t.Row("user", me.User)
 			t.Row("by", string(me.How))
-			t.Row("may", t.Cell(shownAccess(me.Access), 200))
+			t.Row("may", t.Cell(cli.Roles(me.Access), 200))
 			t.Row("server", api.Address())
 		})
 	}

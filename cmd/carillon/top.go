@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -34,29 +35,29 @@ func newTopCommand() *cobra.Command {
 		Example: "  carillon top\n  carillon top --every 10s\n  carillon top --once\n  carillon top -o json | jq .lateness.started.p99_ms",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&once, "once", false, "print one frame and exit")
-	cmd.Flags().Var(optionalDurationFlag(&every), "every", "refresh interval")
+	cmd.Flags().Var(cli.OptionalDuration(&every), "every", "refresh interval")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if every < 200*time.Millisecond {
-			return usage(errors.New("--every must be 200ms or more"))
+			return cli.Usage(errors.New("--every must be 200ms or more"))
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
 		api.Notice(nil) // the frame has a line for it
-		if !once && r.output == asTable {
+		if !once && r.Output == cli.AsTable {
 			return watchTop(cmd, api, every)
 		}
 		v := lookAt(cmd.Context(), api)
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
-		if r.output == asTable {
+		if r.Output == cli.AsTable {
 			_, err = io.WriteString(cmd.OutOrStdout(), v.frame(outputWidth(cmd.OutOrStdout()), 0))
 		} else {
-			err = r.output.show(cmd.OutOrStdout(), v, nil)
+			err = r.Output.Show(cmd.OutOrStdout(), v, nil)
 		}
 		return errors.Join(err, v.err())
 	}
@@ -77,7 +78,7 @@ func outputWidth(w io.Writer) int {
 func watchTop(cmd *cobra.Command, api *client.API, every time.Duration) error {
 	out, ok := draw.FileOf(cmd.OutOrStdout())
 	if !ok || !term.IsTerminal(int(out.Fd())) {
-		return usage(errors.New("standard output is not a terminal; use --once or -o json"))
+		return cli.Usage(errors.New("standard output is not a terminal; use --once or -o json"))
 	}
 	m := &topModel{width: frameWidth, height: frameHeight, every: every, look: func() topView { return lookAt(cmd.Context(), api) }}
 	_, err := tea.NewProgram(m, tea.WithContext(cmd.Context()), tea.WithInput(cmd.InOrStdin()), tea.WithOutput(out)).Run()

@@ -13,6 +13,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"carillon/internal/build"
 	"carillon/internal/tracing"
 	"carillon/job"
 )
@@ -38,7 +39,7 @@ func startTraces(ctx context.Context, service string) (provider trace.TracerProv
 	if err != nil {
 		return nil, none, fmt.Errorf("prepare to send traces: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", version())), resource.WithFromEnv(), resource.WithHost(), resource.WithProcessPID())
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", build.Version())), resource.WithFromEnv(), resource.WithHost(), resource.WithProcessPID())
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
 		return nil, none, fmt.Errorf("describe the process to traces: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -25,7 +26,7 @@ func newUserCommand(more []*cobra.Command) *cobra.Command {
 }
 
 func newUserCreateCommand() *cobra.Command {
-	var access accessFlag
+	var access cli.RolesFlag
 	var display string
 	var noLink bool
 	cmd := &cobra.Command{
@@ -37,12 +38,12 @@ func newUserCreateCommand() *cobra.Command {
 			"  carillon user create ci --role operator:deploy --no-link && carillon token create deploys --user ci",
 		Args: cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	cmd.Flags().Var(&access, "role", accessHelp)
+	r := cli.NewRemote(cmd)
+	cmd.Flags().Var(&access, "role", cli.RolesHelp)
 	cmd.Flags().StringVar(&display, "name", "", "full `name` of the user")
 	cmd.Flags().BoolVar(&noLink, "no-link", false, "do not print a link")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func newUserCreateCommand() *cobra.Command {
 			return err
 		}
 		if noLink {
-			return r.output.show(cmd.OutOrStdout(), user, func(t *draw.Table) { t.Line("user " + user.User + " created: " + shownAccess(user.Access)) })
+			return r.Output.Show(cmd.OutOrStdout(), user, func(t *draw.Table) { t.Line("user " + user.User + " created: " + cli.Roles(user.Access)) })
 		}
 		return showLink(r, cmd, api, user.User)
 	}
@@ -61,12 +62,12 @@ func newUserCreateCommand() *cobra.Command {
 }
 
 // showLink makes a one-time link for a user and shows it.
-func showLink(r *remote, cmd *cobra.Command, api *client.API, user string) error {
+func showLink(r *cli.Remote, cmd *cobra.Command, api *client.API, user string) error {
 	link, err := client.Read[client.InvitationLink](api.InviteUser(cmd.Context(), user))
 	if err != nil {
 		return err
 	}
-	return r.output.show(cmd.OutOrStdout(), link, func(t *draw.Table) {
+	return r.Output.Show(cmd.OutOrStdout(), link, func(t *draw.Table) {
 		t.Line(user + " chooses a password with this one-time link, valid until " + draw.Instant(link.ExpiresAt) + ":")
 		t.Line(link.Link)
 	})
@@ -76,9 +77,9 @@ func newGetUsersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "users", Short: "List users", Example: "  carillon get users\n  carillon get users -o json", Args: cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -86,7 +87,7 @@ func newGetUsersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawUsers(t, list.Items) })
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawUsers(t, list.Items) })
 	}
 	return cmd
 }
@@ -102,13 +103,13 @@ func drawUsers(t *draw.Table, users []client.UserItem) {
 		if u.Disabled {
 			signsIn = "disabled"
 		}
-		t.Row(u.User, t.Cell(u.DisplayName, 40), t.Cell(shownAccess(u.Access), 80), signsIn)
+		t.Row(u.User, t.Cell(u.DisplayName, 40), t.Cell(cli.Roles(u.Access), 80), signsIn)
 	}
 }
 
 // editUser changes a user, if nobody else does at the same time.
-func editUser(r *remote, cmd *cobra.Command, name, done string, change func(*client.UserEdit)) error {
-	api, err := r.api()
+func editUser(r *cli.Remote, cmd *cobra.Command, name, done string, change func(*client.UserEdit)) error {
+	api, err := r.API()
 	if err != nil {
 		return err
 	}
@@ -127,19 +128,19 @@ func editUser(r *remote, cmd *cobra.Command, name, done string, change func(*cli
 	if err != nil {
 		return err
 	}
-	return r.output.show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("user " + now.User + " " + done + ": " + shownAccess(now.Access)) })
+	return r.Output.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("user " + now.User + " " + done + ": " + cli.Roles(now.Access)) })
 }
 
 func newUserSetRoleCommand() *cobra.Command {
-	var access accessFlag
+	var access cli.RolesFlag
 	cmd := &cobra.Command{
 		Use:     "set-role NAME --role ROLE...",
 		Short:   "Change a user's role",
 		Example: "  carillon user set-role ann --role admin\n  carillon user set-role bob --role operator:billing --role viewer:ops=",
 		Args:    cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
-	cmd.Flags().Var(&access, "role", accessHelp)
+	r := cli.NewRemote(cmd)
+	cmd.Flags().Var(&access, "role", cli.RolesHelp)
 	if err := cmd.MarkFlagRequired("role"); err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -156,7 +157,7 @@ func newUserSwitchCommand(disable bool) *cobra.Command {
 		verb, short = "disable", "Disable a user, with its sessions and tokens"
 	}
 	cmd := &cobra.Command{Use: verb + " NAME", Short: short, Example: "  carillon user " + verb + " ann", Args: cobra.ExactArgs(1)}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return editUser(r, cmd, args[0], verb+"d", func(e *client.UserEdit) { e.Disabled = disable })
 	}
@@ -167,13 +168,13 @@ func newUserDeleteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete NAME...", Short: "Delete users with their sessions and tokens", Example: "  carillon user delete ann", Args: cobra.MinimumNArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		return eachOf(args, func(name string) error {
+		return cli.Each(args, func(name string) error {
 			if _, err := client.Read[client.None](api.DeleteUser(cmd.Context(), name, nil)); err != nil {
 				return err
 			}
@@ -200,10 +201,10 @@ func newUserPasswdCommand() *cobra.Command {
 			return nil
 		},
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&self, "self", "", "your user `name`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}

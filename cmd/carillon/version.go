@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/build"
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 )
@@ -23,13 +25,13 @@ func newVersionCommand() *cobra.Command {
 		Example: "  carillon version\n  carillon version --client -o json",
 		Args:    cobra.NoArgs,
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&alone, "client", false, "show the client version only")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		v := versions{Client: version()}
+		v := versions{Client: build.Version()}
 		var away error
 		if !alone {
-			api, err := r.api()
+			api, err := r.API()
 			if err != nil {
 				return err
 			}
@@ -39,7 +41,7 @@ func newVersionCommand() *cobra.Command {
 				away = err // after what is known
 			}
 		}
-		if err := r.output.show(cmd.OutOrStdout(), v, func(t *draw.Table) {
+		if err := r.Output.Show(cmd.OutOrStdout(), v, func(t *draw.Table) {
 			t.Row("client", v.Client, runtime.GOOS+"/"+runtime.GOARCH)
 			if v.Server != nil {
 				t.Row("server", v.Server.Version)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/internal/client"
 	"carillon/job"
@@ -22,16 +23,16 @@ func newGetVersionsCommand() *cobra.Command {
 		Example: "  carillon get versions billing/report\n  carillon get versions billing/report --from 3 --to 5\n  carillon get versions billing/report -o json | jq -r '.items[1].task.script.source'",
 		Args:    cobra.ExactArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().IntVar(&from, "from", 0, "compare from this `version` (default: the one before)")
 	cmd.Flags().IntVar(&to, "to", 0, "compare to this `version` (default: the newest)")
-	cmd.ValidArgsFunction = r.jobNames
+	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		name, err := jobName(args[0])
+		name, err := cli.JobName(args[0])
 		if err != nil {
 			return err
 		}
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
@@ -40,13 +41,13 @@ func newGetVersionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.output.show(cmd.OutOrStdout(), d, func(t *draw.Table) { drawDiff(t, d) })
+			return r.Output.Show(cmd.OutOrStdout(), d, func(t *draw.Table) { drawDiff(t, d) })
 		}
 		list, err := client.Read[client.VersionList](api.ListJobVersions(cmd.Context(), name.Group(), name.Short()))
 		if err != nil {
 			return err
 		}
-		return r.output.show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawVersions(t, list) })
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawVersions(t, list) })
 	}
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/cli"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -20,19 +21,19 @@ func newWaitCommand() *cobra.Command {
 			"  carillon wait $(carillon run ops/backup) --follow",
 		Args: cobra.MinimumNArgs(1),
 	}
-	r := newRemote(cmd)
+	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the runs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.api()
+		api, err := r.API()
 		if err != nil {
 			return err
 		}
-		return eachOf(args, func(arg string) error {
-			id, err := runID(arg)
+		return cli.Each(args, func(arg string) error {
+			id, err := cli.RunID(arg)
 			if err != nil {
 				return err
 			}
-			run, err := soon(cmd.Context(), id, func() (client.RunDetail, error) {
+			run, err := cli.AwaitHistory(cmd.Context(), id, func() (client.RunDetail, error) {
 				return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
 			})
 			if err != nil && !errors.Is(err, job.ErrNotFound) {

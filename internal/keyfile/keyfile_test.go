@@ -1,4 +1,4 @@
-package main
+package keyfile
 
 import (
 	"errors"

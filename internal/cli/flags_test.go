@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestDurationsAreShownInDaysWhereTheyCan(t *testing.T) {
-	if got := shownDays(36 * time.Hour); got != "36h" {
+	if got := Days(36 * time.Hour); got != "36h" {
 		t.Errorf("36 hours are shown as %s", got)
 	}
 }

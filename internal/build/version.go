@@ -1,12 +1,12 @@
-package main
+package build
 
 import (
 	"runtime"
 	"runtime/debug"
 )
 
-// version returns the program's version, from how it was built.
-func version() string {
+// Version returns the program's version, from how it was built.
+func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

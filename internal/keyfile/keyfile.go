@@ -1,4 +1,4 @@
-package main
+package keyfile
 
 import (
 	"carillon/job"
@@ -13,15 +13,15 @@ import (
 // The variables of the environment that have a key where no file of one is named. Each has the
 // key itself.
 const (
-	masterKeyVariable  = "CARILLON_MASTER_KEY" // of servers, for secrets
-	secretKeyVariable  = "CARILLON_SECRET_KEY" // of executors, for the secrets of their group
-	natsKeysVariable   = "CARILLON_NATS_KEYS"  // of servers, for NATS
-	credentialVariable = "CARILLON_CREDENTIAL" // of executors, for NATS
+	MasterKeyVariable  = "CARILLON_MASTER_KEY" // of servers, for secrets
+	SecretKeyVariable  = "CARILLON_SECRET_KEY" // of executors, for the secrets of their group
+	NATSKeysVariable   = "CARILLON_NATS_KEYS"  // of servers, for NATS
+	CredentialVariable = "CARILLON_CREDENTIAL" // of executors, for NATS
 )
 
-// keyFrom reads a key from a file, or from a variable when none is named; "" when there
+// Read reads a key from a file, or from a variable when none is named; "" when there
 // is neither. The variable is taken out of the environment, which child processes get.
-func keyFrom(file, variable string) (string, error) {
+func Read(file, variable string) (string, error) {
 	if file == "" {
 		text := os.Getenv(variable)
 		return text, os.Unsetenv(variable)

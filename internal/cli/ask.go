@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bufio"
@@ -13,15 +13,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func isTerminal(r io.Reader) bool {
+func IsTerminal(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// confirm asks a person whether to go on. Where there is none, it is wrong usage.
-func confirm(cmd *cobra.Command, question string) error {
-	if !isTerminal(cmd.InOrStdin()) {
-		return usage(errors.New("standard input is not a terminal; confirm with --yes. Nothing was changed"))
+// Confirm asks a person whether to go on. Where there is none, it is wrong usage.
+func Confirm(cmd *cobra.Command, question string) error {
+	if !IsTerminal(cmd.InOrStdin()) {
+		return Usage(errors.New("standard input is not a terminal; confirm with --yes. Nothing was changed"))
 	}
 	_, _ = fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
 	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
@@ -29,13 +29,13 @@ func confirm(cmd *cobra.Command, question string) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return exitWith(exitError, errors.New("nothing was changed"))
+		return ExitWith(ExitError, errors.New("nothing was changed"))
 	}
 	return nil
 }
 
-// readSecret reads a value without the line end that files and pipes have.
-func readSecret(cmd *cobra.Command, file string) (string, error) {
+// ReadSecret reads a value without the line end that files and pipes have.
+func ReadSecret(cmd *cobra.Command, file string) (string, error) {
 	from := cmd.InOrStdin()
 	if file != "-" {
 		f, err := os.Open(file) //nolint:gosec // the file that the person names
@@ -44,7 +44,7 @@ func readSecret(cmd *cobra.Command, file string) (string, error) {
 		}
 		defer func() { _ = f.Close() }()
 		from = f
-	} else if isTerminal(from) {
+	} else if IsTerminal(from) {
 		cmd.PrintErrln("Type the value (it is visible), then Enter and Ctrl-D.")
 	}
 	data, err := io.ReadAll(io.LimitReader(from, job.MaxSecret+3)) // enough to see that it is too long

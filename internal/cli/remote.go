@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -15,60 +15,60 @@ import (
 	"carillon/job"
 )
 
-// remote is what the commands that ask a server share: the flags that say which
+// Remote is what the commands that ask a server share: the flags that say which
 // server, and how to show its answers.
-type remote struct {
+type Remote struct {
 	server string
 	token  string
 	ca     string
-	output format
+	Output Format
 	say    func(text string) // to whoever typed the command
 }
 
-// newRemote adds the shared flags to cmd.
-func newRemote(cmd *cobra.Command) *remote {
-	r := &remote{output: asTable, say: func(text string) { cmd.PrintErrln(text) }}
-	cmd.Flags().StringVar(&r.server, "server", "", "`address` of the server, also from "+serverVariable+" (default: the current context, else "+defaultServer+")")
-	cmd.Flags().StringVar(&r.token, "token", "", "API `token`, also from "+tokenVariable+" (default: that of \"carillon login\")")
-	caFlag(cmd, &r.ca)
-	cmd.Flags().VarP(&r.output, "output", "o", "`format` of the answer: table, json or yaml")
-	complete(cmd, "output", formatNames...)
+// NewRemote adds the shared flags to cmd.
+func NewRemote(cmd *cobra.Command) *Remote {
+	r := &Remote{Output: AsTable, say: func(text string) { cmd.PrintErrln(text) }}
+	cmd.Flags().StringVar(&r.server, "server", "", "`address` of the server, also from "+serverVariable+" (default: the current context, else "+DefaultServer+")")
+	cmd.Flags().StringVar(&r.token, "token", "", "API `token`, also from "+TokenVariable+" (default: that of \"carillon login\")")
+	CAFlag(cmd, &r.ca)
+	cmd.Flags().VarP(&r.Output, "output", "o", "`format` of the answer: table, json or yaml")
+	Complete(cmd, "output", formatNames...)
 	return r
 }
 
-// caFlag adds the flag for who has signed a server's certificate.
-func caFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "ca", "", "CA `file` of the server certificate, also from "+caVariable+" (default: that of \"carillon login\", else those of the system)")
+// CAFlag adds the flag for who has signed a server's certificate.
+func CAFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "ca", "", "CA `file` of the server certificate, also from "+CAVariable+" (default: that of \"carillon login\", else those of the system)")
 }
 
-// complete makes a flag's values known to shells.
-func complete(cmd *cobra.Command, flag string, values ...string) {
+// Complete makes a flag's values known to shells.
+func Complete(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic("BUG: complete a flag that is not there: " + err.Error())
 	}
 }
 
-// api returns the server's API.
-func (r *remote) api() (*client.API, error) {
+// API returns the server's API.
+func (r *Remote) API() (*client.API, error) {
 	server := cmp.Or(r.server, os.Getenv(serverVariable))
-	token := cmp.Or(r.token, os.Getenv(tokenVariable))
-	ca := cmp.Or(r.ca, os.Getenv(caVariable))
+	token := cmp.Or(r.token, os.Getenv(TokenVariable))
+	ca := cmp.Or(r.ca, os.Getenv(CAVariable))
 	if server == "" || token == "" || ca == "" {
-		all, err := readContexts()
+		all, err := ReadContexts()
 		if err != nil {
 			return nil, err
 		}
-		if now := all.named(all.Current); server == "" && now != nil {
+		if now := all.Named(all.Current); server == "" && now != nil {
 			server = now.Server
 		}
 		if server == "" {
-			server = defaultServer
+			server = DefaultServer
 		}
 		if there := all.at(server); there != nil {
 			token, ca = cmp.Or(token, there.Token), cmp.Or(ca, there.CA)
 		}
 	}
-	api, err := dial(server, userName(), ca)
+	api, err := Dial(server, UserName(), ca)
 	if err != nil {
 		return nil, err
 	}
@@ -83,26 +83,26 @@ func (r *remote) api() (*client.API, error) {
 	return api, nil
 }
 
-// again tells that a part of the system is away, and that the server is asked again.
-func (r *remote) again(err error, pause time.Duration) {
+// Again tells that a part of the system is away, and that the server is asked again.
+func (r *Remote) Again(err error, pause time.Duration) {
 	r.say(err.Error() + "; trying again in " + job.Duration(pause).String())
 }
 
-// dial returns the API of a server whose certificate is signed by an authority in the
+// Dial returns the API of a server whose certificate is signed by an authority in the
 // file ca, or by one of the system's if that is empty.
-func dial(server, by, ca string) (*client.API, error) {
+func Dial(server, by, ca string) (*client.API, error) {
 	api, err := client.New(server, by)
 	if err == nil && ca != "" {
 		err = api.Trust(ca)
 	}
 	if err != nil {
-		return nil, usage(err)
+		return nil, Usage(err)
 	}
 	return api, nil
 }
 
-// userName returns who runs the program, for the record; it may be empty.
-func userName() string {
+// UserName returns who runs the program, for the record; it may be empty.
+func UserName() string {
 	u, err := user.Current()
 	if err != nil {
 		return ""
@@ -119,9 +119,9 @@ func userName() string {
 // completionTime bounds what a person waits for after pressing Tab.
 const completionTime = 2 * time.Second
 
-// jobNames completes a job's name from those that the server has.
-func (r *remote) jobNames(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	api, err := r.api()
+// JobNames completes a job's name from those that the server has.
+func (r *Remote) JobNames(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	api, err := r.API()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 
 // Exit codes. They are documented in the help of the program and in docs/reference/command-line.md.
 const (
-	exitError       = 1 // all else
-	exitUsage       = 2 // the command line is wrong
-	exitNotFound    = 3 // there is no such job, run, calendar or attempt
-	exitConflict    = 4 // the thing is not in the state that the command needs
-	exitUnavailable = 5 // the server, or a part of the system, is away
+	ExitError       = 1 // all else
+	ExitUsage       = 2 // the command line is wrong
+	ExitNotFound    = 3 // there is no such job, run, calendar or attempt
+	ExitConflict    = 4 // the thing is not in the state that the command needs
+	ExitUnavailable = 5 // the server, or a part of the system, is away
 	exitDenied      = 6 // nobody is signed in, or they may not
 	// The outcomes of a run, for those who wait for one.
-	exitRunFailed    = 10
+	ExitRunFailed    = 10
 	exitRunTimedOut  = 11
 	exitRunCancelled = 12
 	exitRunLost      = 13
@@ -51,16 +51,16 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
-// exitWith returns an error that ends the program with a code; without err there is nothing to
+// ExitWith returns an error that ends the program with a code; without err there is nothing to
 // say besides.
-func exitWith(code int, err error) error { return &exit{code, err} }
+func ExitWith(code int, err error) error { return &exit{code, err} }
 
-// usage returns the error of a command line that is wrong.
-func usage(err error) error {
+// Usage returns the error of a command line that is wrong.
+func Usage(err error) error {
 	if err == nil {
 		return nil
 	}
-	return exitWith(exitUsage, err)
+	return ExitWith(ExitUsage, err)
 }
 
 // exitCodeOf returns the exit code for what a command returned.
@@ -74,33 +74,33 @@ func exitCodeOf(err error) int {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, job.ErrNotFound):
-		return exitNotFound
+		return ExitNotFound
 	case errors.Is(err, job.ErrConflict):
-		return exitConflict
+		return ExitConflict
 	case errors.Is(err, job.ErrUnavailable):
-		return exitUnavailable
+		return ExitUnavailable
 	case errors.Is(err, client.ErrDenied):
 		return exitDenied
 	}
-	return exitError
+	return ExitError
 }
 
-// runOutcome returns the error that makes the exit code tell how a run ended; nil
+// RunOutcome returns the error that makes the exit code tell how a run ended; nil
 // when it succeeded.
-func runOutcome(s job.Status) error {
+func RunOutcome(s job.Status) error {
 	switch s {
 	case job.StatusSucceeded:
 		return nil
 	case job.StatusFailed:
-		return exitWith(exitRunFailed, nil)
+		return ExitWith(ExitRunFailed, nil)
 	case job.StatusTimedOut:
-		return exitWith(exitRunTimedOut, nil)
+		return ExitWith(exitRunTimedOut, nil)
 	case job.StatusCancelled:
-		return exitWith(exitRunCancelled, nil)
+		return ExitWith(exitRunCancelled, nil)
 	case job.StatusLost:
-		return exitWith(exitRunLost, nil)
+		return ExitWith(exitRunLost, nil)
 	case job.StatusSkipped, job.StatusMissed:
-		return exitWith(exitRunNotDone, nil)
+		return ExitWith(exitRunNotDone, nil)
 	case job.StatusPending, job.StatusQueued, job.StatusRunning:
 	}
 	return fmt.Errorf("the run has not finished; it is %s", s)
@@ -114,15 +114,15 @@ func report(w io.Writer, cmd *cobra.Command, err error) {
 		return
 	}
 	_, _ = fmt.Fprintf(w, "carillon: %v\n", err)
-	if isExit && chosen.code == exitUsage {
+	if isExit && chosen.code == ExitUsage {
 		_, _ = fmt.Fprintf(w, "See \"%s --help\".\n", cmd.CommandPath())
 	}
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Code == "unauthenticated" && cmd.Name() != "login" {
-		_, _ = fmt.Fprintf(w, "Sign in with \"carillon login\", or set a token with --token or %s.\n", tokenVariable)
+		_, _ = fmt.Fprintf(w, "Sign in with \"carillon login\", or set a token with --token or %s.\n", TokenVariable)
 	}
 	if u, ok := errors.AsType[*client.UnreachableError](err); ok {
 		if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
-			_, _ = fmt.Fprintf(w, "Set the CA that signed the server's certificate with --ca or %s.\n", caVariable)
+			_, _ = fmt.Fprintf(w, "Set the CA that signed the server's certificate with --ca or %s.\n", CAVariable)
 			return
 		}
 		if errors.Is(err, io.EOF) && strings.HasPrefix(u.Address, "http://") {

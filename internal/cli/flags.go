@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"carillon/job"
@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// groupFlag adds the flag that says which group.
-func groupFlag(cmd *cobra.Command, group *string) {
+// GroupFlag adds the flag that says which group.
+func GroupFlag(cmd *cobra.Command, group *string) {
 	cmd.Flags().StringVarP(group, "group", "g", "", "the executor `group`")
 	if err := cmd.MarkFlagRequired("group"); err != nil {
 		panic("BUG: " + err.Error())
@@ -23,8 +23,8 @@ type durationValue struct {
 	def time.Duration
 }
 
-// durationFlag returns a flag for a duration of days, hours or less, which is def unless it is given.
-func durationFlag(to *time.Duration, def time.Duration) pflag.Value { return durationValue{to, def} }
+// Duration returns a flag for a duration of days, hours or less, which is def unless it is given.
+func Duration(to *time.Duration, def time.Duration) pflag.Value { return durationValue{to, def} }
 
 func (f durationValue) String() string {
 	if f.to == nil {
@@ -36,7 +36,7 @@ func (f durationValue) String() string {
 	if *f.to == 0 {
 		return ""
 	}
-	return shownDays(*f.to)
+	return Days(*f.to)
 }
 
 // Set implements [pflag.Value].
@@ -52,8 +52,8 @@ func (f durationValue) Set(s string) error {
 // Type implements [pflag.Value].
 func (durationValue) Type() string { return "duration" }
 
-// shownDays writes a duration in days where it can.
-func shownDays(d time.Duration) string {
+// Days writes a duration in days where it can.
+func Days(d time.Duration) string {
 	if d%(24*time.Hour) == 0 {
 		return fmt.Sprintf("%dd", d/(24*time.Hour))
 	}
@@ -64,8 +64,8 @@ func shownDays(d time.Duration) string {
 // out, and be zero.
 type optionalDurationValue struct{ to *time.Duration }
 
-// optionalDurationFlag returns a flag for a duration that may be left out.
-func optionalDurationFlag(to *time.Duration) pflag.Value { return optionalDurationValue{to} }
+// OptionalDuration returns a flag for a duration that may be left out.
+func OptionalDuration(to *time.Duration) pflag.Value { return optionalDurationValue{to} }
 
 func (f optionalDurationValue) String() string {
 	if f.to == nil || *f.to == 0 {

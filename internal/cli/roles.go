@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"carillon/job/rights"
 )
 
-// accessFlag is a flag that takes roles, again and again: ROLE, ROLE:GROUP, and either
+// RolesFlag is a flag that takes roles, again and again: ROLE, ROLE:GROUP, and either
 // with =GRANT,GRANT. It is a pflag.Value.
-type accessFlag []client.Access
+type RolesFlag []client.Access
 
-const accessHelp = "a `role`, such as operator or editor:billing; append =logs,params to replace the role's default grants; can be repeated"
+const RolesHelp = "a `role`, such as operator or editor:billing; append =logs,params to replace the role's default grants; can be repeated"
 
-func (f *accessFlag) String() string {
+func (f *RolesFlag) String() string {
 	var parts []string
 	for _, a := range *f {
 		parts = append(parts, a.String())
@@ -24,7 +24,7 @@ func (f *accessFlag) String() string {
 }
 
 // Set reads one role.
-func (f *accessFlag) Set(s string) error {
+func (f *RolesFlag) Set(s string) error {
 	role, grants, limited := strings.Cut(s, "=")
 	role, group, inGroup := strings.Cut(role, ":")
 	a := rights.Access{Role: rights.Role(role), Group: rights.Everywhere}
@@ -47,10 +47,10 @@ func (f *accessFlag) Set(s string) error {
 }
 
 // Type names the flag's values in the help.
-func (f *accessFlag) Type() string { return "role" }
+func (f *RolesFlag) Type() string { return "role" }
 
-// shownAccess returns what somebody may as one line.
-func shownAccess(list []client.Access) string {
+// Roles returns what somebody may as one line.
+func Roles(list []client.Access) string {
 	if len(list) == 0 {
 		return "nothing"
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"carillon/job"
@@ -9,8 +9,8 @@ import (
 func TestEveryStatusHasAnExitCodeOrIsNoEnd(t *testing.T) {
 	var codes []int
 	for _, s := range job.Statuses {
-		code := exitCodeOf(runOutcome(s))
-		if s.Final() != (code != exitError) {
+		code := exitCodeOf(RunOutcome(s))
+		if s.Final() != (code != ExitError) {
 			t.Errorf("%s: exit code %d", s, code)
 		}
 		codes = append(codes, code)

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding/json"
@@ -15,8 +15,8 @@ import (
 // configVariable names the file with the contexts, in the place of the usual one.
 const configVariable = "CARILLON_CONFIG"
 
-// signedIn is a context: a server, and the token by which one is signed in there.
-type signedIn struct {
+// SignedIn is a context: a server, and the token by which one is signed in there.
+type SignedIn struct {
 	Name      string    `json:"name"`
 	Server    string    `json:"server"`
 	User      string    `json:"user"`
@@ -26,10 +26,10 @@ type signedIn struct {
 	CA        string    `json:"ca,omitempty"` // file of the authority that signed the server's certificate
 }
 
-// contexts is what the file has. It holds tokens, so only its owner can read it.
-type contexts struct {
+// Contexts is what the file has. It holds tokens, so only its owner can read it.
+type Contexts struct {
 	Current string     `json:"current,omitempty"`
-	Items   []signedIn `json:"contexts"`
+	Items   []SignedIn `json:"contexts"`
 }
 
 func contextsPath() (string, error) {
@@ -43,13 +43,13 @@ func contextsPath() (string, error) {
 	return filepath.Join(dir, "carillon", "contexts.json"), nil
 }
 
-// readContexts returns the contexts, none when there is no file.
-func readContexts() (*contexts, error) {
+// ReadContexts returns the contexts, none when there is no file.
+func ReadContexts() (*Contexts, error) {
 	path, err := contextsPath()
 	if err != nil {
 		return nil, err
 	}
-	c := &contexts{}
+	c := &Contexts{}
 	data, err := os.ReadFile(path) //nolint:gosec // the user's own file
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -63,8 +63,8 @@ func readContexts() (*contexts, error) {
 	return c, nil
 }
 
-// save replaces the file as a whole, so that a crash leaves the old or the new one.
-func (c *contexts) save() error {
+// Save replaces the file as a whole, so that a crash leaves the old or the new one.
+func (c *Contexts) Save() error {
 	path, err := contextsPath()
 	if err != nil {
 		return err
@@ -86,9 +86,9 @@ func (c *contexts) save() error {
 	return nil
 }
 
-// named returns the context of a name, or nil.
-func (c *contexts) named(name string) *signedIn {
-	i := slices.IndexFunc(c.Items, func(s signedIn) bool { return s.Name == name })
+// Named returns the context of a name, or nil.
+func (c *Contexts) Named(name string) *SignedIn {
+	i := slices.IndexFunc(c.Items, func(s SignedIn) bool { return s.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -97,36 +97,36 @@ func (c *contexts) named(name string) *signedIn {
 
 // at returns a context of a server, the current one before others, or nil: a token is
 // sent to the server that it is of, and to no other.
-func (c *contexts) at(server string) *signedIn {
-	if now := c.named(c.Current); now != nil && sameServer(now.Server, server) {
+func (c *Contexts) at(server string) *SignedIn {
+	if now := c.Named(c.Current); now != nil && sameServer(now.Server, server) {
 		return now
 	}
-	i := slices.IndexFunc(c.Items, func(s signedIn) bool { return sameServer(s.Server, server) })
+	i := slices.IndexFunc(c.Items, func(s SignedIn) bool { return sameServer(s.Server, server) })
 	if i < 0 {
 		return nil
 	}
 	return &c.Items[i]
 }
 
-// put adds a context, in the place of one of its name, and makes it the current one.
-func (c *contexts) put(s signedIn) {
-	c.remove(s.Name)
+// Put adds a context, in the place of one of its name, and makes it the current one.
+func (c *Contexts) Put(s SignedIn) {
+	c.Remove(s.Name)
 	c.Items = append(c.Items, s)
-	slices.SortFunc(c.Items, func(a, b signedIn) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.Items, func(a, b SignedIn) int { return strings.Compare(a.Name, b.Name) })
 	c.Current = s.Name
 }
 
-func (c *contexts) remove(name string) {
-	c.Items = slices.DeleteFunc(c.Items, func(s signedIn) bool { return s.Name == name })
+func (c *Contexts) Remove(name string) {
+	c.Items = slices.DeleteFunc(c.Items, func(s SignedIn) bool { return s.Name == name })
 	if c.Current == name {
 		c.Current = ""
 	}
 }
 
 // sameServer compares addresses as people type them.
-func sameServer(a, b string) bool { return fullAddress(a) == fullAddress(b) }
+func sameServer(a, b string) bool { return FullAddress(a) == FullAddress(b) }
 
-func fullAddress(s string) string {
+func FullAddress(s string) string {
 	if !strings.Contains(s, "://") {
 		s = "http://" + s
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/build"
 	"carillon/internal/cli/draw"
 )
 
-// execute runs a command line and returns its exit code.
-func execute(ctx context.Context, root *cobra.Command, args []string, in io.Reader, out, errOut io.Writer) int {
+// Execute runs a command line and returns its exit code.
+func Execute(ctx context.Context, root *cobra.Command, args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetArgs(args)
 	root.SetIn(in)
 	out, errOut = draw.ForPeople(out), draw.ForPeople(errOut)
@@ -25,8 +26,8 @@ func execute(ctx context.Context, root *cobra.Command, args []string, in io.Read
 	return exitCodeOf(err)
 }
 
-// newRoot returns the command that the others belong to.
-func newRoot(commands ...*cobra.Command) *cobra.Command {
+// NewRoot returns the command that the others belong to.
+func NewRoot(commands ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "carillon",
 		Short: "Distributed job scheduler that can prove that every job fired",
@@ -38,7 +39,7 @@ func newRoot(commands ...*cobra.Command) *cobra.Command {
 			"  carillon get jobs\n" +
 			"  carillon run default/disk-usage --wait\n" +
 			"  carillon logs default/slow-count -f",
-		Version:       version(),
+		Version:       build.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -48,16 +49,16 @@ func newRoot(commands ...*cobra.Command) *cobra.Command {
 	return root
 }
 
-// markUsage has every mistake in a command line end in exitUsage.
+// markUsage has every mistake in a command line end in ExitUsage.
 func markUsage(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	check := cmd.Args
 	if cmd.HasSubCommands() && cmd.Run == nil && cmd.RunE == nil {
 		check = oneOfItsCommands
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	if check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error { return usage(check(cmd, args)) }
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return Usage(check(cmd, args)) }
 	}
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -67,7 +68,7 @@ func markUsage(cmd *cobra.Command) {
 			}
 		}
 		// cobra does the same next, and calls what it finds no usage error.
-		return usage(errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()))
+		return Usage(errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()))
 	}
 	for _, sub := range cmd.Commands() {
 		markUsage(sub)
@@ -86,17 +87,17 @@ func oneOfItsCommands(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%s", text)
 }
 
-// defaultServer is where "carillon dev" listens.
+// DefaultServer is where "carillon dev" listens.
 const (
-	defaultServer  = "http://127.0.0.1:8822"
+	DefaultServer  = "http://127.0.0.1:8822"
 	serverVariable = "CARILLON_SERVER"
-	tokenVariable  = "CARILLON_TOKEN"
-	caVariable     = "CARILLON_CA"
+	TokenVariable  = "CARILLON_TOKEN"
+	CAVariable     = "CARILLON_CA"
 )
 
-func serverFromEnvironment() string {
+func ServerFromEnvironment() string {
 	if s := os.Getenv(serverVariable); s != "" {
 		return s
 	}
-	return defaultServer
+	return DefaultServer
 }

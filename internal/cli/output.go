@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding/json"
@@ -10,34 +10,34 @@ import (
 	"carillon/internal/cli/draw"
 )
 
-// format is how an answer is shown. It is a pflag.Value.
-type format string
+// Format is how an answer is shown. It is a pflag.Value.
+type Format string
 
 const (
-	asTable format = "table"
-	asJSON  format = "json"
-	asYAML  format = "yaml"
+	AsTable Format = "table"
+	AsJSON  Format = "json"
+	AsYAML  Format = "yaml"
 )
 
-var formatNames = []string{string(asTable), string(asJSON), string(asYAML)}
+var formatNames = []string{string(AsTable), string(AsJSON), string(AsYAML)}
 
-func (f *format) String() string { return string(*f) }
+func (f *Format) String() string { return string(*f) }
 
 // Set reads a flag.
-func (f *format) Set(s string) error {
+func (f *Format) Set(s string) error {
 	if !slices.Contains(formatNames, s) {
 		return fmt.Errorf("must be one of %s", strings.Join(formatNames, ", "))
 	}
-	*f = format(s)
+	*f = Format(s)
 	return nil
 }
 
 // Type names the flag's values in the help.
-func (f *format) Type() string { return "format" }
+func (f *Format) Type() string { return "format" }
 
-// show writes v as JSON or YAML, or what fill makes of it for people.
-func (f format) show(w io.Writer, v any, fill func(*draw.Table)) error {
-	if f == asTable {
+// Show writes v as JSON or YAML, or what fill makes of it for people.
+func (f Format) Show(w io.Writer, v any, fill func(*draw.Table)) error {
+	if f == AsTable {
 		_, terminal := w.(*draw.Screen)
 		t := draw.Table{Whole: !terminal}
 		fill(&t)
@@ -47,7 +47,7 @@ func (f format) show(w io.Writer, v any, fill func(*draw.Table)) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	if f == asYAML {
+	if f == AsYAML {
 		return draw.WriteYAML(w, data)
 	}
 	_, err = w.Write(append(data, '\n'))

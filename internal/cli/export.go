@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -14,14 +14,14 @@ import (
 	"carillon/internal/client"
 )
 
-// exportFormats are those of the API's exports.
-var exportFormats = []string{"ndjson", "csv"}
+// ExportFormats are those of the API's exports.
+var ExportFormats = []string{"ndjson", "csv"}
 
-// exportTo copies an export to the output, as long as it may take, once about, unless nil,
+// ExportTo copies an export to the output, as long as it may take, once about, unless nil,
 // has seen its headers. What is cut off is an error.
-func exportTo(cmd *cobra.Command, api *client.API, path, format string, q url.Values, about func(http.Header)) error {
-	if !slices.Contains(exportFormats, format) {
-		return usage(fmt.Errorf("--export %q must be ndjson or csv", format))
+func ExportTo(cmd *cobra.Command, api *client.API, path, format string, q url.Values, about func(http.Header)) error {
+	if !slices.Contains(ExportFormats, format) {
+		return Usage(fmt.Errorf("--export %q must be ndjson or csv", format))
 	}
 	q.Set("format", format)
 	resp, err := api.Stream(cmd.Context(), path+"?"+q.Encode())
@@ -42,8 +42,8 @@ func exportTo(cmd *cobra.Command, api *client.API, path, format string, q url.Va
 	return nil
 }
 
-// changesQuery returns the filter of an export of changes.
-func changesQuery(p *client.ListAuditParams) url.Values {
+// ChangesQuery returns the filter of an export of changes.
+func ChangesQuery(p *client.ListAuditParams) url.Values {
 	q := url.Values{}
 	one(q, "user", p.User)
 	one(q, "operation", p.Operation)
@@ -53,8 +53,8 @@ func changesQuery(p *client.ListAuditParams) url.Values {
 	return q
 }
 
-// runsQuery returns the filter of an export of runs.
-func runsQuery(p *client.ListRunsParams) url.Values {
+// RunsQuery returns the filter of an export of runs.
+func RunsQuery(p *client.ListRunsParams) url.Values {
 	q := url.Values{}
 	many(q, "job", p.Job)
 	many(q, "status", p.Status)
@@ -80,7 +80,7 @@ func one[T ~string](q url.Values, name string, value *T) {
 
 func many[T ~string](q url.Values, name string, values *[]T) {
 	if values != nil {
-		q[name] = words[string](*values)
+		q[name] = Words[string](*values)
 	}
 }
 

@@ -1,11 +1,11 @@
-package main
+package cli
 
 import (
 	"github.com/spf13/cobra"
 )
 
-// newGetCommand returns the command that shows things, of which each noun brings its own.
-func newGetCommand(nouns ...*cobra.Command) *cobra.Command {
+// NewGet returns the command that shows things, of which each noun brings its own.
+func NewGet(nouns ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get",
 		Short: "List or show jobs, runs, users and everything else",
