@@ -6,17 +6,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/run"
 )
 
 // allCommands returns the commands of every noun.
 func allCommands() []*cobra.Command {
-	get := cli.NewGet(slices.Concat(jobGetCommands(), runGetCommands(), executorGetCommands(), clusterGetCommands(),
+	get := cli.NewGet(slices.Concat(jobGetCommands(), run.GetCommands(), executorGetCommands(), clusterGetCommands(),
 		historyGetCommands(), alertGetCommands(), accessGetCommands())...)
 	return slices.Concat(
 		[]*cobra.Command{get},
 		manifestCommands(),
 		jobCommands(),
-		runCommands(),
+		run.Commands(),
 		executorCommands(),
 		historyCommands(),
 		alertCommands(),

@@ -8,12 +8,13 @@ import (
 
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
 	"carillon/internal/client"
 )
 
 func newDeleteCommand() *cobra.Command {
 	var calendars []string
-	var c jobChoice
+	var c selection.Jobs
 	cmd := &cobra.Command{
 		Use:   "delete JOB... | --group GROUP | --query TEXT | --calendar CALENDAR",
 		Short: "Delete jobs or calendars",
@@ -22,15 +23,15 @@ func newDeleteCommand() *cobra.Command {
 			"deleted when no job refers to it.",
 		Example: "  carillon delete ops/old-report\n  carillon delete ops/a ops/b\n  carillon delete --group retired --dry-run\n  carillon delete --calendar holidays",
 		Args: func(_ *cobra.Command, args []string) error {
-			if cli.ExactlyOne(len(calendars) > 0, len(args) > 0, c.given()) {
+			if cli.ExactlyOne(len(calendars) > 0, len(args) > 0, c.Given()) {
 				return nil
 			}
 			return errors.New("name jobs, or use a filter such as --group, or --calendar")
 		},
 	}
 	r := cli.NewRemote(cmd)
-	c.flags(cmd)
-	c.named = true
+	c.Flags(cmd)
+	c.Named = true
 	cmd.Flags().StringSliceVar(&calendars, "calendar", nil, "delete this `calendar`; can be repeated")
 	cmd.MarkFlagsMutuallyExclusive("calendar", "dry-run")
 	cmd.ValidArgsFunction = r.JobNames
@@ -41,7 +42,7 @@ func newDeleteCommand() *cobra.Command {
 				return err
 			}
 			if cli.IsTerminal(cmd.InOrStdin()) {
-				if goOn, err := c.settle(cmd, "delete", "calendar", len(calendars)); !goOn {
+				if goOn, err := c.Settle(cmd, "delete", "calendar", len(calendars)); !goOn {
 					return err
 				}
 			}
@@ -53,7 +54,7 @@ func newDeleteCommand() *cobra.Command {
 				return nil
 			})
 		}
-		return changeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionDelete}, "deleted")
+		return selection.ChangeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionDelete}, "deleted")
 	}
 	return cmd
 }
@@ -79,11 +80,11 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 	var all bool
 	var note string
 	var until pauseEnd
-	var c jobChoice
+	var c selection.Jobs
 	cmd := &cobra.Command{
 		Use: verb + " JOB... | --group GROUP | --query TEXT | --all", Short: short, Long: long, Example: example,
 		Args: func(_ *cobra.Command, args []string) error {
-			if cli.ExactlyOne(all, len(args) > 0, c.given()) {
+			if cli.ExactlyOne(all, len(args) > 0, c.Given()) {
 				return nil
 			}
 			return errors.New("name jobs, or use a filter such as --group, or --all")
@@ -92,7 +93,7 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all jobs, with one switch")
 	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log")
-	c.flags(cmd)
+	c.Flags(cmd)
 	if pause {
 		until.flags(cmd)
 	}
@@ -110,7 +111,7 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 		if pause {
 			action = client.JobBulkActionPause
 		}
-		return changeJobs(r, cmd, args, &c, client.JobBulk{Action: action, Until: until, Note: note}, done)
+		return selection.ChangeJobs(r, cmd, args, &c, client.JobBulk{Action: action, Until: until, Note: note}, done)
 	}
 	return cmd
 }

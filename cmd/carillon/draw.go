@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/run"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -110,7 +111,7 @@ func drawJob(t *draw.Table, item client.JobItem) {
 	}
 	if len(item.LastRuns) > 0 {
 		t.Line("")
-		drawRunRows(t, item.LastRuns)
+		run.DrawRows(t, item.LastRuns)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/run"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/cron"
@@ -89,8 +90,8 @@ func newNextCommand() *cobra.Command {
 
 // nextOf shows when a job fires, as the server says.
 func nextOf(r *cli.Remote, cmd *cobra.Command, name job.Name, a *almanac) error {
-	if a.n > maxNextOf {
-		return cli.Usage(fmt.Errorf("-n %d must be at most %d for a job", a.n, maxNextOf))
+	if a.n > run.MaxNextOf {
+		return cli.Usage(fmt.Errorf("-n %d must be at most %d for a job", a.n, run.MaxNextOf))
 	}
 	api, err := r.API()
 	if err != nil {

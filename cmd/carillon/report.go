@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
 	"carillon/internal/client"
 	"carillon/job"
 	"carillon/job/runlog"
@@ -46,18 +47,18 @@ func newReportCommand() *cobra.Command {
 
 // reportFlags are what all reports can be narrowed by.
 type reportFlags struct {
-	runFilter
+	selection.RunFilter
 	limit int
 }
 
 func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
-	cmd.Flags().StringVar(&f.since, "since", "", "fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.from, "from", "", "fires at or after this `time` (RFC 3339)")
-	cmd.Flags().StringVar(&f.to, "to", "", "fires before this `time` (RFC 3339)")
-	cmd.Flags().StringVar(&f.group, "group", "", "only this executor `group`")
+	cmd.Flags().StringVar(&f.Since, "since", "", "fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.From, "from", "", "fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.To, "to", "", "fires before this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.Group, "group", "", "only this executor `group`")
 	cmd.Flags().IntVar(&f.limit, "limit", 20, "maximum number of rows to show")
 	if jobs {
-		cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only this `job`; can be repeated")
+		cmd.Flags().StringSliceVar(&f.Jobs, "job", nil, "only this `job`; can be repeated")
 	}
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 }
@@ -68,7 +69,7 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 	r := cli.NewRemote(cmd)
 	f.add(cmd, jobs)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		p, err := f.params(time.Now())
+		p, err := f.Params(time.Now())
 		if err != nil {
 			return cli.Usage(err)
 		}

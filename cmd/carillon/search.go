@@ -18,6 +18,7 @@ import (
 
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
 	"carillon/internal/client"
 	"carillon/job/runlog"
 )
@@ -26,7 +27,7 @@ import (
 const maxHits = 1000
 
 func newSearchCommand() *cobra.Command {
-	var f runFilter
+	var f selection.RunFilter
 	var levels []string
 	var limit, around, parts int
 	var follow bool
@@ -48,12 +49,12 @@ func newSearchCommand() *cobra.Command {
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringSliceVar(&levels, "level", nil, "only lines of this `level`; can be repeated")
-	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, "only lines of this `job`; can be repeated")
-	cmd.Flags().StringVar(&f.group, "group", "", "only lines of this executor `group`")
+	cmd.Flags().StringSliceVar(&f.Jobs, "job", nil, "only lines of this `job`; can be repeated")
+	cmd.Flags().StringVar(&f.Group, "group", "", "only lines of this executor `group`")
 	cmd.Flags().StringVar(&run, "run", "", "only lines of this `run`")
-	cmd.Flags().StringVar(&f.since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.from, "from", "", "only fires at or after this `time` (RFC 3339)")
-	cmd.Flags().StringVar(&f.to, "to", "", "only fires before this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.Since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.From, "from", "", "only fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.To, "to", "", "only fires before this `time` (RFC 3339)")
 	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of lines to show; 0 shows all")
 	cmd.Flags().IntVarP(&around, "context", "C", 0, "number of context `lines` before and after each line, at most 20")
 	cmd.Flags().IntVar(&parts, "count", 0, "count the lines in this number of `intervals`, at most 240, instead of showing them")
@@ -82,7 +83,7 @@ func newSearchCommand() *cobra.Command {
 		case len(args) == 0 && len(levels) == 0 && run == "" && !follow:
 			return cli.Usage(errors.New("set what to search for: words, --level or --run"))
 		}
-		runs, err := f.params(time.Now())
+		runs, err := f.Params(time.Now())
 		if err != nil {
 			return cli.Usage(err)
 		}
@@ -108,12 +109,12 @@ func newSearchCommand() *cobra.Command {
 			return r.Output.Show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
 		}
 		if follow {
-			query := url.Values{"level": levels, "job": f.jobs}
+			query := url.Values{"level": levels, "job": f.Jobs}
 			if text := strings.Join(args, " "); text != "" {
 				query.Set("text", text)
 			}
-			if f.group != "" {
-				query.Set("group", f.group)
+			if f.Group != "" {
+				query.Set("group", f.Group)
 			}
 			return watchLogs(cmd, api, query, hitPrinter{w: out, json: r.Output == cli.AsJSON})
 		}

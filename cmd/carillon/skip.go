@@ -8,11 +8,12 @@ import (
 
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/run"
 	"carillon/internal/client"
 )
 
 func newSkipCommand() *cobra.Command {
-	var fire fireAhead
+	var fire run.FireAhead
 	var note string
 	var undo bool
 	cmd := &cobra.Command{
@@ -27,7 +28,7 @@ func newSkipCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	r := cli.NewRemote(cmd)
-	fire.flag(cmd, "fire", "the fire at this `time` (RFC 3339), or next")
+	fire.Flag(cmd, "fire", "the fire at this `time` (RFC 3339), or next")
 	if err := cmd.MarkFlagRequired("fire"); err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -43,7 +44,7 @@ func newSkipCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		at, err := fire.of(cmd.Context(), api, name, undo)
+		at, err := fire.Of(cmd.Context(), api, name, undo)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package selection
 
 import (
 	"context"
@@ -23,20 +23,20 @@ const bulkRetry = 300 * time.Millisecond
 
 // bulkOptions are the flags of commands that change many things.
 type bulkOptions struct {
-	dryRun, yes bool
-	// named has things that are named one by one asked about too, at a terminal.
-	named bool
+	DryRun, yes bool
+	// Named has things that are named one by one asked about too, at a terminal.
+	Named bool
 }
 
 func (o *bulkOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "show what would change without changing it")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 }
 
-// settle asks before what a filter has found is changed. Nothing is wrong if it is not to
+// Settle asks before what a filter has found is changed. Nothing is wrong if it is not to
 // be: then go on is false.
-func (o *bulkOptions) settle(cmd *cobra.Command, verb, what string, n int) (goOn bool, err error) {
-	if n == 0 || o.dryRun {
+func (o *bulkOptions) Settle(cmd *cobra.Command, verb, what string, n int) (goOn bool, err error) {
+	if n == 0 || o.DryRun {
 		return false, nil
 	}
 	if o.yes {
@@ -68,13 +68,13 @@ type bulk[K ~string, I any] struct {
 func (b *bulk[K, I]) change(r *cli.Remote, cmd *cobra.Command, keys []K, o *bulkOptions) error {
 	ctx := cmd.Context()
 	if len(keys) > 0 {
-		if o.named && cli.IsTerminal(cmd.InOrStdin()) {
-			if goOn, err := o.settle(cmd, b.verb, b.what, len(keys)); err != nil || !goOn && !o.dryRun {
+		if o.Named && cli.IsTerminal(cmd.InOrStdin()) {
+			if goOn, err := o.Settle(cmd, b.verb, b.what, len(keys)); err != nil || !goOn && !o.DryRun {
 				return err
 			}
 		}
-		items, err := b.named(ctx, keys, o.dryRun)
-		return b.showAll(r, cmd, items, o.dryRun, err)
+		items, err := b.named(ctx, keys, o.DryRun)
+		return b.showAll(r, cmd, items, o.DryRun, err)
 	}
 	items, err := b.filtered()
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bulk[K, I]) change(r *cli.Remote, cmd *cobra.Command, keys []K, o *bulk
 			keys = append(keys, key)
 		}
 	}
-	goOn, err := o.settle(cmd, b.verb, b.what, len(keys))
+	goOn, err := o.Settle(cmd, b.verb, b.what, len(keys))
 	if !goOn {
 		return b.showAll(r, cmd, items, true, err)
 	}

@@ -1,4 +1,4 @@
-package main
+package selection
 
 import (
 	"time"
@@ -10,27 +10,27 @@ import (
 	"carillon/job"
 )
 
-// runFilter is the flags that say which runs a command is about.
-type runFilter struct {
-	jobs, statuses, causes           []string
-	group, instance, since, from, to string
+// RunFilter is the flags that say which runs a command is about.
+type RunFilter struct {
+	Jobs, statuses, causes           []string
+	Group, instance, Since, From, To string
 	parent, rerunOf                  string
-	retried, attempts                bool
+	retried, Attempts                bool
 }
 
-// flags adds the flags to cmd. only is how their help begins: "only" or "all".
-func (f *runFilter) flags(cmd *cobra.Command, only string) {
-	cmd.Flags().StringSliceVar(&f.jobs, "job", nil, only+" runs of this `job`; can be repeated")
-	cmd.Flags().StringVar(&f.group, "group", "", only+" runs of this executor `group`")
+// Flags adds the flags to cmd. only is how their help begins: "only" or "all".
+func (f *RunFilter) Flags(cmd *cobra.Command, only string) {
+	cmd.Flags().StringSliceVar(&f.Jobs, "job", nil, only+" runs of this `job`; can be repeated")
+	cmd.Flags().StringVar(&f.Group, "group", "", only+" runs of this executor `group`")
 	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, only+" runs with this `status`; can be repeated")
 	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs with this `cause`; can be repeated")
 	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that follow this `run`")
 	cmd.Flags().StringVar(&f.rerunOf, "rerun-of", "", only+" reruns of this `run`")
 	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs with more than one attempt")
 	cmd.Flags().StringVar(&f.instance, "instance", "", only+" runs on this `instance`")
-	cmd.Flags().StringVar(&f.since, "since", "", only+" fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.from, "from", "", only+" fires at or after this `time` (RFC 3339)")
-	cmd.Flags().StringVar(&f.to, "to", "", only+" fires before this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.Since, "since", "", only+" fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.From, "from", "", only+" fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.To, "to", "", only+" fires before this `time` (RFC 3339)")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 	cmd.MarkFlagsMutuallyExclusive("rerun-of", "parent")
 	cmd.MarkFlagsMutuallyExclusive("rerun-of", "cause")
@@ -39,16 +39,16 @@ func (f *runFilter) flags(cmd *cobra.Command, only string) {
 }
 
 // given reports whether there is a filter.
-func (f *runFilter) given() bool {
-	return len(f.jobs)+len(f.statuses)+len(f.causes) > 0 || f.retried ||
-		f.group+f.instance+f.since+f.from+f.to+f.parent+f.rerunOf != ""
+func (f *RunFilter) given() bool {
+	return len(f.Jobs)+len(f.statuses)+len(f.causes) > 0 || f.retried ||
+		f.Group+f.instance+f.Since+f.From+f.To+f.parent+f.rerunOf != ""
 }
 
-// params returns the filter as the API takes it. --since counts back from now.
-func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
+// Params returns the filter as the API takes it. --since counts back from now.
+func (f *RunFilter) Params(now time.Time) (client.ListRunsParams, error) {
 	p := client.ListRunsParams{
-		Job:      client.OptionalList(f.jobs),
-		Group:    client.Optional(f.group),
+		Job:      client.OptionalList(f.Jobs),
+		Group:    client.Optional(f.Group),
 		Instance: client.Optional(f.instance),
 		Status:   client.OptionalList(cli.Words[job.Status](f.statuses)),
 		Cause:    client.OptionalList(cli.Words[job.Cause](f.causes)),
@@ -58,11 +58,11 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 	if f.retried {
 		p.MinAttempt = new(2)
 	}
-	if f.attempts {
+	if f.Attempts {
 		p.Attempts = new(client.ListRunsParamsAttemptsAll)
 	}
-	if f.since != "" {
-		d, err := cli.ParseSince(f.since)
+	if f.Since != "" {
+		d, err := cli.ParseSince(f.Since)
 		if err != nil {
 			return p, err
 		}
@@ -71,7 +71,7 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 	for _, bound := range []struct {
 		flag, text string
 		into       **time.Time
-	}{{"--from", f.from, &p.From}, {"--to", f.to, &p.To}} {
+	}{{"--from", f.From, &p.From}, {"--to", f.To, &p.To}} {
 		if bound.text == "" {
 			continue
 		}
@@ -85,13 +85,13 @@ func (f *runFilter) params(now time.Time) (client.ListRunsParams, error) {
 }
 
 // bulk returns the filter as a request for many runs takes it.
-func (f *runFilter) bulk(now time.Time) (*client.RunFilter, error) {
-	p, err := f.params(now)
+func (f *RunFilter) bulk(now time.Time) (*client.RunFilter, error) {
+	p, err := f.Params(now)
 	if err != nil {
 		return nil, err
 	}
 	b := &client.RunFilter{
-		Job: f.jobs, Group: f.group, Status: cli.Words[job.Status](f.statuses), Cause: cli.Words[job.Cause](f.causes),
+		Job: f.Jobs, Group: f.Group, Status: cli.Words[job.Status](f.statuses), Cause: cli.Words[job.Cause](f.causes),
 		Instance: f.instance, Parent: f.parent, RetryOf: f.rerunOf,
 	}
 	if p.MinAttempt != nil {

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -19,8 +20,8 @@ func newRunCommand() *cobra.Command {
 	var params string
 	var labels []string
 	var wait, follow bool
-	var early fireAhead
-	var c jobChoice
+	var early FireAhead
+	var c selection.Jobs
 	cmd := &cobra.Command{
 		Use:   "run JOB... | --group GROUP | --query TEXT | --last STATUS",
 		Short: "Run jobs now",
@@ -37,7 +38,7 @@ func newRunCommand() *cobra.Command {
 			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow\n" +
 			"  carillon run billing/invoice billing/report\n" +
 			"  carillon run --group billing --last failed --dry-run",
-		Args: c.args,
+		Args: c.Args,
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
@@ -48,20 +49,20 @@ func newRunCommand() *cobra.Command {
 	if err := cmd.Flags().MarkHidden("param"); err != nil {
 		panic("BUG: hide a flag that is not there: " + err.Error())
 	}
-	early.flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
+	early.Flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
 	for _, other := range []string{"params", "param", "label"} {
 		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
-	c.flags(cmd)
+	c.Flags(cmd)
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 || c.dryRun {
+		if len(args) != 1 || c.DryRun {
 			for _, flag := range []string{"params", "param", "label", "early", "wait", "follow"} {
 				if cmd.Flags().Changed(flag) {
 					return cli.Usage(errors.New("--" + flag + " can be used with one job only"))
 				}
 			}
-			return changeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
+			return selection.ChangeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
 		}
 		name, err := cli.JobName(args[0])
 		if err != nil {
@@ -83,7 +84,7 @@ func newRunCommand() *cobra.Command {
 		}
 		ask := func() (client.RunAccepted, error) { return requestRun(cmd.Context(), api, name, request) }
 		if early.text != "" {
-			at, err := early.of(cmd.Context(), api, name, false)
+			at, err := early.Of(cmd.Context(), api, name, false)
 			if err != nil {
 				return err
 			}
@@ -122,10 +123,10 @@ func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) 
 	for try := 1; ; try++ {
 		accepted, err := ask()
 		_, told := errors.AsType[*client.Problem](err)
-		if err == nil || try == runTries || !told || !errors.Is(err, job.ErrUnavailable) {
+		if err == nil || try == selection.RunTries || !told || !errors.Is(err, job.ErrUnavailable) {
 			return accepted, err
 		}
-		if err := client.Pause(ctx, runRetry); err != nil {
+		if err := client.Pause(ctx, selection.RunRetry); err != nil {
 			return accepted, err
 		}
 	}

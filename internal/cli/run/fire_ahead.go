@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"carillon/internal/cli"
@@ -11,20 +11,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// fireAhead is a flag that names a fire of a job.
-type fireAhead struct{ text string }
+// FireAhead is a flag that names a fire of a job.
+type FireAhead struct{ text string }
 
 // nextFireWord names the next fire of all.
 const nextFireWord = "next"
 
-func (f *fireAhead) flag(cmd *cobra.Command, name, help string) {
+func (f *FireAhead) Flag(cmd *cobra.Command, name, help string) {
 	cmd.Flags().StringVar(&f.text, name, "", help)
 	cli.Complete(cmd, name, nextFireWord)
 }
 
-// of returns the fire that is meant: of those that are to run the next one, or the next of
+// Of returns the fire that is meant: of those that are to run the next one, or the next of
 // those that are skipped.
-func (f *fireAhead) of(ctx context.Context, api *client.API, name job.Name, off bool) (time.Time, error) {
+func (f *FireAhead) Of(ctx context.Context, api *client.API, name job.Name, off bool) (time.Time, error) {
 	if f.text != nextFireWord {
 		at, err := time.Parse(time.RFC3339, f.text)
 		if err != nil {
@@ -32,7 +32,7 @@ func (f *fireAhead) of(ctx context.Context, api *client.API, name job.Name, off 
 		}
 		return at, nil
 	}
-	preview, err := client.Read[client.Preview](api.PreviewJob(ctx, name.Group(), name.Short(), &client.PreviewJobParams{N: new(maxNextOf)}))
+	preview, err := client.Read[client.Preview](api.PreviewJob(ctx, name.Group(), name.Short(), &client.PreviewJobParams{N: new(MaxNextOf)}))
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -44,8 +44,8 @@ func (f *fireAhead) of(ctx context.Context, api *client.API, name job.Name, off 
 	return time.Time{}, fmt.Errorf("%w: job %s has no such upcoming fire", job.ErrNotFound, name)
 }
 
-// maxNextOf bounds how many of a job's fires the server is asked for.
-const maxNextOf = 1000
+// MaxNextOf bounds how many of a job's fires the server is asked for.
+const MaxNextOf = 1000
 
 // runEarly runs a fire that is ahead now, and asks again if the answer was lost: it is one run.
 func runEarly(ctx context.Context, api *client.API, name job.Name, fireTime time.Time) (client.RunAccepted, error) {

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"carillon/internal/cli/draw"
@@ -15,13 +15,13 @@ func drawRuns(t *draw.Table, page client.RunPage) {
 		t.Line("no runs")
 		return
 	}
-	drawRunRows(t, page.Items)
+	DrawRows(t, page.Items)
 	if page.Next != "" {
 		t.Line("and more; show them with --limit")
 	}
 }
 
-func drawRunRows(t *draw.Table, runs []client.Run) {
+func DrawRows(t *draw.Table, runs []client.Run) {
 	t.Row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
 	for _, run := range runs {
 		t.Row(string(run.RunID), string(run.Job), shownStatus(run), string(run.Cause),

@@ -1,4 +1,4 @@
-package main
+package selection
 
 import (
 	"carillon/internal/cli"
@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// jobChoice is the flags that say which jobs to change, in the place of their names.
-type jobChoice struct {
+// Jobs is the flags that say which jobs to change, in the place of their names.
+type Jobs struct {
 	bulkOptions
 
 	group, query string
 	last         []string
 }
 
-func (c *jobChoice) flags(cmd *cobra.Command) {
+func (c *Jobs) Flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.group, "group", "", "jobs of this executor `group`")
 	cmd.Flags().StringVarP(&c.query, "query", "q", "", "jobs with this `text` in their name or description")
 	cmd.Flags().StringSliceVar(&c.last, "last", nil, "jobs whose last run has this `status`; can be repeated")
@@ -26,12 +26,12 @@ func (c *jobChoice) flags(cmd *cobra.Command) {
 	c.bulkOptions.flags(cmd)
 }
 
-// given reports whether there is a filter.
-func (c *jobChoice) given() bool { return c.group != "" || c.query != "" || len(c.last) > 0 }
+// Given reports whether there is a filter.
+func (c *Jobs) Given() bool { return c.group != "" || c.query != "" || len(c.last) > 0 }
 
-// args returns an error unless a command has the names of jobs, or a filter.
-func (c *jobChoice) args(_ *cobra.Command, args []string) error {
-	if cli.ExactlyOne(len(args) > 0, c.given()) {
+// Args returns an error unless a command has the names of jobs, or a filter.
+func (c *Jobs) Args(_ *cobra.Command, args []string) error {
+	if cli.ExactlyOne(len(args) > 0, c.Given()) {
 		return nil
 	}
 	return errors.New("name jobs, or select them with a filter such as --group")
@@ -44,9 +44,9 @@ type jobDone struct {
 	RunID  job.RunID `json:"run_id,omitempty"`
 }
 
-// changeJobs changes the jobs that args name, or those of the filter, and shows what became
+// ChangeJobs changes the jobs that args name, or those of the filter, and shows what became
 // of each: done is what is said of one that was changed.
-func changeJobs(r *cli.Remote, cmd *cobra.Command, args []string, c *jobChoice, b client.JobBulk, done string) error {
+func ChangeJobs(r *cli.Remote, cmd *cobra.Command, args []string, c *Jobs, b client.JobBulk, done string) error {
 	names := make([]job.Name, len(args))
 	for i, arg := range args {
 		var err error
@@ -72,7 +72,7 @@ func changeJobs(r *cli.Remote, cmd *cobra.Command, args []string, c *jobChoice, 
 		},
 		// Runs have their ids from the request's, so asking again makes no second ones.
 		again: func(item client.JobBulkItem) bool {
-			return b.RunID != "" && item.Problem != nil && errors.Is(item.Problem, job.ErrUnavailable) && time.Since(b.RunID.Time()) <= runTries*runRetry
+			return b.RunID != "" && item.Problem != nil && errors.Is(item.Problem, job.ErrUnavailable) && time.Since(b.RunID.Time()) <= RunTries*RunRetry
 		},
 		show: func(item client.JobBulkItem, _ bool) (any, string) {
 			j := jobDone{item.Job, done, item.RunID}
@@ -89,8 +89,8 @@ func changeJobs(r *cli.Remote, cmd *cobra.Command, args []string, c *jobChoice, 
 }
 
 const (
-	// runTries is how often a run is asked for, while the answer is that a part of the
+	// RunTries is how often a run is asked for, while the answer is that a part of the
 	// system is away. They carry the same run id, so there is one run at most.
-	runTries = 5
-	runRetry = time.Second
+	RunTries = 5
+	RunRetry = time.Second
 )

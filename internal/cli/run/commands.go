@@ -1,13 +1,13 @@
-package main
+package run
 
 import "github.com/spf13/cobra"
 
-// runCommands returns what is done with runs.
-func runCommands() []*cobra.Command {
+// Commands returns what is done with runs.
+func Commands() []*cobra.Command {
 	return []*cobra.Command{newRunCommand(), newRerunCommand(), newMarkCommand(), newLogsCommand(), newWaitCommand(), newCancelCommand()}
 }
 
-// runGetCommands returns what "get" shows of runs.
-func runGetCommands() []*cobra.Command {
+// GetCommands returns what "get" shows of runs.
+func GetCommands() []*cobra.Command {
 	return []*cobra.Command{newGetRunsCommand(), newGetRunCommand()}
 }

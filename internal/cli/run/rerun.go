@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/selection"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -19,7 +20,7 @@ func newRerunCommand() *cobra.Command {
 	var version, params string
 	var set, labels []string
 	var failed, wait, follow bool
-	var c runChoice
+	var c selection.Runs
 	cmd := &cobra.Command{
 		Use:   "rerun RUN... | --job JOB | --group GROUP ...",
 		Short: "Rerun finished runs",
@@ -34,7 +35,7 @@ func newRerunCommand() *cobra.Command {
 			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
 			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
 			"  carillon rerun --job billing/report --since 6h --dry-run",
-		Args: c.args,
+		Args: c.Args,
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&version, "version", string(client.RetryRequestVersionLatest), "`version` of the job: latest, or same as the old run")
@@ -45,10 +46,10 @@ func newRerunCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
 	cmd.MarkFlagsMutuallyExclusive("params", "param")
-	c.flags(cmd)
+	c.Flags(cmd)
 	cli.Complete(cmd, "version", string(client.RetryRequestVersionLatest), string(client.RetryRequestVersionSame))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 || c.dryRun {
+		if len(args) != 1 || c.DryRun {
 			for _, flag := range []string{"params", "param", "label", "wait", "follow"} {
 				if cmd.Flags().Changed(flag) {
 					return cli.Usage(errors.New("--" + flag + " can be used with one run only"))
@@ -58,7 +59,7 @@ func newRerunCommand() *cobra.Command {
 			if failed {
 				b.Pieces = client.RetryRequestPiecesFailed
 			}
-			return changeRuns(r, cmd, args, &c, b, func(item client.RunBulkItem) string {
+			return selection.ChangeRuns(r, cmd, args, &c, b, func(item client.RunBulkItem) string {
 				return "run " + string(item.RetryRunID) + " is a rerun of " + string(item.RunID)
 			})
 		}

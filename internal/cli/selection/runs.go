@@ -1,4 +1,4 @@
-package main
+package selection
 
 import (
 	"errors"
@@ -12,27 +12,27 @@ import (
 	"carillon/job"
 )
 
-// runChoice is the flags that say which runs to change, in the place of their ids.
-type runChoice struct {
+// Runs is the flags that say which runs to change, in the place of their ids.
+type Runs struct {
 	bulkOptions
-	runFilter
+	RunFilter
 }
 
-func (c *runChoice) flags(cmd *cobra.Command) {
-	c.runFilter.flags(cmd, "all")
+func (c *Runs) Flags(cmd *cobra.Command) {
+	c.RunFilter.Flags(cmd, "all")
 	c.bulkOptions.flags(cmd)
 }
 
-// args returns an error unless a command has the ids of runs, or a filter.
-func (c *runChoice) args(_ *cobra.Command, args []string) error {
+// Args returns an error unless a command has the ids of runs, or a filter.
+func (c *Runs) Args(_ *cobra.Command, args []string) error {
 	if cli.ExactlyOne(len(args) > 0, c.given()) {
 		return nil
 	}
 	return errors.New("name runs by id, or select them with a filter such as --job")
 }
 
-// changeRuns is changeJobs, of runs. line says what became of one.
-func changeRuns(r *cli.Remote, cmd *cobra.Command, args []string, c *runChoice, b client.RunBulk, line func(client.RunBulkItem) string) error {
+// ChangeRuns is ChangeJobs, of runs. line says what became of one.
+func ChangeRuns(r *cli.Remote, cmd *cobra.Command, args []string, c *Runs, b client.RunBulk, line func(client.RunBulkItem) string) error {
 	ids := make([]job.RunID, len(args))
 	for i, arg := range args {
 		var err error

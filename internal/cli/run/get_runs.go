@@ -1,8 +1,9 @@
-package main
+package run
 
 import (
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
 	"carillon/internal/client"
 	"errors"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 func newGetRunsCommand() *cobra.Command {
-	var f runFilter
+	var f selection.RunFilter
 	var export, sort string
 	var limit int
 	cmd := &cobra.Command{
@@ -25,8 +26,8 @@ func newGetRunsCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
-	f.flags(cmd, "only")
-	cmd.Flags().BoolVar(&f.attempts, "attempts", false, "one row per attempt instead of per run")
+	f.Flags(cmd, "only")
+	cmd.Flags().BoolVar(&f.Attempts, "attempts", false, "one row per attempt instead of per run")
 	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of runs to show; 0 shows all")
 	cmd.Flags().StringVar(&export, "export", "", "stream all matching runs in this `format`: ndjson or csv")
 	cmd.Flags().StringVar(&sort, "sort", "", "sort by this `field`, ascending; -FIELD is descending: fire_time, started_at, finished_at, duration or delay; with --since or --from")
@@ -39,7 +40,7 @@ func newGetRunsCommand() *cobra.Command {
 		if limit < 0 {
 			return cli.Usage(errors.New("--limit must not be negative"))
 		}
-		params, err := f.params(time.Now())
+		params, err := f.Params(time.Now())
 		if err != nil {
 			return cli.Usage(err)
 		}
