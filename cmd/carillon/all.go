@@ -6,17 +6,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/job"
+	"carillon/internal/cli/manifest"
 	"carillon/internal/cli/run"
 )
 
 // allCommands returns the commands of every noun.
 func allCommands() []*cobra.Command {
-	get := cli.NewGet(slices.Concat(jobGetCommands(), run.GetCommands(), executorGetCommands(), clusterGetCommands(),
+	get := cli.NewGet(slices.Concat(job.GetCommands(), run.GetCommands(), executorGetCommands(), clusterGetCommands(),
 		historyGetCommands(), alertGetCommands(), accessGetCommands())...)
 	return slices.Concat(
 		[]*cobra.Command{get},
-		manifestCommands(),
-		jobCommands(),
+		manifest.Commands(),
+		job.Commands(),
 		run.Commands(),
 		executorCommands(),
 		historyCommands(),

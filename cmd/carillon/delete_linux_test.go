@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/job"
 )
 
 // typed returns a terminal at which somebody has typed text.
@@ -43,7 +44,7 @@ func TestDeleteAsksAtATerminal(t *testing.T) {
 	del := func(in *os.File, args ...string) (code int, said string) {
 		t.Helper()
 		var out, errOut strings.Builder
-		code = cli.Execute(t.Context(), cli.NewRoot(jobCommands()...), append([]string{"delete", "--server", s.server}, args...), in, &out, &errOut)
+		code = cli.Execute(t.Context(), cli.NewRoot(job.Commands()...), append([]string{"delete", "--server", s.server}, args...), in, &out, &errOut)
 		return code, out.String() + errOut.String()
 	}
 	if code, said := del(typed(t, "n\n"), "default/a"); code != cli.ExitError || said != "delete 1 job? [y/N] carillon: nothing was changed\n" {

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/manifest"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -55,7 +56,7 @@ func newRollbackCommand() *cobra.Command {
 			return err
 		}
 		return r.Output.Show(cmd.OutOrStdout(), put, func(t *draw.Table) {
-			drawChanges(t, []change{{Kind: "job", Name: string(name), Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings}}, dryRun)
+			manifest.DrawChanges(t, []manifest.Change{{Kind: "job", Name: string(name), Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings}}, dryRun)
 		})
 	}
 	return cmd

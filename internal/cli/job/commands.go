@@ -1,13 +1,13 @@
-package main
+package job
 
 import "github.com/spf13/cobra"
 
-// jobCommands returns what is done with jobs.
-func jobCommands() []*cobra.Command {
+// Commands returns what is done with jobs.
+func Commands() []*cobra.Command {
 	return []*cobra.Command{newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRollbackCommand(), newNextCommand(), newBackfillCommand()}
 }
 
-// jobGetCommands returns what "get" shows of jobs.
-func jobGetCommands() []*cobra.Command {
+// GetCommands returns what "get" shows of jobs.
+func GetCommands() []*cobra.Command {
 	return []*cobra.Command{newGetJobsCommand(), newGetJobCommand(), newGetVersionsCommand(), newGetCalendarsCommand()}
 }

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
+	"carillon/internal/cli/manifest"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -72,6 +73,6 @@ func drawDiff(t *draw.Table, d client.JobDiff) {
 		return
 	}
 	for _, c := range d.Changes {
-		t.Line(fieldChange(t, c))
+		t.Line(manifest.FieldChange(t, c))
 	}
 }

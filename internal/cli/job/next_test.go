@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 func computed(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e strings.Builder
-	code = cli.Execute(t.Context(), cli.NewRoot(jobCommands()...), args, strings.NewReader(stdin), &o, &e)
+	code = cli.Execute(t.Context(), cli.NewRoot(Commands()...), args, strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }
 

@@ -1,4 +1,4 @@
-package main
+package manifest
 
 import (
 	"context"
@@ -85,17 +85,17 @@ func apply(r *cli.Remote, cmd *cobra.Command, docs []manifest.Document, o applyO
 			return err
 		}
 	}
-	return r.Output.Show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { drawChanges(t, changes, o.dryRun) })
+	return r.Output.Show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { DrawChanges(t, changes, o.dryRun) })
 }
 
 // applied is the answer of apply.
 type applied struct {
 	DryRun bool     `json:"dry_run"`
-	Items  []change `json:"items"`
+	Items  []Change `json:"items"`
 }
 
 // carryOut makes the changes, and says how far it came when that was not to the end.
-func carryOut(ctx context.Context, p planner, changes []change) error {
+func carryOut(ctx context.Context, p planner, changes []Change) error {
 	made, err := p.carryOut(ctx, changes)
 	if err == nil {
 		return nil
@@ -116,7 +116,7 @@ func countProblems(err error) error {
 }
 
 // confirm asks a person before jobs are deleted.
-func (o applyOptions) confirm(cmd *cobra.Command, deletions []change) error {
+func (o applyOptions) confirm(cmd *cobra.Command, deletions []Change) error {
 	if len(deletions) == 0 || o.yes || o.dryRun {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package manifest
 
 import (
 	"context"
@@ -102,7 +102,7 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 		for _, c := range changes {
 			results[job.Name(c.Name)] = c.Result
 		}
-		changes = slices.DeleteFunc(changes, func(c change) bool { return c.Result == conflict })
+		changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Result == conflict })
 		if !o.dryRun {
 			if err := carryOut(cmd.Context(), p, changes); err != nil {
 				return err
@@ -114,7 +114,7 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 
 // findConflicts gives each change the note that says where the job comes from, and makes it a
 // conflict if the job that it would change comes from elsewhere.
-func (p planner) findConflicts(ctx context.Context, changes []change, entries []xxljob.Entry, overwrite bool) error {
+func (p planner) findConflicts(ctx context.Context, changes []Change, entries []xxljob.Entry, overwrite bool) error {
 	origins := map[string]string{}
 	for _, e := range entries {
 		origins[string(e.Job.Job)] = e.Origin

@@ -1,4 +1,4 @@
-package main
+package manifest
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {
 	f := func(from, to any, want string) {
 		t.Helper()
-		if got := fieldChange(new(draw.Table), client.FieldChange{Field: "f", From: from, To: to}); got != want {
+		if got := FieldChange(new(draw.Table), client.FieldChange{Field: "f", From: from, To: to}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -25,7 +25,7 @@ func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {
 
 func TestChangesAreDrawn(t *testing.T) {
 	drawtest.Golden(t, "changes", func(tab *draw.Table) {
-		drawChanges(tab, []change{
+		DrawChanges(tab, []Change{
 			{Kind: manifest.Calendar, Name: "holidays", Result: created},
 			{Kind: manifest.Job, Name: "ops/backup", Result: changed, Fields: []client.FieldChange{
 				{Field: "schedule.cron", From: "0 3 * * *", To: "0 4 * * *"}, {Field: "task.env", To: map[string]any{"A": "b"}}, {Field: "timeout", From: "5m"},

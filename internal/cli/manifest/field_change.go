@@ -1,4 +1,4 @@
-package main
+package manifest
 
 import (
 	"carillon/internal/cli/draw"
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-func drawChanges(t *draw.Table, changes []change, dryRun bool) {
+func DrawChanges(t *draw.Table, changes []Change, dryRun bool) {
 	count := map[string]int{}
 	for _, c := range changes {
 		count[c.Result]++
@@ -19,7 +19,7 @@ func drawChanges(t *draw.Table, changes []change, dryRun bool) {
 			continue
 		}
 		for _, f := range c.Fields {
-			t.Line("    " + fieldChange(t, f))
+			t.Line("    " + FieldChange(t, f))
 		}
 	}
 	var parts []string
@@ -35,8 +35,8 @@ func drawChanges(t *draw.Table, changes []change, dryRun bool) {
 	t.Line(text)
 }
 
-// fieldChange tells how one field changed.
-func fieldChange(t *draw.Table, f client.FieldChange) string {
+// FieldChange tells how one field changed.
+func FieldChange(t *draw.Table, f client.FieldChange) string {
 	switch {
 	case f.From == nil:
 		return fmt.Sprintf("+ %s: %s", f.Field, t.ShortJSON(f.To))

@@ -1,4 +1,4 @@
-package main
+package manifest
 
 import (
 	"bytes"
@@ -32,8 +32,8 @@ const (
 	deleted   = "deleted"
 )
 
-// change is what becomes of one document.
-type change struct {
+// Change is what becomes of one document.
+type Change struct {
 	Kind   manifest.Kind        `json:"kind"`
 	Name   string               `json:"name"`
 	Result string               `json:"result"`
@@ -53,8 +53,8 @@ type planner struct {
 
 // plan returns what becomes of each document, by kind, else in order. The error joins
 // every problem that the server or, for all but jobs, we find in them, each with its file and line.
-func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, error) {
-	changes := make([]change, len(docs))
+func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]Change, error) {
+	changes := make([]Change, len(docs))
 	problems := make([]error, len(docs))
 	g, asking := errgroup.WithContext(ctx)
 	g.SetLimit(requestsAtOnce)
@@ -91,20 +91,20 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]change, 
 			c.Warnings = append(c.Warnings, jobs.warnings(job.Name(c.Name))...)
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.Kind, b.Kind) })
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Kind, b.Kind) })
 	return changes, nil
 }
 
-func (p planner) planJob(ctx context.Context, d *manifest.Document) (change, error) {
+func (p planner) planJob(ctx context.Context, d *manifest.Document) (Change, error) {
 	name := job.Name(d.Name)
 	put, err := client.Read[client.PutJobResult](p.api.PutJobWithBody(ctx, name.Group(), name.Short(),
 		&client.PutJobParams{DryRun: new(true)}, "application/json", bytes.NewReader(d.JSON)))
-	return change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings, doc: d, revision: put.Revision}, err
+	return Change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings, doc: d, revision: put.Revision}, err
 }
 
 // planOther compares a document that is no job itself: the API has no dry run for it.
-func (p planner) planOther(ctx context.Context, d *manifest.Document) (change, error) {
-	c := change{Kind: d.Kind, Name: d.Name, Result: created, doc: d}
+func (p planner) planOther(ctx context.Context, d *manifest.Document) (Change, error) {
+	c := Change{Kind: d.Kind, Name: d.Name, Result: created, doc: d}
 	wish, present, err := p.wishAndPresent(ctx, d)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
@@ -201,14 +201,14 @@ func located(d *manifest.Document, err error) error {
 
 // prune returns the deletion of every job that is in a group of the planned jobs, but
 // is not one of them.
-func (p planner) prune(ctx context.Context, planned []change) ([]change, error) {
+func (p planner) prune(ctx context.Context, planned []Change) ([]Change, error) {
 	groups, wanted := map[string]bool{}, map[job.Name]bool{}
 	for _, c := range planned {
 		if c.Kind == manifest.Job {
 			groups[job.Name(c.Name).Group()], wanted[job.Name(c.Name)] = true, true
 		}
 	}
-	var deletions []change
+	var deletions []Change
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		page, err := p.api.Jobs(ctx, client.ListJobsParams{Group: &group, Fires: new(0), Runs: new(0)}, 0)
 		if err != nil {
@@ -216,7 +216,7 @@ func (p planner) prune(ctx context.Context, planned []change) ([]change, error) 
 		}
 		for _, item := range page.Items {
 			if name := item.Definition.Job.Job; !wanted[name] {
-				deletions = append(deletions, change{Kind: manifest.Job, Name: string(name), Result: deleted, revision: item.Revision})
+				deletions = append(deletions, Change{Kind: manifest.Job, Name: string(name), Result: deleted, revision: item.Revision})
 			}
 		}
 	}
@@ -226,13 +226,13 @@ func (p planner) prune(ctx context.Context, planned []change) ([]change, error) 
 // carryOut makes the changes: calendars and channels, then what needs them, then deletions. Each holds only
 // if the thing is still as it was when the change was planned. It returns how many
 // were made, and stops at the first that cannot be.
-func (p planner) carryOut(ctx context.Context, changes []change) (int, error) {
+func (p planner) carryOut(ctx context.Context, changes []Change) (int, error) {
 	var made atomic.Int64
-	for _, stage := range []func(change) bool{
-		func(c change) bool { return c.Kind == manifest.Calendar || c.Kind == manifest.Channel },
-		func(c change) bool { return c.Kind == manifest.Alert },
-		func(c change) bool { return c.Kind == manifest.Job && c.Result != deleted },
-		func(c change) bool { return c.Result == deleted },
+	for _, stage := range []func(Change) bool{
+		func(c Change) bool { return c.Kind == manifest.Calendar || c.Kind == manifest.Channel },
+		func(c Change) bool { return c.Kind == manifest.Alert },
+		func(c Change) bool { return c.Kind == manifest.Job && c.Result != deleted },
+		func(c Change) bool { return c.Result == deleted },
 	} {
 		g, ctx := errgroup.WithContext(ctx)
 		g.SetLimit(requestsAtOnce)
@@ -256,7 +256,7 @@ func (p planner) carryOut(ctx context.Context, changes []change) (int, error) {
 }
 
 // make makes one change.
-func (p planner) make(ctx context.Context, c change) error {
+func (p planner) make(ctx context.Context, c Change) error {
 	var ifMatch, ifNoneMatch *string
 	if c.Result == created {
 		ifNoneMatch = new("*")
