@@ -1,13 +1,13 @@
-package main
+package alert
 
 import "github.com/spf13/cobra"
 
-// alertCommands returns what is done about incidents.
-func alertCommands() []*cobra.Command {
+// Commands returns what is done about incidents.
+func Commands() []*cobra.Command {
 	return []*cobra.Command{newAlertCommand()}
 }
 
-// alertGetCommands returns what "get" shows of alerts.
-func alertGetCommands() []*cobra.Command {
+// GetCommands returns what "get" shows of alerts.
+func GetCommands() []*cobra.Command {
 	return []*cobra.Command{newGetIncidentsCommand(), newGetIncidentCommand(), newGetDeliveriesCommand(), newGetAlertRulesCommand(), newGetChannelsCommand(), newGetSilencesCommand()}
 }
