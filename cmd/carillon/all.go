@@ -8,27 +8,30 @@ import (
 	"carillon/internal/cli"
 	"carillon/internal/cli/access"
 	"carillon/internal/cli/alert"
+	"carillon/internal/cli/cluster"
 	"carillon/internal/cli/executor"
+	"carillon/internal/cli/history"
 	"carillon/internal/cli/job"
 	"carillon/internal/cli/manifest"
 	"carillon/internal/cli/run"
+	"carillon/internal/cli/top"
 )
 
 // allCommands returns the commands of every noun.
 func allCommands() []*cobra.Command {
-	get := cli.NewGet(slices.Concat(job.GetCommands(), run.GetCommands(), executor.GetCommands(), clusterGetCommands(),
-		historyGetCommands(), alert.GetCommands(), access.GetCommands())...)
+	get := cli.NewGet(slices.Concat(job.GetCommands(), run.GetCommands(), executor.GetCommands(), cluster.GetCommands(),
+		history.GetCommands(), alert.GetCommands(), access.GetCommands())...)
 	return slices.Concat(
 		[]*cobra.Command{get},
 		manifest.Commands(),
 		job.Commands(),
 		run.Commands(),
 		executor.Commands(),
-		historyCommands(),
+		history.Commands(),
 		alert.Commands(),
 		access.Commands(operatorUserCommands(), operatorSecretCommands()),
-		clusterCommands(),
-		topCommands(),
+		cluster.Commands(),
+		top.Commands(),
 		operatorCommands(),
 	)
 }
