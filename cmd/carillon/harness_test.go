@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/cli"
+	"carillon/internal/node"
 )
 
 // terminal is a person at one: commands, and a server that "carillon dev" runs.
@@ -29,7 +30,7 @@ func newTerminal(t *testing.T) *terminal {
 	var log strings.Builder
 	go func() {
 		args := []string{"dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--data", data, "--no-samples", "--alert-allow", "127.0.0.1"}
-		code := cli.Execute(ctx, cli.NewRoot(nodeCommands()...), args, strings.NewReader(""), says, &log)
+		code := cli.Execute(ctx, cli.NewRoot(node.Commands()...), args, strings.NewReader(""), says, &log)
 		_ = says.Close()
 		ended <- code
 	}()

@@ -14,6 +14,7 @@ import (
 
 	"carillon/internal/chserver"
 	"carillon/internal/cli"
+	"carillon/internal/node"
 )
 
 // gcPercent is GOGC's default in this program. What lives long, the jobs, takes some 200
@@ -33,5 +34,5 @@ func main() {
 
 // commands returns all that the program can do.
 func commands() []*cobra.Command {
-	return slices.Concat(nodeCommands(), benchCommands(), allCommands())
+	return slices.Concat(node.Commands(), benchCommands(), allCommands())
 }

@@ -12,6 +12,7 @@ import (
 	"carillon/auth/callout"
 	"carillon/internal/cli"
 	"carillon/internal/keyfile"
+	"carillon/internal/node"
 	"carillon/job"
 )
 
@@ -53,7 +54,7 @@ func newNATSConfigCommand() *cobra.Command {
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("cluster", "cluster-listen", "route")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		keys, err := readNATSKeys(file)
+		keys, err := node.ReadNATSKeys(file)
 		if err != nil {
 			return err
 		}

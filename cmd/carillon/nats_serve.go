@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus/embedded"
+	"carillon/internal/node"
 )
 
 func newNATSServeCommand() *cobra.Command {
@@ -28,7 +29,7 @@ func newNATSServeCommand() *cobra.Command {
 	f.StringVar(&level, "log-level", "info", "log level: debug, info, warn or error")
 	f.StringVar(&format, "log-format", "text", "log format: text or json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		log, err := newLogger(cmd.ErrOrStderr(), level, format)
+		log, err := node.NewLogger(cmd.ErrOrStderr(), level, format)
 		if err != nil {
 			return err
 		}

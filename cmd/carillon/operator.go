@@ -10,23 +10,24 @@ import (
 	"carillon/bus"
 	"carillon/internal/cli"
 	"carillon/internal/keyfile"
+	"carillon/internal/node"
 )
 
 // operatorOptions are the flags of commands that whoever operates NATS runs: they ask
 // no server, but NATS, as a server does.
 type operatorOptions struct {
-	natsOptions
+	node.NATSFlags
 	keys string
 }
 
 func (o *operatorOptions) flags(f *pflag.FlagSet) {
-	o.natsOptions.flags(f)
+	o.NATSFlags.Flags(f)
 	f.StringVar(&o.keys, "nats-keys", "", "`file` with the server keys for NATS (default: from "+keyfile.NATSKeysVariable+")")
 }
 
 // connect returns a connection on which nothing has been looked up.
 func (o *operatorOptions) connect(cmd *cobra.Command) (*bus.Conn, error) {
-	keys, err := readNATSKeys(o.keys)
+	keys, err := node.ReadNATSKeys(o.keys)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,20 @@
+package node
+
+import (
+	"carillon/bus"
+
+	"github.com/spf13/pflag"
+)
+
+// NATSFlags are the flags of commands that connect to NATS.
+type NATSFlags struct {
+	bus.Config
+}
+
+func (o *NATSFlags) Flags(f *pflag.FlagSet) {
+	f.StringVar(&o.URL, "nats", "nats://127.0.0.1:4222", "`URLs` of the NATS servers, separated by commas")
+	f.StringVar(&o.Credentials, "creds", "", "NATS credentials `file`")
+	f.StringVar(&o.CAFile, "nats-ca", "", "`file` of certificate authorities for NATS")
+	f.StringVar(&o.CertFile, "nats-cert", "", "client certificate `file` for NATS")
+	f.StringVar(&o.KeyFile, "nats-key", "", "client key `file` for NATS")
+}
