@@ -15,6 +15,7 @@ import (
 	"carillon/internal/cli/manifest"
 	"carillon/internal/cli/run"
 	"carillon/internal/cli/top"
+	"carillon/internal/operator"
 )
 
 // allCommands returns the commands of every noun.
@@ -29,9 +30,9 @@ func allCommands() []*cobra.Command {
 		executor.Commands(),
 		history.Commands(),
 		alert.Commands(),
-		access.Commands(operatorUserCommands(), operatorSecretCommands()),
+		access.Commands(operator.UserCommands(), operator.SecretCommands()),
 		cluster.Commands(),
 		top.Commands(),
-		operatorCommands(),
+		operator.Commands(),
 	)
 }
