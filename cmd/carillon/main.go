@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"carillon/internal/bench"
 	"carillon/internal/chserver"
 	"carillon/internal/cli"
 	"carillon/internal/node"
@@ -34,5 +35,5 @@ func main() {
 
 // commands returns all that the program can do.
 func commands() []*cobra.Command {
-	return slices.Concat(node.Commands(), benchCommands(), allCommands())
+	return slices.Concat(node.Commands(), bench.Commands(), allCommands())
 }
