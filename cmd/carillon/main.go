@@ -15,6 +15,7 @@ import (
 	"carillon/internal/bench"
 	"carillon/internal/chserver"
 	"carillon/internal/cli"
+	"carillon/internal/cli/all"
 	"carillon/internal/node"
 )
 
@@ -35,5 +36,5 @@ func main() {
 
 // commands returns all that the program can do.
 func commands() []*cobra.Command {
-	return slices.Concat(node.Commands(), bench.Commands(), allCommands())
+	return slices.Concat(node.Commands(), bench.Commands(), all.Commands())
 }

@@ -1,4 +1,4 @@
-package main
+package all
 
 import (
 	"slices"
@@ -18,8 +18,8 @@ import (
 	"carillon/internal/operator"
 )
 
-// allCommands returns the commands of every noun.
-func allCommands() []*cobra.Command {
+// Commands returns the commands of every noun.
+func Commands() []*cobra.Command {
 	get := cli.NewGet(slices.Concat(job.GetCommands(), run.GetCommands(), executor.GetCommands(), cluster.GetCommands(),
 		history.GetCommands(), alert.GetCommands(), access.GetCommands())...)
 	return slices.Concat(

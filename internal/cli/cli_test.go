@@ -1,4 +1,4 @@
-package main
+package cli_test
 
 import (
 	"net/http"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/clitest"
 )
 
 // One who speaks TLS hangs up on one who does not.
@@ -21,7 +22,7 @@ func TestWhoeverIsHungUpOnIsToldOfTLS(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if code, _, e := offline(t, "", "get", "jobs", "--server", server.URL); code != cli.ExitUnavailable || !strings.Contains(e, "uses TLS, set its https:// address") {
+	if code, _, e := clitest.Offline(t, "", "get", "jobs", "--server", server.URL); code != cli.ExitUnavailable || !strings.Contains(e, "uses TLS, set its https:// address") {
 		t.Errorf("exit code %d: %s", code, e)
 	}
 }
@@ -29,7 +30,7 @@ func TestWhoeverIsHungUpOnIsToldOfTLS(t *testing.T) {
 func TestExitCodesTellWhatKindOfErrorItWas(t *testing.T) {
 	f := func(code int, want string, args ...string) {
 		t.Helper()
-		got, _, errOut := offline(t, "", args...)
+		got, _, errOut := clitest.Offline(t, "", args...)
 		if got != code || !strings.HasPrefix(errOut, want) {
 			t.Errorf("%q: exit code %d, want %d: %s", args, got, code, errOut)
 		}

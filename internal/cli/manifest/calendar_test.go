@@ -1,4 +1,4 @@
-package main
+package manifest_test
 
 import (
 	"fmt"
@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/clitest"
 )
 
 func TestACalendarFileIsImportedAfterALook(t *testing.T) {
-	s := newTerminal(t)
+	s := clitest.New(t)
 	now := time.Now().UTC()
 	year := now.Year() // of the next 4 July
 	if now.Format("01-02") >= "07-04" {
@@ -38,33 +39,33 @@ func TestACalendarFileIsImportedAfterALook(t *testing.T) {
 	table := "LINE  OUTCOME   DATES  EVENT      NOTE\n" +
 		"4     imported  12-25  Christmas  -\n" +
 		"9     left_out  -      Lunch      it lasts part of a day, and a calendar has whole days\n\n"
-	s.want(table+"It affects no fire within a year; jobs that refer to it: 0\n"+
+	s.Want(table+"It affects no fire within a year; jobs that refer to it: 0\n"+
 		"calendar closed created: 1 date, 0 windows, zone Europe/Berlin; 1 of 2 events left out (dry run: nothing was saved)\n",
 		"", "import", "calendar", first, "--name", "closed", "--dry-run")
-	s.want("no calendars\n", "", "get", "calendars")
-	s.want(table+"It affects no fire within a year; jobs that refer to it: 0\n"+
+	s.Want("no calendars\n", "", "get", "calendars")
+	s.Want(table+"It affects no fire within a year; jobs that refer to it: 0\n"+
 		"calendar closed created: 1 date, 0 windows, zone Europe/Berlin; 1 of 2 events left out\n", "", "import", "calendar", first, "--name", "closed")
 
-	if code, _, e := s.run("job: default/x\nschedule: {cron: \"0 12 4 7 *\", zone: Europe/Berlin, except: [closed]}\ntask: {shell: \"true\"}\n", "apply", "-f", "-"); code != 0 {
+	if code, _, e := s.Run("job: default/x\nschedule: {cron: \"0 12 4 7 *\", zone: Europe/Berlin, except: [closed]}\ntask: {shell: \"true\"}\n", "apply", "-f", "-"); code != 0 {
 		t.Fatal(e)
 	}
 	second := file("b.ics", move)
-	s.want(fmt.Sprintf("LINE  OUTCOME   DATES       EVENT  NOTE\n4     imported  %d-07-04  Move   -\n\n"+
+	s.Want(fmt.Sprintf("LINE  OUTCOME   DATES       EVENT  NOTE\n4     imported  %d-07-04  Move   -\n\n"+
 		"default/x: 1 more fire will be skipped\nWithin a year 1 more fire will be skipped\n"+
 		"calendar closed changed: 1 date, 0 windows, zone Europe/Berlin; 0 of 1 event left out (dry run: nothing was saved)\n", year),
 		"", "import", "calendar", second, "--name", "closed", "--replace", "--dry-run")
-	s.want(fmt.Sprintf("calendar: closed\ndescription: Closed\nzone: Europe/Berlin\ndates:\n  - \"%d-07-04\"\n", year), "", "import", "calendar", second, "--name", "closed", "-o", "yaml")
+	s.Want(fmt.Sprintf("calendar: closed\ndescription: Closed\nzone: Europe/Berlin\ndates:\n  - \"%d-07-04\"\n", year), "", "import", "calendar", second, "--name", "closed", "-o", "yaml")
 
 	bad := file("c.ics", xmas, event("DTSTART;VALUE=DATE:20200101", "RRULE:FREQ=SECONDLY"))
-	s.wantError(cli.ExitError, "carillon: "+bad+": line 11 has a rule with FREQ=SECONDLY, which is not understood\nnothing was changed", "", "import", "calendar", bad, "--name", "closed")
-	s.wantError(cli.ExitUsage, "carillon: set the name of the calendar with --name", "", "import", "calendar", bad)
-	s.wantError(cli.ExitUsage, "carillon: --years 0 must be at least 1", "", "import", "calendar", bad, "--name", "x", "--years", "0")
+	s.WantError(cli.ExitError, "carillon: "+bad+": line 11 has a rule with FREQ=SECONDLY, which is not understood\nnothing was changed", "", "import", "calendar", bad, "--name", "closed")
+	s.WantError(cli.ExitUsage, "carillon: set the name of the calendar with --name", "", "import", "calendar", bad)
+	s.WantError(cli.ExitUsage, "carillon: --years 0 must be at least 1", "", "import", "calendar", bad, "--name", "x", "--years", "0")
 
 	out := filepath.Join(t.TempDir(), "d.zip")
-	code, told, e := s.run("", "diagnostics", "--out", out)
+	code, told, e := s.Run("", "diagnostics", "--out", out)
 	data, err := os.ReadFile(out)
 	if code != 0 || err != nil || !strings.HasPrefix(string(data), "PK") || told != fmt.Sprintf("%s written, %d bytes\n", out, len(data)) {
 		t.Errorf("exit code %d, %v: %s%s", code, err, told, e)
 	}
-	s.wantError(cli.ExitError, "carillon: write diagnostics: open "+out, "", "diagnostics", "--out", out) // what is there is not written over
+	s.WantError(cli.ExitError, "carillon: write diagnostics: open "+out, "", "diagnostics", "--out", out) // what is there is not written over
 }

@@ -1,4 +1,4 @@
-package main
+package job_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/clitest"
 	"carillon/internal/cli/job"
 )
 
@@ -39,12 +40,12 @@ func typed(t *testing.T, text string) *os.File {
 }
 
 func TestDeleteAsksAtATerminal(t *testing.T) {
-	s := newTerminal(t)
-	s.want("created  job  default/a\n1 created\n", "job: default/a\ntask: {shell: echo a}\n", "apply", "-f", "-")
+	s := clitest.New(t)
+	s.Want("created  job  default/a\n1 created\n", "job: default/a\ntask: {shell: echo a}\n", "apply", "-f", "-")
 	del := func(in *os.File, args ...string) (code int, said string) {
 		t.Helper()
 		var out, errOut strings.Builder
-		code = cli.Execute(t.Context(), cli.NewRoot(job.Commands()...), append([]string{"delete", "--server", s.server}, args...), in, &out, &errOut)
+		code = cli.Execute(t.Context(), cli.NewRoot(job.Commands()...), append([]string{"delete", "--server", s.Server}, args...), in, &out, &errOut)
 		return code, out.String() + errOut.String()
 	}
 	if code, said := del(typed(t, "n\n"), "default/a"); code != cli.ExitError || said != "delete 1 job? [y/N] carillon: nothing was changed\n" {

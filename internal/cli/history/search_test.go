@@ -1,4 +1,4 @@
-package main
+package history_test
 
 import (
 	"regexp"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/clitest"
 )
 
 const chatty = `job: default/chatty
@@ -20,10 +21,10 @@ const (
 )
 
 // found searches until the lines of a run that has ended have come to the store.
-func found(t *testing.T, s *terminal, args ...string) string {
+func found(t *testing.T, s *clitest.Terminal, args ...string) string {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
-		code, out, errOut := s.run("", append([]string{"search"}, args...)...)
+		code, out, errOut := s.Run("", append([]string{"search"}, args...)...)
 		if code != 0 || time.Now().After(deadline) {
 			t.Fatalf("exit code %d: %s%s", code, out, errOut)
 		}
@@ -34,9 +35,9 @@ func found(t *testing.T, s *terminal, args ...string) string {
 }
 
 func TestASearchShowsWhatItFoundAndTheLinesAround(t *testing.T) {
-	s := newTerminal(t)
-	s.want("created  job  default/chatty\n1 created\n", chatty, "apply", "-f", "-")
-	if code, out, errOut := s.run("", "run", "default/chatty", "--wait"); code != 0 {
+	s := clitest.New(t)
+	s.Want("created  job  default/chatty\n1 created\n", chatty, "apply", "-f", "-")
+	if code, out, errOut := s.Run("", "run", "default/chatty", "--wait"); code != 0 {
 		t.Fatalf("exit code %d: %s%s", code, out, errOut)
 	}
 	found(t, s, `"line 9"`) // lines come in the order in which they were printed, but not all at once
@@ -54,9 +55,9 @@ func TestASearchShowsWhatItFoundAndTheLinesAround(t *testing.T) {
 	if out := found(t, s, `"here"`, "-o", "json"); !strings.Contains(out, `"highlights":[{"from":19,"to":23}]`) {
 		t.Errorf("as JSON a hit is %s", out)
 	}
-	s.wantError(cli.ExitUsage, "carillon: --context", "", "search", "x", "-C", "21")
-	if code, out, e := s.run("", "search", "unheard-of"); code != 0 || out != "" || e != "no lines found\n" {
+	s.WantError(cli.ExitUsage, "carillon: --context", "", "search", "x", "-C", "21")
+	if code, out, e := s.Run("", "search", "unheard-of"); code != 0 || out != "" || e != "no lines found\n" {
 		t.Errorf("a search without a hit ends with code %d: %q, %q", code, out, e)
 	}
-	s.wantError(cli.ExitUsage, "carillon: set what to search for", "", "search")
+	s.WantError(cli.ExitUsage, "carillon: set what to search for", "", "search")
 }

@@ -1,4 +1,4 @@
-package main
+package clitest
 
 import (
 	"bufio"
@@ -11,17 +11,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/internal/cli"
+	"carillon/internal/cli/all"
 	"carillon/internal/node"
 )
 
-// terminal is a person at one: commands, and a server that "carillon dev" runs.
-type terminal struct {
+// Terminal is a person at one: commands, and a server that "carillon dev" runs.
+type Terminal struct {
 	t      *testing.T
-	server string
+	Server string
 }
 
-// newTerminal starts "carillon dev" in this process, on free ports and a new directory.
-func newTerminal(t *testing.T) *terminal {
+// New starts "carillon dev" in this process, on free ports and a new directory.
+func New(t *testing.T) *Terminal {
 	t.Helper()
 	data := t.TempDir() // removed after the cleanup below, which ends the server
 	ctx, stop := context.WithCancel(context.Background())
@@ -44,40 +45,40 @@ func newTerminal(t *testing.T) *terminal {
 	for lines.Scan() {
 		if address := regexp.MustCompile(`http://\S+`).FindString(lines.Text()); address != "" {
 			go func() { _, _ = io.Copy(io.Discard, said) }()
-			return &terminal{t, address}
+			return &Terminal{t, address}
 		}
 	}
 	t.Fatalf("carillon dev did not say where it listens: %s", log.String())
 	return nil
 }
 
-// run runs a command line and returns what it printed.
-func (s *terminal) run(stdin string, args ...string) (code int, out, errOut string) {
+// Run runs a command line and returns what it printed.
+func (s *Terminal) Run(stdin string, args ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	var o, e strings.Builder
-	code = cli.Execute(s.t.Context(), cli.NewRoot(allCommands()...), append(args, "--server", s.server), strings.NewReader(stdin), &o, &e)
+	code = cli.Execute(s.t.Context(), cli.NewRoot(all.Commands()...), append(args, "--server", s.Server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }
 
-// want runs a command line that succeeds and checks its output.
-func (s *terminal) want(out, stdin string, args ...string) {
+// Want runs a command line that succeeds and checks its output.
+func (s *Terminal) Want(out, stdin string, args ...string) {
 	s.t.Helper()
-	got, o, e := s.run(stdin, args...)
+	got, o, e := s.Run(stdin, args...)
 	if got != 0 || o != out {
 		s.t.Errorf("carillon %s\nexit code %d\n%s%s", strings.Join(args, " "), got, e, cmp.Diff(out, o))
 	}
 }
 
-// wantError checks exit code and error.
-func (s *terminal) wantError(code int, text, stdin string, args ...string) {
+// WantError checks exit code and error.
+func (s *Terminal) WantError(code int, text, stdin string, args ...string) {
 	s.t.Helper()
-	got, o, e := s.run(stdin, args...)
+	got, o, e := s.Run(stdin, args...)
 	if got != code || !strings.HasPrefix(e, text) {
 		s.t.Errorf("carillon %s\nexit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, o, cmp.Diff(text, e))
 	}
 }
 
-const twoJobs = `calendar: holidays
+const TwoJobs = `calendar: holidays
 dates: [12-25]
 ---
 job: default/hello
@@ -89,10 +90,10 @@ job: default/broken
 task: {shell: "echo oh; exit 3"}
 `
 
-// offline runs a command line that asks no server.
-func offline(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
+// Offline runs a command line that asks no server.
+func Offline(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e strings.Builder
-	code = cli.Execute(t.Context(), cli.NewRoot(allCommands()...), args, strings.NewReader(stdin), &o, &e)
+	code = cli.Execute(t.Context(), cli.NewRoot(all.Commands()...), args, strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }

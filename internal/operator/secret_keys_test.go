@@ -1,16 +1,18 @@
-package main
+package operator_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"carillon/internal/cli/clitest"
 )
 
 func TestAGroupsKeyFollowsFromTheMasterKey(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
-		code, out, errOut := offline(t, "", args...)
+		code, out, errOut := clitest.Offline(t, "", args...)
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, errOut)
 		}
