@@ -1,18 +1,20 @@
 package cli
 
 import (
-	"carillon/internal/client"
-	"carillon/job"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"carillon/internal/client"
+	"carillon/job"
 )
 
 const (
 	// HistoryDelay is how long the history may take to have heard of a run.
 	HistoryDelay = 5 * time.Second
+	// HistoryPause is how long to wait before a run is asked about again.
 	HistoryPause = 100 * time.Millisecond
 )
 
@@ -29,7 +31,7 @@ func AwaitHistory[T any](ctx context.Context, id job.RunID, ask func() (T, error
 	}
 }
 
-// OnInterruption returns what tells a person of lost connections, the first of each
+// OnInterruption returns a function that tells a person of lost connections, the first of each
 // row.
 func OnInterruption(w io.Writer) func(error) {
 	last := ""

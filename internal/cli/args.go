@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"carillon/job"
 	"errors"
 	"fmt"
+
+	"carillon/job"
 )
 
 // ExactlyOne reports whether one of the given is true, and no other.

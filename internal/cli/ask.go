@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"carillon/job"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,11 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+
+	"carillon/job"
 )
 
+// IsTerminal reports whether r is a terminal, at which somebody can be asked.
 func IsTerminal(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())

@@ -116,6 +116,7 @@ func (c *Contexts) Put(s SignedIn) {
 	c.Current = s.Name
 }
 
+// Remove removes the context of a name.
 func (c *Contexts) Remove(name string) {
 	c.Items = slices.DeleteFunc(c.Items, func(s SignedIn) bool { return s.Name == name })
 	if c.Current == name {
@@ -126,6 +127,7 @@ func (c *Contexts) Remove(name string) {
 // sameServer compares addresses as people type them.
 func sameServer(a, b string) bool { return FullAddress(a) == FullAddress(b) }
 
+// FullAddress returns an address as contexts have it, however a person has typed it.
 func FullAddress(s string) string {
 	if !strings.Contains(s, "://") {
 		s = "http://" + s

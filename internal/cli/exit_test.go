@@ -1,9 +1,10 @@
 package cli
 
 import (
-	"carillon/job"
 	"slices"
 	"testing"
+
+	"carillon/job"
 )
 
 func TestEveryStatusHasAnExitCodeOrIsNoEnd(t *testing.T) {

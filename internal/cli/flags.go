@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"carillon/job"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"carillon/job"
 )
 
 // GroupFlag adds the flag that says which group.

@@ -1,8 +1,6 @@
 package cli
 
-import (
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 // NewGet returns the command that shows things, of which each noun brings its own.
 func NewGet(nouns ...*cobra.Command) *cobra.Command {

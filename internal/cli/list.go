@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
 )
 
 // NewList makes cmd show a list that is asked for without any filter.

@@ -13,6 +13,7 @@ import (
 // Format is how an answer is shown. It is a pflag.Value.
 type Format string
 
+// The formats of an answer: for people, and as the API returns it.
 const (
 	AsTable Format = "table"
 	AsJSON  Format = "json"

@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"carillon/job"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"carillon/job"
 )
 
 // Range say which part of the past a command is about.

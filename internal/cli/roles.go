@@ -13,6 +13,7 @@ import (
 // with =GRANT,GRANT. It is a pflag.Value.
 type RolesFlag []client.Access
 
+// RolesHelp is the help of a RolesFlag.
 const RolesHelp = "a `role`, such as operator or editor:billing; append =logs,params to replace the role's default grants; can be repeated"
 
 func (f *RolesFlag) String() string {

@@ -88,13 +88,16 @@ func oneOfItsCommands(cmd *cobra.Command, args []string) error {
 }
 
 // DefaultServer is where "carillon dev" listens.
+const DefaultServer = "http://127.0.0.1:8822"
+
+// The variables that stand for the flags of the connection to a server.
 const (
-	DefaultServer  = "http://127.0.0.1:8822"
 	serverVariable = "CARILLON_SERVER"
 	TokenVariable  = "CARILLON_TOKEN"
 	CAVariable     = "CARILLON_CA"
 )
 
+// ServerFromEnvironment returns the server that the environment names, or else DefaultServer.
 func ServerFromEnvironment() string {
 	if s := os.Getenv(serverVariable); s != "" {
 		return s

@@ -1,13 +1,14 @@
 package keyfile
 
 import (
-	"carillon/job"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
+
+	"carillon/job"
 )
 
 // The variables of the environment that have a key where no file of one is named. Each has the

@@ -18,8 +18,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// updateConfiguration is a flag of its own, as the one of golden files is of other packages.
-var updateConfiguration = flag.Bool("update-configuration", false, "write docs/reference/configuration.md anew")
+var update = flag.Bool("update", false, "write docs/reference/configuration.md anew")
 
 // running are the commands that run something, and are configured.
 func running() []*cobra.Command {
@@ -32,7 +31,7 @@ func configuration() string {
 	b.WriteString(`# Configuration
 
 This page is generated from the flags of the program. To update it, run
-` + "`go test ./cmd/carillon -run Configuration -update`" + `.
+` + "`go test ./internal/node -run Configuration -update`" + `.
 
 You can set each flag in three ways. The command line counts before the environment, and the
 environment before the file:
@@ -73,7 +72,7 @@ If a flag names a file with a secret, the variable without ` + "`_FILE`" + ` con
 func TestTheConfigurationPageIsThatOfTheFlags(t *testing.T) {
 	const page = "../../docs/reference/configuration.md"
 	got := configuration()
-	if *updateConfiguration {
+	if *update {
 		if err := os.WriteFile(page, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}

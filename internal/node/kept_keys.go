@@ -1,13 +1,14 @@
 package node
 
 import (
+	"errors"
+	"fmt"
+	"os"
+
 	"carillon/auth/callout"
 	"carillon/internal/keyfile"
 	"carillon/internal/seal"
 	"carillon/job"
-	"errors"
-	"fmt"
-	"os"
 )
 
 // ReadNATSKeys reads keys from a file, or from the environment when none is named; nil

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"carillon/job"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +8,12 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go"
+
+	"carillon/job"
 )
 
+// NewLogger returns a logger for the flags --log-level and --log-format, which writes to a file
+// or a terminal.
 func NewLogger(to io.Writer, level, format string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {

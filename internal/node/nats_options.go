@@ -1,9 +1,9 @@
 package node
 
 import (
-	"carillon/bus"
-
 	"github.com/spf13/pflag"
+
+	"carillon/bus"
 )
 
 // NATSFlags are the flags of commands that connect to NATS.
@@ -11,6 +11,7 @@ type NATSFlags struct {
 	bus.Config
 }
 
+// Flags adds the flags to f.
 func (o *NATSFlags) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.URL, "nats", "nats://127.0.0.1:4222", "`URLs` of the NATS servers, separated by commas")
 	f.StringVar(&o.Credentials, "creds", "", "NATS credentials `file`")

@@ -1,13 +1,14 @@
 package operator
 
 import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
 	"carillon/internal/cli"
 	"carillon/internal/keyfile"
 	"carillon/internal/seal"
 	"carillon/job"
-	"fmt"
-
-	"github.com/spf13/cobra"
 )
 
 func newSecretKeygenCommand() *cobra.Command {

@@ -17,7 +17,8 @@ import (
 
 // Terminal is a person at one: commands, and a server that "carillon dev" runs.
 type Terminal struct {
-	t      *testing.T
+	t *testing.T
+	// Server is the address of the server.
 	Server string
 }
 
@@ -78,6 +79,7 @@ func (s *Terminal) WantError(code int, text, stdin string, args ...string) {
 	}
 }
 
+// TwoJobs are documents of a calendar, a job that succeeds and one that fails.
 const TwoJobs = `calendar: holidays
 dates: [12-25]
 ---

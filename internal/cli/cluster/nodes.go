@@ -1,14 +1,15 @@
 package cluster
 
 import (
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
 	"context"
 	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
 )
 
 func newGetNodesCommand() *cobra.Command {

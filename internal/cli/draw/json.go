@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// ShortJSON returns a value as JSON that fits into a cell.
 func (t *Table) ShortJSON(v any) string { return t.Cell(PlainJSON(v), NoteWidth) }
 
 // PlainJSON returns a value for a person to read: a shell's > and & stay as they are.

@@ -1,8 +1,6 @@
 package draw
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestNumbersAndSizesAreShownShort(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {

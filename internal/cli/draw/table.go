@@ -10,17 +10,20 @@ import (
 
 // Table is text in columns. A row of a single cell is a line across them.
 type Table struct {
+	// Rows are those that Row and Line have added.
 	Rows [][]string
 	// Whole has cells keep all of their text, as a file or a pipe has no width.
 	Whole bool
 }
 
+// Row adds a row, a cell for each column.
 func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // Line adds a line across the columns. An empty one ends them: what comes after it has
 // columns of its own.
 func (t *Table) Line(text string) { t.Row(text) }
 
+// Write writes the table to w.
 func (t *Table) Write(w io.Writer) error {
 	var b strings.Builder
 	for rest := t.Rows; len(rest) > 0; {
@@ -58,7 +61,7 @@ func writeColumns(b *strings.Builder, rows [][]string) {
 	}
 }
 
-// Cell makes foreign text fit for the table: as cell, but of a table that is whole nothing
+// Cell makes foreign text fit for the table: as Text, but of a table that is whole nothing
 // is cut.
 func (t *Table) Cell(s string, most int) string {
 	if t.Whole {
@@ -88,6 +91,7 @@ func Text(s string, most int) string {
 // NoteWidth bounds texts in the last column.
 const NoteWidth = 60
 
+// OrDash returns a text, or a dash for none.
 func OrDash(s string) string {
 	if s == "" {
 		return "-"
@@ -95,6 +99,7 @@ func OrDash(s string) string {
 	return s
 }
 
+// By says who did something, for the end of a line; it says nothing if nobody is known.
 func By(author string) string {
 	if author == "" {
 		return ""

@@ -1,8 +1,9 @@
 package draw
 
 import (
-	"carillon/job"
 	"time"
+
+	"carillon/job"
 )
 
 // Instant writes a time in UTC, to the second.

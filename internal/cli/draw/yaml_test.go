@@ -1,12 +1,13 @@
 package draw
 
 import (
-	"carillon/internal/manifest"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/manifest"
 )
 
 func TestYAMLReadsBackAsTheJSONItWasMadeOf(t *testing.T) {

@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -10,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
 )
 
 func drawGroups(t *draw.Table, groups client.GroupList) {

@@ -1,12 +1,13 @@
 package executor
 
 import (
-	"carillon/internal/cli"
-	"carillon/internal/client"
-	"carillon/job"
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/client"
+	"carillon/job"
 )
 
 func newGetGroupsCommand() *cobra.Command {

@@ -1,13 +1,14 @@
 package job
 
 import (
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
 	"context"
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
 )
 
 func newGetCalendarsCommand() *cobra.Command {

@@ -1,12 +1,14 @@
 package manifest
 
 import (
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
 	"fmt"
 	"strings"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
 )
 
+// DrawChanges draws what was done to documents, or would be, and counts it.
 func DrawChanges(t *draw.Table, changes []Change, dryRun bool) {
 	count := map[string]int{}
 	for _, c := range changes {

@@ -1,12 +1,12 @@
 package run
 
 import (
+	"github.com/spf13/cobra"
+
 	"carillon/internal/cli"
 	"carillon/internal/cli/selection"
 	"carillon/internal/client"
 	"carillon/job"
-
-	"github.com/spf13/cobra"
 )
 
 func newCancelCommand() *cobra.Command {

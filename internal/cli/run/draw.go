@@ -1,13 +1,14 @@
 package run
 
 import (
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
-	"carillon/job"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/job"
 )
 
 func drawRuns(t *draw.Table, page client.RunPage) {
@@ -21,6 +22,7 @@ func drawRuns(t *draw.Table, page client.RunPage) {
 	}
 }
 
+// DrawRows draws runs, one a row.
 func DrawRows(t *draw.Table, runs []client.Run) {
 	t.Row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
 	for _, run := range runs {

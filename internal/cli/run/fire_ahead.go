@@ -1,14 +1,15 @@
 package run
 
 import (
-	"carillon/internal/cli"
-	"carillon/internal/client"
-	"carillon/job"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/client"
+	"carillon/job"
 )
 
 // FireAhead is a flag that names a fire of a job.
@@ -17,6 +18,7 @@ type FireAhead struct{ text string }
 // nextFireWord names the next fire of all.
 const nextFireWord = "next"
 
+// Flag adds the flag to a command, under a name and with its help.
 func (f *FireAhead) Flag(cmd *cobra.Command, name, help string) {
 	cmd.Flags().StringVar(&f.text, name, "", help)
 	cli.Complete(cmd, name, nextFireWord)

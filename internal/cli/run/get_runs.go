@@ -1,14 +1,15 @@
 package run
 
 import (
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/selection"
-	"carillon/internal/client"
 	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
+	"carillon/internal/client"
 )
 
 func newGetRunsCommand() *cobra.Command {

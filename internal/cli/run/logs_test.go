@@ -2,10 +2,11 @@ package run
 
 import (
 	"bytes"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
 	"os"
 	"testing"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
 )
 
 func TestWhatIsPipedIsAsItWasPrinted(t *testing.T) {

@@ -21,21 +21,23 @@ const bulkAtOnce = 200
 // bulkRetry is how long to wait before what was refused is asked for again.
 const bulkRetry = 300 * time.Millisecond
 
-// bulkOptions are the flags of commands that change many things.
-type bulkOptions struct {
-	DryRun, yes bool
+// Options are the flags of commands that change many things.
+type Options struct {
+	// DryRun shows what would change and changes nothing.
+	DryRun bool
+	yes    bool
 	// Named has things that are named one by one asked about too, at a terminal.
 	Named bool
 }
 
-func (o *bulkOptions) flags(cmd *cobra.Command) {
+func (o *Options) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "show what would change without changing it")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 }
 
 // Settle asks before what a filter has found is changed. Nothing is wrong if it is not to
 // be: then go on is false.
-func (o *bulkOptions) Settle(cmd *cobra.Command, verb, what string, n int) (goOn bool, err error) {
+func (o *Options) Settle(cmd *cobra.Command, verb, what string, n int) (goOn bool, err error) {
 	if n == 0 || o.DryRun {
 		return false, nil
 	}
@@ -65,7 +67,7 @@ type bulk[K ~string, I any] struct {
 
 // change changes the things that keys name, or those of the filter once somebody has said
 // yes to it, and shows what became of each.
-func (b *bulk[K, I]) change(r *cli.Remote, cmd *cobra.Command, keys []K, o *bulkOptions) error {
+func (b *bulk[K, I]) change(r *cli.Remote, cmd *cobra.Command, keys []K, o *Options) error {
 	ctx := cmd.Context()
 	if len(keys) > 0 {
 		if o.Named && cli.IsTerminal(cmd.InOrStdin()) {

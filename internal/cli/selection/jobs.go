@@ -1,29 +1,31 @@
 package selection
 
 import (
-	"carillon/internal/cli"
-	"carillon/internal/client"
-	"carillon/job"
 	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/client"
+	"carillon/job"
 )
 
 // Jobs is the flags that say which jobs to change, in the place of their names.
 type Jobs struct {
-	bulkOptions
+	Options
 
 	group, query string
 	last         []string
 }
 
+// Flags adds the flags to a command.
 func (c *Jobs) Flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.group, "group", "", "jobs of this executor `group`")
 	cmd.Flags().StringVarP(&c.query, "query", "q", "", "jobs with this `text` in their name or description")
 	cmd.Flags().StringSliceVar(&c.last, "last", nil, "jobs whose last run has this `status`; can be repeated")
 	cli.Complete(cmd, "last", cli.Words[string](job.Statuses)...)
-	c.bulkOptions.flags(cmd)
+	c.Options.flags(cmd)
 }
 
 // Given reports whether there is a filter.
@@ -85,12 +87,13 @@ func ChangeJobs(r *cli.Remote, cmd *cobra.Command, args []string, c *Jobs, b cli
 			return j, string(j.Job) + " " + j.Result
 		},
 	}
-	return jobs.change(r, cmd, names, &c.bulkOptions)
+	return jobs.change(r, cmd, names, &c.Options)
 }
 
 const (
 	// RunTries is how often a run is asked for, while the answer is that a part of the
 	// system is away. They carry the same run id, so there is one run at most.
 	RunTries = 5
+	// RunRetry is how long to wait before a run is asked for again.
 	RunRetry = time.Second
 )

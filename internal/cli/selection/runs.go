@@ -14,13 +14,14 @@ import (
 
 // Runs is the flags that say which runs to change, in the place of their ids.
 type Runs struct {
-	bulkOptions
+	Options
 	RunFilter
 }
 
+// Flags adds the flags to a command.
 func (c *Runs) Flags(cmd *cobra.Command) {
 	c.RunFilter.Flags(cmd, "all")
-	c.bulkOptions.flags(cmd)
+	c.Options.flags(cmd)
 }
 
 // Args returns an error unless a command has the ids of runs, or a filter.
@@ -71,5 +72,5 @@ func ChangeRuns(r *cli.Remote, cmd *cobra.Command, args []string, c *Runs, b cli
 			return item, line(item)
 		},
 	}
-	return runs.change(r, cmd, ids, &c.bulkOptions)
+	return runs.change(r, cmd, ids, &c.Options)
 }

@@ -1,9 +1,6 @@
 package drawtest
 
 import (
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
-	"carillon/job"
 	"flag"
 	"os"
 	"path/filepath"
@@ -12,6 +9,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/job"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -46,6 +47,7 @@ func Text(t *testing.T, name, got string) {
 	}
 }
 
+// At returns an instant of the day on which all examples are, as in "03:00:00.012".
 func At(clock string) time.Time {
 	t, err := time.Parse("15:04:05.000", clock)
 	if err != nil {
