@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/alert"
 	"carillon/internal/client"
 	"carillon/internal/manifest"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // requestsAtOnce bounds how many documents are with the server at a time.
@@ -130,13 +130,13 @@ type present struct {
 func (p planner) wishAndPresent(ctx context.Context, d *manifest.Document) (wish any, now present, err error) {
 	switch d.Kind {
 	case manifest.Alert:
-		if wish, err = alert.DecodeRule(d.JSON); err == nil {
+		if wish, err = alerting.DecodeRule(d.JSON); err == nil {
 			var item client.AlertItem
 			item, err = client.Read[client.AlertItem](p.api.GetAlert(ctx, d.Name))
 			now = present{item.Definition, item.Revision}
 		}
 	case manifest.Channel:
-		if wish, err = alert.DecodeChannel(d.JSON); err == nil {
+		if wish, err = alerting.DecodeChannel(d.JSON); err == nil {
 			var item client.ChannelItem
 			item, err = client.Read[client.ChannelItem](p.api.GetChannel(ctx, d.Name))
 			now = present{item.Definition, item.Revision}
