@@ -133,7 +133,7 @@ func (w *benchWorld) stored(ctx context.Context, store logstore.Store, runs int)
 
 // startRunParts starts executors and ingest. Each sends to ended when it has.
 func (w *benchWorld) startRunParts(ctx context.Context, store logstore.Store, instances int, ended chan<- error) error {
-	conn, err := w.connect("ingest")
+	conn, err := w.connect(ctx, "ingest")
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (w *benchWorld) startExecutors(ctx context.Context, group string, instances
 	ended := make(chan error, instances)
 	for i := range instances {
 		name := group + "-" + strconv.Itoa(i)
-		conn, err := w.connect(name)
+		conn, err := w.connect(ctx, name)
 		if err != nil {
 			return nil, err
 		}

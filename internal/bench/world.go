@@ -39,7 +39,7 @@ func newBenchWorld(ctx context.Context, shards int) (*benchWorld, error) {
 		w.close()
 		return nil, err
 	}
-	if w.conn, err = w.connect("bench"); err != nil {
+	if w.conn, err = w.connect(ctx, "bench"); err != nil {
 		w.close()
 		return nil, err
 	}
@@ -50,13 +50,13 @@ func newBenchWorld(ctx context.Context, shards int) (*benchWorld, error) {
 	return w, nil
 }
 
-func (w *benchWorld) connect(name string) (*bus.Conn, error) {
+func (w *benchWorld) connect(ctx context.Context, name string) (*bus.Conn, error) {
 	conn, err := bus.Connect(bus.Config{URL: w.server.ClientURL(), Name: name, Options: []nats.Option{nats.InProcessServer(w.server)}})
 	if err != nil {
 		return nil, err
 	}
 	if w.conn != nil {
-		if err := conn.Open(context.Background()); err != nil {
+		if err := conn.Open(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ type benchNode struct {
 }
 
 func (w *benchWorld) startNode(ctx context.Context, name string) (*benchNode, error) {
-	conn, err := w.connect(name)
+	conn, err := w.connect(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func (r *Remote) JobNames(cmd *cobra.Command, _ []string, typed string) ([]strin
 	}
 	ctx := cmd.Context()
 	if ctx == nil { // cobra gives completions none
-		ctx = context.Background()
+		ctx = context.Background() //nolint:forbidigo // nobody has one
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()

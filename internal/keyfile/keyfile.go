@@ -17,7 +17,7 @@ const (
 	MasterKeyVariable  = "CARILLON_MASTER_KEY" // of servers, for secrets
 	SecretKeyVariable  = "CARILLON_SECRET_KEY" // of executors, for the secrets of their group
 	NATSKeysVariable   = "CARILLON_NATS_KEYS"  // of servers, for NATS
-	CredentialVariable = "CARILLON_CREDENTIAL" // of executors, for NATS
+	CredentialVariable = "CARILLON_CREDENTIAL" //nolint:gosec // its name, of executors, for NATS
 )
 
 // Read reads a key from a file, or from a variable when none is named; "" when there

@@ -102,11 +102,11 @@ func TestAFlagCountsBeforeAVariableAndThatBeforeTheFile(t *testing.T) {
 	if err := cmd.PreRunE(cmd, nil); err != nil {
 		t.Fatal(err)
 	}
-	for flag, want := range map[string]string{
+	for name, want := range map[string]string{
 		"replicas": "1", "log-level": "error", "lanes": "7", "behind-proxy": "true", "keep-runs": "5d", "host": "[a.example,b.example]", "oidc-role": "a=viewer b=editor:billing",
 	} {
-		if got := cmd.Flags().Lookup(flag).Value.String(); got != want {
-			t.Errorf("%s is %s, want %s", flag, got, want)
+		if got := cmd.Flags().Lookup(name).Value.String(); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
 }

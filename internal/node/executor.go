@@ -52,7 +52,7 @@ func newExecutorCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runExecutor(cmd, o) },
 	}
 	f := cmd.Flags()
-	o.NATSFlags.Flags(f)
+	o.ConnectionFlags(f)
 	o.runnerOptions.flags(f)
 	o.monitorOptions.flags(f)
 	f.StringVarP(&o.group, "group", "g", "", "run the jobs of this executor `group`")

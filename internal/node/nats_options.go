@@ -11,8 +11,8 @@ type NATSFlags struct {
 	bus.Config
 }
 
-// Flags adds the flags to f.
-func (o *NATSFlags) Flags(f *pflag.FlagSet) {
+// ConnectionFlags adds the flags to f.
+func (o *NATSFlags) ConnectionFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.URL, "nats", "nats://127.0.0.1:4222", "`URLs` of the NATS servers, separated by commas")
 	f.StringVar(&o.Credentials, "creds", "", "NATS credentials `file`")
 	f.StringVar(&o.CAFile, "nats-ca", "", "`file` of certificate authorities for NATS")

@@ -50,7 +50,7 @@ func newServerCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd, o) },
 	}
 	f := cmd.Flags()
-	o.NATSFlags.Flags(f)
+	o.ConnectionFlags(f)
 	o.monitorOptions.flags(f)
 	f.StringVar(&o.natsKeys, "nats-keys", "", "`file` with the server keys for NATS, from \"carillon nats keygen\" (default: from "+keyfile.NATSKeysVariable+";\nwithout keys, executors connect without credentials)")
 	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "roles of this server")

@@ -21,7 +21,7 @@ type operatorOptions struct {
 }
 
 func (o *operatorOptions) flags(f *pflag.FlagSet) {
-	o.NATSFlags.Flags(f)
+	o.ConnectionFlags(f)
 	f.StringVar(&o.keys, "nats-keys", "", "`file` with the server keys for NATS (default: from "+keyfile.NATSKeysVariable+")")
 }
 

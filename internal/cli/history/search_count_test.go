@@ -16,18 +16,18 @@ func TestCountsOfLinesSaySinceWhenTheyWereCounted(t *testing.T) {
 	h := client.LogHistogram{From: at, To: at.Add(2 * time.Hour), Since: at.Add(time.Hour), Buckets: []runlog.HitBucket{
 		{At: at}, {At: at.Add(time.Hour), Info: 7, Error: 2, Other: 1},
 	}}
-	draw := func() string {
+	drawn := func() string {
 		var b strings.Builder
 		if err := cli.AsTable.Show(&b, h, func(t *draw.Table) { drawHitCounts(t, h) }); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	if got := draw(); strings.Contains(got, "03:00:00Z  ") || !strings.Contains(got, "04:00:00Z  10     0      7     0     2      1") || !strings.Contains(got, "before 2026-01-05 04:00:00Z were not counted") {
+	if got := drawn(); strings.Contains(got, "03:00:00Z  ") || !strings.Contains(got, "04:00:00Z  10     0      7     0     2      1") || !strings.Contains(got, "before 2026-01-05 04:00:00Z were not counted") {
 		t.Errorf("what was not counted is shown, or not told:\n%s", got)
 	}
 	h.Since, h.Complete = h.From, true
-	if got := draw(); !strings.Contains(got, "03:00:00Z  0 ") || strings.Contains(got, "not counted") {
+	if got := drawn(); !strings.Contains(got, "03:00:00Z  0 ") || strings.Contains(got, "not counted") {
 		t.Errorf("all was counted, and it shows:\n%s", got)
 	}
 }

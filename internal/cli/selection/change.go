@@ -30,7 +30,7 @@ type Options struct {
 	Named bool
 }
 
-func (o *Options) flags(cmd *cobra.Command) {
+func (o *Options) confirmFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "show what would change without changing it")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 }

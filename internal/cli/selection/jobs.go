@@ -25,7 +25,7 @@ func (c *Jobs) Flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&c.query, "query", "q", "", "jobs with this `text` in their name or description")
 	cmd.Flags().StringSliceVar(&c.last, "last", nil, "jobs whose last run has this `status`; can be repeated")
 	cli.Complete(cmd, "last", cli.Words[string](job.Statuses)...)
-	c.Options.flags(cmd)
+	c.confirmFlags(cmd)
 }
 
 // Given reports whether there is a filter.

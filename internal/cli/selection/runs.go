@@ -21,7 +21,7 @@ type Runs struct {
 // Flags adds the flags to a command.
 func (c *Runs) Flags(cmd *cobra.Command) {
 	c.RunFilter.Flags(cmd, "all")
-	c.Options.flags(cmd)
+	c.confirmFlags(cmd)
 }
 
 // Args returns an error unless a command has the ids of runs, or a filter.
