@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -36,51 +35,6 @@ type Entry[T any] struct {
 	Author    string            `json:"author,omitempty"`
 	Sealed    map[string][]byte `json:"sealed,omitempty"` // secrets of a channel, by name
 	Revision  uint64            `json:"-"`
-}
-
-// DecodeRule reads a rule from JSON, fills in its defaults and checks it.
-func DecodeRule(data []byte) (alerting.Rule, error) {
-	var r alerting.Rule
-	if err := decode(data, &r); err != nil {
-		return r, err
-	}
-	r = r.WithDefaults()
-	return r, r.Validate()
-}
-
-// DecodeChannel reads a channel from JSON, fills in its defaults and checks it.
-func DecodeChannel(data []byte) (alerting.Channel, error) {
-	var c alerting.Channel
-	if err := decode(data, &c); err != nil {
-		return c, err
-	}
-	c = c.WithDefaults()
-	return c, c.Validate()
-}
-
-func decode(data []byte, into any) error {
-	if len(data) > job.MaxDocument {
-		return job.Invalid("", "the document has %d bytes; it may have at most %d", len(data), job.MaxDocument)
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(into)
-	if err == nil {
-		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-			return job.Invalid("", "the document goes on after its end")
-		}
-		return nil
-	}
-	if bad, ok := errors.AsType[*job.InvalidError](err); ok {
-		return bad
-	}
-	if typ, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return job.Invalid(typ.Field, "must not be %s", typ.Value)
-	}
-	if text, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return job.Invalid(strings.Trim(text, `"`), "is not a known field")
-	}
-	return job.Invalid("", "not JSON")
 }
 
 // Rules returns all rules, by name.

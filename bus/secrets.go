@@ -14,9 +14,6 @@ import (
 	"carillon/job"
 )
 
-// MaxSecret bounds the value of a secret, in bytes.
-const MaxSecret = 16 << 10
-
 // Secret is a secret of a group, sealed: see package internal/seal.
 type Secret struct {
 	Group       string    `json:"executor_group"`

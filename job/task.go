@@ -135,6 +135,9 @@ func (t Task) validateVariables() []error {
 	return errs
 }
 
+// MaxSecret bounds the value of a secret, in bytes.
+const MaxSecret = 16 << 10
+
 // CheckSecretName returns an *InvalidError for field unless s can name a secret: 1 to
 // 63 letters, digits, '-' and '_', the first a letter or a digit.
 func CheckSecretName(field, s string) error {

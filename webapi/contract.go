@@ -17,9 +17,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/alert"
 	"carillon/api"
 	"carillon/job"
+	"carillon/job/alerting"
 )
 
 // contract is [api.Contract], made ready to check requests.
@@ -147,12 +147,12 @@ func checkInstant(name, text string) error {
 	return nil
 }
 
-// decoders check the documents that packages job and alert define, which say more than a
+// decoders check the documents that packages job and alerting define, which say more than a
 // schema can.
 var decoders = map[string]func([]byte) error{
 	"putJob":      func(data []byte) error { _, err := job.Decode(data); return err },
-	"putAlert":    func(data []byte) error { _, err := alert.DecodeRule(data); return err },
-	"putChannel":  func(data []byte) error { _, err := alert.DecodeChannel(data); return err },
+	"putAlert":    func(data []byte) error { _, err := alerting.DecodeRule(data); return err },
+	"putChannel":  func(data []byte) error { _, err := alerting.DecodeChannel(data); return err },
 	"putCalendar": func(data []byte) error { _, err := job.DecodeCalendar(data); return err },
 }
 

@@ -109,7 +109,7 @@ func TestSecretsAreSealedAndNeverGivenBack(t *testing.T) {
 	}
 	w.problem(http.StatusBadRequest, "invalid", "PUT", path+"/a.b", map[string]any{"value": "x"}, "must name a secret")
 	w.problem(http.StatusBadRequest, "invalid", "PUT", path+"/a", map[string]any{"value": ""}, "value", "is empty")
-	w.problem(http.StatusBadRequest, "invalid", "PUT", path+"/a", map[string]any{"value": strings.Repeat("x", bus.MaxSecret+1)}, "value", "at most 16384")
+	w.problem(http.StatusBadRequest, "invalid", "PUT", path+"/a", map[string]any{"value": strings.Repeat("x", job.MaxSecret+1)}, "value", "at most 16384")
 	if a := w.send("DELETE", path+"/DB_PASSWORD", nil); a.status != http.StatusNoContent {
 		t.Errorf("delete: %d %s", a.status, a.text)
 	}

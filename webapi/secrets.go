@@ -67,8 +67,8 @@ func (h *handlers) PutSecret(ctx context.Context, r PutSecretRequestObject) (Put
 			"this server has no key for secrets; make one with \"carillon secret keygen\", and start the server with --master-key FILE")
 	case r.Body.Value == "":
 		return nil, invalid("value", "is empty; delete the secret instead")
-	case len(r.Body.Value) > bus.MaxSecret:
-		return nil, invalid("value", fmt.Sprintf("has %d bytes; a secret may have at most %d", len(r.Body.Value), bus.MaxSecret))
+	case len(r.Body.Value) > job.MaxSecret:
+		return nil, invalid("value", fmt.Sprintf("has %d bytes; a secret may have at most %d", len(r.Body.Value), job.MaxSecret))
 	case strings.ContainsRune(r.Body.Value, 0):
 		return nil, invalid("value", "has a NUL byte, which no variable can hold")
 	}

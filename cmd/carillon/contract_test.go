@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"carillon/internal/cli"
 )
 
 // commandOf says how each operation of the API is used from the command line: by which
@@ -39,10 +41,10 @@ var commandOf = map[string]string{
 	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
 	"uncordonInstance": "uncordon", "watchLogs": "search",
 
-	"cancelRun":            "- carillon cancel asks by changeRuns",
-	"markRun":              "- carillon mark asks by changeRuns",
-	"pauseJob":             "- carillon pause asks by changeJobs",
-	"resumeJob":            "- carillon resume asks by changeJobs",
+	"cancelRun":            "- carillon cancel asks by ChangeRuns",
+	"markRun":              "- carillon mark asks by ChangeRuns",
+	"pauseJob":             "- carillon pause asks by ChangeJobs",
+	"resumeJob":            "- carillon resume asks by ChangeJobs",
 	"beginProviderSignIn":  "- sends a browser to the provider",
 	"facetJobs":            "- what the console offers to filter jobs by",
 	"suggestOffsets":       "- the load map asks; who writes a schedule can say H, or spread, by hand",
@@ -93,7 +95,7 @@ func operations(t *testing.T) []string {
 func sources(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, pattern := range []string{"*.go", "../../internal/client/*.go"} {
+	for _, pattern := range []string{"*.go", "../../internal/cli/*.go", "../../internal/cli/*/*.go", "../../internal/client/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +115,7 @@ func sources(t *testing.T) string {
 }
 
 func TestTheCommandLineCanDoAllThatTheAPICan(t *testing.T) {
-	root, code, ids := newRoot(commands()...), sources(t), operations(t)
+	root, code, ids := cli.NewRoot(commands()...), sources(t), operations(t)
 	if len(ids) < 100 {
 		t.Fatalf("the contract has %d operations", len(ids))
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"carillon/internal/cli"
 )
 
 // renamed are the old names of commands, and what they are called now. An old name that is
@@ -48,13 +50,13 @@ var renamedFlags = []struct{ command, old, now string }{
 
 func TestTheOldNamesOfCommandsAreRefused(t *testing.T) {
 	for _, r := range renamed {
-		root := newRoot(commands()...)
+		root := cli.NewRoot(commands()...)
 		if cmd, rest, err := root.Find(strings.Fields(r.now)); err != nil || len(rest) > 0 || cmd.CommandPath() != "carillon "+r.now {
 			t.Errorf("there is no command %q", r.now)
 		}
 		var out strings.Builder
-		code := execute(t.Context(), newRoot(commands()...), strings.Fields(r.old), strings.NewReader(""), &out, &out)
-		if code != exitUsage {
+		code := cli.Execute(t.Context(), cli.NewRoot(commands()...), strings.Fields(r.old), strings.NewReader(""), &out, &out)
+		if code != cli.ExitUsage {
 			t.Errorf("%q ends with code %d: %s", r.old, code, out.String())
 		}
 		if r.pattern == "" && !strings.Contains(out.String(), "unknown command") {
@@ -62,7 +64,7 @@ func TestTheOldNamesOfCommandsAreRefused(t *testing.T) {
 		}
 	}
 	for _, r := range renamedFlags {
-		cmd, _, err := newRoot(commands()...).Find(strings.Fields(r.command))
+		cmd, _, err := cli.NewRoot(commands()...).Find(strings.Fields(r.command))
 		if err != nil || cmd.Flags().Lookup(r.old) != nil || cmd.Flags().Lookup(r.now) == nil {
 			t.Errorf("carillon %s has not --%s in the place of --%s", r.command, r.now, r.old)
 		}
@@ -95,7 +97,7 @@ func TestNoTextUsesAnOldName(t *testing.T) {
 		}
 	}
 	texts := 0
-	for _, root := range []string{"../../docs", "../../deploy", "../../examples", "../../README.md", ".", "../../internal/e2e", "../../alert", "../../bus", "../../frontend/src"} {
+	for _, root := range []string{"../../docs", "../../deploy", "../../examples", "../../README.md", ".", "../../internal", "../../alert", "../../bus", "../../frontend/src"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			known := slices.Contains([]string{".md", ".go", ".yaml", ".sh", ".example", ".service", ".ts", ".tsx", ".star", ""}, filepath.Ext(path))
 			if err != nil || d.IsDir() || !known || filepath.Base(path) == "names_test.go" {
@@ -123,5 +125,5 @@ func TestNoTextUsesAnOldName(t *testing.T) {
 			helps(sub)
 		}
 	}
-	helps(newRoot(commands()...))
+	helps(cli.NewRoot(commands()...))
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
 )
 
 // written finds command lines of ours in a page: between backquotes, or on a line of a
@@ -33,7 +35,7 @@ func TestThePagesNameCommandsAndFlagsThatThereAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := newRoot(commands()...)
+	root := cli.NewRoot(commands()...)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	lines, flags := 0, 0

@@ -1,20 +1,17 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 
-	"carillon/job"
+	"carillon/internal/build"
+	"carillon/internal/cli"
 )
 
-func allCommands() []*cobra.Command {
-	root := newRoot(newDevCommand(), newServerCommand(), newExecutorCommand(), newBenchCommand(),
-		newApplyCommand(), newGetCommand(), newRunCommand(), newRerunCommand(), newMarkCommand(), newLogsCommand(), newCancelCommand(),
-		newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newNextCommand(), newImportCommand(), newStarlarkCommand(), newSecretCommand(), newRollbackCommand(),
-		newLoginCommand(), newLogoutCommand(), newContextCommand(), newWhoamiCommand(), newUserCommand(), newTokenCommand(), newAuditLogCommand())
+func everyCommand() []*cobra.Command {
+	root := cli.NewRoot(commands()...)
 	all := []*cobra.Command{root}
 	for i := 0; i < len(all); i++ {
 		all = append(all, all[i].Commands()...)
@@ -23,7 +20,7 @@ func allCommands() []*cobra.Command {
 }
 
 func TestEveryCommandShowsHowItIsUsed(t *testing.T) {
-	for _, cmd := range allCommands() {
+	for _, cmd := range everyCommand() {
 		if cmd.Parent() != nil && cmd.Parent().Name() == "bench" {
 			continue // its own examples stand for them
 		}
@@ -33,37 +30,9 @@ func TestEveryCommandShowsHowItIsUsed(t *testing.T) {
 	}
 }
 
-func TestEveryStatusHasAnExitCodeOrIsNoEnd(t *testing.T) {
-	var codes []int
-	for _, s := range job.Statuses {
-		code := exitCodeOf(runOutcome(s))
-		if s.Final() != (code != exitError) {
-			t.Errorf("%s: exit code %d", s, code)
-		}
-		codes = append(codes, code)
-	}
-	slices.Sort(codes)
-	if got := len(slices.Compact(codes)); got != 7 { // 0, 1 for no end, and five; two statuses share one
-		t.Errorf("%d different exit codes", got)
-	}
-}
-
 func TestTheVersionIsAFlagToo(t *testing.T) {
 	var out strings.Builder
-	if code := execute(t.Context(), newRoot(commands()...), []string{"--version"}, strings.NewReader(""), &out, &out); code != 0 || out.String() != "carillon "+version()+"\n" {
+	if code := cli.Execute(t.Context(), cli.NewRoot(commands()...), []string{"--version"}, strings.NewReader(""), &out, &out); code != 0 || out.String() != "carillon "+build.Version()+"\n" {
 		t.Errorf("exit code %d: %s", code, out.String())
-	}
-}
-
-func TestNothingIsCutInAFile(t *testing.T) {
-	long := strings.Repeat("long ", 100)
-	draw := func(t *table) { t.row("x", t.cell(long, noteWidth)); t.line(t.shortJSON(long)) }
-	var file strings.Builder
-	if err := asTable.show(&file, nil, draw); err != nil || strings.Contains(file.String(), "…") || strings.Count(file.String(), "long") != 200 {
-		t.Errorf("a file has (%v)\n%s", err, file.String())
-	}
-	var shown strings.Builder
-	if err := asTable.show(&screen{file: &shown}, nil, draw); err != nil || strings.Count(shown.String(), "…") != 2 {
-		t.Errorf("a terminal has (%v)\n%s", err, shown.String())
 	}
 }

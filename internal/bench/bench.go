@@ -1,0 +1,199 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/job"
+)
+
+// benchOptions are the flags that benches share; each reads those that apply to it.
+type benchOptions struct {
+	jobs   int
+	rate   int
+	runFor time.Duration
+
+	// Of bench run, isolation and backlog: where runs go, and among how many instances.
+	route     string
+	instances int
+
+	// Of bench api: how many runs the history has, and how many streams are opened. Of bench
+	// outage: how many have ended.
+	runs, streams int
+
+	output  string
+	profile string // file for a CPU profile of what is measured
+	cold    bool   // takeover: by a node that has just been started
+}
+
+// benchResult is what a bench prints, as one JSON object. Fields that do not apply
+// are left out.
+type benchResult struct {
+	Name      string  `json:"name"`
+	Jobs      int     `json:"jobs,omitempty"`
+	Count     int     `json:"count,omitempty"`      // of what rate counts
+	Rate      float64 `json:"rate,omitempty"`       // per second
+	RawRate   float64 `json:"raw_rate,omitempty"`   // of the bus alone, or of ClickHouse's driver, in the same run
+	RawMicros float64 `json:"raw_cpu_us,omitempty"` // CPU for each of those
+	Ratio     float64 `json:"ratio,omitempty"`      // rate / raw_rate
+	P50       float64 `json:"p50_ms,omitempty"`     // lateness: fire time to commit
+	P99       float64 `json:"p99_ms,omitempty"`     //
+	Max       float64 `json:"max_ms,omitempty"`     //
+	Seconds   float64 `json:"seconds,omitempty"`    //
+	Lost      int     `json:"lost"`                 // fires without a trigger
+	Doubled   int     `json:"doubled"`              // triggers beyond the first of a run
+	Disorder  int     `json:"disorder,omitempty"`   // runs that began before, or beside, an earlier one of their job
+	BeforeP50 float64 `json:"before_p50_ms,omitempty"`
+	BeforeP99 float64 `json:"before_p99_ms,omitempty"` // lateness before what is measured began
+
+	RawBeforeP50 float64 `json:"raw_before_p50_ms,omitempty"`
+	RawBeforeP99 float64 `json:"raw_before_p99_ms,omitempty"` // lateness in those times where it never begins
+
+	RawP50    float64 `json:"raw_p50_ms,omitempty"`       // lateness in the same time and the same run without what is measured
+	RawP99    float64 `json:"raw_p99_ms,omitempty"`       //
+	RawMax    float64 `json:"raw_max_ms,omitempty"`       //
+	RSS       float64 `json:"rss_mb,omitempty"`           // of this process: node, bus and bench together
+	HeapMB    float64 `json:"heap_mb,omitempty"`          // live heap of the node alone, where it can be told
+	CPUMicros float64 `json:"cpu_us_each,omitempty"`      // of this process, for each counted thing
+	IdleCPU   float64 `json:"idle_cpu_percent,omitempty"` // of one processor: the cluster with nothing to do
+	CPUShare  float64 `json:"cpu_percent,omitempty"`
+	Events    float64 `json:"events_rate,omitempty"` // stored per second
+	Shards    int     `json:"shards,omitempty"`
+	Runs      float64 `json:"runs_rate,omitempty"`     // ends of runs stored per second, where rate counts lines
+	RawRuns   float64 `json:"runs_raw_rate,omitempty"` // of the driver alone
+	RunsRatio float64 `json:"runs_ratio,omitempty"`    //
+
+	// Of bench ingest: CPU in microseconds of ClickHouse for each line and each run, and
+	// of this process for each run; raw is for the driver alone.
+	StoreMicros        float64 `json:"store_cpu_us_each,omitempty"`
+	RawStoreMicros     float64 `json:"raw_store_cpu_us,omitempty"`
+	RunsMicros         float64 `json:"runs_cpu_us_each,omitempty"`
+	RunsStoreMicros    float64 `json:"runs_store_cpu_us_each,omitempty"`
+	RawRunsStoreMicros float64 `json:"runs_raw_store_cpu_us,omitempty"`
+
+	HistoryRuns int            `json:"history_runs,omitempty"` // of bench api
+	Requests    []requestTimes `json:"requests,omitempty"`     // by kind
+	Streams     int            `json:"streams,omitempty"`      // that were open
+	StreamsMB   float64        `json:"streams_mb,omitempty"`   // of heap and stacks that they took, with the clients' ends
+}
+
+type bench struct {
+	name, about string
+	defaults    benchOptions
+	run         func(context.Context, benchOptions) (*benchResult, error)
+}
+
+var benches = []bench{
+	{"fire", "triggers committed per second, and how late", benchOptions{jobs: 100_000, runFor: 20 * time.Second}, benchFire},
+	{"herd", "jobs that are all due in the same second", benchOptions{jobs: 100_000}, benchHerd},
+	{"takeover", "time from the death of a node until another fires for all its jobs", benchOptions{jobs: 1_000_000}, benchTakeover},
+	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000, instances: 1}, benchRun},
+	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
+	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
+	{"backlog", "what triggers cost that wait for a group whose executors are all stuck", benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
+	{"api", "time of lists and gets over many jobs and runs, and memory of open streams", benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
+	{"outage", "how late jobs fire while ClickHouse is away, and while it takes a day's history after that", benchOptions{jobs: 20_000, rate: 1000, runFor: 20 * time.Second, runs: 500_000}, benchOutage},
+	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", benchOptions{jobs: 100_000}, benchIngest},
+}
+
+func newBenchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench NAME",
+		Short: "Measure this machine against the raw limits of NATS",
+		Long: "Measure this machine. Each bench starts what it needs itself, on a temporary directory, and leaves nothing\n" +
+			"behind. The raw limit is taken in the same run: compare ratios, not machines.",
+		Example: "  carillon bench fire --jobs 1000000 --rate 20000 --for 30s\n  carillon bench herd -o json",
+	}
+	for _, b := range benches {
+		opts := b.defaults
+		sub := &cobra.Command{
+			Use:   b.name,
+			Short: strings.ToUpper(b.about[:1]) + b.about[1:],
+			Args:  cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				r, err := b.run(cmd.Context(), opts)
+				if err != nil {
+					return fmt.Errorf("bench %s: %w", b.name, err)
+				}
+				r.Name = b.name
+				r.RSS = rssMB()
+				if r.RawRate > 0 {
+					r.Ratio = r.Rate / r.RawRate
+				}
+				return r.print(cmd, opts.output)
+			},
+		}
+		sub.Flags().IntVar(&opts.jobs, "jobs", opts.jobs, "how many jobs")
+		sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
+		sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
+		if opts.instances > 0 {
+			sub.Flags().StringVar(&opts.route, "route", "any", "the jobs' `route`")
+			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
+			cli.Complete(sub, "route", cli.Words[string](job.Routes)...)
+		}
+		if b.name == "outage" {
+			sub.Flags().Lookup("for").Usage = "how long ClickHouse is away after all that has gathered"
+			sub.Flags().IntVar(&opts.runs, "runs", opts.runs, "how many runs have ended meanwhile, with ten log lines each")
+		}
+		if b.name == "api" {
+			sub.Flags().Lookup("rate").Usage = "requests per second"
+			sub.Flags().IntVar(&opts.runs, "runs", opts.runs, "how many runs the history has")
+			sub.Flags().IntVar(&opts.streams, "streams", opts.streams, "how many live tails are opened")
+		}
+		sub.Flags().StringVarP(&opts.output, "output", "o", "table", "table or json")
+		if b.name == "takeover" {
+			sub.Flags().BoolVar(&opts.cold, "cold", false, "one node has all, and the other is only started when that has died")
+		}
+		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile of what is measured to this `file`")
+		cmd.AddCommand(sub)
+	}
+	cmd.AddCommand(newQueryCommand(), newSeedCommand())
+	return cmd
+}
+
+func (r *benchResult) print(cmd *cobra.Command, format string) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		cmd.Println(string(data))
+		return nil
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "raw_before_p50_ms", "raw_before_p99_ms", "raw_p50_ms", "raw_p99_ms", "raw_max_ms", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "idle_cpu_percent", "cpu_percent", "events_rate", "store_cpu_us_each", "raw_store_cpu_us", "runs_rate", "runs_raw_rate", "runs_ratio", "runs_cpu_us_each", "runs_store_cpu_us_each", "runs_raw_store_cpu_us", "history_runs", "streams", "streams_mb"} {
+		if v, ok := fields[key]; ok {
+			if f, isFloat := v.(float64); isFloat {
+				v = fmt.Sprintf("%.6g", f)
+			}
+			cmd.Printf("%-21s %v\n", key, v)
+		}
+	}
+	for _, q := range r.Requests {
+		cmd.Printf("%-21s p50 %.1f, p99 %.1f, max %.1f ms; once sent p50 %.1f, p99 %.1f, max %.1f ms\n", q.Request, q.P50, q.P99, q.Max, q.ServedP50, q.ServedP99, q.ServedMax)
+	}
+	return nil
+}
+
+// rssMB returns the process's resident memory, or 0 where that cannot be told.
+func rssMB() float64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	if _, err := fmt.Sscan(string(data), &size, &resident); err != nil {
+		return 0
+	}
+	return float64(resident*int64(os.Getpagesize())) / 1e6
+}

@@ -1,0 +1,242 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/executor"
+	"carillon/internal/cli"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/logstore/ingest"
+	"carillon/logstore/sqlite"
+)
+
+// benchSlots is how many runs the executors of a bench do at once, and benchLeast how
+// many each of them does at least.
+const (
+	benchSlots = 1024
+	benchLeast = 64
+)
+
+// benchRun has all jobs due at one instant, with executors that do nothing for
+// each, and takes the time until the last run is stored as succeeded.
+func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
+	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 {
+		return nil, cli.Usage(fmt.Errorf("--route must be one of %v, and --instances at least 1", job.Routes))
+	}
+	w, err := newBenchWorld(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	w.route = job.Route(o.route)
+	count := o.jobs
+	if w.route == job.RouteBroadcast {
+		count *= o.instances // of pieces, each of which is an attempt
+	}
+	raw, rawCPU, err := w.rawRuns(ctx, min(count, 100_000))
+	if err != nil {
+		return nil, err
+	}
+	at := readyBy(o.jobs)
+	schedule := func(int) job.Schedule { return job.Schedule{Once: &at} }
+	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }()
+	parts, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1+o.instances)
+	if err := w.startRunParts(parts, store, o.instances, ended); err != nil {
+		return nil, err
+	}
+	node, err := w.startNode(ctx, "bench")
+	if err != nil {
+		return nil, err
+	}
+	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
+		return nil, err
+	}
+	if late := time.Since(at); late > 0 {
+		return nil, fmt.Errorf("the node was ready %s too late", late)
+	}
+	if err := wait(ctx, time.Until(at)); err != nil {
+		return nil, err
+	}
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer meter.stop()
+	if err := w.stored(ctx, store, o.jobs); err != nil {
+		return nil, err
+	}
+	_, used := meter.stop()
+	r := &benchResult{Jobs: o.jobs, Count: count, RawRate: raw, RawMicros: rawCPU, Seconds: time.Since(at).Seconds()}
+	r.CPUMicros = each(used, count)
+	r.Rate = float64(r.Count) / r.Seconds
+	if err := node.close(); err != nil {
+		return nil, err
+	}
+	counts, err := store.Counts(ctx, logstore.RunFilter{})
+	if err != nil {
+		return nil, err
+	}
+	for status, n := range counts {
+		if status != job.StatusSucceeded {
+			r.Lost += n
+		}
+	}
+	r.Doubled = max(0, counts[job.StatusSucceeded]-o.jobs)
+	stop()
+	return r, drain(ended)
+}
+
+// drain waits until all have ended for which there is room in the channel, and returns
+// the first error.
+func drain(ended <-chan error) (err error) {
+	for range cap(ended) {
+		if e := <-ended; err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// stored waits until so many runs are stored as succeeded. Counting rows takes time
+// from what is measured, so it looks at ingest's consumer until that is through.
+func (w *benchWorld) stored(ctx context.Context, store logstore.Store, runs int) error {
+	return poll(ctx, func() (bool, error) {
+		if err := wait(ctx, 20*time.Millisecond); err != nil {
+			return false, err
+		}
+		c, err := w.conn.JS.Consumer(ctx, bus.StreamEvt, bus.ConsumerEvents)
+		if err != nil || c.CachedInfo().AckFloor.Stream < uint64(runs) { //nolint:gosec // a count of jobs is positive
+			return false, err
+		}
+		counts, err := store.Counts(ctx, logstore.RunFilter{})
+		return counts[job.StatusSucceeded] >= runs, err
+	})
+}
+
+// startRunParts starts executors and ingest. Each sends to ended when it has.
+func (w *benchWorld) startRunParts(ctx context.Context, store logstore.Store, instances int, ended chan<- error) error {
+	conn, err := w.connect(ctx, "ingest")
+	if err != nil {
+		return err
+	}
+	in, err := ingest.New(conn, store, ingest.Config{})
+	if err != nil {
+		return err
+	}
+	go func() { ended <- in.Run(ctx); conn.NC.Close() }()
+	executors, err := w.startExecutors(ctx, "bench", instances, max(benchSlots/instances, benchLeast),
+		func(context.Context, *executor.Run) (any, error) { return nil, nil })
+	if err != nil {
+		return err
+	}
+	for range instances {
+		go func() { ended <- <-executors }()
+	}
+	return nil
+}
+
+// startExecutors starts the executors of a group, each on a connection of its own. The
+// channel has room for one value of each, which it sends when it has ended.
+func (w *benchWorld) startExecutors(ctx context.Context, group string, instances, slots int, noop executor.HandlerFunc) (<-chan error, error) {
+	ended := make(chan error, instances)
+	for i := range instances {
+		name := group + "-" + strconv.Itoa(i)
+		conn, err := w.connect(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		e, err := executor.New(conn, executor.Config{Group: group, Instance: name, Slots: slots, Grace: -1})
+		if err != nil {
+			return nil, err
+		}
+		e.Handle("noop", noop)
+		go func() { ended <- e.Run(ctx); conn.NC.Close() }()
+	}
+	return ended, nil
+}
+
+// rawRuns measures what of a run is the bus alone, with n messages: published in
+// batches, consumed and acknowledged, and two events published for each. It returns
+// how many a second, and the CPU of each in microseconds.
+func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err error) {
+	stream, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
+		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
+		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30,
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	_, err = w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
+		Name: "RAWEVT", Subjects: []string{"rawevt"}, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression, Duplicates: 30 * time.Second,
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() {
+		_ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAW")
+		_ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAWEVT")
+	}()
+	cons, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{Durable: "raw", AckPolicy: jetstream.AckExplicitPolicy, MaxAckPending: 50000})
+	if err != nil {
+		return 0, 0, err
+	}
+	meter, err := startMeter("")
+	if err != nil {
+		return 0, 0, err
+	}
+	published := make(chan error, 1)
+	go func() { published <- w.rawPublish(ctx, n) }()
+	event := sampleTrigger() // an event is about as long as a trigger
+	for got := 0; got < n; {
+		batch, err := cons.Fetch(1000, jetstream.FetchMaxWait(time.Second))
+		if err != nil {
+			return 0, 0, err
+		}
+		for m := range batch.Messages() {
+			for k := range 2 {
+				if _, err := w.conn.JS.PublishAsync("rawevt", event, jetstream.WithMsgID(strconv.Itoa(2*got+k)), jetstream.WithStallWait(time.Minute)); err != nil {
+					return 0, 0, err
+				}
+			}
+			if err := m.Ack(); err != nil {
+				return 0, 0, err
+			}
+			got++
+		}
+	}
+	select {
+	case <-w.conn.JS.PublishAsyncComplete():
+	case <-ctx.Done():
+		return 0, 0, ctx.Err()
+	}
+	elapsed, used := meter.stop()
+	return float64(n) / elapsed.Seconds(), each(used, n), <-published
+}
+
+func (w *benchWorld) rawPublish(ctx context.Context, n int) error {
+	sample := sampleTrigger()
+	for sent := 0; sent < n; sent += bus.MaxBatch {
+		if _, err := w.conn.PublishBatch(ctx, rawBatch(sample, min(bus.MaxBatch, n-sent))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,298 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"carillon/bus"
+	"carillon/bus/embedded"
+	"carillon/job"
+	"carillon/scheduler"
+)
+
+// benchWorld is a server on a temporary directory, and what a bench starts on it.
+type benchWorld struct {
+	dir    string
+	server *embedded.Server
+	conn   *bus.Conn
+	route  job.Route // of the jobs that seed saves; empty is any
+	change func(*job.Job)
+}
+
+// newBenchWorld starts a server. shards is how many the cluster has; 0 is the default.
+func newBenchWorld(ctx context.Context, shards int) (*benchWorld, error) {
+	dir, err := os.MkdirTemp("", "carillon-bench-")
+	if err != nil {
+		return nil, err
+	}
+	w := &benchWorld{dir: dir}
+	if w.server, err = embedded.Start(embedded.Config{StoreDir: dir, ServerName: "bench", Listen: "127.0.0.1:0"}); err != nil {
+		w.close()
+		return nil, err
+	}
+	if w.conn, err = w.connect(ctx, "bench"); err != nil {
+		w.close()
+		return nil, err
+	}
+	if err := w.conn.Setup(ctx, bus.Assets{Shards: shards, TrigBytes: 16 << 30, EvtBytes: 16 << 30}); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *benchWorld) connect(ctx context.Context, name string) (*bus.Conn, error) {
+	conn, err := bus.Connect(bus.Config{URL: w.server.ClientURL(), Name: name, Options: []nats.Option{nats.InProcessServer(w.server)}})
+	if err != nil {
+		return nil, err
+	}
+	if w.conn != nil {
+		if err := conn.Open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return conn, nil
+}
+
+func (w *benchWorld) close() {
+	if w.conn != nil {
+		w.conn.NC.Close()
+	}
+	if w.server != nil {
+		_ = w.server.Shutdown()
+	}
+	_ = os.RemoveAll(w.dir)
+}
+
+// seed saves n jobs at once, as version 1, without the checks of the API.
+func (w *benchWorld) seed(ctx context.Context, n int, from time.Time, schedule func(i int) job.Schedule) error {
+	if err := w.conn.EnsureGroup(ctx, "bench"); err != nil {
+		return err
+	}
+	shards := w.conn.Cluster().Shards
+	js, err := jetstream.New(w.conn.NC, jetstream.WithPublishAsyncMaxPending(4000))
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		j := job.Job{
+			Job: benchJob(i), Schedule: schedule(i), Task: job.Task{Handler: "noop"}, Route: w.route,
+			Misfire: job.Misfire{Policy: job.FireAll, Grace: job.Duration(time.Hour)},
+		}
+		if w.change != nil {
+			w.change(&j)
+		}
+		j = j.WithDefaults()
+		data, err := json.Marshal(job.Version{Job: j, Version: 1, EffectiveFrom: from})
+		if err != nil {
+			return err
+		}
+		key := fmt.Sprintf("$KV.%s.%d.%s.%s", bus.BucketJobs, j.Job.Shard(shards), j.Job.Group(), j.Job.Short())
+		if _, err := js.PublishAsync(key, data, jetstream.WithStallWait(time.Minute)); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-js.PublishAsyncComplete():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// readyBy returns a whole second by which so many jobs are surely saved and loaded.
+func readyBy(jobs int) time.Time {
+	return time.Now().Add(10*time.Second + time.Duration(jobs)*60*time.Microsecond).Truncate(time.Second)
+}
+
+func benchJob(i int) job.Name { return job.Name("bench/job-" + strconv.Itoa(i)) }
+
+// benchNode is a scheduler node within the process.
+type benchNode struct {
+	*scheduler.Scheduler
+	metrics *prometheus.Registry
+	conn    *bus.Conn
+	stop    context.CancelFunc
+	done    chan error
+}
+
+func (w *benchWorld) startNode(ctx context.Context, name string) (*benchNode, error) {
+	conn, err := w.connect(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	metrics := prometheus.NewRegistry()
+	s, err := scheduler.New(conn, scheduler.Config{Node: name, Registerer: metrics})
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	n := &benchNode{Scheduler: s, metrics: metrics, conn: conn, stop: stop, done: make(chan error, 1)}
+	go func() { n.done <- s.Run(ctx) }()
+	return n, nil
+}
+
+func (n *benchNode) close() error {
+	n.stop()
+	err := <-n.done
+	n.conn.NC.Close()
+	return err
+}
+
+// kill ends a node as SIGKILL would: nothing is released.
+func (n *benchNode) kill() {
+	n.conn.NC.Close()
+	n.stop()
+}
+
+// owns waits until the node fires for all shards.
+func (n *benchNode) owns(ctx context.Context, shards int) error {
+	return poll(ctx, func() (bool, error) {
+		select {
+		case err := <-n.done:
+			return false, fmt.Errorf("node ended: %w", err)
+		default:
+			return n.Owned() == shards, nil
+		}
+	})
+}
+
+// standsBy returns for how many shards of others the node is ready.
+func (n *benchNode) standsBy() (int, error) {
+	families, err := n.metrics.Gather()
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range families {
+		if f.GetName() == "carillon_standby_shards" {
+			return int(f.GetMetric()[0].GetGauge().GetValue()), nil
+		}
+	}
+	return 0, nil
+}
+
+// poll waits for a condition.
+func poll(ctx context.Context, ok func() (bool, error)) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if done, err := ok(); done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// audit compares the triggers on the stream with the fires that the jobs had after
+// from, up to the position of each job's shard.
+func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule func(i int) job.Schedule) (count, lost, doubled int, err error) {
+	shards := w.conn.Cluster().Shards
+	cursors := make([]*bus.Cursor, shards)
+	for s := range shards {
+		m, err := w.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(s))
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		if cursors[s], err = bus.DecodeCursor(m.Header, m.Data); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+	seen := map[job.RunID]int{}
+	if err := w.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(m *bus.Stored) bool {
+		var t struct {
+			RunID job.RunID `json:"run_id"`
+		}
+		if json.Unmarshal(m.Data, &t) == nil {
+			seen[t.RunID]++
+			count++
+		}
+		return true
+	}); err != nil {
+		return 0, 0, 0, err
+	}
+	planner := &job.Planner{}
+	for i := range n {
+		name := benchJob(i)
+		plan, err := planner.Plan(&job.Version{Job: job.Job{Job: name, Schedule: schedule(i)}, EffectiveFrom: from})
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		job.History{plan}.Fires(0, from.UnixMilli(), cursors[name.Shard(shards)].DoneFor(name).UnixMilli(), func(f job.Fire) bool {
+			id := job.FireRunID(name, f.At, job.CauseSchedule)
+			if seen[id] == 0 {
+				lost++
+			}
+			delete(seen, id)
+			doubled += max(0, seen[id]-1)
+			return true
+		})
+	}
+	return count, lost, doubled + len(seen), nil
+}
+
+// rawBatches measures atomic batches of 1000 messages like sample on a stream of
+// their own, for a few seconds, and returns messages per second.
+func (w *benchWorld) rawBatches(ctx context.Context, sample []byte, runFor time.Duration) (float64, error) {
+	_, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
+		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
+		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30,
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAW") }()
+	began, n := time.Now(), 0
+	for time.Since(began) < runFor {
+		if _, err := w.conn.PublishBatch(ctx, rawBatch(sample, bus.MaxBatch)); err != nil {
+			return 0, err
+		}
+		n += bus.MaxBatch
+	}
+	return float64(n) / time.Since(began).Seconds(), nil
+}
+
+// rawBatch returns n messages like sample for the stream of a raw measurement.
+func rawBatch(sample []byte, n int) []*nats.Msg {
+	batch := make([]*nats.Msg, n)
+	for i := range batch {
+		batch[i] = bus.NewMessage("raw."+strconv.Itoa(i%64)+".any.bench", bus.MessageTrigger, slices.Clone(sample))
+	}
+	return batch
+}
+
+// sampleTrigger is a trigger of a bench job, for raw measurements.
+func sampleTrigger() []byte {
+	body, err := bus.TriggerBody{Delivery: job.AtLeastOnce, Task: job.Task{Handler: "noop"}}.Encode()
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	return bus.AppendTrigger(nil, &bus.Trigger{
+		RunID: job.NewRunID(now), Job: benchJob(123456), Version: 1, Shard: 12, Attempt: 1,
+		Cause: job.CauseSchedule, FireTime: now, CommittedAt: now.Add(12 * time.Millisecond),
+	}, body)
+}

@@ -1,0 +1,2 @@
+// Package build tells how the program was built.
+package build

@@ -1,0 +1,154 @@
+package access
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newTokenCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "token",
+		Short:   "Manage API tokens",
+		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n  carillon get tokens\n  carillon token revoke k2m4x7c3v9qd1w5z",
+	}
+	cmd.AddCommand(newTokenCreateCommand(), newTokenRevokeCommand())
+	return cmd
+}
+
+func newTokenCreateCommand() *cobra.Command {
+	var access cli.RolesFlag
+	var user string
+	var life time.Duration
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create an API token and show it once",
+		Long: "Create an API token for a program. The name says what it is used for. --role limits its\n" +
+			"permissions; without it, the token has all permissions of its user. Programs send it as\n" +
+			"\"Authorization: Bearer TOKEN\"; this command line reads it from --token or " + cli.TokenVariable + ".",
+		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n" +
+			"  export CARILLON_TOKEN=$(carillon token create ci --user ci -o json | jq -r .secret)",
+		Args: cobra.ExactArgs(1),
+	}
+	r := cli.NewRemote(cmd)
+	f := cmd.Flags()
+	f.Var(&access, "role", cli.RolesHelp)
+	f.StringVar(&user, "user", "", "owner of the token (default: you)")
+	f.Var(cli.Duration(&life, 30*24*time.Hour), "expires-in", "how long it is valid, at most 366d")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		made, err := client.Read[client.NewToken](api.CreateToken(cmd.Context(), client.TokenRequest{
+			Name: args[0], User: user, Access: access, ExpiresIn: job.Duration(life),
+		}))
+		if err != nil {
+			return err
+		}
+		return r.Output.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
+			t.Row("token", made.Token.ID)
+			t.Row("user", made.Token.User)
+			t.Row("may", t.Cell(cli.Roles(made.Token.Access), 200))
+			t.Row("until", draw.Instant(made.Token.ExpiresAt))
+			t.Row("secret", made.Secret)
+			t.Line("")
+			t.Line("The secret is shown only once.")
+		})
+	}
+	return cmd
+}
+
+func newGetTokensCommand() *cobra.Command {
+	var user string
+	var all bool
+	cmd := &cobra.Command{
+		Use: "tokens", Short: "List API tokens, without secrets", Example: "  carillon get tokens\n  carillon get tokens --all", Args: cobra.NoArgs,
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().StringVar(&user, "user", "", "tokens of this user (default: yours)")
+	cmd.Flags().BoolVar(&all, "all", false, "tokens of all users")
+	cmd.MarkFlagsMutuallyExclusive("user", "all")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		if all {
+			user = "*"
+		}
+		list, err := client.Read[client.TokenList](api.ListTokens(cmd.Context(), &client.ListTokensParams{User: client.Optional(user)}))
+		if err != nil {
+			return err
+		}
+		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawTokens(t, list.Items) })
+	}
+	return cmd
+}
+
+func drawTokens(t *draw.Table, tokens []client.Token) {
+	if len(tokens) == 0 {
+		t.Line("no tokens")
+		return
+	}
+	t.Row("TOKEN", "USER", "NAME", "MAY", "UNTIL")
+	for _, token := range tokens {
+		until := draw.Instant(token.ExpiresAt)
+		if token.Expired {
+			until = "expired"
+		} else if token.Rests {
+			until = "rests until " + token.User + " signs in"
+		}
+		t.Row(token.ID, token.User, t.Cell(token.Name, 40), t.Cell(cli.Roles(token.Access), 60), until)
+	}
+}
+
+func newTokenRevokeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "revoke TOKEN...", Short: "Revoke API tokens by id", Example: "  carillon token revoke k2m4x7c3v9qd1w5z", Args: cobra.MinimumNArgs(1),
+	}
+	r := cli.NewRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		return cli.Each(args, func(id string) error {
+			if _, err := client.Read[client.None](api.RevokeToken(cmd.Context(), id)); err != nil {
+				return err
+			}
+			cmd.Printf("token %s revoked\n", id)
+			return nil
+		})
+	}
+	return cmd
+}
+
+func newWhoamiCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "whoami", Short: "Show the current user and permissions", Example: "  carillon whoami\n  carillon whoami -o json", Args: cobra.NoArgs,
+	}
+	r := cli.NewRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		me, err := client.Read[client.Me](api.GetMe(cmd.Context()))
+		if err != nil {
+			return err
+		}
+		return r.Output.Show(cmd.OutOrStdout(), me, func(t *draw.Table) {
+			t.Row("user", me.User)
+			t.Row("by", string(me.How))
+			t.Row("may", t.Cell(cli.Roles(me.Access), 200))
+			t.Row("server", api.Address())
+		})
+	}
+	return cmd
+}

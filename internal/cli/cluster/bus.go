@@ -1,0 +1,72 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/job/fleet"
+)
+
+func newGetBusCommand() *cobra.Command {
+	return cli.NewList(&cobra.Command{
+		Use:   "bus",
+		Short: "Show the NATS streams, their replicas and consumers",
+		Long: "Show the NATS server, the size of its streams and their limits, whether all replicas are in sync,\n" +
+			"and the consumers with the largest backlog. -o json and -o yaml include the buckets.",
+		Example: "  carillon get bus\n  carillon get bus -o json | jq .durability",
+	}, func(ctx context.Context, api *client.API) (client.BusState, error) {
+		return client.Read[client.BusState](api.GetBus(ctx))
+	}, drawBus)
+}
+
+func drawBus(t *draw.Table, s client.BusState) {
+	server := "NATS " + s.Version + ", server " + s.Server
+	if s.Cluster != "" {
+		server += " of the cluster " + s.Cluster
+	}
+	t.Line(server + ", " + draw.Bytes(int64(min(s.Bytes, 1<<62))) + " on disk")
+	switch s.Durability {
+	case fleet.OneCopy:
+		t.Line("1 replica: data survives a restart but not the loss of a disk; see --replicas")
+	case fleet.Replicated:
+		t.Line(fmt.Sprintf("%d replicas, all in sync", s.Replicas))
+	case fleet.Degraded:
+		t.Line(fmt.Sprintf("DEGRADED: of %d replicas, some are behind or away", s.Replicas))
+	}
+	t.Line("")
+	t.Row("STREAM", "MESSAGES", "SIZE", "FULL", "OLDEST", "COPIES", "CONSUMERS")
+	buckets, held := 0, uint64(0)
+	for _, st := range s.Streams {
+		if st.Bucket {
+			buckets, held = buckets+1, held+st.Bytes
+			if len(st.Behind) == 0 {
+				continue
+			}
+		}
+		copies := strconv.Itoa(st.Replicas)
+		if len(st.Behind) > 0 {
+			copies += " (behind: " + strings.Join(st.Behind, ", ") + ")"
+		}
+		full := "-"
+		if st.MaxBytes > 0 {
+			full = fmt.Sprintf("%d %%", uint64(100*float64(st.Bytes)/float64(st.MaxBytes)))
+		}
+		t.Row(st.Stream, draw.Thousands(int64(min(st.Messages, 1<<62))), draw.Bytes(int64(min(st.Bytes, 1<<62))), full, draw.Instant(st.OldestAt), copies, strconv.Itoa(st.Consumers))
+	}
+	t.Line(fmt.Sprintf("and %d buckets with %s", buckets, draw.Bytes(int64(min(held, 1<<62)))))
+	if len(s.Consumers) == 0 {
+		return
+	}
+	t.Line("")
+	t.Row("CONSUMER", "STREAM", "WAITING", "UNACKNOWLEDGED", "REDELIVERED")
+	for _, c := range s.Consumers {
+		t.Row(t.Cell(c.Consumer, 60), c.Stream, draw.Thousands(int64(min(c.Waiting, 1<<62))), strconv.Itoa(c.Unacknowledged), strconv.Itoa(c.Redelivered))
+	}
+}

@@ -1,0 +1,28 @@
+package cluster
+
+import (
+	"testing"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/cli/draw/drawtest"
+	"carillon/internal/client"
+	"carillon/job/fleet"
+)
+
+func TestTheClusterIsDrawn(t *testing.T) {
+	drawtest.Golden(t, "nodes", func(tab *draw.Table) {
+		drawNodes(tab, client.NodeList{Shards: 8, Unowned: []int{6}, Items: []client.Node{{Node: "n1", Shards: []int{0, 1, 2, 5}}, {Node: "n2", Shards: []int{3, 4, 7}}, {Node: "new"}}})
+	})
+	drawtest.Golden(t, "bus", func(tab *draw.Table) {
+		drawBus(tab, client.BusState{
+			Server: "n1", Version: "2.15.2", Cluster: "carillon", Bytes: 3_000_000_000, Durability: fleet.Degraded, Replicas: 3,
+			Streams: []fleet.StreamState{
+				{Stream: "EVT", Messages: 1234567, Bytes: 2_100_000_000, MaxBytes: 8 << 30, Refuses: true, OldestAt: drawtest.At("03:00:00.000"), Consumers: 1, Replicas: 3, Leader: "n2", Behind: []string{"n3"}},
+				{Stream: "TRIG", Consumers: 3, Replicas: 3},
+				{Stream: "JOBS", Bucket: true, Bytes: 1000, Replicas: 3},
+			},
+			Consumers: []fleet.ConsumerState{{Stream: "TRIG", Consumer: "any-ops", Group: "ops", Waiting: 20000, Unacknowledged: 8, Redelivered: 1}, {Stream: "EVT", Consumer: "ingest"}},
+		})
+	})
+	drawtest.Golden(t, "nodes-empty", func(tab *draw.Table) { drawNodes(tab, client.NodeList{Shards: 3, Unowned: []int{0, 1, 2}}) })
+}

@@ -1,0 +1,55 @@
+package cluster
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/build"
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+)
+
+// versions are those of the two sides.
+type versions struct {
+	Client string                `json:"client"`
+	Server *client.ServerVersion `json:"server,omitempty"`
+}
+
+func newVersionCommand() *cobra.Command {
+	var alone bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Show the versions of client and server",
+		Example: "  carillon version\n  carillon version --client -o json",
+		Args:    cobra.NoArgs,
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().BoolVar(&alone, "client", false, "show the client version only")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		v := versions{Client: build.Version()}
+		var away error
+		if !alone {
+			api, err := r.API()
+			if err != nil {
+				return err
+			}
+			if s, err := client.Read[client.ServerVersion](api.GetVersion(cmd.Context())); err == nil {
+				v.Server = &s
+			} else {
+				away = err // after what is known
+			}
+		}
+		if err := r.Output.Show(cmd.OutOrStdout(), v, func(t *draw.Table) {
+			t.Row("client", v.Client, runtime.GOOS+"/"+runtime.GOARCH)
+			if v.Server != nil {
+				t.Row("server", v.Server.Version)
+			}
+		}); err != nil {
+			return err
+		}
+		return away
+	}
+	return cmd
+}

@@ -1,0 +1,3 @@
+// Package drawtest compares what commands draw with golden files, and has runs to draw. With the
+// flag -update a test writes its golden files anew.
+package drawtest

@@ -1,0 +1,108 @@
+package draw
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Table is text in columns. A row of a single cell is a line across them.
+type Table struct {
+	// Rows are those that Row and Line have added.
+	Rows [][]string
+	// Whole has cells keep all of their text, as a file or a pipe has no width.
+	Whole bool
+}
+
+// Row adds a row, a cell for each column.
+func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Line adds a line across the columns. An empty one ends them: what comes after it has
+// columns of its own.
+func (t *Table) Line(text string) { t.Row(text) }
+
+// Write writes the table to w.
+func (t *Table) Write(w io.Writer) error {
+	var b strings.Builder
+	for rest := t.Rows; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(row []string) bool { return len(row) == 1 && row[0] == "" }) + 1
+		if n == 0 {
+			n = len(rest)
+		}
+		writeColumns(&b, rest[:n])
+		rest = rest[n:]
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeColumns(b *strings.Builder, rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			if len(row) > 1 {
+				widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			}
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			line.WriteString(strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(cell), 0)+2))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " "))
+		b.WriteByte('\n')
+	}
+}
+
+// Cell makes foreign text fit for the table: as Text, but of a table that is whole nothing
+// is cut.
+func (t *Table) Cell(s string, most int) string {
+	if t.Whole {
+		most = len(s) + 1
+	}
+	return Text(s, most)
+}
+
+// Text makes foreign text fit for a table: one line, nothing that a terminal would
+// obey, and no longer than most.
+func Text(s string, most int) string {
+	s = strings.Map(func(c rune) rune {
+		if c == '\n' || c == '\t' {
+			return ' '
+		}
+		if unicode.IsControl(c) || c == utf8.RuneError {
+			return '·'
+		}
+		return c
+	}, strings.TrimSpace(s))
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most-1]) + "…"
+	}
+	return OrDash(s)
+}
+
+// NoteWidth bounds texts in the last column.
+const NoteWidth = 60
+
+// OrDash returns a text, or a dash for none.
+func OrDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// By says who did something, for the end of a line; it says nothing if nobody is known.
+func By(author string) string {
+	if author == "" {
+		return ""
+	}
+	return " by " + Text(author, 60)
+}

@@ -1,0 +1,24 @@
+package executor
+
+import (
+	"testing"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/cli/draw/drawtest"
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/job/fleet"
+)
+
+func TestGroupsOfExecutorsAreDrawn(t *testing.T) {
+	drawtest.Golden(t, "groups", func(tab *draw.Table) {
+		drawGroups(tab, client.GroupList{Items: []client.Group{
+			{ExecutorGroup: "ops", State: client.GroupStateOnline, Instances: []client.Instance{
+				{Instance: "a1", State: fleet.InstanceOnline, Kinds: []string{"command", "shell"}, Slots: 8, Running: 2, Labels: job.Labels{"zone": "eu", "gpu": "true"}, Load: &fleet.HostLoad{CPUs: 4, Load1: 5}, Version: "1.0", Host: "alpha", At: drawtest.At("03:00:00.000")},
+				{Instance: "b1", State: fleet.InstanceDraining, Kinds: []string{"handler"}, Handlers: []string{"x", "y"}, Slots: 100, Running: 17, Version: "1.1", Host: "beta", At: drawtest.At("03:00:04.000")},
+			}},
+			{ExecutorGroup: "billing", State: client.GroupStateEmpty},
+		}})
+	})
+	drawtest.Golden(t, "groups-empty", func(tab *draw.Table) { drawGroups(tab, client.GroupList{}) })
+}

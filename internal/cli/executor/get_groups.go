@@ -1,0 +1,39 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newGetGroupsCommand() *cobra.Command {
+	return cli.NewList(&cobra.Command{
+		Use:     "groups",
+		Short:   "List executor groups and their live instances",
+		Example: "  carillon get groups",
+	}, func(ctx context.Context, api *client.API) (client.GroupList, error) {
+		return client.Read[client.GroupList](api.ListGroups(ctx))
+	}, drawGroups)
+}
+
+func newGetHandlersCommand() *cobra.Command {
+	var group string
+	cmd := cli.NewList(&cobra.Command{
+		Use:   "handlers",
+		Short: "List the handlers of a group and their parameters",
+		Long: "List the handlers that the executors of a group have announced, with a description and their\n" +
+			"parameters. -o json and -o yaml include the JSON schemas that the server checks jobs against.",
+		Example: "  carillon get handlers --group billing\n  carillon get handlers -g billing -o json",
+	}, func(ctx context.Context, api *client.API) (client.HandlerList, error) {
+		if err := job.CheckSlug("group", group); err != nil {
+			return client.HandlerList{}, cli.Usage(err)
+		}
+		return client.Read[client.HandlerList](api.ListHandlers(ctx, group))
+	}, drawHandlers)
+	cli.GroupFlag(cmd, &group)
+	return cmd
+}

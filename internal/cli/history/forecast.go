@@ -1,0 +1,153 @@
+package history
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+)
+
+// ahead is the range of the future that a forecast is of.
+type ahead struct {
+	span time.Duration
+	from string
+}
+
+func (a *ahead) flags(cmd *cobra.Command) {
+	a.span = 24 * time.Hour
+	cmd.Flags().Var(cli.OptionalDuration(&a.span), "for", "how far to look ahead, at most 31d")
+	cmd.Flags().StringVar(&a.from, "from", "", "start at this `time` (RFC 3339; default now)")
+}
+
+// bounds returns the range, from now on unless another beginning was given.
+func (a *ahead) bounds(now time.Time) (from, to time.Time, err error) {
+	from = now.UTC().Truncate(time.Millisecond)
+	if a.from != "" {
+		if from, err = cli.ParseInstant("--from", a.from); err != nil {
+			return from, to, err
+		}
+	}
+	return from, from.Add(a.span), nil
+}
+
+func newGetFiresCommand() *cobra.Command {
+	var a ahead
+	var group, query string
+	var each int
+	cmd := &cobra.Command{
+		Use:   "fires",
+		Short: "List upcoming fires by job",
+		Long: "List the fires of the next 24 hours by job, without paused jobs and without fires that a calendar\n" +
+			"skips. \"carillon ledger show JOB\" lists past fires. \"carillon report load\" counts upcoming ones.",
+		Example: "  carillon get fires --for 2h\n  carillon get fires --group billing --from 2026-12-24T00:00:00Z --for 3d --each 3",
+		Args:    cobra.NoArgs,
+	}
+	r := cli.NewRemote(cmd)
+	a.flags(cmd)
+	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
+	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name or description")
+	cmd.Flags().IntVar(&each, "each", 5, "maximum number of fires per job, up to 500")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		from, to, err := a.bounds(time.Now())
+		if err != nil {
+			return cli.Usage(err)
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		p := client.ListFiresParams{From: &from, To: to, Group: client.Optional(group), Q: client.Optional(query), PerJob: &each, Limit: new(500)}
+		all := client.FirePage{Items: []client.JobFires{}}
+		for {
+			page, err := client.Read[client.FirePage](api.ListFires(cmd.Context(), &p))
+			if err != nil {
+				return err
+			}
+			all.From, all.To, all.Items = page.From, page.To, append(all.Items, page.Items...)
+			if page.Next == "" {
+				return r.Output.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFires(t, all) })
+			}
+			p.Cursor = &page.Next
+		}
+	}
+	return cmd
+}
+
+func drawFires(t *draw.Table, page client.FirePage) {
+	if len(page.Items) == 0 {
+		t.Line("nothing fires from " + draw.Instant(page.From) + " to " + draw.Instant(page.To))
+		return
+	}
+	t.Row("JOB", "FIRES")
+	for _, j := range page.Items {
+		var fires []string
+		for _, f := range j.Fires {
+			fires = append(fires, draw.Instant(f))
+		}
+		if j.More {
+			fires = append(fires, "…")
+		}
+		t.Row(string(j.Job), strings.Join(fires, "  "))
+	}
+}
+
+func newLoadCommand() *cobra.Command {
+	var a ahead
+	var group string
+	var parts int
+	cmd := &cobra.Command{
+		Use:   "load",
+		Short: "Forecast how many fires are due",
+		Long: "Forecast how many fires are due in the next 24 hours, in equal intervals. Paused jobs are left\n" +
+			"out; fires that a calendar skips are counted.",
+		Example: "  carillon report load\n  carillon report load --for 1h --parts 60 --group billing",
+		Args:    cobra.NoArgs,
+	}
+	r := cli.NewRemote(cmd)
+	a.flags(cmd)
+	cmd.Flags().StringVar(&group, "group", "", "only of this executor `group`")
+	cmd.Flags().IntVar(&parts, "parts", 24, "number of intervals, up to 1000")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		from, to, err := a.bounds(time.Now())
+		if err != nil {
+			return cli.Usage(err)
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		load, err := client.Read[client.FireCounts](api.CountFires(cmd.Context(), &client.CountFiresParams{From: &from, To: to, Parts: &parts, Group: client.Optional(group)}))
+		if err != nil {
+			return err
+		}
+		return r.Output.Show(cmd.OutOrStdout(), load, func(t *draw.Table) { drawLoad(t, load) })
+	}
+	return cmd
+}
+
+// barWidth is how many characters the longest bar has.
+const barWidth = 40
+
+func drawLoad(t *draw.Table, load client.FireCounts) {
+	most, sum := 1, 0
+	for _, n := range load.Counts {
+		most, sum = max(most, n), sum+n
+	}
+	t.Row("FROM", "FIRES", "")
+	step := load.To.Sub(load.From) / time.Duration(max(len(load.Counts), 1))
+	for i, n := range load.Counts {
+		t.Row(draw.Instant(load.From.Add(time.Duration(i)*step)), strconv.Itoa(n), strings.Repeat("█", (n*barWidth+most-1)/most))
+	}
+	t.Line("")
+	note := fmt.Sprintf("%s of %s", draw.Count(sum, "fire"), draw.Count(load.Jobs, "job"))
+	if !load.Complete {
+		note += "; further fires were not counted"
+	}
+	t.Line(note)
+}

@@ -1,0 +1,271 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/job/runlog"
+)
+
+func newReportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Reports on runs: trends, slow and failing jobs, load",
+		Long: "Reports cover the fires of the last 24 hours, or the range of --since or --from and --to, in full\n" +
+			"hours, or beyond 14 days in full days (UTC). Reports outlive the runs: counts per minute are kept\n" +
+			"for 8 days, per hour for 100 days, per day for five years.",
+		Example: "  carillon report overview\n" +
+			"  carillon report trend --since 7d --step day\n" +
+			"  carillon report jobs --order ratio --group billing\n" +
+			"  carillon report failures --since 7d\n" +
+			"  carillon report load --for 2d",
+	}
+	cmd.AddCommand(
+		newOverviewCommand(), newTrendCommand(),
+		newRowsCommand("jobs", "List jobs by number of runs", []runlog.Dimension{runlog.ByJob}, runlog.OrderRuns),
+		newRowsCommand("slowest", "List the slowest jobs", []runlog.Dimension{runlog.ByJob}, runlog.OrderDuration),
+		newRowsCommand("failing", "List the jobs that fail most often", []runlog.Dimension{runlog.ByJob}, runlog.OrderRatio),
+		newRowsCommand("late", "List the jobs that start latest", []runlog.Dimension{runlog.ByJob}, runlog.OrderLateness),
+		newRowsCommand("groups", "List executor groups by number of runs", []runlog.Dimension{runlog.ByGroup}, runlog.OrderRuns),
+		newRowsCommand("instances", "List instances by number of attempts", []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, runlog.OrderRuns),
+		newRowsCommand("versions", "List job versions by number of runs", []runlog.Dimension{runlog.ByJob, runlog.ByVersion}, runlog.OrderRuns),
+		newBusiestCommand(), newFailuresCommand(), newOutcomesCommand(), newBreakdownCommand(), newLoadCommand(), newRepairCommand(),
+	)
+	return cmd
+}
+
+// reportFlags are what all reports can be narrowed by.
+type reportFlags struct {
+	selection.RunFilter
+	limit int
+}
+
+func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
+	cmd.Flags().StringVar(&f.Since, "since", "", "fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.From, "from", "", "fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.To, "to", "", "fires before this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.Group, "group", "", "only this executor `group`")
+	cmd.Flags().IntVar(&f.limit, "limit", 20, "maximum number of rows to show")
+	if jobs {
+		cmd.Flags().StringSliceVar(&f.Jobs, "job", nil, "only this `job`; can be repeated")
+	}
+	cmd.MarkFlagsMutuallyExclusive("since", "from")
+}
+
+// newReport returns the command of a report that ask reads and fill shows.
+func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error), fill func(*draw.Table, T)) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	r := cli.NewRemote(cmd)
+	f.add(cmd, jobs)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		p, err := f.Params(time.Now())
+		if err != nil {
+			return cli.Usage(err)
+		}
+		if f.limit < 1 {
+			return cli.Usage(errors.New("--limit must be 1 or more"))
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		v, err := ask(cmd.Context(), api, p)
+		if err != nil {
+			return err
+		}
+		return r.Output.Show(cmd.OutOrStdout(), v, func(t *draw.Table) { fill(t, v) })
+	}
+	return cmd
+}
+
+func newOverviewCommand() *cobra.Command {
+	var f reportFlags
+	return newReport(&cobra.Command{
+		Use: "overview", Short: "Show an overview: totals, trend, slow and failing jobs",
+		Example: "  carillon report overview\n  carillon report overview --group billing --since 7d",
+	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Overview, error) {
+		return client.Read[client.Overview](api.GetOverview(ctx, &client.GetOverviewParams{From: p.From, To: p.To, Group: p.Group, Top: new(min(f.limit, 5))}))
+	}, drawOverview)
+}
+
+func drawOverview(t *draw.Table, o client.Overview) {
+	t.Line(fmt.Sprintf("%s to %s", draw.Instant(o.From), draw.Instant(o.To)))
+	t.Line(fmt.Sprintf("now: %d running, %d pending, %d queued", o.Alive[job.StatusRunning], o.Alive[job.StatusPending], o.Alive[job.StatusQueued]))
+	t.Line("")
+	drawRows(t, "", []runlog.ReportRow{o.Total}, func(*runlog.ReportRow) string { return "all" })
+	for _, part := range []struct {
+		title string
+		rows  []runlog.ReportRow
+		name  func(*runlog.ReportRow) string
+	}{
+		{"TREND", o.Trend, rowTime}, {"BUSIEST MINUTES", o.Busiest, rowTime}, {"SLOWEST JOBS", o.Slowest, rowJob}, {"FAILING JOBS", o.Failing, rowJob},
+	} {
+		if len(part.rows) > 0 {
+			t.Line("")
+			drawRows(t, part.title, part.rows, part.name)
+		}
+	}
+	if len(o.Failures) > 0 {
+		t.Line("")
+		drawFailures(t, o.Failures)
+	}
+}
+
+func newTrendCommand() *cobra.Command {
+	var f reportFlags
+	step := "hour"
+	cmd := newReport(&cobra.Command{
+		Use: "trend", Short: "Show runs over time",
+		Example: "  carillon report trend --since 7d --step day\n  carillon report trend --job ops/backup --limit 200",
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
+		s := runlog.Step(step)
+		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Step: &s, Limit: &f.limit}))
+	}, func(t *draw.Table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime) })
+	cmd.Flags().Lookup("limit").DefValue = "100"
+	f.limit = 100
+	cmd.Flags().StringVar(&step, "step", step, "length of a `step`: minute, hour or day")
+	cli.Complete(cmd, "step", "minute", "hour", "day")
+	return cmd
+}
+
+func newBusiestCommand() *cobra.Command {
+	var f reportFlags
+	return newReport(&cobra.Command{
+		Use: "busiest", Short: "List the busiest minutes", Example: "  carillon report busiest --since 7d",
+	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
+		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{
+			From: p.From, To: p.To, Group: p.Group, Step: new(runlog.StepMinute), Order: new(runlog.OrderRuns), Limit: &f.limit,
+		}))
+	}, func(t *draw.Table, r client.Report) { drawRows(t, "MINUTE", r.Items, rowTime) })
+}
+
+// newRowsCommand returns a report with a row for each thing.
+func newRowsCommand(name, short string, by []runlog.Dimension, order runlog.Order) *cobra.Command {
+	var f reportFlags
+	byInstance := by[len(by)-1] == runlog.ByInstance
+	chosen := string(order)
+	cmd := newReport(&cobra.Command{
+		Use: name, Short: short, Example: "  carillon report " + name + " --since 7d",
+	}, &f, !byInstance, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
+		o := runlog.Order(chosen)
+		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, By: &by, Order: &o, Limit: &f.limit}))
+	}, func(t *draw.Table, r client.Report) {
+		title := strings.ToUpper(string(by[len(by)-1]))
+		if order == runlog.OrderLateness {
+			drawStages(t, title, r.Items, rowName)
+			return
+		}
+		drawRows(t, title, r.Items, rowName)
+	})
+	orders := cli.Words[string](runlog.Orders[1:])
+	cmd.Flags().StringVar(&chosen, "order", chosen, "sort `order`: "+strings.Join(orders, ", "))
+	cli.Complete(cmd, "order", orders...)
+	return cmd
+}
+
+func rowTime(r *runlog.ReportRow) string { return draw.Instant(r.At) }
+
+func rowJob(r *runlog.ReportRow) string { return string(r.Job) }
+
+func rowName(r *runlog.ReportRow) string {
+	switch {
+	case r.Version != 0:
+		return string(r.Job) + " v" + strconv.Itoa(r.Version)
+	case r.Job != "":
+		return string(r.Job)
+	case r.Instance != "":
+		return r.Group + "/" + r.Instance
+	}
+	return r.Group
+}
+
+func drawRows(t *draw.Table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
+	t.Row(title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "P50", "P95", "MAX", "LATE P50", "LATE P95")
+	for i := range rows {
+		r := &rows[i]
+		t.Row(t.Cell(name(r), draw.NoteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
+			strconv.Itoa(r.Statuses[job.StatusSkipped]+r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64),
+			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95))
+	}
+}
+
+// drawStages shows how late the stages of runs were.
+func drawStages(t *draw.Table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
+	t.Row(title, "RUNS", "COMMITTED P50", "P95", "DELIVERED P50", "P95", "STARTED P50", "P95", "FINISHED P50", "P95")
+	for i := range rows {
+		r := &rows[i]
+		cells := []string{t.Cell(name(r), draw.NoteWidth), strconv.Itoa(r.Runs)}
+		for _, s := range []runlog.Spread{r.Committed, r.Delivered, r.Started, r.Finished} {
+			cells = append(cells, lasted(s, s.P50), lasted(s, s.P95))
+		}
+		t.Row(cells...)
+	}
+}
+
+// lasted writes one of the times of a spread.
+func lasted(s runlog.Spread, d time.Duration) string {
+	if s.Count == 0 {
+		return "-"
+	}
+	return draw.Took(time.UnixMilli(1), time.UnixMilli(1).Add(d))
+}
+
+func newFailuresCommand() *cobra.Command {
+	var f reportFlags
+	return newReport(&cobra.Command{
+		Use: "failures", Short: "Group failures by message, most frequent first",
+		Long:    "Group failed, timed-out and lost attempts by the first line of their message. Ids, addresses and numbers\nare replaced by #.",
+		Example: "  carillon report failures --since 7d\n  carillon report failures --job ops/backup",
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.FailureList, error) {
+		return client.Read[client.FailureList](api.ReportFailures(ctx, &client.ReportFailuresParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Limit: &f.limit}))
+	}, func(t *draw.Table, l client.FailureList) { drawFailures(t, l.Items) })
+}
+
+func drawFailures(t *draw.Table, failures []runlog.Failure) {
+	t.Row("FAILURE", "ATTEMPTS", "FIRST", "LAST", "JOBS", "LAST RUN")
+	for _, f := range failures {
+		jobs := make([]string, len(f.Jobs))
+		for i, name := range f.Jobs {
+			jobs[i] = string(name)
+		}
+		t.Row(t.Cell(f.Fingerprint, draw.NoteWidth), strconv.Itoa(f.Attempts), draw.Instant(f.First), draw.Instant(f.Last), t.Cell(strings.Join(jobs, " "), draw.NoteWidth), string(f.LastRun))
+	}
+}
+
+func newRepairCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "repair DAY",
+		Short: "Rebuild the reports of a day",
+		Long: "Rebuild the reports of a day (UTC) from the runs in the history. You need this only after changing\n" +
+			"the database by hand. With ClickHouse, the day must have ended at least an hour ago.",
+		Example: "  carillon report repair 2026-03-01",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := cli.NewRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if _, err := time.Parse(time.DateOnly, args[0]); err != nil {
+			return cli.Usage(fmt.Errorf("%q must be a day such as 2026-03-01", args[0]))
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		if _, err := client.Read[client.None](api.RepairReports(cmd.Context(), args[0])); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "reports of %s rebuilt\n", args[0])
+		return err
+	}
+	return cmd
+}

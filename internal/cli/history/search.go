@@ -1,0 +1,246 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
+	"carillon/internal/client"
+	"carillon/job/runlog"
+)
+
+// maxHits is the most lines that the API gives at once.
+const maxHits = 1000
+
+func newSearchCommand() *cobra.Command {
+	var f selection.RunFilter
+	var levels []string
+	var limit, around, parts int
+	var follow bool
+	var run, colour string
+	cmd := &cobra.Command{
+		Use:   "search TEXT...",
+		Short: "Search the logs of all runs",
+		Long: "Find log lines that contain all words, in any order and case, newest run first. Text in double\n" +
+			"quotes inside an argument must match as a phrase. Each line is shown with its job, run, attempt\n" +
+			"and number. Context lines (--context) have a \"-\" after the number. --count 24 divides the range\n" +
+			"(by default the last seven days) into 24 intervals and counts the lines in each. With -o json,\n" +
+			"each line is a JSON object with highlights, before and after.",
+		Example: "  carillon search timeout db-7\n" +
+			"  carillon search '\"connection refused\"' --group billing --since 7d -C 3\n" +
+			"  carillon search --level error --job ops/backup --since 24h -o json\n" +
+			"  carillon search timeout --since 24h --count 24\n" +
+			"  carillon search timeout --group billing --follow\n" +
+			"  carillon search deadlock --run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().StringSliceVar(&levels, "level", nil, "only lines of this `level`; can be repeated")
+	cmd.Flags().StringSliceVar(&f.Jobs, "job", nil, "only lines of this `job`; can be repeated")
+	cmd.Flags().StringVar(&f.Group, "group", "", "only lines of this executor `group`")
+	cmd.Flags().StringVar(&run, "run", "", "only lines of this `run`")
+	cmd.Flags().StringVar(&f.Since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&f.From, "from", "", "only fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&f.To, "to", "", "only fires before this `time` (RFC 3339)")
+	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of lines to show; 0 shows all")
+	cmd.Flags().IntVarP(&around, "context", "C", 0, "number of context `lines` before and after each line, at most 20")
+	cmd.Flags().IntVar(&parts, "count", 0, "count the lines in this number of `intervals`, at most 240, instead of showing them")
+	cmd.Flags().StringVar(&colour, "color", "auto", "highlight matches: auto (on a terminal, unless NO_COLOR is set), always or never")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream new lines until interrupted, at most 500 per second")
+	cmd.MarkFlagsMutuallyExclusive("since", "from")
+	for _, other := range []string{"since", "from", "to", "run", "context", "count", "limit"} {
+		cmd.MarkFlagsMutuallyExclusive("follow", other)
+	}
+	cmd.MarkFlagsMutuallyExclusive("count", "limit")
+	cmd.MarkFlagsMutuallyExclusive("count", "context")
+	cli.Complete(cmd, "level", "debug", "info", "warn", "error")
+	cli.Complete(cmd, "color", "auto", "always", "never")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case limit < 0:
+			return cli.Usage(errors.New("--limit must not be negative"))
+		case around < 0 || around > maxAround:
+			return cli.Usage(fmt.Errorf("--context must be from 0 to %d", maxAround))
+		case parts < 0 || parts > maxCounted:
+			return cli.Usage(fmt.Errorf("--count must be from 1 to %d", maxCounted))
+		case !slices.Contains([]string{"auto", "always", "never"}, colour):
+			return cli.Usage(errors.New("--color must be auto, always or never"))
+		case r.Output == cli.AsYAML:
+			return cli.Usage(errors.New("-o yaml is not supported for logs; use -o json"))
+		case len(args) == 0 && len(levels) == 0 && run == "" && !follow:
+			return cli.Usage(errors.New("set what to search for: words, --level or --run"))
+		}
+		runs, err := f.Params(time.Now())
+		if err != nil {
+			return cli.Usage(err)
+		}
+		if run != "" {
+			if _, err := cli.RunID(run); err != nil {
+				return err
+			}
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		params := client.SearchLogsParams{
+			Text: client.Optional(strings.Join(args, " ")), Level: client.OptionalList(cli.Words[client.Level](levels)), RunID: client.Optional(run),
+			Job: runs.Job, Group: runs.Group, From: runs.From, To: runs.To, Context: client.Optional(around),
+		}
+		out := cmd.OutOrStdout()
+		if parts > 0 {
+			counts, err := countHits(cmd.Context(), api, params, parts)
+			if err != nil {
+				return err
+			}
+			return r.Output.Show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
+		}
+		if follow {
+			query := url.Values{"level": levels, "job": f.Jobs}
+			if text := strings.Join(args, " "); text != "" {
+				query.Set("text", text)
+			}
+			if f.Group != "" {
+				query.Set("group", f.Group)
+			}
+			return watchLogs(cmd, api, query, hitPrinter{w: out, json: r.Output == cli.AsJSON})
+		}
+		p := hitPrinter{w: out, json: r.Output == cli.AsJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
+		found, err := search(cmd.Context(), api, params, limit, p)
+		if err == nil && found == 0 && !p.json {
+			cmd.PrintErrln("no lines found") // not among the lines, of which there are none
+		}
+		return err
+	}
+	return cmd
+}
+
+// watchLogs prints lines as they come, and on standard error how many more there are than
+// that.
+func watchLogs(cmd *cobra.Command, api *client.API, query url.Values, p hitPrinter) error {
+	errOut := cmd.ErrOrStderr()
+	return api.Watch(cmd.Context(), query, cli.OnInterruption(errOut), func(lines []client.LogLine, rate client.LogRate) error {
+		if rate.Lines > rate.Shown {
+			_, _ = fmt.Fprintf(errOut, "%d lines per second; %d shown\n", rate.Lines, rate.Shown)
+		}
+		hits := make([]client.LogHit, len(lines))
+		for i := range lines {
+			hits[i].Line = lines[i]
+		}
+		return p.print(hits)
+	})
+}
+
+// maxCounted is the most parts in which the API counts lines.
+const maxCounted = 240
+
+// maxAround is the most lines before and after a hit that the API gives.
+const maxAround = 20
+
+func showsColour(w io.Writer) bool {
+	f, ok := draw.FileOf(w)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// search prints pages of lines as they come, until there are limit of them.
+func search(ctx context.Context, api *client.API, params client.SearchLogsParams, limit int, p hitPrinter) (found int, err error) {
+	for left := limit; ; {
+		n := maxHits
+		if limit > 0 {
+			n = min(left, maxHits)
+		}
+		params.Limit = &n
+		page, err := client.Read[client.LogHits](api.SearchLogs(ctx, &params))
+		if err != nil {
+			return found, err
+		}
+		if err := p.print(page.Items); err != nil {
+			return found, err
+		}
+		found += len(page.Items)
+		left -= len(page.Items)
+		if page.Next == "" || limit > 0 && left <= 0 {
+			return found, nil
+		}
+		params.Cursor = &page.Next
+	}
+}
+
+// hitPrinter prints what a search has found.
+type hitPrinter struct {
+	w    io.Writer
+	json bool
+	mark bool // what was searched for, for a terminal
+}
+
+const (
+	markOn  = "\x1b[1;31m"
+	markOff = "\x1b[0m"
+)
+
+func (p *hitPrinter) print(hits []client.LogHit) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for i := range hits {
+		h := &hits[i]
+		if p.json {
+			if err := enc.Encode(h); err != nil {
+				return fmt.Errorf("encode a line: %w", err)
+			}
+			continue
+		}
+		for j := range h.Before {
+			b.WriteString(hitLine(&h.Before[j], '-', h.Before[j].Text))
+		}
+		text := h.Text
+		if p.mark {
+			text = marked(text, h.Highlights)
+		}
+		b.WriteString(hitLine(&h.Line, ':', text))
+		for j := range h.After {
+			b.WriteString(hitLine(&h.After[j], '-', h.After[j].Text))
+		}
+		if len(h.Before)+len(h.After) > 0 {
+			b.WriteByte('\n')
+		}
+	}
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+func hitLine(l *client.LogLine, mark byte, text string) string {
+	attempt := strconv.Itoa(l.Attempt)
+	if l.Piece != runlog.Whole {
+		attempt += fmt.Sprintf(" piece %d", l.Piece.Index())
+	}
+	return fmt.Sprintf("%s  %-5s  %s  %s/%s:%d%c %s\n", l.At.UTC().Format(time.RFC3339), l.Level, l.Job, l.RunID, attempt, l.Seq, mark, text)
+}
+
+// marked writes text with ranges of it marked for a terminal.
+func marked(text string, ranges []runlog.Range) string {
+	chars := []rune(text)
+	var b strings.Builder
+	at := 0
+	for _, r := range ranges {
+		if r.From < at || r.To > len(chars) || r.To < r.From {
+			break
+		}
+		b.WriteString(string(chars[at:r.From]) + markOn + string(chars[r.From:r.To]) + markOff)
+		at = r.To
+	}
+	return b.String() + string(chars[at:])
+}

@@ -1,0 +1,16 @@
+package history_test
+
+import (
+	"testing"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/clitest"
+)
+
+func TestSQLSaysWhatItNeeds(t *testing.T) {
+	s := clitest.New(t) // with SQLite
+	s.WantError(cli.ExitConflict, "carillon: the log store has no SQL; that needs ClickHouse", "", "sql", "SELECT 1")
+	s.WantError(cli.ExitUsage, "carillon: give a query, or a file", "", "sql")
+	s.WantError(cli.ExitUsage, "carillon: --format must be", "", "sql", "SELECT 1", "--format", "xml")
+	s.WantError(cli.ExitUsage, "carillon: read query", "", "sql", "-f", "/no/such/file")
+}

@@ -1,0 +1,13 @@
+package job
+
+import "github.com/spf13/cobra"
+
+// Commands returns what is done with jobs.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRollbackCommand(), newNextCommand(), newBackfillCommand()}
+}
+
+// GetCommands returns what "get" shows of jobs.
+func GetCommands() []*cobra.Command {
+	return []*cobra.Command{newGetJobsCommand(), newGetJobCommand(), newGetVersionsCommand(), newGetCalendarsCommand()}
+}

@@ -1,0 +1,161 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/cli/run"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func drawJobs(t *draw.Table, page client.JobPage) {
+	if len(page.Items) == 0 {
+		t.Line("no jobs")
+		return
+	}
+	t.Row("JOB", "SCHEDULE", "NEXT FIRE", "LAST RUN", "STATUS")
+	for _, item := range page.Items {
+		fireTime, status := "-", "-"
+		if len(item.LastRuns) > 0 {
+			fireTime, status = draw.Instant(item.LastRuns[0].FireTime), string(item.LastRuns[0].Status)
+		}
+		t.Row(string(item.Definition.Job.Job), t.Cell(item.Definition.Schedule.String(), 40), nextFire(item), fireTime, status)
+	}
+	if page.Next != "" {
+		t.Line(fmt.Sprintf("and %d more", page.Total-len(page.Items)))
+	}
+}
+
+// drawHold says that nothing fires, if that is so.
+func drawHold(t *draw.Table, h client.Hold) {
+	if h.Paused {
+		why := ""
+		if h.Note != "" {
+			why = ": " + t.Cell(h.Note, draw.NoteWidth)
+		}
+		until := ""
+		if !h.Until.IsZero() {
+			until = " until " + draw.Instant(h.Until)
+		}
+		t.Line("all jobs are paused since " + draw.Instant(h.EffectiveFrom) + until + draw.By(h.Author) + why)
+	}
+}
+
+// nextFire returns when the job runs next by its schedule. Fires that are skipped are not
+// meant; where all are that are known, it says since when.
+func nextFire(item client.JobItem) string {
+	switch paused := whenPaused(&item.Definition.Job, time.Now()); {
+	case paused != "":
+		return paused
+	case len(item.NextFires) == 0:
+		return "-"
+	}
+	for _, f := range item.NextFires {
+		if !f.Skipped {
+			return draw.Instant(f.FireTime)
+		}
+	}
+	return "skipped from " + draw.Instant(item.NextFires[0].FireTime)
+}
+
+// whenPaused says that a job is paused, and until when, if it is.
+func whenPaused(j *job.Job, now time.Time) string {
+	switch {
+	case j.Paused:
+		return "paused"
+	case j.PausedAt(now):
+		return "paused until " + draw.Instant(*j.PausedUntil)
+	default:
+		return ""
+	}
+}
+
+func drawJob(t *draw.Table, item client.JobItem) {
+	d := item.Definition
+	t.Row("job", string(d.Job.Job))
+	t.Row("version", fmt.Sprintf("%d, since %s%s", d.Version, draw.Instant(d.EffectiveFrom), draw.By(d.Author)))
+	for _, about := range []struct{ name, text string }{
+		{"title", d.Title}, {"description", d.Description}, {"owner", d.Owner}, {"tags", strings.Join(d.Tags, ", ")},
+	} {
+		if about.text != "" {
+			t.Row(about.name, t.Cell(about.text, 200))
+		}
+	}
+	t.Row("schedule", t.Cell(d.Schedule.String(), 200))
+	if paused := whenPaused(&d.Job, time.Now()); paused != "" {
+		t.Row("state", paused)
+	}
+	t.Row("misfire", fmt.Sprintf("%s after %s", d.Misfire.Policy, d.Misfire.Grace))
+	t.Row("delivery", string(d.Delivery))
+	if d.Priority != job.PriorityNormal {
+		t.Row("priority", string(d.Priority))
+	}
+	drawReactions(t, &d.Job)
+	t.Row("task", d.Task.Kind()+": "+t.Cell(taskText(d.Task), 200))
+	for _, w := range item.Warnings {
+		t.Row("warning", t.Cell(w.Field+": "+w.Reason, 300))
+	}
+	if len(item.NextFires) > 0 {
+		t.Line("")
+		t.Row("NEXT FIRES", "")
+		for _, f := range item.NextFires {
+			note := ""
+			if f.Skipped {
+				note = "skipped: " + t.Cell(f.Reason, draw.NoteWidth)
+			}
+			t.Row(draw.Instant(f.FireTime), note)
+		}
+	}
+	if len(item.LastRuns) > 0 {
+		t.Line("")
+		run.DrawRows(t, item.LastRuns)
+	}
+}
+
+// drawReactions tells what else happens when a run begins or ends, where that is not
+// nothing.
+func drawReactions(t *draw.Table, d *job.Job) {
+	if o := d.Overlap; !o.Unlimited() {
+		t.Row("overlap", fmt.Sprintf("%s beyond %d", o.Policy, o.Limit))
+	}
+	if r := d.Retry; r.Limit > 0 {
+		t.Row("retry", fmt.Sprintf("%d more, %s from %s", r.Limit, r.Backoff, r.Delay))
+	}
+	for _, c := range d.Children {
+		t.Row("child", fmt.Sprintf("%s on %s", c.Job, c.On))
+	}
+	for _, parent := range d.Join {
+		t.Row("waits for", string(parent))
+	}
+	limits := []struct {
+		name string
+		job.Duration
+	}{{"timeout", d.Timeout}, {"total timeout", d.TotalTimeout}, {"warn after", d.WarnAfter}, {"kill grace", d.KillGrace}, {"start within", d.StartWithin}}
+	for _, l := range limits {
+		if l.Duration > 0 {
+			t.Row(l.name, l.String())
+		}
+	}
+	if d.PauseAfter > 0 {
+		t.Row("pause after", fmt.Sprintf("%d failures in a row", d.PauseAfter))
+	}
+}
+
+func taskText(k job.Task) string {
+	switch {
+	case k.Handler != "":
+		return k.Handler
+	case k.Shell != "":
+		return k.Shell
+	case k.HTTP != nil:
+		return k.HTTP.Verb() + " " + k.HTTP.URL
+	case k.Script != nil && k.Script.Source == "":
+		return k.Script.Language + " " + k.Script.Digest
+	case k.Script != nil:
+		return k.Script.Language + " " + k.Script.Source
+	}
+	return strings.Join(k.Command, " ")
+}

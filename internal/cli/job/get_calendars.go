@@ -1,0 +1,34 @@
+package job
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+)
+
+func newGetCalendarsCommand() *cobra.Command {
+	return cli.NewList(&cobra.Command{
+		Use:     "calendars",
+		Short:   "List calendars",
+		Example: "  carillon get calendars -o yaml",
+	}, func(ctx context.Context, api *client.API) (client.CalendarList, error) {
+		return client.Read[client.CalendarList](api.ListCalendars(ctx))
+	}, drawCalendars)
+}
+
+func drawCalendars(t *draw.Table, calendars client.CalendarList) {
+	if len(calendars.Items) == 0 {
+		t.Line("no calendars")
+		return
+	}
+	t.Row("CALENDAR", "ZONE", "DATES", "WINDOWS", "DESCRIPTION")
+	for _, c := range calendars.Items {
+		d := c.Definition
+		t.Row(d.Calendar.Calendar, d.Zone, strconv.Itoa(len(d.Dates)), strconv.Itoa(len(d.Windows)), t.Cell(d.Description, draw.NoteWidth))
+	}
+}

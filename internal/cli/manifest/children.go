@@ -1,0 +1,168 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"carillon/internal/client"
+	"carillon/internal/manifest"
+	"carillon/job"
+)
+
+// family knows jobs as they will be once documents are saved: theirs, and those that
+// they name. The server compares each document with what it has by now, and so it
+// notices only while they are saved that two of them lead back to each other.
+type family struct {
+	docs  map[job.Name]job.Job
+	other map[job.Name]*job.Job // of the server; nil for one that it does not have
+}
+
+// familyOf reads the jobs that the documents' jobs lead to, which are on the server.
+func (p planner) familyOf(ctx context.Context, docs []manifest.Document) (*family, error) {
+	f := &family{docs: map[job.Name]job.Job{}, other: map[job.Name]*job.Job{}}
+	for i := range docs {
+		if docs[i].Kind != manifest.Job {
+			continue
+		}
+		j, err := job.Decode(docs[i].JSON)
+		if err != nil {
+			return nil, err
+		}
+		j.Job = job.Name(docs[i].Name)
+		f.docs[j.Job] = j
+	}
+	next := map[job.Name]bool{}
+	for _, j := range f.docs {
+		f.lacks(next, j.Children)
+		for _, parent := range j.Join {
+			f.lacks(next, []job.Child{{Job: parent}})
+		}
+	}
+	for len(next) > 0 { // a generation each
+		found, err := p.jobs(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		next = map[job.Name]bool{}
+		maps.Copy(f.other, found)
+		for _, j := range found {
+			if j != nil {
+				f.lacks(next, j.Children)
+			}
+		}
+	}
+	return f, nil
+}
+
+// lacks adds to names those of children that f does not know yet.
+func (f *family) lacks(names map[job.Name]bool, children []job.Child) {
+	for _, c := range children {
+		_, inDocs := f.docs[c.Job]
+		_, asked := f.other[c.Job]
+		if !inDocs && !asked {
+			names[c.Job] = true
+		}
+	}
+}
+
+// jobs asks for jobs. One that does not exist is nil; one that the caller may not see has
+// no name.
+func (p planner) jobs(ctx context.Context, names map[job.Name]bool) (map[job.Name]*job.Job, error) {
+	found := make([]*job.Job, len(names))
+	list := make([]job.Name, 0, len(names))
+	for name := range names {
+		list = append(list, name)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(requestsAtOnce)
+	for i, name := range list {
+		g.Go(func() error {
+			item, err := client.Read[client.JobItem](p.api.GetJob(ctx, name.Group(), name.Short(), nil))
+			if problem, ok := errors.AsType[*client.Problem](err); ok && problem.Status == http.StatusForbidden {
+				item, err = client.JobItem{}, nil
+			}
+			switch {
+			case errors.Is(err, job.ErrNotFound):
+				return nil
+			case err != nil:
+				return err
+			}
+			found[i] = &item.Definition.Job
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	m := make(map[job.Name]*job.Job, len(list))
+	for i, name := range list {
+		m[name] = found[i]
+	}
+	return m, nil
+}
+
+// children returns those that a job will have.
+func (f *family) children(name job.Name) []job.Child {
+	if j, ok := f.docs[name]; ok {
+		return j.Children
+	}
+	if j := f.other[name]; j != nil {
+		return j.Children
+	}
+	return nil
+}
+
+// exists reports whether there will be a job of this name.
+func (f *family) exists(name job.Name) bool {
+	_, ok := f.docs[name]
+	return ok || f.other[name] != nil
+}
+
+// hidden reports whether a job exists of which the caller may see no more than that.
+func (f *family) hidden(name job.Name) bool {
+	j := f.other[name]
+	return j != nil && j.Job == ""
+}
+
+// cycles returns a problem for each document whose job would lead back to itself.
+func (f *family) cycles(docs []manifest.Document) error {
+	var problems []error
+	for i := range docs {
+		if docs[i].Kind != manifest.Job {
+			continue
+		}
+		if err := f.docs[job.Name(docs[i].Name)].RefuseCycle(f.children); err != nil {
+			problems = append(problems, located(&docs[i], err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// warnings tells what of a job's children and of its join leads nowhere: nothing else
+// would, for a chain that is never begun is no run that fails.
+func (f *family) warnings(name job.Name) []client.FieldError {
+	var all []client.FieldError
+	j := f.docs[name]
+	for i, c := range j.Children {
+		if !f.exists(c.Job) {
+			all = append(all, client.FieldError{Field: fmt.Sprintf("children[%d].job", i), Reason: fmt.Sprintf("%q is no job: its run is skipped until there is one", c.Job)})
+		}
+	}
+	for i, parent := range j.Join {
+		field, mine := fmt.Sprintf("join[%d]", i), func(c job.Child) bool { return c.Job == name }
+		switch {
+		case !f.exists(parent):
+			all = append(all, client.FieldError{Field: field, Reason: fmt.Sprintf("%q is no job: what waits for it never runs", parent)})
+		case f.hidden(parent):
+		case !slices.ContainsFunc(f.children(parent), mine):
+			all = append(all, client.FieldError{Field: field, Reason: fmt.Sprintf("%q does not have this job among its children: what waits for it never runs", parent)})
+		}
+	}
+	return all
+}

@@ -1,0 +1,290 @@
+package manifest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/crontab"
+	"carillon/internal/manifest"
+	"carillon/job"
+)
+
+func newImportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import",
+		Short: "Import jobs from cron or XXL-JOB, or a calendar from iCalendar",
+		Example: "  carillon import crontab /etc/crontab --dry-run\n" +
+			"  carillon import xxl-job dump.sql --zone Asia/Shanghai --dry-run\n" +
+			"  carillon import calendar holidays.ics --name holidays --dry-run",
+	}
+	cmd.AddCommand(newImportCrontabCommand(), newImportXXLJobCommand(), newImportCalendarCommand())
+	return cmd
+}
+
+// crontabOptions are the flags of import crontab.
+type crontabOptions struct {
+	crontab.Options
+	dryRun bool
+}
+
+func newImportCrontabCommand() *cobra.Command {
+	var o crontabOptions
+	cmd := &cobra.Command{
+		Use:   "crontab FILE",
+		Short: "Import jobs from a crontab",
+		Long: "Import jobs from a crontab (- for standard input), and print the result for each line. Broken\n" +
+			"lines are reported and left out; the other jobs are saved, and the exit code is 1.\n\n" +
+			"A comment \"# name: NAME\" right above a line names its job; otherwise its command does. Names stay\n" +
+			"the same, so an edited crontab can be imported again. A job runs in the home directory of its\n" +
+			"user, as in cron, but as the user of the executor. After downtime it runs once (misfire policy\n" +
+			"fire_once); cron would wait for the next time.\n\n" +
+			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
+			"no server is needed.",
+		Example: "  crontab -l | carillon import crontab - --group ops --dry-run\n" +
+			"  carillon import crontab /etc/crontab --group ops\n" +
+			"  carillon import crontab examples/crontab --group ops --zone Europe/Berlin -o yaml > jobs.yaml",
+		Args: cobra.ExactArgs(1),
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().StringVar(&o.Group, "group", "default", "the executor `group` of the jobs")
+	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` where no CRON_TZ is set (default this machine's)")
+	cmd.Flags().StringVar(&o.Dir, "dir", "", "working directory of jobs if no HOME is set (default: the home of their user)")
+	cmd.Flags().BoolVar(&o.System, "system", false, "each command has a user before it (default: detected)")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each line without saving")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		data, err := readImport("crontab", args[0], cmd.InOrStdin(), crontab.MaxFile)
+		if err != nil {
+			return err
+		}
+		if !cmd.Flags().Changed("system") {
+			o.System = crontab.IsSystem(args[0], data)
+		}
+		if o.Zone == "" {
+			o.Zone = localZone()
+		}
+		if o.Dir, err = absolute(o.Dir); err != nil {
+			return err
+		}
+		o.Home = homeOf
+		lines, err := crontab.Import(data, o.Options)
+		if err != nil {
+			return cli.Usage(err)
+		}
+		if r.Output == cli.AsTable {
+			err = importLines(r, cmd, args[0], lines, o)
+		} else {
+			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOf(lines))
+			drawBroken(cmd.ErrOrStderr(), lines)
+		}
+		if err != nil {
+			return err
+		}
+		return brokenLines(lines)
+	}
+	return cmd
+}
+
+// importLines saves the jobs, and shows what became of each line.
+func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab.Line, o crontabOptions) error {
+	docs, err := documentsOf(file, jobsOf(lines))
+	if err != nil {
+		return err
+	}
+	results := map[string]string{}
+	if len(docs) > 0 {
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		p := planner{api}
+		changes, err := p.plan(cmd.Context(), docs)
+		if err != nil {
+			return countProblems(err)
+		}
+		if !o.dryRun {
+			if err := carryOut(cmd.Context(), p, changes); err != nil {
+				return err
+			}
+		}
+		for _, c := range changes {
+			results[c.Name] = c.Result
+		}
+	}
+	return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawImport(t, lines, results, o) })
+}
+
+// imported is a job that was made of something in a file.
+type imported struct {
+	job  job.Job
+	line int
+}
+
+// jobsOf returns the jobs among lines.
+func jobsOf(lines []crontab.Line) []imported {
+	var jobs []imported
+	for _, l := range lines {
+		if l.Outcome == crontab.Imported {
+			jobs = append(jobs, imported{l.Job, l.Number})
+		}
+	}
+	return jobs
+}
+
+// documentsOf returns jobs as documents of the file that they were made of.
+func documentsOf(file string, jobs []imported) ([]manifest.Document, error) {
+	docs := make([]manifest.Document, 0, len(jobs))
+	for _, i := range jobs {
+		data, err := json.Marshal(i.job)
+		if err != nil {
+			return nil, fmt.Errorf("encode job %s: %w", i.job.Job, err)
+		}
+		docs = append(docs, manifest.Document{Kind: manifest.Job, Name: string(i.job.Job), JSON: data, File: file, Line: i.line})
+	}
+	return docs, nil
+}
+
+// printJobs writes jobs as documents.
+func printJobs(w io.Writer, f cli.Format, jobs []imported) error {
+	out := bufio.NewWriter(w)
+	for n, i := range jobs {
+		if f == cli.AsYAML && n > 0 {
+			_, _ = out.WriteString("---\n")
+		}
+		if err := f.Show(out, i.job, nil); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, o crontabOptions) {
+	t.Row("LINE", "OUTCOME", "JOB", "NOTE")
+	count := map[crontab.Outcome]int{}
+	for _, l := range lines {
+		count[l.Outcome]++
+		name, outcome, note := "-", string(l.Outcome), l.Note
+		if l.Outcome == crontab.Imported {
+			name = string(l.Job.Job)
+			outcome = results[name]
+		}
+		if note == "" {
+			note = l.Text
+		}
+		t.Row(strconv.Itoa(l.Number), outcome, name, t.Cell(note, 110))
+	}
+	text := fmt.Sprintf("%s, %s, %d skipped, %d broken; group %s, zone %s",
+		draw.Count(count[crontab.Imported], "job"), draw.Count(count[crontab.Setting], "setting"), count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)
+	if o.System {
+		text += ", read as a system crontab"
+	}
+	if o.dryRun {
+		text += " (dry run: nothing was saved)"
+	}
+	t.Line(text)
+}
+
+// drawBroken lists what is not among the documents, where the table is not shown.
+func drawBroken(w io.Writer, lines []crontab.Line) {
+	for _, l := range lines {
+		if l.Outcome == crontab.Broken || l.Outcome == crontab.Skipped {
+			_, _ = fmt.Fprintf(w, "line %d %s: %s\n", l.Number, l.Outcome, l.Note)
+		}
+	}
+}
+
+// brokenLines is the error of a crontab with lines that are broken.
+func brokenLines(lines []crontab.Line) error {
+	var numbers []string
+	for _, l := range lines {
+		if l.Outcome == crontab.Broken {
+			numbers = append(numbers, strconv.Itoa(l.Number))
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	which := "line "
+	if len(numbers) > 1 {
+		which = "lines "
+	}
+	return cli.ExitWith(cli.ExitError, errors.New("broken and left out: "+which+strings.Join(numbers, ", ")))
+}
+
+// readImport reads the file that is to be imported, and a byte more than may be in it at the
+// most; - is standard input.
+func readImport(what, name string, stdin io.Reader, most int64) ([]byte, error) {
+	from := stdin
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the person who runs the command names it
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", what, err)
+		}
+		defer func() { _ = f.Close() }()
+		from = f
+	}
+	data, err := io.ReadAll(io.LimitReader(from, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	return data, nil
+}
+
+// localZone returns the IANA name of this machine's zone, which is what cron goes by;
+// UTC where it cannot be told.
+func localZone() string {
+	if zone := strings.TrimPrefix(os.Getenv("TZ"), ":"); isZone(zone) {
+		return zone
+	}
+	if target, err := filepath.EvalSymlinks("/etc/localtime"); err == nil {
+		if _, zone, ok := strings.Cut(target, "/zoneinfo/"); ok && isZone(zone) {
+			return zone
+		}
+	}
+	if data, err := os.ReadFile("/etc/timezone"); err == nil && isZone(strings.TrimSpace(string(data))) {
+		return strings.TrimSpace(string(data))
+	}
+	return "UTC"
+}
+
+func isZone(name string) bool {
+	return name != "" && job.Calendar{Calendar: "x", Zone: name}.Validate() == nil
+}
+
+// homeOf returns a user's home on this machine; "" is the one who runs the program.
+func homeOf(name string) string {
+	if name == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		return home
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
+}
+
+func absolute(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find folder %s: %w", dir, err)
+	}
+	return path, nil
+}

@@ -1,0 +1,200 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/internal/xxljob"
+	"carillon/job"
+)
+
+// conflict is what becomes of a job that somebody else has made, or edited since the last import.
+const conflict = "conflict"
+
+// xxlJobOptions are the flags of import xxl-job.
+type xxlJobOptions struct {
+	xxljob.Options
+	overwrite bool
+	dryRun    bool
+}
+
+func newImportXXLJobCommand() *cobra.Command {
+	var o xxlJobOptions
+	cmd := &cobra.Command{
+		Use:   "xxl-job FILE",
+		Short: "Import jobs from an XXL-JOB SQL dump",
+		Long: "Import jobs from an SQL dump of an XXL-JOB database (- for standard input), and print the result\n" +
+			"for each job. The dump needs the tables xxl_job_group and xxl_job_info, of version 2.2 or later.\n" +
+			"Other tables are ignored.\n\n" +
+			"An executor becomes an executor group, named by its AppName. A job is named by its handler, or\n" +
+			"else its description, or else its id; a second job with the same name gets its id appended.\n" +
+			"Schedules, misfire strategies, routes, block strategies, timeouts, retries, child jobs and scripts\n" +
+			"are kept. A stopped job is paused. GLUE (Java) jobs are skipped, because Groovy runs inside a Java\n" +
+			"program.\n\n" +
+			"A job that exists and was created or edited by someone else is a conflict: it is unchanged unless\n" +
+			"--overwrite is set. With conflicts or broken jobs, the exit code is 1; the other jobs are saved.\n\n" +
+			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
+			"no server is needed.",
+		Example: "  mysqldump xxl_job xxl_job_group xxl_job_info > dump.sql\n" +
+			"  carillon import xxl-job dump.sql --zone Asia/Shanghai --dry-run\n" +
+			"  carillon import xxl-job dump.sql --zone Asia/Shanghai",
+		Args: cobra.ExactArgs(1),
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().StringVar(&o.Group, "group", "", "the executor `group` of jobs whose group is not in the dump")
+	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` of XXL-JOB's admin (default this machine's)")
+	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "overwrite jobs that were created or edited by someone else")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each job without saving")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		data, err := readImport("dump", args[0], cmd.InOrStdin(), xxljob.MaxDump)
+		if err != nil {
+			return err
+		}
+		if o.Zone == "" {
+			o.Zone = localZone()
+		}
+		entries, err := xxljob.Import(data, o.Options)
+		if err != nil {
+			return cli.Usage(err)
+		}
+		results := map[job.Name]string{}
+		if r.Output == cli.AsTable {
+			err = importEntries(r, cmd, args[0], entries, results, o)
+		} else {
+			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOfEntries(entries))
+			drawUnmade(cmd, entries)
+		}
+		if err != nil {
+			return err
+		}
+		return leftOut(entries, results)
+	}
+	return cmd
+}
+
+// importEntries saves the jobs, and shows what became of each.
+func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) error {
+	docs, err := documentsOf(file, jobsOfEntries(entries))
+	if err != nil {
+		return err
+	}
+	if len(docs) > 0 {
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		p := planner{api}
+		changes, err := p.plan(cmd.Context(), docs)
+		if err != nil {
+			return countProblems(err)
+		}
+		if err := p.findConflicts(cmd.Context(), changes, entries, o.overwrite); err != nil {
+			return err
+		}
+		for _, c := range changes {
+			results[job.Name(c.Name)] = c.Result
+		}
+		changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Result == conflict })
+		if !o.dryRun {
+			if err := carryOut(cmd.Context(), p, changes); err != nil {
+				return err
+			}
+		}
+	}
+	return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawEntries(t, entries, results, o) })
+}
+
+// findConflicts gives each change the note that says where the job comes from, and makes it a
+// conflict if the job that it would change comes from elsewhere.
+func (p planner) findConflicts(ctx context.Context, changes []Change, entries []xxljob.Entry, overwrite bool) error {
+	origins := map[string]string{}
+	for _, e := range entries {
+		origins[string(e.Job.Job)] = e.Origin
+	}
+	for i := range changes {
+		c := &changes[i]
+		c.note = origins[c.Name]
+		if c.Result != changed || overwrite {
+			continue
+		}
+		name := job.Name(c.Name)
+		was, err := client.Read[client.JobItem](p.api.GetJob(ctx, name.Group(), name.Short(), nil))
+		if err != nil {
+			return fmt.Errorf("read job %s: %w", name, err)
+		}
+		if was.Definition.Note != c.note {
+			c.Result = conflict
+		}
+	}
+	return nil
+}
+
+// jobsOfEntries returns the jobs among entries.
+func jobsOfEntries(entries []xxljob.Entry) []imported {
+	var jobs []imported
+	for _, e := range entries {
+		if e.Outcome == xxljob.Imported {
+			jobs = append(jobs, imported{e.Job, e.Line})
+		}
+	}
+	return jobs
+}
+
+func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) {
+	t.Row("ID", "OUTCOME", "JOB", "NOTE")
+	count := map[string]int{}
+	for _, e := range entries {
+		name, outcome, note := "-", string(e.Outcome), e.Note
+		if e.Outcome == xxljob.Imported {
+			name, outcome = string(e.Job.Job), results[e.Job.Job]
+		}
+		count[outcome]++
+		if outcome == conflict {
+			note = "already exists, and was edited or not imported from this job"
+		}
+		if note == "" {
+			note = e.Title
+		}
+		t.Row(strconv.Itoa(e.ID), outcome, name, t.Cell(note, 110))
+	}
+	text := fmt.Sprintf("%d created, %d changed, %d unchanged, %s, %d skipped, %d broken; zone %s",
+		count[created], count[changed], count[unchanged], draw.Count(count[conflict], conflict), count[string(xxljob.Skipped)], count[string(xxljob.Broken)], o.Zone)
+	if o.dryRun {
+		text += " (dry run: nothing was saved)"
+	}
+	t.Line(text)
+}
+
+// drawUnmade lists what is not among the documents, where the table is not shown.
+func drawUnmade(cmd *cobra.Command, entries []xxljob.Entry) {
+	for _, e := range entries {
+		if e.Outcome != xxljob.Imported {
+			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "job %d %s: %s\n", e.ID, e.Outcome, e.Note)
+		}
+	}
+}
+
+// leftOut is the error of a dump with jobs that are broken, or that are here already.
+func leftOut(entries []xxljob.Entry, results map[job.Name]string) error {
+	broken, conflicts := 0, 0
+	for _, e := range entries {
+		switch {
+		case e.Outcome == xxljob.Broken:
+			broken++
+		case results[e.Job.Job] == conflict:
+			conflicts++
+		}
+	}
+	if broken+conflicts == 0 {
+		return nil
+	}
+	return cli.ExitWith(cli.ExitError, errors.New("left out: "+draw.Count(conflicts, conflict)+" and "+draw.Count(broken, "broken job")))
+}

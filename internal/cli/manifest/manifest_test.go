@@ -1,0 +1,142 @@
+package manifest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/clitest"
+)
+
+func TestNothingIsHalfApplied(t *testing.T) {
+	s := clitest.New(t)
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "good.yaml"), filepath.Join(dir, "bad.yaml")
+	text := "# two mistakes\njob: default/bad\nschedule:\n  cron: \"0 25 * * *\"\ntimeout: -5s\ntask: {shell: x}\n---\ncalendar: days\ndates:\n  - 02-28\n  - 02-30\n"
+	for file, content := range map[string]string{good: clitest.TwoJobs, bad: text} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.WantError(cli.ExitError, "carillon: "+bad+":4: schedule.cron \"0 25 * * *\": hour \"25\" must be a number from 0 to 23\n"+bad+":5: timeout -5s must be between 0 (no limit) and 720h\n", "", "apply", "-f", good, "-f", bad)
+	_, _, errOut := s.Run("", "apply", "-f", dir)
+	for _, part := range []string{bad + ":11: dates[1] ", "\nnothing was changed\n"} {
+		if !strings.Contains(errOut, part) {
+			t.Errorf("no %q in %s", part, errOut)
+		}
+	}
+	s.Want("no jobs\n", "", "get", "jobs")
+	s.Want("no calendars\n", "", "get", "calendars")
+}
+
+// lonely is what is said of a job of group a while that has no executor.
+const lonely = "    warning: job is in group a, which has no executor; its runs wait until one is started\n"
+
+func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing.T) {
+	s := clitest.New(t)
+	task := "task: {shell: x}\n"
+	s.WantError(cli.ExitError, "carillon: stdin:2: children lead back to the job itself: a/one → a/two → a/one\n"+
+		"stdin:6: children lead back to the job itself: a/two → a/one → a/two\nnothing was changed\n",
+		"job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\nchildren: [a/one]\n"+task, "apply", "-f", "-")
+	s.Want("no jobs\n", "", "get", "jobs")
+
+	s.Want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"2 created\n", "job: a/one\nchildren: [a/two]\n"+task+"---\njob: a/two\n"+task, "apply", "-f", "-")
+	s.WantError(cli.ExitError, "carillon: stdin:2: children lead back to the job itself: a/three → a/one → a/two → a/three\n"+
+		"stdin:6: children lead back to the job itself: a/two → a/three → a/one → a/two\nnothing was changed\n",
+		"job: a/three\nchildren: [a/one]\n"+task+"---\njob: a/two\nchildren: [a/three]\n"+task, "apply", "-f", "-")
+	s.Want("created  job  a/four\n"+lonely+"    warning: children[0].job \"a/typo\" is no job: its run is skipped until there is one\n"+
+		"    warning: join[0] \"a/typo\" is no job: what waits for it never runs\n"+
+		"    warning: join[1] \"a/two\" does not have this job among its children: what waits for it never runs\n1 created\n",
+		"job: a/four\nchildren: [a/typo]\njoin: [a/typo, a/two]\n"+task, "apply", "-f", "-")
+}
+
+func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
+	s := clitest.New(t)
+	three := "job: a/one\ntask: {shell: x}\n---\njob: a/two\ntask: {shell: x}\n---\njob: b/three\ntask: {shell: x}\n"
+	one := "job: a/one\ntask: {shell: x}\n"
+	s.Want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"created  job  b/three\n"+strings.Replace(lonely, "group a", "group b", 1)+"3 created\n", three, "apply", "-f", "-")
+	s.WantError(cli.ExitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; confirm with --yes. Nothing was changed", one, "apply", "-f", "-", "--prune")
+	s.Want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged (dry run: nothing was saved)\n", one, "apply", "-f", "-", "--prune", "--dry-run")
+	s.Want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged\n", one, "apply", "-f", "-", "--prune", "--yes")
+	s.Want("unchanged  job  a/one\n"+lonely+"1 unchanged\n", one, "apply", "-f", "-", "--prune")
+	if code, _, errOut := s.Run("", "get", "job", "b/three"); code != 0 {
+		t.Errorf("the other group's job: exit code %d: %s", code, errOut)
+	}
+}
+
+func TestTheCrontabOfTheExamplesDoesItsWork(t *testing.T) {
+	s := clitest.New(t)
+	data := t.TempDir()
+	t.Setenv("CARILLON_EXAMPLE_DATA", data)
+	args := []string{"import", "crontab", "../../../examples/crontab", "--dir", "../../../examples", "--zone", "Europe/Berlin"}
+	code, out, errOut := s.Run("", args...)
+	if code != cli.ExitError || errOut != "carillon: broken and left out: line 34\n" ||
+		!strings.HasSuffix(out, "\n7 jobs, 4 settings, 2 skipped, 1 broken; group default, zone Europe/Berlin\n") {
+		t.Errorf("exit code %d: %s%s", code, errOut, out)
+	}
+	if code, out, _ := s.Run("", args...); code != cli.ExitError || strings.Count(out, " unchanged ") != 7 {
+		t.Errorf("the second time: exit code %d: %s", code, out)
+	}
+	for _, name := range []string{"rotate-logs", "backup", "backup-verify", "certificates", "disk-report", "note", "ls"} {
+		if code, out, errOut := s.Run("", "run", "default/"+name, "--follow"); code != 0 {
+			t.Errorf("%s: exit code %d\n%s%s", name, code, out, errOut)
+		}
+	}
+	for _, file := range []string{"backup/files-*.tar.gz", "log/app.log.1.gz", "reports/disk-*.txt", "reports/notes.txt"} {
+		if found, err := filepath.Glob(filepath.Join(data, file)); err != nil || len(found) == 0 {
+			t.Errorf("there is no %s", file)
+		}
+	}
+}
+
+func TestADumpOfXXLJobIsImportedAndLeavesAloneWhatOthersEdited(t *testing.T) {
+	s := clitest.New(t)
+	args := []string{"import", "xxl-job", "../../../internal/xxljob/testdata/xxl-job.sql", "--zone", "Asia/Shanghai"}
+	f := func(sum string, more ...string) {
+		t.Helper()
+		code, out, errOut := s.Run("", append(args, more...)...)
+		if code != cli.ExitError || !strings.HasSuffix(out, "\n"+sum+"\n") {
+			t.Errorf("%q: exit code %d: %s%s", more, code, errOut, out)
+		}
+	}
+	f("5 created, 0 changed, 0 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai (dry run: nothing was saved)", "--dry-run")
+	f("5 created, 0 changed, 0 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+	f("0 created, 0 changed, 5 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+	if code, out, errOut := s.Run("", "pause", "billing/invoice-close", "--note", "an audit"); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, errOut, out)
+	}
+	f("0 created, 0 changed, 4 unchanged, 1 conflict, 1 skipped, 2 broken; zone Asia/Shanghai")
+	f("0 created, 1 changed, 4 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai", "--overwrite")
+	f("0 created, 0 changed, 5 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+}
+
+func TestExampleJobsAreApplied(t *testing.T) {
+	s := clitest.New(t)
+	if code, out, errOut := s.Run("", "apply", "-f", "../../../examples/jobs"); code != 0 || !strings.HasSuffix(out, "\n34 created\n") {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
+}
+
+func TestACrontabBecomesDocumentsThatCanBeApplied(t *testing.T) {
+	text := "# name: greet\n0 3 * * * cat; echo \"it's 5\\% \"%Hello,%world\n@reboot x\n"
+	args := []string{"import", "crontab", "-", "--zone", "UTC", "--dir", "/srv", "-o", "yaml"}
+	code, out, errOut := clitest.Offline(t, text, args...)
+	want := `job: default/greet
+schedule:
+  cron: "0 3 * * *"
+  zone: UTC
+task:
+  shell: "cat; echo \"it's 5% \""
+  dir: /srv
+  stdin: |
+    Hello,
+    world
+`
+	if code != 0 || out != want || !strings.HasPrefix(errOut, "line 3 skipped: ") {
+		t.Errorf("exit code %d: %s%s", code, errOut, cmp.Diff(want, out))
+	}
+}

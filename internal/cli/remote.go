@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// Remote is what the commands that ask a server share: the flags that say which
+// server, and how to show its answers.
+type Remote struct {
+	server string
+	token  string
+	ca     string
+	Output Format
+	say    func(text string) // to whoever typed the command
+}
+
+// NewRemote adds the shared flags to cmd.
+func NewRemote(cmd *cobra.Command) *Remote {
+	r := &Remote{Output: AsTable, say: func(text string) { cmd.PrintErrln(text) }}
+	cmd.Flags().StringVar(&r.server, "server", "", "`address` of the server, also from "+serverVariable+" (default: the current context, else "+DefaultServer+")")
+	cmd.Flags().StringVar(&r.token, "token", "", "API `token`, also from "+TokenVariable+" (default: that of \"carillon login\")")
+	CAFlag(cmd, &r.ca)
+	cmd.Flags().VarP(&r.Output, "output", "o", "`format` of the answer: table, json or yaml")
+	Complete(cmd, "output", formatNames...)
+	return r
+}
+
+// CAFlag adds the flag for who has signed a server's certificate.
+func CAFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "ca", "", "CA `file` of the server certificate, also from "+CAVariable+" (default: that of \"carillon login\", else those of the system)")
+}
+
+// Complete makes a flag's values known to shells.
+func Complete(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("BUG: complete a flag that is not there: " + err.Error())
+	}
+}
+
+// API returns the server's API.
+func (r *Remote) API() (*client.API, error) {
+	server := cmp.Or(r.server, os.Getenv(serverVariable))
+	token := cmp.Or(r.token, os.Getenv(TokenVariable))
+	ca := cmp.Or(r.ca, os.Getenv(CAVariable))
+	if server == "" || token == "" || ca == "" {
+		all, err := ReadContexts()
+		if err != nil {
+			return nil, err
+		}
+		if now := all.Named(all.Current); server == "" && now != nil {
+			server = now.Server
+		}
+		if server == "" {
+			server = DefaultServer
+		}
+		if there := all.at(server); there != nil {
+			token, ca = cmp.Or(token, there.Token), cmp.Or(ca, there.CA)
+		}
+	}
+	api, err := Dial(server, UserName(), ca)
+	if err != nil {
+		return nil, err
+	}
+	api.Authorize(token)
+	api.Notice(func(since, asOf time.Time) {
+		if since.IsZero() {
+			r.say("The log store is behind: data after " + draw.Instant(asOf) + " may be missing.")
+		} else {
+			r.say("The log store is away. The data below comes from the streams, which start at " + draw.Instant(since) + ".")
+		}
+	})
+	return api, nil
+}
+
+// Again tells that a part of the system is away, and that the server is asked again.
+func (r *Remote) Again(err error, pause time.Duration) {
+	r.say(err.Error() + "; trying again in " + job.Duration(pause).String())
+}
+
+// Dial returns the API of a server whose certificate is signed by an authority in the
+// file ca, or by one of the system's if that is empty.
+func Dial(server, by, ca string) (*client.API, error) {
+	api, err := client.New(server, by)
+	if err == nil && ca != "" {
+		err = api.Trust(ca)
+	}
+	if err != nil {
+		return nil, Usage(err)
+	}
+	return api, nil
+}
+
+// UserName returns who runs the program, for the record; it may be empty.
+func UserName() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	name := strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return -1
+		}
+		return c
+	}, u.Username)
+	return name[:min(len(name), 128)]
+}
+
+// completionTime bounds what a person waits for after pressing Tab.
+const completionTime = 2 * time.Second
+
+// JobNames completes a job's name from those that the server has.
+func (r *Remote) JobNames(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	api, err := r.API()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	ctx := cmd.Context()
+	if ctx == nil { // cobra gives completions none
+		ctx = context.Background() //nolint:forbidigo // nobody has one
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	group, _, hasGroup := strings.Cut(typed, "/")
+	params := client.ListJobsParams{Fires: new(0), Runs: new(0)}
+	if hasGroup {
+		params.Group = &group
+	}
+	page, err := api.Jobs(ctx, params, 500)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, item := range page.Items {
+		if name := string(item.Definition.Job.Job); strings.HasPrefix(name, typed) {
+			names = append(names, name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,13 @@
+package run
+
+import "github.com/spf13/cobra"
+
+// Commands returns what is done with runs.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{newRunCommand(), newRerunCommand(), newMarkCommand(), newLogsCommand(), newWaitCommand(), newCancelCommand()}
+}
+
+// GetCommands returns what "get" shows of runs.
+func GetCommands() []*cobra.Command {
+	return []*cobra.Command{newGetRunsCommand(), newGetRunCommand()}
+}

@@ -1,0 +1,128 @@
+package run
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func drawRuns(t *draw.Table, page client.RunPage) {
+	if len(page.Items) == 0 {
+		t.Line("no runs")
+		return
+	}
+	DrawRows(t, page.Items)
+	if page.Next != "" {
+		t.Line("and more; show them with --limit")
+	}
+}
+
+// DrawRows draws runs, one a row.
+func DrawRows(t *draw.Table, runs []client.Run) {
+	t.Row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
+	for _, run := range runs {
+		t.Row(string(run.RunID), string(run.Job), shownStatus(run), string(run.Cause),
+			draw.Instant(run.FireTime), draw.Took(run.StartedAt, run.FinishedAt), t.Cell(runNote(run), draw.NoteWidth))
+	}
+}
+
+// runNote tells what is out of the ordinary about a run.
+func runNote(run client.Run) string {
+	var notes []string
+	if run.Attempt > 1 {
+		notes = append(notes, fmt.Sprintf("attempt %d", run.Attempt))
+	}
+	if run.Total > 0 && run.Piece == 0 {
+		notes = append(notes, draw.Count(run.Total, "piece"))
+	}
+	if run.Count > 1 {
+		notes = append(notes, fmt.Sprintf("%d fires until %s", run.Count, draw.Instant(run.Until)))
+	}
+	if run.Status == job.StatusRunning && (run.Progress > 0 || run.ProgressText != "") {
+		notes = append(notes, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", run.Progress, run.ProgressText)))
+	}
+	for _, text := range []string{run.Reason, run.Message} {
+		if text != "" {
+			notes = append(notes, text)
+		}
+	}
+	return strings.Join(notes, "; ")
+}
+
+// latenessOf tells how long after the fire time the stages of a first attempt were, as far
+// as they are known.
+func latenessOf(run client.Run) string {
+	if run.Attempt != 1 {
+		return ""
+	}
+	var stages []string
+	for _, s := range []struct {
+		at    time.Time
+		stage string
+	}{{run.CommittedAt, "to commit"}, {run.DeliveredAt, "to deliver"}, {run.StartedAt, "to start"}} {
+		if !s.at.IsZero() {
+			stages = append(stages, draw.Took(run.FireTime, s.at)+" "+s.stage)
+		}
+	}
+	return strings.Join(stages, ", ")
+}
+
+func drawRun(t *draw.Table, run client.RunDetail, k kin) {
+	t.Row("run", string(run.RunID))
+	t.Row("job", string(run.Job))
+	t.Row("status", string(run.Status))
+	if m := run.Mark; m != nil {
+		t.Row("marked", string(m.As)+draw.By(m.By)+" at "+draw.Instant(m.At)+": "+t.Cell(m.Note, 300))
+	}
+	if run.RetryOf != "" {
+		t.Row("rerun of", string(run.RetryOf))
+	}
+	if len(run.Params) > 0 {
+		t.Row("params", t.Cell(string(run.Params), 300))
+	}
+	if len(run.Labels) > 0 {
+		t.Row("labels", run.Labels.String())
+	}
+	for _, a := range run.Attempts {
+		t.Line("")
+		t.Row(fmt.Sprintf("attempt %d", a.Attempt), shownStatus(a))
+		t.Row("cause", string(a.Cause)+draw.By(a.By))
+		t.Row("fire time", draw.Instant(a.FireTime))
+		t.Row("started", draw.Instant(a.StartedAt))
+		t.Row("finished", draw.Instant(a.FinishedAt))
+		t.Row("took", draw.Took(a.StartedAt, a.FinishedAt))
+		if late := latenessOf(a); late != "" {
+			t.Row("late by", late)
+		}
+		t.Row("instance", t.Cell(a.Instance, 100))
+		if a.ExitCode != nil {
+			t.Row("exit code", strconv.Itoa(*a.ExitCode))
+		}
+		a.Attempt = 0 // the heading says it
+		if note := runNote(a); note != "" {
+			t.Row("note", t.Cell(note, 300))
+		}
+		if len(a.Result) > 0 {
+			t.Row("result", t.Cell(string(a.Result), 300))
+		}
+		t.Row("log lines", strconv.Itoa(a.LogLines))
+	}
+	drawKin(t, k)
+	if len(run.Changes) == 0 {
+		return
+	}
+	t.Line("")
+	t.Row("AT", "ATTEMPT", "WHAT", "STATUS", "INSTANCE", "DETAIL")
+	for _, c := range run.Changes {
+		what := string(c.Kind)
+		if c.Mark != "" {
+			what += " " + string(c.Mark) + draw.By(c.By)
+		}
+		t.Row(draw.Instant(c.At), strconv.Itoa(c.Attempt), what, draw.OrDash(string(c.Status)), t.Cell(c.Instance, 40), t.Cell(c.Detail, 300))
+	}
+}

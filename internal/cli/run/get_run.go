@@ -1,0 +1,152 @@
+package run
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+const (
+	// shownPieces, shownChildren and shownParents bound what get run shows beside the run.
+	shownPieces   = 200
+	shownChildren = 50
+	shownParents  = 20
+)
+
+func newGetRunCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run RUN",
+		Short: "Show a run with its attempts, pieces, timeline and related runs",
+		Long: "Show a run: its attempts, its pieces if it has several, its timeline, the runs it follows, and the\n" +
+			"runs that follow it. -o json and -o yaml print what the API returns.",
+		Example: "  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := cli.NewRemote(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := cli.RunID(args[0])
+		if err != nil {
+			return err
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		run, err := cli.AwaitHistory(cmd.Context(), id, func() (client.RunDetail, error) {
+			return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
+		})
+		if err != nil {
+			return err
+		}
+		if r.Output != cli.AsTable {
+			return r.Output.Show(cmd.OutOrStdout(), run, nil)
+		}
+		return showRun(cmd.Context(), api, run, cmd.OutOrStdout())
+	}
+	return cmd
+}
+
+// kin is what is shown beside a run.
+type kin struct {
+	pieces   client.PieceList
+	parents  []client.Run // the nearest first
+	children client.RunPage
+}
+
+func showRun(ctx context.Context, api *client.API, run client.RunDetail, w io.Writer) error {
+	var k kin
+	var err error
+	newest := run.Attempts[0]
+	if newest.Total > 0 {
+		if k.pieces, err = api.Pieces(ctx, string(run.RunID), client.ListPiecesParams{}, shownPieces); err != nil {
+			return err
+		}
+	}
+	// A parent may be older than what the history keeps.
+	for parent := newest.Parent; parent != "" && len(k.parents) < shownParents; {
+		found, err := client.Read[client.RunDetail](api.GetRun(ctx, string(parent)))
+		if err != nil {
+			k.parents = append(k.parents, client.Run{RunID: parent})
+			break
+		}
+		k.parents = append(k.parents, found.Attempts[0])
+		parent = found.Attempts[0].Parent
+	}
+	if k.children, err = api.Runs(ctx, client.ListRunsParams{Parent: new(string(run.RunID))}, shownChildren); err != nil {
+		return err
+	}
+	return cli.AsTable.Show(w, nil, func(t *draw.Table) { drawRun(t, run, k) })
+}
+
+func drawKin(t *draw.Table, k kin) {
+	if k.pieces.Total > 0 {
+		drawPieces(t, k.pieces)
+	}
+	if len(k.parents) > 0 {
+		t.Line("")
+		t.Row("AFTER", "JOB", "STATUS", "FIRE TIME")
+		for _, p := range k.parents {
+			t.Row(string(p.RunID), draw.OrDash(string(p.Job)), draw.OrDash(shownStatus(p)), draw.Instant(p.FireTime))
+		}
+	}
+	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRetry })
+	drawFollowing(t, "RERUN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRetry })
+	if k.children.Next != "" {
+		t.Line("and more; list them with carillon get runs --parent")
+	}
+}
+
+// drawFollowing shows those of the runs that followed one for which is holds.
+func drawFollowing(t *draw.Table, title string, runs client.RunPage, is func(client.Run) bool) {
+	shown := false
+	for _, c := range runs.Items {
+		if !is(c) {
+			continue
+		}
+		if !shown {
+			t.Line("")
+			t.Row(title, "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
+			shown = true
+		}
+		t.Row(string(c.RunID), string(c.Job), shownStatus(c), draw.Instant(c.FireTime), draw.Took(c.StartedAt, c.FinishedAt), t.Cell(runNote(c), draw.NoteWidth))
+	}
+}
+
+func drawPieces(t *draw.Table, list client.PieceList) {
+	t.Line("")
+	summary := []string{draw.Count(list.Total, "piece")}
+	for _, s := range job.Statuses {
+		if n := list.Counts[s]; n > 0 {
+			summary = append(summary, strconv.Itoa(n)+" "+string(s))
+		}
+	}
+	t.Line(strings.Join(summary, ", "))
+	if len(list.Items) == 0 {
+		return
+	}
+	t.Row("INDEX", "ATTEMPT", "STATUS", "INSTANCE", "STARTED", "TOOK", "NOTE")
+	for _, p := range list.Items {
+		attempt := strconv.Itoa(p.Attempt)
+		p.Attempt = 0 // the column says it
+		t.Row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), t.Cell(p.Instance, 40), draw.Instant(p.StartedAt), draw.Took(p.StartedAt, p.FinishedAt), t.Cell(runNote(p), draw.NoteWidth))
+	}
+	if list.NextIndex > 0 {
+		t.Line("and more, from index " + strconv.Itoa(list.NextIndex))
+	}
+}
+
+// shownStatus tells the status of an attempt, and that another is to follow.
+func shownStatus(r client.Run) string {
+	if r.Retrying {
+		return string(r.Status) + ", retrying"
+	}
+	return string(r.Status)
+}

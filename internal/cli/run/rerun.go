@@ -1,0 +1,132 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/selection"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newRerunCommand() *cobra.Command {
+	var version, params string
+	var set, labels []string
+	var failed, wait, follow bool
+	var c selection.Runs
+	cmd := &cobra.Command{
+		Use:   "rerun RUN... | --job JOB | --group GROUP ...",
+		Short: "Rerun finished runs",
+		Long: "Rerun a finished run and print the id of the new run. The new run has the fire time, parameters\n" +
+			"and labels of the old one, unless flags override them. --version latest uses the present version\n" +
+			"of the job; --version same uses the version of the old run. --failed reruns only the pieces that\n" +
+			"did not succeed. With --wait, the exit code is the outcome of the run, as in \"carillon run\".\n\n" +
+			"Several runs, or all that a filter selects, are rerun after a confirmation, with their own\n" +
+			"parameters. Without --status, a filter selects unsuccessful runs only.",
+		Example: "  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --version same --wait\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
+			"  carillon rerun --job billing/report --since 6h --dry-run",
+		Args: c.Args,
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().StringVar(&version, "version", string(client.RetryRequestVersionLatest), "`version` of the job: latest, or same as the old run")
+	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
+	cmd.Flags().StringArrayVar(&set, "param", nil, "override a `field` of the parameters, KEY=VALUE; VALUE is JSON or text")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the run")
+	cmd.Flags().BoolVar(&failed, "failed", false, "rerun only pieces that did not succeed")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
+	cmd.MarkFlagsMutuallyExclusive("params", "param")
+	c.Flags(cmd)
+	cli.Complete(cmd, "version", string(client.RetryRequestVersionLatest), string(client.RetryRequestVersionSame))
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 || c.DryRun {
+			for _, flag := range []string{"params", "param", "label", "wait", "follow"} {
+				if cmd.Flags().Changed(flag) {
+					return cli.Usage(errors.New("--" + flag + " can be used with one run only"))
+				}
+			}
+			b := client.RunBulk{Action: client.RunBulkActionRetry, Version: client.RetryRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
+			if failed {
+				b.Pieces = client.RetryRequestPiecesFailed
+			}
+			return selection.ChangeRuns(r, cmd, args, &c, b, func(item client.RunBulkItem) string {
+				return "run " + string(item.RetryRunID) + " is a rerun of " + string(item.RunID)
+			})
+		}
+		id, err := cli.RunID(args[0])
+		if err != nil {
+			return err
+		}
+		request := client.RetryRequest{Version: client.RetryRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
+		if failed {
+			request.Pieces = client.RetryRequestPiecesFailed
+		}
+		if params != "" {
+			if !json.Valid([]byte(params)) {
+				return cli.Usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
+			}
+			request.Params = json.RawMessage(params)
+		}
+		if request.SetParams, err = paramFields(set); err != nil {
+			return cli.Usage(err)
+		}
+		if request.Labels, err = job.ParseLabels(labels); err != nil {
+			return cli.Usage(err)
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		accepted, err := requestRerun(cmd.Context(), api, id, request)
+		if err != nil {
+			return err
+		}
+		return showAccepted(r, cmd, api, accepted, wait, follow)
+	}
+	return cmd
+}
+
+// requestRerun asks for the run again, again if the answer was lost or a part of the
+// system was away for the moment: the key makes it one run at most.
+func requestRerun(ctx context.Context, api *client.API, id job.RunID, request client.RetryRequest) (client.RunAccepted, error) {
+	return untilAnswered(ctx, func() (client.RunAccepted, error) {
+		return cli.AwaitHistory(ctx, id, func() (client.RunAccepted, error) {
+			return client.Read[client.RunAccepted](api.RetryRun(ctx, string(id), nil, request))
+		})
+	})
+}
+
+// paramFields reads KEY=VALUE of each of the texts. A value is JSON if it can be, else
+// text.
+func paramFields(texts []string) (map[string]json.RawMessage, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	fields := map[string]json.RawMessage{}
+	for _, text := range texts {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, errors.New("--param " + text + " must be KEY=VALUE")
+		}
+		if json.Valid([]byte(value)) {
+			fields[key] = json.RawMessage(value)
+			continue
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("--param %s: %w", text, err)
+		}
+		fields[key] = data
+	}
+	return fields, nil
+}

@@ -1,0 +1,195 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/cli/selection"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+func newRunCommand() *cobra.Command {
+	var params string
+	var labels []string
+	var wait, follow bool
+	var early FireAhead
+	var c selection.Jobs
+	cmd := &cobra.Command{
+		Use:   "run JOB... | --group GROUP | --query TEXT | --last STATUS",
+		Short: "Run jobs now",
+		Long: "Run a job now, regardless of its schedule, and print the id of the run. With --early, it runs an\n" +
+			"upcoming fire now; that fire is then skipped at its time. With --wait, the exit code is the\n" +
+			"outcome of the run: 0 succeeded, 10 failed, 11 timed out, 12 cancelled, 13 lost, 14 skipped or\n" +
+			"missed.\n\n" +
+			"Several jobs, or all that a filter selects, are run after a confirmation, with their own\n" +
+			"parameters and labels.",
+		Example: "  carillon run ops/backup\n" +
+			"  carillon run ops/backup --wait && echo saved\n" +
+			"  carillon run ops/backup --early next\n" +
+			"  carillon run ops/backup --label zone=eu\n" +
+			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow\n" +
+			"  carillon run billing/invoice billing/report\n" +
+			"  carillon run --group billing --last failed --dry-run",
+		Args: c.Args,
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
+	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the job")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
+	cmd.Flags().StringVar(&params, "param", "", "the same as --params")
+	if err := cmd.Flags().MarkHidden("param"); err != nil {
+		panic("BUG: hide a flag that is not there: " + err.Error())
+	}
+	early.Flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
+	for _, other := range []string{"params", "param", "label"} {
+		cmd.MarkFlagsMutuallyExclusive("early", other)
+	}
+	c.Flags(cmd)
+	cmd.ValidArgsFunction = r.JobNames
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 || c.DryRun {
+			for _, flag := range []string{"params", "param", "label", "early", "wait", "follow"} {
+				if cmd.Flags().Changed(flag) {
+					return cli.Usage(errors.New("--" + flag + " can be used with one job only"))
+				}
+			}
+			return selection.ChangeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
+		}
+		name, err := cli.JobName(args[0])
+		if err != nil {
+			return err
+		}
+		request := client.RunRequest{Cause: job.CauseManual, RunID: job.NewRunID(time.Now())}
+		if params != "" {
+			if !json.Valid([]byte(params)) {
+				return cli.Usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
+			}
+			request.Params = json.RawMessage(params)
+		}
+		if request.Labels, err = job.ParseLabels(labels); err != nil {
+			return cli.Usage(err)
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		ask := func() (client.RunAccepted, error) { return requestRun(cmd.Context(), api, name, request) }
+		if early.text != "" {
+			at, err := early.Of(cmd.Context(), api, name, false)
+			if err != nil {
+				return err
+			}
+			ask = func() (client.RunAccepted, error) { return runEarly(cmd.Context(), api, name, at) }
+		}
+		accepted, err := ask()
+		if err != nil {
+			return err
+		}
+		return showAccepted(r, cmd, api, accepted, wait, follow)
+	}
+	return cmd
+}
+
+// showAccepted shows the run that was asked for, or waits for its end.
+func showAccepted(r *cli.Remote, cmd *cobra.Command, api *client.API, accepted client.RunAccepted, wait, follow bool) error {
+	if wait || follow {
+		return awaitRun(r, cmd, api, accepted, follow)
+	}
+	if accepted.Status != job.StatusPending {
+		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
+	}
+	return r.Output.Show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
+}
+
+// requestRun asks for a run, again if the answer was lost or a part of the system was
+// away for the moment.
+func requestRun(ctx context.Context, api *client.API, name job.Name, request client.RunRequest) (client.RunAccepted, error) {
+	return untilAnswered(ctx, func() (client.RunAccepted, error) {
+		return client.Read[client.RunAccepted](api.RunJob(ctx, name.Group(), name.Short(), nil, request))
+	})
+}
+
+// untilAnswered asks again while the answer is that a part of the system is away.
+func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) (client.RunAccepted, error) {
+	for try := 1; ; try++ {
+		accepted, err := ask()
+		_, told := errors.AsType[*client.Problem](err)
+		if err == nil || try == selection.RunTries || !told || !errors.Is(err, job.ErrUnavailable) {
+			return accepted, err
+		}
+		if err := client.Pause(ctx, selection.RunRetry); err != nil {
+			return accepted, err
+		}
+	}
+}
+
+// awaitRun waits for the end of a run, and shows it. With -o json or yaml the log does
+// not mix with it but goes to standard error.
+func awaitRun(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) error {
+	p := linePrinter{w: cmd.OutOrStdout(), quiet: !follow}
+	if r.Output != cli.AsTable {
+		p.w = cmd.ErrOrStderr()
+	}
+	end, err := api.Tail(cmd.Context(), run.RunID, client.TailOptions{
+		Job:         run.Job,
+		Interrupted: cli.OnInterruption(cmd.ErrOrStderr()),
+	}, p.print)
+	if err != nil {
+		return fmt.Errorf("wait for run %s: %w", run.RunID, err)
+	}
+	if err := untilStored(cmd.Context(), api, end); err != nil {
+		return err
+	}
+	err = r.Output.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
+	return errors.Join(err, cli.RunOutcome(end.Run.Status))
+}
+
+// untilStored waits until the history has a run's end and its log, of which a tail
+// hears earlier: who waited for a run shall find it with the next command. It does not
+// wait for long, and what keeps the history away is no matter here.
+func untilStored(ctx context.Context, api *client.API, end client.LogEnd) error {
+	for deadline := time.Now().Add(cli.HistoryDelay); time.Now().Before(deadline); {
+		if isStored(ctx, api, end) {
+			return nil
+		}
+		if err := client.Pause(ctx, cli.HistoryPause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isStored(ctx context.Context, api *client.API, end client.LogEnd) bool {
+	id := string(end.Run.RunID)
+	run, err := client.Read[client.RunDetail](api.GetRun(ctx, id))
+	if err != nil || !run.Status.Final() {
+		return false
+	}
+	lines := int64(run.Attempts[0].LogLines)
+	if lines == 0 || end.Missing > 0 {
+		return true
+	}
+	page, err := client.Read[client.LogPage](api.GetLogs(ctx, id, &client.GetLogsParams{Tail: new(true), Limit: new(1)}))
+	return err == nil && len(page.Items) == 1 && page.Items[0].Seq >= lines
+}
+
+// ending tells how a run ended, in one line.
+func ending(run client.Run) string {
+	text := fmt.Sprintf("run %s %s", run.RunID, run.Status)
+	if !run.StartedAt.IsZero() && !run.FinishedAt.IsZero() {
+		text += " in " + draw.Took(run.StartedAt, run.FinishedAt)
+	}
+	if why := run.Message + run.Reason; why != "" {
+		text += ": " + draw.Text(why, 200)
+	}
+	return text
+}

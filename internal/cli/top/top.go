@@ -1,0 +1,153 @@
+package top
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"carillon/internal/cli"
+	"carillon/internal/cli/draw"
+	"carillon/internal/client"
+	"carillon/job"
+)
+
+// What a frame is fitted into where there is no terminal that says.
+const (
+	frameWidth  = 80
+	frameHeight = 24
+)
+
+func newTopCommand() *cobra.Command {
+	var once bool
+	every := 2 * time.Second
+	cmd := &cobra.Command{
+		Use:   "top",
+		Short: "Show a live view of the cluster",
+		Long: "Show a live view of the cluster: nodes with their shards, executor groups with running and waiting\n" +
+			"runs, delays, the backlog of the history, and the newest failures. Quit with q or Ctrl-C. --once,\n" +
+			"-o json and -o yaml print one frame, for scripts; the exit code is 5 if it is incomplete.",
+		Example: "  carillon top\n  carillon top --every 10s\n  carillon top --once\n  carillon top -o json | jq .lateness.started.p99_ms",
+		Args:    cobra.NoArgs,
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().BoolVar(&once, "once", false, "print one frame and exit")
+	cmd.Flags().Var(cli.OptionalDuration(&every), "every", "refresh interval")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if every < 200*time.Millisecond {
+			return cli.Usage(errors.New("--every must be 200ms or more"))
+		}
+		api, err := r.API()
+		if err != nil {
+			return err
+		}
+		api.Notice(nil) // the frame has a line for it
+		if !once && r.Output == cli.AsTable {
+			return watchTop(cmd, api, every)
+		}
+		v := lookAt(cmd.Context(), api)
+		if err := cmd.Context().Err(); err != nil {
+			return err
+		}
+		if r.Output == cli.AsTable {
+			_, err = io.WriteString(cmd.OutOrStdout(), v.frame(outputWidth(cmd.OutOrStdout()), 0))
+		} else {
+			err = r.Output.Show(cmd.OutOrStdout(), v, nil)
+		}
+		return errors.Join(err, v.err())
+	}
+	return cmd
+}
+
+// outputWidth returns how wide the terminal is that one writes to, if it is one.
+func outputWidth(w io.Writer) int {
+	if f, ok := draw.FileOf(w); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return wholeLines
+}
+
+// watchTop shows frames until somebody has seen enough.
+func watchTop(cmd *cobra.Command, api *client.API, every time.Duration) error {
+	out, ok := draw.FileOf(cmd.OutOrStdout())
+	if !ok || !term.IsTerminal(int(out.Fd())) {
+		return cli.Usage(errors.New("standard output is not a terminal; use --once or -o json"))
+	}
+	m := &topModel{width: frameWidth, height: frameHeight, every: every, look: func() topView { return lookAt(cmd.Context(), api) }}
+	_, err := tea.NewProgram(m, tea.WithContext(cmd.Context()), tea.WithInput(cmd.InOrStdin()), tea.WithOutput(out)).Run()
+	switch {
+	case cmd.Context().Err() != nil:
+		return context.Canceled
+	case err != nil && !errors.Is(err, tea.ErrInterrupted):
+		return fmt.Errorf("watch: %w", err)
+	}
+	return nil
+}
+
+// topModel is what the terminal shows, and what it does about keys.
+type topModel struct {
+	width, height int
+	every         time.Duration
+	look          func() topView
+	view          topView // the last that was seen; empty before the first
+}
+
+// looked is the message that another look has been taken.
+type looked topView
+
+// again is the message that it is time for another look.
+type again struct{}
+
+// Init implements [tea.Model].
+func (m *topModel) Init() tea.Cmd { return m.ask }
+
+func (m *topModel) ask() tea.Msg { return looked(m.look()) }
+
+// Update implements [tea.Model].
+func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "q", "esc", "ctrl+c":
+			return m, tea.Quit
+		}
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case looked:
+		m.view = topView(msg)
+		return m, tea.Tick(m.every, func(time.Time) tea.Msg { return again{} })
+	case again:
+		return m, m.ask
+	}
+	return m, nil
+}
+
+// View implements [tea.Model].
+func (m *topModel) View() tea.View {
+	text := "asking the server …  (q ends)"
+	if !m.view.At.IsZero() {
+		text = m.view.frame(m.width, m.height)
+	}
+	v := tea.NewView(text)
+	v.AltScreen = true
+	return v
+}
+
+// err returns what could not be seen, as one error: [job.ErrUnavailable], or that one
+// may not.
+func (v *topView) err() error {
+	if len(v.Missing) == 0 {
+		return nil
+	}
+	if v.denied != nil {
+		return v.denied
+	}
+	return fmt.Errorf("%w: %s", job.ErrUnavailable, v.Missing[0])
+}

@@ -1,0 +1,111 @@
+package top
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"carillon/internal/cli/draw/drawtest"
+	"carillon/internal/client"
+	"carillon/job"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
+)
+
+func seenTop() topView {
+	v := topView{
+		Server: "https://carillon.example.org", At: drawtest.At("12:00:05.000"), Jobs: 1204, FiresPerSecond: 12.34,
+		Alive:   map[job.Status]int{job.StatusRunning: 14, job.StatusPending: 2},
+		Nodes:   []topNode{{"n1", []int{0, 1, 2, 3, 8}}, {"n2", []int{4, 5, 6}}},
+		Unowned: []int{7},
+		Groups:  []topGroup{{"billing", "online", 3, 96, 12, 2}, {"ops", "empty", 0, 0, 0, 0}},
+		History: topHistory{Answers: true, Bytes: 3 << 20, Backlog: []fleet.IngestBacklog{{Stream: "EVT"}, {Stream: "LOG", Messages: 12, Since: drawtest.At("12:00:01.500")}}},
+	}
+	v.Lateness.Committed = runlog.Spread{Count: 9, P50: 3 * time.Millisecond, P99: 21 * time.Millisecond}
+	v.Failures = drawtest.Runs()[1:3]
+	return v
+}
+
+func TestTopShowsHowThingsAre(t *testing.T) {
+	v := seenTop()
+	drawtest.Text(t, "top", v.frame(80, 24))
+}
+
+func TestTopSaysOfAServerThatDoesNotAnswerThatNothingIsKnown(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	api, err := client.New(server.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := lookAt(t.Context(), api)
+	got := v.frame(wholeLines, 0)
+	for _, want := range []string{"? jobs  ? fires/s  ? running  ? pending  ? queued", "history       unknown", "failures unknown"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "meanwhile") || strings.Contains(got, "0 jobs") || strings.Contains(got, "no failures") || strings.Contains(got, "…") {
+		t.Errorf("it says what nobody knows:\n%s", got)
+	}
+}
+
+func TestTopFitsTheTerminalWhateverThereIs(t *testing.T) {
+	v := seenTop()
+	for i := range 50 {
+		v.Nodes = append(v.Nodes, topNode{fmt.Sprintf("node-with-a-long-name-%d", i), []int{i, i + 2, i + 4, i + 6, i + 8}})
+		v.Groups = append(v.Groups, topGroup{Group: fmt.Sprintf("group-%d", i), State: "online"})
+		v.Failures = append(v.Failures, v.Failures[0])
+	}
+	v.Missing = []string{"nodes: " + strings.Repeat("long ", 50)}
+	for _, size := range [][2]int{{80, 24}, {80, 12}, {40, 8}, {10, 3}, {1, 1}, {200, 60}} {
+		lines := strings.Split(strings.TrimSuffix(v.frame(size[0], size[1]), "\n"), "\n")
+		if len(lines) > size[1] {
+			t.Errorf("%d lines in a terminal of %d", len(lines), size[1])
+		}
+		for _, l := range lines {
+			if utf8.RuneCountInString(l) > size[0] {
+				t.Errorf("%d columns in a terminal of %d: %q", utf8.RuneCountInString(l), size[0], l)
+			}
+		}
+	}
+	if all := v.frame(80, 0); strings.Contains(all, "more") || !strings.Contains(all, "group-49") {
+		t.Errorf("a frame for scripts leaves something out:\n%s", all)
+	}
+	if short := v.frame(80, 24); !strings.Contains(short, "more") {
+		t.Errorf("a list was cut without saying so:\n%s", short)
+	}
+}
+
+func TestTopEndsAtQAndControlC(t *testing.T) {
+	m := &topModel{width: 80, height: 24, every: time.Second, look: seenTop}
+	if text := m.View().Content; !strings.Contains(text, "q ends") {
+		t.Errorf("before the first look: %q", text)
+	}
+	_, next := m.Update(m.ask())
+	if next == nil || !strings.Contains(m.View().Content, "billing") {
+		t.Errorf("after the first look: %q", m.View().Content)
+	}
+	if _, ask := m.Update(again{}); ask == nil {
+		t.Error("it does not look again")
+	}
+	m.Update(tea.WindowSizeMsg{Width: 30, Height: 5})
+	if n := strings.Count(m.View().Content, "\n"); n > 5 {
+		t.Errorf("%d lines in a terminal that has become small", n)
+	}
+	for _, key := range []tea.KeyPressMsg{{Code: 'q', Text: "q"}, {Code: 'c', Mod: tea.ModCtrl}} {
+		_, cmd := m.Update(key)
+		if cmd == nil {
+			t.Fatalf("%s does nothing", key)
+		}
+		if _, quits := cmd().(tea.QuitMsg); !quits {
+			t.Errorf("%s does not end it", key)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package node
+
+import (
+	"context"
+	_ "embed" // for samples.yaml
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"carillon/auth/callout"
+	"carillon/bus"
+	"carillon/bus/embedded"
+	"carillon/executor"
+	"carillon/internal/build"
+	"carillon/internal/chserver"
+	"carillon/internal/manifest"
+	"carillon/internal/seal"
+	"carillon/job"
+)
+
+// devGroup is the group that dev runs an executor for.
+const devGroup = "default"
+
+//go:embed samples.yaml
+var samples string
+
+type devOptions struct {
+	nodeConfig
+	runnerOptions
+	monitorOptions
+	nats, logLevel string
+	slots          int
+	noSamples      bool
+}
+
+func newDevCommand() *cobra.Command {
+	var o devOptions
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Run everything in one process, for development",
+		Long: "Run everything in one process, on one directory: a NATS server, the log store, a scheduler, an\n" +
+			"executor for the group \"" + devGroup + "\", and the API. The first start saves sample jobs. Stop it\n" +
+			"with Ctrl-C. The data stays in the directory, and missed fires are caught up at the next start.\n" +
+			"Requests from this machine have administrator permissions without signing in.",
+		Example: "  carillon dev\n  carillon dev --data /tmp/try --http 127.0.0.1:0 --nats 127.0.0.1:0",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDev(cmd, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.data, "data", "data", "`directory` for streams and history")
+	f.StringVar(&o.http, "http", defaultHTTP, "`address` of the API; port 0 picks a free port")
+	f.StringVar(&o.nats, "nats", "127.0.0.1:4222", "`address` of the NATS server; port 0 picks a free port")
+	f.StringVar(&o.logLevel, "log-level", "warn", "log level: debug, info, warn or error")
+	f.StringVar(&o.store, "store", "", "log store: `sqlite`, clickhouse (started on the directory), or\nclickhouse://USER:PASSWORD@HOST/DATABASE")
+	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs")
+	f.BoolVar(&o.noSamples, "no-samples", false, "do not save sample jobs")
+	o.nodeConfig.flags(f)
+	o.monitorOptions.flags(f)
+	o.runnerOptions.flags(f)
+	return configurable(cmd)
+}
+
+func runDev(cmd *cobra.Command, o devOptions) (err error) {
+	ctx := cmd.Context()
+	tuneRuntime()
+	log, err := NewLogger(cmd.ErrOrStderr(), o.logLevel, "text")
+	if err != nil {
+		return err
+	}
+	if err := checkLoopback("nats", o.nats); err != nil {
+		return err
+	}
+	o.web.Local = true
+	listener, err := listen(ctx, o.http, o.web)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }()
+	server, keys, err := startNATS(o, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Shutdown()) }()
+	inside := bus.Config{URL: server.ClientURL(), Name: "carillon dev", Logger: log, Options: []nats.Option{nats.InProcessServer(server)}}
+	conn, err := bus.Connect(inside)
+	if err != nil {
+		return err
+	}
+	defer conn.NC.Close()
+	if o.gate, err = openGate(inside, *keys); err != nil {
+		return err
+	}
+	defer o.gate.system.Close()
+	if err := conn.Setup(ctx, bus.Assets{}); err != nil {
+		return err
+	}
+	master, err := keptMasterKey(filepath.Join(o.data, "master.key"))
+	if err != nil {
+		return err
+	}
+	o.web.MasterKey = master.Text()
+	if !o.noSamples {
+		if err := saveSamples(ctx, conn); err != nil {
+			return err
+		}
+	}
+	o.roles, o.store = allRoles, storeFlag(o.store)
+	var history *chserver.Server
+	if o.store == storeClickHouse {
+		if history, err = startClickHouse(ctx, o.data, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		defer history.Stop()
+		o.store, o.sql = history.URL("carillon"), history.ReaderURL("carillon")
+	}
+	if o.node == "" {
+		o.node = "dev"
+	}
+	tracer, endTraces, err := startTraces(ctx, "carillon-dev")
+	if err != nil {
+		return err
+	}
+	defer endTraces(ctx)
+	o.tracer = tracer
+	o.web.Settings, o.web.Profiles = settingsOf(cmd.Flags()), o.profile != ""
+	n, err := o.open(ctx, conn, listener, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.close()) }()
+	if err := n.watched(ctx, conn, o.monitorOptions, log); err != nil {
+		return err
+	}
+	worker, err := devExecutor(conn, o, master.Group(devGroup), n.metrics, log)
+	if err != nil {
+		return err
+	}
+	// Right above ingest, so that what runs say at the end is still stored.
+	ingest := slices.IndexFunc(n.layers, func(l layer) bool { return l.name == "ingest" })
+	layers := slices.Insert(n.layers, ingest+1, layer{"executor", worker.Run, 3 * time.Second})
+	if history != nil {
+		layers = slices.Insert(layers, 0, layer{"clickhouse", func(ctx context.Context) error { return keepClickHouse(ctx, history, log) }, time.Second})
+	}
+	layers = append(layers, layer{"welcome", func(ctx context.Context) error {
+		n.ready(ctx, conn.Cluster().Shards)
+		if ctx.Err() == nil {
+			cmd.Printf(welcome, n.api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, n.api.Addr())
+		}
+		<-ctx.Done()
+		return nil
+	}, time.Second})
+	return runLayers(ctx, log, layers)
+}
+
+// startNATS starts the server on dev's data. Whoever connects from this machine may do
+// everything, unless it comes with the credential of an executor.
+func startNATS(o devOptions, log *slog.Logger) (*embedded.Server, *callout.Keys, error) {
+	if err := os.MkdirAll(o.data, 0o750); err != nil {
+		return nil, nil, fmt.Errorf("make data directory: %w", err)
+	}
+	keys, err := keptNATSKeys(filepath.Join(o.data, "nats.keys"))
+	if err != nil {
+		return nil, nil, err
+	}
+	public, err := keys.Public()
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := embedded.Start(embedded.Config{
+		StoreDir: filepath.Join(o.data, "nats"), Listen: o.nats, Logger: log, Executors: (*embedded.Executors)(&public),
+	})
+	return server, keys, err
+}
+
+const welcome = `Carillon is running.
+
+  API and console  http://%s
+  NATS             %s
+  Data             %s
+  Executor         group %s, %d slots
+
+Try, in another terminal:
+
+  carillon get jobs --server http://%s
+
+Stop it with Ctrl-C.
+`
+
+// ready waits until the API listens and there is a node for every shard, this one or
+// another, or until ctx is done. After a crash that takes as long as a lease lasts.
+func (n *node) ready(ctx context.Context, shards int) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-n.api.Listening():
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for n.scheduler.Served() < shards {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, metrics prometheus.Registerer, log *slog.Logger) (*executor.Executor, error) {
+	// Everything ends with the process, so nobody would take over what it gives back
+	// late: it stops quickly.
+	e, err := executor.New(conn, executor.Config{
+		Group: devGroup, Instance: "dev", Slots: o.slots, Version: build.Version(), Logger: log.With("component", "executor"),
+		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(), Registerer: metrics, Tracer: o.tracer,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e, o.register(e, time.Second, log)
+}
+
+// saveSamples saves the sample jobs on a cluster that has never had a job.
+func saveSamples(ctx context.Context, conn *bus.Conn) error {
+	groups, err := conn.Groups(ctx)
+	if err != nil || len(groups) > 0 {
+		return err
+	}
+	docs, err := manifest.Read([]string{"-"}, strings.NewReader(samples))
+	if err != nil {
+		return fmt.Errorf("read sample jobs: %w", err)
+	}
+	for _, d := range docs {
+		j, err := job.Decode(d.JSON)
+		if err != nil {
+			return fmt.Errorf("sample job %s: %w", d.Name, err)
+		}
+		if _, _, err := conn.PutJob(ctx, j, bus.Edit{At: time.Now(), Author: "carillon dev", Note: "sample"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

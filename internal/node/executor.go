@@ -1,0 +1,141 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/executor"
+	"carillon/internal/build"
+	"carillon/internal/cli"
+	"carillon/internal/keyfile"
+	"carillon/job"
+)
+
+type executorOptions struct {
+	NATSFlags
+	runnerOptions
+	monitorOptions
+	group, instance     string
+	secretKey           string
+	credential          string
+	maxLines, maxBytes  int
+	slots               int
+	labels              []string
+	grace               time.Duration
+	spool               string
+	spoolBytes          int64
+	logLevel, logFormat string
+}
+
+func newExecutorCommand() *cobra.Command {
+	var o executorOptions
+	cmd := &cobra.Command{
+		Use:   "executor --group GROUP",
+		Short: "Run an executor for the jobs of a group",
+		Long: "Run the stock executor for a group. It runs shell, command and script jobs as child processes,\n" +
+			"each in its own process group, sends the requests of http jobs, and sends every output line to the\n" +
+			"log store. When stopped, it takes no more runs, waits up to --grace for its runs, and gives back\n" +
+			"the rest to other instances.\n\n" +
+			"Anyone who can save a job of the group can run programs as the user of this process; restrict the\n" +
+			"task kinds with --allow. Starlark scripts can neither read files nor start programs. Pass the seed\n" +
+			"on standard input, from a file that this user cannot read: then jobs cannot read it either. HTTP\n" +
+			"requests go to public addresses only, plus those in --http-allow.",
+		Example: "  carillon executor --group billing --nats nats://n1:4222 --credential billing.seed --slots 8\n" +
+			"  carillon executor --group billing --label zone=eu --label gpu=true\n" +
+			"  carillon executor --group hooks --allow http,starlark --http-allow intranet.example.com,10.1.0.0/16",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runExecutor(cmd, o) },
+	}
+	f := cmd.Flags()
+	o.ConnectionFlags(f)
+	o.runnerOptions.flags(f)
+	o.monitorOptions.flags(f)
+	f.StringVarP(&o.group, "group", "g", "", "run the jobs of this executor `group`")
+	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+keyfile.CredentialVariable+")")
+	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
+	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs")
+	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, that jobs can require; can be repeated")
+	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor waits for its runs")
+	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+keyfile.SecretKeyVariable+")")
+	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "maximum number of log `lines` per attempt; further lines are counted and dropped")
+	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "maximum number of log `bytes` per attempt")
+	f.StringVar(&o.spool, "spool", "", "keep results and logs in this `folder` while NATS is away, and report them after a restart; each executor\nneeds its own (default: keep them in memory only)")
+	f.Int64Var(&o.spoolBytes, "spool-bytes", 64<<20, "maximum size of the spool in `bytes`")
+	f.StringVar(&o.logLevel, "log-level", "info", "log level: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
+	if err := cmd.MarkFlagRequired("group"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return configurable(cmd)
+}
+
+func runExecutor(cmd *cobra.Command, o executorOptions) error {
+	log, err := NewLogger(cmd.ErrOrStderr(), o.logLevel, o.logFormat)
+	if err != nil {
+		return err
+	}
+	if err := job.CheckSlug("group", o.group); err != nil {
+		return err
+	}
+	if err := hideFromTasks(); err != nil { // before any key is read
+		return err
+	}
+	labels, err := job.ParseLabels(o.labels)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	key, err := keyfile.Read(o.secretKey, keyfile.SecretKeyVariable)
+	if err != nil {
+		return err
+	}
+	if o.Key, err = keyfile.Read(o.credential, keyfile.CredentialVariable); err != nil {
+		return err
+	}
+	o.Name, o.Logger, o.Inbox = "carillon executor "+o.group, log, bus.ExecutorInbox(o.group)
+	conn, err := bus.Await(cmd.Context(), o.Config)
+	if err != nil {
+		return err
+	}
+	defer conn.NC.Close()
+	reg := newRegistry()
+	tracer, endTraces, err := startTraces(cmd.Context(), "carillon-executor")
+	if err != nil {
+		return err
+	}
+	defer endTraces(cmd.Context())
+	e, err := executor.New(conn, executor.Config{
+		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: build.Version(), Logger: log.With("component", "executor"),
+		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes, Registerer: reg, Tracer: tracer,
+	})
+	if err != nil {
+		return err
+	}
+	if err := o.register(e, 0, log); err != nil {
+		return err
+	}
+	reachable := check{"bus", func(context.Context) error {
+		if !conn.NC.IsConnected() {
+			return errors.New("NATS does not answer")
+		}
+		return nil
+	}}
+	watched, err := o.layers(cmd.Context(), reg, connAlive(conn), []check{reachable}, log)
+	if err != nil {
+		return err
+	}
+	// The rest lives as long as the executor, which takes its time to stop.
+	watching, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	defer stop()
+	g, watching := errgroup.WithContext(watching)
+	for _, l := range watched {
+		g.Go(func() error { return l.run(watching) })
+	}
+	err = e.Run(cmd.Context())
+	stop()
+	return errors.Join(err, g.Wait())
+}

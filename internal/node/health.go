@@ -1,0 +1,67 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"carillon/bus"
+)
+
+// newRegistry returns a registry with the metrics of any process.
+func newRegistry() *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return reg
+}
+
+// watched puts what serves the metrics below all other layers.
+func (n *node) watched(ctx context.Context, conn *bus.Conn, o monitorOptions, log *slog.Logger) error {
+	ready := []check{{"bus", func(ctx context.Context) error {
+		if _, err := conn.GetHold(ctx); err != nil {
+			return errors.New("JetStream does not answer")
+		}
+		err := conn.CheckRoom(ctx)
+		if _, full := errors.AsType[*bus.NoRoomError](err); err != nil && !full {
+			return errors.New("JetStream does not answer")
+		}
+		return err
+	}}}
+	if n.metrics != nil {
+		n.metrics.MustRegister(roomMetrics(ctx, conn)...)
+	}
+	if n.scheduler != nil {
+		ready = append(ready, check{"scheduler", func(context.Context) error {
+			// Where there are more nodes than shards, one stands by.
+			if n.scheduler.Owned() == 0 && n.scheduler.Served() < conn.Cluster().Shards {
+				return errors.New("the node fires for no shard yet")
+			}
+			return nil
+		}})
+	}
+	if n.store != nil {
+		ready = append(ready, check{"log_store", func(ctx context.Context) error {
+			if _, err := n.store.Stats(ctx); err != nil {
+				return errors.New("the log store does not answer")
+			}
+			return nil
+		}})
+	}
+	layers, err := o.layers(ctx, n.metrics, connAlive(conn), ready, log)
+	n.layers = append(layers, n.layers...)
+	return err
+}
+
+// connAlive returns a check of whether the process can ever work again: a connection that
+// is closed, rather than interrupted, stays so.
+func connAlive(conn *bus.Conn) func() error {
+	return func() error {
+		if conn.NC.IsClosed() {
+			return errors.New("the connection to NATS is closed for good")
+		}
+		return nil
+	}
+}

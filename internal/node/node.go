@@ -1,0 +1,157 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	"go.opentelemetry.io/otel/trace"
+
+	"carillon/alert"
+	"carillon/auth/callout"
+	"carillon/bus"
+	"carillon/internal/build"
+	"carillon/internal/cli"
+	"carillon/ledger"
+	"carillon/logstore"
+	"carillon/logstore/ingest"
+	"carillon/logstore/orphans"
+	"carillon/scheduler"
+	"carillon/webapi"
+)
+
+// nodeConfig says what a server is made of.
+type nodeConfig struct {
+	roles    []string
+	http     string
+	web      webapi.Config // how the API is served
+	data     string        // directory
+	store    string        // "sqlite", which is a file in data, or the address of a shared one
+	sql      string        // address of a shared store for people's SQL; empty is none
+	node     string
+	lanes    int
+	keepRuns time.Duration
+	keepLogs time.Duration
+	allow    []string             // what alerts may call though it is not public
+	tracer   trace.TracerProvider // nil: nobody traces
+	gate     *gate                // nil: NATS does not ask who may be an executor
+}
+
+// gate is what a server answers NATS with.
+type gate struct {
+	system *nats.Conn
+	keys   callout.Keys
+	// See callout.Config.
+	budget      int64
+	connections int
+}
+
+func (c *nodeConfig) flags(f *pflag.FlagSet) {
+	f.StringVar(&c.node, "node", "", "the node's `name`, unique in the cluster (default: host name and a random part)")
+	f.IntVar(&c.lanes, "lanes", 2, "maximum number of batches that the scheduler sends at once")
+	f.StringSliceVar(&c.allow, "alert-allow", nil, "private `host`, address or network that notifications may be sent to, such as mail.internal:587 or 10.1.0.0/16")
+	f.Var(cli.Duration(&c.keepRuns, 30*24*time.Hour), "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
+	f.Var(cli.Duration(&c.keepLogs, 7*24*time.Hour), "keep-logs", "how long to keep log lines, such as 7d, unless \"carillon retention set\" overrides it")
+}
+
+// node is what a server is made of, ready to run.
+type node struct {
+	layers    []layer
+	metrics   *prometheus.Registry
+	store     logstore.Store       // nil without need of it
+	api       *webapi.Server       // nil without that role
+	scheduler *scheduler.Scheduler // nil without that role
+}
+
+// close releases what running the layers does not.
+func (n *node) close() error {
+	if n.store == nil {
+		return nil
+	}
+	return n.store.Close()
+}
+
+// open makes the node on conn. The API takes listener, which is nil without it. On an
+// error everything that was opened is closed.
+func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Listener, log *slog.Logger) (_ *node, err error) {
+	n := &node{metrics: newRegistry()}
+	if c.node == "" { // one name for all layers, in logs and leases
+		c.node = scheduler.NodeName()
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close())
+		}
+	}()
+	reg := n.metrics
+	n.layers = append(n.layers, layer{"tokens", func(ctx context.Context) error { return conn.FollowTokens(ctx, log.With("component", "tokens")) }, time.Second})
+	if c.gate != nil { // below all others: executors are to come in until the end
+		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg, Budget: c.gate.budget, Connections: c.gate.connections})
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers, layer{"callout", g.Run, time.Second})
+	}
+	if slices.Contains(c.roles, roleStore) || slices.Contains(c.roles, roleAPI) {
+		if n.store, err = c.openStore(ctx, conn, log); err != nil {
+			return nil, err
+		}
+	}
+	if slices.Contains(c.roles, roleStore) {
+		c.keepLines(ctx, conn, n.store, log)
+		in, err := ingest.New(conn, n.store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
+		if err != nil {
+			return nil, err
+		}
+		patrol, err := ledger.NewPatrol(conn, n.store, c.retention(), log.With("component", "ledger"), reg)
+		if err != nil {
+			return nil, err
+		}
+		finder, err := orphans.New(conn, n.store, log.With("component", "orphans"), reg)
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers,
+			layer{"ingest", in.Run, 3 * time.Second},
+			layer{"orphans", func(ctx context.Context) error { return c.endOrphans(ctx, conn, finder, log) }, time.Second},
+			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, conn, n.store, log) }, time.Second},
+			layer{"patrol", func(ctx context.Context) error { return c.patrol(ctx, conn, patrol, log) }, time.Second})
+	}
+	if slices.Contains(c.roles, roleScheduler) {
+		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: build.Version(), Logger: log, Registerer: reg, Tracer: c.tracer})
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers, layer{"scheduler", n.scheduler.Run, 3 * time.Second})
+	}
+	if slices.Contains(c.roles, roleAlert) {
+		alerter, err := alert.New(conn, alert.Config{
+			Node: c.node, MasterKey: c.web.MasterKey, PublicURL: c.publicURL(listener), Allow: c.allow, Logger: log.With("component", "alert"), Metrics: reg,
+		})
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers, layer{"alert", alerter.Run, 3 * time.Second})
+	}
+	if slices.Contains(c.roles, roleAPI) {
+		web := c.web
+		web.Retention = new(c.retention())
+		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, build.Version(), reg, reg
+		web.Executors = c.gate != nil
+		web.Logger, web.Grace = log.With("component", "webapi"), 1500*time.Millisecond
+		shown, watch := c.stoodIn(conn, n.store, log)
+		n.layers = append(n.layers, watch...)
+		n.api, err = webapi.New(conn, shown, web)
+		if err != nil {
+			return nil, err
+		}
+		n.layers = append(n.layers, layer{"webapi", n.api.Run, 2 * time.Second})
+	}
+	return n, nil
+}

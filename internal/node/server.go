@@ -1,0 +1,178 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"carillon/auth/callout"
+	"carillon/bus"
+	"carillon/internal/keyfile"
+	"carillon/job"
+)
+
+type serverOptions struct {
+	nodeConfig
+	NATSFlags
+	monitorOptions
+	provider            providerOptions
+	assets              bus.Assets
+	roleList, masterKey string
+	natsKeys            string
+	budget              int64
+	connections         int
+	certFile, keyFile   string
+	logLevel, logFormat string
+}
+
+func newServerCommand() *cobra.Command {
+	var o serverOptions
+	cmd := &cobra.Command{
+		Use:   "server",
+		Short: "Run a server on an existing NATS",
+		Long: "Run a server on an existing NATS with JetStream. Several servers on one NATS form a cluster: each\n" +
+			"schedules a share of the jobs, and the others take over if it dies. With SQLite, one server has\n" +
+			"the roles store and api, and the others run with --roles scheduler. With ClickHouse, any number of\n" +
+			"servers can have all roles. Users and programs sign in to the API. The first start logs a one-time\n" +
+			"link to create the first administrator. On addresses other than loopback, the API requires TLS.",
+		Example: "  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --data /var/lib/carillon\n" +
+			"  carillon server --http 0.0.0.0:8822 --tls-cert cert.pem --tls-key key.pem --public-url https://carillon.example.org:8822\n" +
+			"  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --roles scheduler\n" +
+			"  CARILLON_STORE=clickhouse://carillon:…@ch1,ch2/carillon carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd, o) },
+	}
+	f := cmd.Flags()
+	o.ConnectionFlags(f)
+	o.monitorOptions.flags(f)
+	f.StringVar(&o.natsKeys, "nats-keys", "", "`file` with the server keys for NATS, from \"carillon nats keygen\" (default: from "+keyfile.NATSKeysVariable+";\nwithout keys, executors connect without credentials)")
+	f.StringVar(&o.roleList, "roles", strings.Join(allRoles, ","), "roles of this server")
+	f.StringVar(&o.http, "http", defaultHTTP, "`address` of the API; port 0 picks a free port")
+	f.StringVar(&o.certFile, "tls-cert", "", "TLS certificate `file` of the API; reloaded when it changes")
+	f.StringVar(&o.keyFile, "tls-key", "", "key `file` of the TLS certificate")
+	f.BoolVar(&o.web.BehindProxy, "behind-proxy", false, "the API is behind a proxy that terminates TLS and sets X-Forwarded-For")
+	f.StringVar(&o.web.PublicURL, "public-url", "", "public `address` of the API, for links (default: --http)")
+	f.StringSliceVar(&o.web.Hosts, "host", nil, "host `name` that clients can use for the API (default: any with TLS or a proxy, else those of this machine)")
+	f.StringVar(&o.masterKey, "master-key", "", "`file` with the master key that seals secrets (default: from "+keyfile.MasterKeyVariable+"; without it, secrets cannot be set)")
+	f.StringVar(&o.data, "data", "data", "`directory` for SQLite")
+	f.StringVar(&o.store, "store", "", "log store: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which keeps the password out of process lists)")
+	f.StringVar(&o.sql, "sql", "", "clickhouse://USER:PASSWORD@HOST/DATABASE with a read-only user, for \"carillon sql\" (in the\nenvironment as "+sqlVariable+"; default: SQL is disabled)")
+	f.IntVar(&o.assets.Replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
+	f.Var((*sizeFlag)(&o.assets.TrigBytes), "trig-size", "size limit of the trigger stream; can only raise the present limit (default 4GiB)")
+	f.Var((*sizeFlag)(&o.assets.EvtBytes), "evt-size", "size limit of the event stream; can only raise the present limit (default 8GiB)")
+	f.Var((*sizeFlag)(&o.assets.LogBytes), "log-size", "size limit of the log stream; can only raise the present limit (default 8GiB)")
+	f.Var((*sizeFlag)(&o.budget), "group-budget", "maximum bytes per second from the executors of a group; a group that exceeds it is refused for a while (default 16MiB)")
+	f.IntVar(&o.connections, "group-connections", callout.DefaultConnections, "maximum number of NATS connections of an executor group")
+	f.IntVar(&o.assets.Shards, "shards", 0, "number of shards; cannot be changed later (default 64)")
+	f.StringVar(&o.logLevel, "log-level", "info", "log level: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
+	o.nodeConfig.flags(f)
+	o.provider.flags(f)
+	return configurable(cmd)
+}
+
+func runServer(cmd *cobra.Command, o serverOptions) (err error) {
+	ctx := cmd.Context()
+	tuneRuntime()
+	log, err := NewLogger(cmd.ErrOrStderr(), o.logLevel, o.logFormat)
+	if err != nil {
+		return err
+	}
+	if o.web.MasterKey, err = keyfile.Read(o.masterKey, keyfile.MasterKeyVariable); err != nil {
+		return err
+	}
+	o.store, o.sql = storeFlag(o.store), cmp.Or(o.sql, os.Getenv(sqlVariable))
+	if o.roles, err = parseRoles(o.roleList, o.store); err != nil {
+		return err
+	}
+	if !slices.Contains([]int{1, 3, 5}, o.assets.Replicas) {
+		return &job.InvalidError{Field: "replicas", Reason: fmt.Sprintf("%d must be 1, 3 or 5", o.assets.Replicas)}
+	}
+	if o.connections < 1 {
+		return &job.InvalidError{Field: "group-connections", Reason: fmt.Sprintf("%d must be at least 1", o.connections)}
+	}
+	var listener net.Listener
+	if slices.Contains(o.roles, roleAPI) {
+		if err = serveTLS(&o.web, o.certFile, o.keyFile); err != nil {
+			return err
+		}
+		if o.web.Provider, err = o.provider.open(); err != nil {
+			return err
+		}
+		if listener, err = listen(ctx, o.http, o.web); err != nil {
+			return err
+		}
+		defer func() { _ = listener.Close() }()
+	}
+	o.Name, o.Logger = "carillon server "+o.node, log
+	conn, err := o.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.NC.Close()
+	if o.gate != nil {
+		defer o.gate.system.Close()
+	}
+	if err := conn.AwaitSetup(ctx, o.assets, o.Config); err != nil {
+		return err
+	}
+	tracer, endTraces, err := startTraces(ctx, "carillon-server")
+	if err != nil {
+		return err
+	}
+	defer endTraces(ctx)
+	o.tracer = tracer
+	o.web.Settings, o.web.Profiles = settingsOf(cmd.Flags()), o.profile != ""
+	n, err := o.open(ctx, conn, listener, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.close()) }()
+	if err := n.watched(ctx, conn, o.monitorOptions, log); err != nil {
+		return err
+	}
+	if listener != nil {
+		log.InfoContext(ctx, "api listens", "address", listener.Addr().String(), "tls", o.web.TLS != nil)
+	}
+	return runLayers(ctx, log, n.layers)
+}
+
+// connect connects to NATS, with keys as what NATS knows this server for, and a second
+// time as the one that it asks about executors.
+func (o *serverOptions) connect(ctx context.Context) (*bus.Conn, error) {
+	keys, err := ReadNATSKeys(o.natsKeys)
+	if err != nil {
+		return nil, err
+	}
+	if keys != nil {
+		o.Key = keys.Server
+	}
+	conn, err := bus.Await(ctx, o.Config)
+	if err != nil || keys == nil {
+		return conn, err
+	}
+	o.gate, err = openGate(o.Config, *keys)
+	if err != nil {
+		conn.NC.Close()
+		return nil, err
+	}
+	o.gate.budget, o.gate.connections = o.budget, o.connections
+	return conn, nil
+}
+
+// openGate connects as the one that NATS asks about executors.
+func openGate(cfg bus.Config, keys callout.Keys) (*gate, error) {
+	cfg.Name, cfg.Key = cfg.Name+" callout", keys.System
+	system, err := bus.Connect(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &gate{system: system.NC, keys: keys}, nil
+}

@@ -1,0 +1,237 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"carillon/bus"
+	"carillon/internal/chserver"
+	"carillon/job"
+	"carillon/ledger"
+	"carillon/logstore"
+	"carillon/logstore/clickhouse"
+	"carillon/logstore/orphans"
+	"carillon/logstore/sqlite"
+	"carillon/logstore/standin"
+)
+
+const (
+	storeSQLite     = "sqlite"     // a file beside the program
+	storeClickHouse = "clickhouse" // of dev: a server that it starts
+
+	// storeVariable is the environment's --store: an address holds a password, which
+	// a command line shows to everybody on the machine.
+	storeVariable = "CARILLON_STORE"
+	// sqlVariable is the environment's --sql, for the same reason.
+	sqlVariable = "CARILLON_SQL"
+)
+
+// storeFlag completes what --store says, so that no help text shows a password.
+func storeFlag(given string) string { return cmp.Or(given, os.Getenv(storeVariable), storeSQLite) }
+
+// isShared says whether --store names a store that several servers use.
+func isShared(store string) bool { return strings.HasPrefix(store, "clickhouse://") }
+
+// openStore opens what --store names. A shared store that is away is no error: what
+// fires does not wait for history.
+func (c nodeConfig) openStore(ctx context.Context, conn *bus.Conn, log *slog.Logger) (logstore.Store, error) {
+	switch {
+	case c.store == storeSQLite:
+		return sqlite.Open(ctx, filepath.Join(c.data, "history.db"))
+	case !isShared(c.store):
+		return nil, &job.InvalidError{Field: "store", Reason: fmt.Sprintf("%q must be %s or clickhouse://USER:PASSWORD@HOST/DATABASE", c.store, storeSQLite)}
+	}
+	store, err := clickhouse.Open(c.store, clickhouse.Config{SQL: c.sql, Lock: func(ctx context.Context) (func(), error) {
+		return lockRole(ctx, conn, roleSchema, c.node)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	switch err := store.Prepare(ctx); {
+	case errors.Is(err, job.ErrInvalid):
+		return nil, errors.Join(err, store.Close())
+	case err != nil:
+		log.WarnContext(ctx, "log store is away; history waits on the bus", "error", err)
+	}
+	return store, nil
+}
+
+// stoodIn returns the store as the API asks it, and what has to run for that: while a
+// shared one is away, what the streams have answers for it.
+func (c nodeConfig) stoodIn(conn *bus.Conn, store logstore.Store, log *slog.Logger) (logstore.Store, []layer) {
+	if !isShared(c.store) {
+		return store, nil
+	}
+	s := standin.New(conn, store, standin.Config{Open: openStandIn, Logger: log.With("component", "standin")})
+	return s, []layer{{"standin", s.Watch, time.Second}}
+}
+
+// passing is a store in a folder that goes with it.
+type passing struct {
+	logstore.Store
+	dir string
+}
+
+func openStandIn(ctx context.Context) (logstore.Store, error) {
+	dir, err := os.MkdirTemp("", "carillon-standin-")
+	if err != nil {
+		return nil, fmt.Errorf("make folder of the stand-in: %w", err)
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(dir, "history.db"))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return passing{store, dir}, nil
+}
+
+// Close implements [logstore.Store].
+func (p passing) Close() error { return errors.Join(p.Store.Close(), os.RemoveAll(p.dir)) }
+
+// The leases of what one server of a cluster does at a time.
+const (
+	roleSchema    = "role.schema"    // changes the schema of a shared store
+	roleRetention = "role.retention" // trims the history
+	rolePatrol    = "role.patrol"    // audits the ledger
+	roleOrphans   = "role.orphans"   // ends runs of the history that nobody has
+)
+
+// lockRole waits for a lease and keeps it until unlock is called.
+func lockRole(ctx context.Context, conn *bus.Conn, role, node string) (unlock func(), err error) {
+	retry := time.NewTicker(bus.LeaseRenew / 3)
+	defer retry.Stop()
+	held, err := conn.AcquireLease(ctx, role, node, nil)
+	for errors.Is(err, job.ErrConflict) {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for lease %s: %w", role, context.Cause(ctx))
+		case <-retry.C:
+			held, err = conn.AcquireLease(ctx, role, node, nil)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(bus.LeaseRenew)
+		defer tick.Stop()
+		for {
+			select {
+			case <-renewing.Done():
+				return
+			case <-tick.C:
+				_ = held.Renew(renewing) // whoever loses it may go on: all that it guards may be done twice
+			}
+		}
+	}()
+	return func() {
+		stop()
+		<-done
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = held.Release(ctx) // else it ends by itself
+	}, nil
+}
+
+// keep does a chore at once, then every so often and whenever now says so, until ctx is
+// done.
+func keep(ctx context.Context, chore string, every time.Duration, now <-chan struct{}, do func()) error {
+	cron, err := gocron.NewScheduler(gocron.WithLocation(time.UTC), gocron.WithStopTimeout(time.Second))
+	if err != nil {
+		return fmt.Errorf("start %s: %w", chore, err)
+	}
+	work, err := cron.NewJob(gocron.DurationJob(every), gocron.NewTask(do),
+		gocron.WithSingletonMode(gocron.LimitModeReschedule), gocron.WithStartAt(gocron.WithStartImmediately()))
+	if err != nil {
+		return fmt.Errorf("plan %s: %w", chore, err)
+	}
+	cron.Start()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-now:
+			err = errors.Join(err, work.RunNow())
+		}
+	}
+	if err := errors.Join(err, cron.Shutdown()); err != nil {
+		return fmt.Errorf("stop %s: %w", chore, err)
+	}
+	return nil
+}
+
+// patrolEvery is how often the ledger is audited.
+const patrolEvery = 2 * time.Minute
+
+// patrol audits the ledger as time goes on, until ctx is done.
+func (c nodeConfig) patrol(ctx context.Context, conn *bus.Conn, p *ledger.Patrol, log *slog.Logger) error {
+	return keep(ctx, "audit of the ledger", patrolEvery, nil, func() {
+		unlock, err := lockRole(ctx, conn, rolePatrol, c.node)
+		if err == nil {
+			err = p.Round(ctx)
+			unlock()
+		}
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "ledger not audited", "error", err)
+		}
+	})
+}
+
+// orphansEvery is how often orphans are looked for.
+const orphansEvery = 20 * time.Second
+
+// endOrphans ends runs of the history that nobody has, until ctx is done.
+func (c nodeConfig) endOrphans(ctx context.Context, conn *bus.Conn, f *orphans.Finder, log *slog.Logger) error {
+	return keep(ctx, "search for orphans", orphansEvery, nil, func() {
+		unlock, err := lockRole(ctx, conn, roleOrphans, c.node)
+		if err == nil {
+			err = f.Round(ctx)
+			unlock()
+		}
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "orphans not looked for", "error", err)
+		}
+	})
+}
+
+// startClickHouse starts a server of dev's own, on a folder below its data. It is
+// fetched first if the machine has none.
+func startClickHouse(ctx context.Context, data string, say io.Writer) (*chserver.Server, error) {
+	cfg := chserver.Config{Dir: filepath.Join(data, "clickhouse")}
+	server, err := chserver.Start(ctx, cfg)
+	if !errors.Is(err, chserver.ErrNoEngine) {
+		return server, err
+	}
+	_, _ = fmt.Fprintln(say, "Fetching ClickHouse with npm, 180 MB, once.")
+	if err := chserver.Install(ctx, say); err != nil {
+		return nil, err
+	}
+	return chserver.Start(ctx, cfg)
+}
+
+// keepClickHouse starts dev's server again whenever it ends by itself, until ctx is
+// done.
+func keepClickHouse(ctx context.Context, server *chserver.Server, log *slog.Logger) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-server.Done():
+			log.WarnContext(ctx, "ClickHouse has ended, and is started again")
+			if err := server.Restart(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"carillon/internal/build"
+	"carillon/internal/tracing"
+	"carillon/job"
+)
+
+// tracesEnd is how long the last traces may take to leave.
+const tracesEnd = 3 * time.Second
+
+// startTraces returns where traces go, as the environment says with OpenTelemetry's own
+// variables: nowhere, which is nil, unless it names an endpoint. The caller calls end last.
+// service is the name under which the process is shown, unless the environment has one.
+func startTraces(ctx context.Context, service string) (provider trace.TracerProvider, end func(context.Context), err error) {
+	none := func(context.Context) {}
+	endpoint := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") + os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	if endpoint == "" || os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+		return nil, none, nil
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		if p := os.Getenv(name); p != "" && p != "http/protobuf" {
+			return nil, none, &job.InvalidError{Field: name, Reason: fmt.Sprintf("%q must be http/protobuf", p)}
+		}
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, none, fmt.Errorf("prepare to send traces: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", build.Version())), resource.WithFromEnv(), resource.WithHost(), resource.WithProcessPID())
+	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
+		return nil, none, fmt.Errorf("describe the process to traces: %w", err)
+	}
+	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about), sdktrace.WithIDGenerator(tracing.Generator{}))
+	return p, func(ctx context.Context) {
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), tracesEnd, errors.New("the last traces take too long to leave"))
+		defer cancel()
+		_ = p.Shutdown(ctx) // what does not get there is lost, as in any crash
+	}, nil
+}
