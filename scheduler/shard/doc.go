@@ -44,8 +44,8 @@
 //
 // What is decided stays decided. If the version before has fired in the time of a late
 // one, that stands, and the late version's own fires begin after the last of those
-// fires; after a fixed delay, which may have fired at any instant, they begin at the
-// position. The cursor keeps such a beginning for as long as it matters. So no fire time
+// fires; after a fixed delay, or a version that the owner cannot read, which may have fired at any
+// instant, they begin at the position. The cursor keeps such a beginning for as long as it matters. So no fire time
 // ever has two fates, however an edit changes the kind of schedule or the spread.
 //
 // # Runs in pieces

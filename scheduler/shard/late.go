@@ -49,7 +49,7 @@ func (m *Machine) loaded() {
 	}
 	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { // of jobs that are gone
 		id, ok := m.byName[v.job]
-		return !ok || m.jobs[id].index(v.version) < 0 && !m.isUnread(v)
+		return !ok || m.jobs[id].index(v.version) < 0 && !m.needsBegin(v)
 	})
 }
 
@@ -81,6 +81,8 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 	case m.unread[rev] != nil && !m.unread[rev].fresh: // the version before has stopped where this one begins
 	case n == 0 && plan.Version > 1:
 		plan.From = position // an edit of what is no longer in the bucket's history
+	case n > 0 && e.plans[n-1].Unreadable: // which may have fired at any instant while somebody could read it
+		plan.From = max(plan.From, m.unreadDone(versionName{e.name, e.plans[n-1].Version}))
 	case n > 0 && !m.isLate(id, e.plans[n-1].Version): // else the version before has not fired yet
 		plan.From = e.lastFire(plan.From, position)
 	case n > 0:
@@ -170,8 +172,10 @@ func (m *Machine) noteBegins(e *entry, v lateVersion) {
 	} else {
 		delete(m.begins, versionName{e.name, v.version})
 	}
-	if next := i + 1; next < len(e.plans) && e.plans[next].From < m.decided(e) {
-		m.begins[versionName{e.name, e.plans[next].Version}] = e.plans[next].From
+	if i++; i < len(e.plans) && e.plans[i].From <= m.decided(e) {
+		next := &e.plans[i]
+		next.From = max(next.From, e.plans[i-1].From)
+		m.begins[versionName{e.name, next.Version}] = next.From
 	}
 }
 
@@ -189,8 +193,9 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if i > 0 {
 		p.From = max(p.From, e.plans[i-1].From) // which may have been moved
 	}
-	if v.delayed != 0 && v.delayed <= m.knownSeq {
-		// The fixed delay has fired nobody knows when, but not beyond the position.
+	if v.delayed != 0 && v.delayed <= m.knownSeq && v.done == 0 {
+		// The fixed delay has fired nobody knows when, but not beyond the position; and not since
+		// somebody has decided fires of this version.
 		p.From = max(p.From, position)
 	}
 	// A version that has to wait makes those runs in the end: what says for long that they are

@@ -22,9 +22,9 @@ func runAt(after time.Duration) job.RunID {
 	return job.FireRunID("g/a", noon.Add(after).UnixMilli(), job.CauseSchedule)
 }
 
-// end tells the machine of the end of an attempt of the job's run of so long after noon.
-func (b *bench) end(seq uint64, fire time.Duration, attempt int, s job.Status, after time.Duration) {
-	b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: "g/a", RunID: runAt(fire), Attempt: attempt, Status: s}, seq, noon.Add(after).UnixMilli())
+// end tells the machine of the end of an attempt of the job's run of 12:01.
+func (b *bench) end(seq uint64, attempt int, s job.Status, after time.Duration) {
+	b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: "g/a", RunID: runAt(time.Minute), Attempt: attempt, Status: s}, seq, noon.Add(after).UnixMilli())
 }
 
 func TestARunThatReplacesAnotherHasItEndedAtOnce(t *testing.T) {
@@ -52,14 +52,14 @@ func TestTheEndOfAnEarlierAttemptEndsNothing(t *testing.T) {
 	})
 	at := func(seconds int) time.Duration { return time.Minute + time.Duration(seconds)*time.Second }
 	b.want(b.step(at(0), bus.MaxBatch), "12:01:00 g/a@1 pending schedule")
-	b.end(2, time.Minute, 1, job.StatusFailed, at(5))
+	b.end(2, 1, job.StatusFailed, at(5))
 	b.want(b.step(at(5), bus.MaxBatch), "12:01:00 g/a@1 queued schedule: attempt 1 failed; the next is due 10s later")
 	b.want(b.step(at(15), bus.MaxBatch), "12:01:00 g/a@1 pending schedule")
 
-	b.end(3, time.Minute, 1, job.StatusSucceeded, at(20)) // another execution of the first attempt
+	b.end(3, 1, job.StatusSucceeded, at(20)) // another execution of the first attempt
 	b.want(b.step(at(20), bus.MaxBatch))
 	b.want(b.step(at(60), bus.MaxBatch), "12:02:00 g/a@1 skipped schedule: 1 run still alive, which is as many as may be")
-	b.end(4, time.Minute, 2, job.StatusSucceeded, at(65))
+	b.end(4, 2, job.StatusSucceeded, at(65))
 	b.want(b.step(at(65), bus.MaxBatch))
 	b.want(b.step(at(120), bus.MaxBatch), "12:03:00 g/a@1 pending schedule")
 }

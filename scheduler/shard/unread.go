@@ -9,7 +9,7 @@ import (
 // it has no fires until somebody owns the shard who can read the version. Time does not wait
 // for that, so the cursor lists such versions, and whoever can read one finds it as late as if
 // it had just been heard of. The runs of the job that are alive go on by the rules of the
-// version before; backfills of it, and word of its parents' ends, wait.
+// version before, if there is one; queued runs, backfills, and word of its parents' ends, wait.
 
 // unread is a version that no owner could read yet.
 type unread struct {
@@ -49,13 +49,18 @@ func (m *Machine) putUnreadable(id uint32, p *Prepared) {
 	if n := len(e.plans); n > 0 {
 		plan.Rules, body = e.plans[n-1].Rules, e.bodies[n-1]
 	}
-	said := plan.From
+	said, position := plan.From, m.decided(e)
 	late := m.begin(id, &plan, p.rev)
-	if n := len(e.plans); n > 0 {
-		plan.From = max(plan.From, e.plans[n-1].From) // which may have been moved
+	if began := m.delayBegan(id); late && m.unread[p.rev].fresh && began != 0 && began <= m.knownSeq {
+		plan.From = max(plan.From, position) // a fixed delay may have fired up to there
 	}
-	if late && plan.From > said {
-		m.begins[versionName{e.name, plan.Version}] = plan.From
+	noted := plan.From
+	if n := len(e.plans); n > 0 { // it may have been moved, and for good only if the cursor is to say so
+		noted = max(noted, m.begins[versionName{e.name, e.plans[n-1].Version}])
+		plan.From = max(plan.From, e.plans[n-1].From)
+	}
+	if late && noted > said {
+		m.begins[versionName{e.name, plan.Version}] = noted
 	}
 	e.plans = append(e.plans, plan)
 	e.bodies = append(e.bodies, body)
@@ -74,12 +79,29 @@ func (m *Machine) isUnread(v versionName) bool {
 	return false
 }
 
+// unreadDone returns up to when somebody has decided the fires of a version who could read it; 0:
+// nobody has.
+func (m *Machine) unreadDone(v versionName) int64 {
+	for _, u := range m.unread {
+		if u.job == v.job && u.version == v.version {
+			return u.done
+		}
+	}
+	return 0
+}
+
 // forgetBegin forgets where the fires of a version begin that are all decided: not those of
-// one that somebody will read later.
+// one that somebody will read later, nor of the one behind it, where it ends.
 func (m *Machine) forgetBegin(v versionName) {
-	if !m.isUnread(v) {
+	if !m.needsBegin(v) {
 		delete(m.begins, v)
 	}
+}
+
+// needsBegin reports whether somebody will have to know where a version begins, though its own
+// fires may be decided.
+func (m *Machine) needsBegin(v versionName) bool {
+	return m.isUnread(v) || m.isUnread(versionName{v.job, v.version - 1})
 }
 
 // letGo has what waits for a job's newest version go on, which can be read now, or is gone.

@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -8,10 +10,14 @@ import (
 	"carillon/job"
 )
 
-// unreadable tells the machine of a version of g/a as a program does that cannot read it.
+// unreadable tells the machine of version 2 of g/a as a program does that cannot read it.
 func (b *bench) unreadable(after time.Duration) {
 	b.t.Helper()
-	const version = 2
+	b.putUnreadable(after, 2)
+}
+
+func (b *bench) putUnreadable(after time.Duration, version int) {
+	b.t.Helper()
 	v := &job.Version{Version: version}
 	v.Job.Job = "g/a"
 	name := bus.JobVersion(v.Job.Job, version)
@@ -104,4 +110,136 @@ func TestAVersionThatNobodyCouldReadOwesItsFiresThoughAFixedDelayCameBeforeIt(t 
 	b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(time.Hour)} })
 	b.put(90*time.Second, 2, func(v *job.Version) { minutely(v); v.Schedule.Cron = "*/2 * * * *" })
 	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 pending schedule", "12:04:00 g/a@2 pending schedule")
+}
+
+func TestAVersionThatNobodyCouldReadBeginsBehindWhatAFixedDelayMayHaveFiredInItsTime(t *testing.T) {
+	b := newBench(t)
+	delay := func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(2 * time.Minute)} }
+	b.put(0, 1, delay)
+	b.want(b.step(time.Second, bus.MaxBatch))
+	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 pending misfire: noticed 1m late") // nobody knows yet of the version of 12:00:30
+	b.unreadable(30 * time.Second)
+	b.want(b.step(4*time.Minute, bus.MaxBatch))
+	b.succeed()
+	b.put(0, 1, delay)
+	b.put(30*time.Second, 2, minutely)
+	b.want(b.step(5*time.Minute, bus.MaxBatch), "12:04:00 g/a@2 pending schedule", "12:05:00 g/a@2 pending schedule")
+}
+
+func TestAVersionBeginsBehindWhatOneThatTheOwnerCannotReadHasFiredInItsTime(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{} })
+	b.put(time.Second, 2, minutely)
+	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@2 pending schedule")
+	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 pending schedule") // nobody knows yet of the version of 12:01:30
+	b.succeed()
+	b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{} })
+	b.unreadable(time.Second)
+	b.put(90*time.Second, 3, minutely)
+	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:03:00 g/a@3 pending schedule")
+}
+
+func TestQueuedRunsOfAJobThatTheOwnerCannotReadWait(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, everyMinute(job.OverlapAllow))
+	b.put(time.Second, 2, everyMinute(job.OverlapQueue))
+	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@2 pending schedule")
+	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 queued schedule: it waits for 1 earlier run")
+	load := func(second func()) {
+		b.succeed()
+		b.put(0, 1, everyMinute(job.OverlapAllow))
+		second()
+		for _, seq := range slices.Sorted(maps.Keys(b.trig.deferred)) {
+			if err := b.m.PutDeferred(b.trig.deferred[seq], seq); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	load(func() { b.unreadable(time.Second) }) // by the version before, as many may be alive as there are
+	b.want(b.step(150*time.Second, bus.MaxBatch))
+	load(func() { b.put(time.Second, 2, everyMinute(job.OverlapQueue)) })
+	b.want(b.step(151*time.Second, bus.MaxBatch))
+	b.end(1, 1, job.StatusSucceeded, 152*time.Second)
+	b.want(b.step(152*time.Second, bus.MaxBatch), "12:02:00 g/a@2 pending schedule: it was queued for 32s")
+}
+
+func TestAVersionThatCannotBeReadBeginsWhereItSaysOnceTheOneBeforeTurnsOutToDoSo(t *testing.T) {
+	b := newBench(t)
+	manual := func(v *job.Version) { v.Schedule = job.Schedule{} }
+	b.put(0, 1, manual)
+	b.put(time.Second, 2, manual)
+	b.want(b.step(10*time.Minute, bus.MaxBatch)) // by a clock that is ahead
+	load := func(second, fourth func()) {
+		b.succeed()
+		b.put(0, 1, manual)
+		second()
+		b.put(90*time.Second, 3, manual)
+		fourth()
+	}
+	load(func() { b.unreadable(time.Second) }, func() { b.putUnreadable(100*time.Second, 4) }) // version 2 may have fired up to the position
+	b.m.Committed(b.trig.publish(b.m.Claim(noon.Add(2 * time.Minute).UnixMilli()).Messages).first)
+	load(func() { b.put(time.Second, 2, manual) }, func() { b.put(100*time.Second, 4, minutely) })
+	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:02:00 g/a@4 pending schedule", "12:03:00 g/a@4 pending schedule")
+}
+
+func TestAVersionThatCannotBeReadBeginsNoEarlierThanALateOneBeforeIt(t *testing.T) {
+	b := newBench(t)
+	load := func(third func()) {
+		b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(2 * time.Minute)} })
+		b.put(30*time.Second, 2, func(v *job.Version) { v.Schedule = job.Schedule{} })
+		third()
+	}
+	b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(2 * time.Minute)} })
+	b.want(b.step(time.Second, bus.MaxBatch))
+	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 pending misfire: noticed 1m late") // nobody knows yet of version 2
+	load(func() { b.putUnreadable(40*time.Second, 3) })
+	b.want(b.step(4*time.Minute, bus.MaxBatch))
+	b.succeed()
+	load(func() { b.put(40*time.Second, 3, minutely) })
+	b.want(b.step(5*time.Minute, bus.MaxBatch), "12:04:00 g/a@3 pending schedule", "12:05:00 g/a@3 pending schedule")
+}
+
+func TestAVersionThatHasFiredGoesOnThoughAFixedDelayCameBeforeItThatCouldNotBeRead(t *testing.T) {
+	b := newBench(t)
+	delay := func() {
+		b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(time.Hour)} })
+	}
+	delay()
+	b.want(b.step(time.Second, bus.MaxBatch))
+	b.succeed()
+	b.putUnreadable(0, 1)
+	b.want(b.step(10*time.Minute, bus.MaxBatch)) // by a clock that is ahead
+	b.put(90*time.Second, 2, minutely)
+	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 pending schedule", "12:03:00 g/a@2 pending schedule")
+	b.succeed()
+	delay()
+	b.put(90*time.Second, 2, minutely)
+	b.want(b.step(5*time.Minute, bus.MaxBatch), "12:04:00 g/a@2 pending schedule", "12:05:00 g/a@2 pending schedule")
+}
+
+func TestAVersionThatCannotBeReadEndsWhereTheOneBehindItBeginsWhoeverReadsIt(t *testing.T) {
+	b := newBench(t)
+	manual := func(v *job.Version) { v.Schedule = job.Schedule{} }
+	spread := func(v *job.Version) {
+		minutely(v)
+		v.Schedule.Spread = job.Duration(time.Minute)
+	}
+	b.put(0, 1, manual)
+	offset := b.put(time.Second, 2, spread).Schedule.Offset("g/a")
+	if offset < time.Second {
+		t.Fatalf("fires are spread by %s", offset)
+	}
+	b.want(b.step(time.Minute, bus.MaxBatch))
+	b.want(b.step(2*time.Minute+offset-time.Millisecond, bus.MaxBatch), "12:01:00 g/a@2 pending schedule") // 12:02:00 is not due yet
+	load := func(second func()) {
+		b.succeed()
+		b.put(0, 1, manual)
+		second()
+		b.put(90*time.Second, 3, manual) // it begins behind what version 2 may have fired
+		b.put(100*time.Second, 4, manual)
+	}
+	load(func() { b.unreadable(time.Second) })
+	b.want(b.step(4*time.Minute, bus.MaxBatch))
+	load(func() { b.put(time.Second, 2, spread) })
+	b.want(b.step(5*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 pending schedule")
 }

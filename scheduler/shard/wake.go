@@ -63,6 +63,8 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
 		case a.startBy != 0 && a.startBy <= now:
 			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("it was queued for longer than %s", p.StartWithin))
+		case p.Unreadable: // it may have fewer at once than the version before, by whose rules it goes on
+			return m.expireQueue(b, id, now)
 		case p.Overlap.Unlimited() || books.busy() < p.Overlap.Limit:
 			waited := job.Duration(b.now.Sub(instant(a.since)))
 			books.queue = books.queue[1:]
