@@ -182,3 +182,27 @@ func TestAJobForgottenInTheMiddleOfASweepMayComeBack(t *testing.T) {
 		t.Errorf("%d jobs", b.m.Jobs())
 	}
 }
+
+func TestAJobThatIsMadeAnewIsOwedItsFiresThoughOfItsVersionsBeforeTheDeletionAloneIsKept(t *testing.T) {
+	b := newBench(t)
+	deleted := func(v *job.Version) { minutely(v); v.Deleted = true }
+	b.put(0, 1, minutely)
+	b.put(30*time.Second, 2, deleted)
+	b.want(b.step(3*time.Minute, bus.MaxBatch)) // nobody knows yet of the version of 12:01:30
+	b.succeed()
+	b.put(30*time.Second, 2, deleted)
+	b.put(90*time.Second, 3, minutely)
+	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:02:00 g/a@3 pending schedule", "12:03:00 g/a@3 pending schedule", "12:04:00 g/a@3 pending schedule")
+}
+
+func TestAVersionIsNotLateForTimeThatNoCursorSays(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(time.Hour)} })
+	b.step(time.Second, bus.MaxBatch)
+	if got := b.step(20*time.Second, bus.MaxBatch); got != nil {
+		t.Fatalf("decided %q, and nothing is due", got)
+	}
+	b.put(10*time.Second, 2, every(5*time.Second, job.MisfireSkip)) // begins behind the cursor, and before the last step
+	b.want(b.step(25*time.Second, bus.MaxBatch),
+		"12:00:15 g/a@2 pending schedule", "12:00:20 g/a@2 pending schedule", "12:00:25 g/a@2 pending schedule")
+}

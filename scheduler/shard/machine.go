@@ -215,10 +215,6 @@ func (m *Machine) Put(p *Prepared) {
 	m.heard = max(m.heard, p.rev)
 	id, known := m.byName[p.name]
 	if !known {
-		if p.plan.Deleted {
-			// Its earlier versions are gone from the bucket: there is nothing left to decide.
-			return
-		}
 		id = m.newID(p.name)
 	}
 	e := &m.jobs[id]
