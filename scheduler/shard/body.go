@@ -14,7 +14,7 @@ type body struct {
 	text     string
 	routed   bool
 	inPieces bool
-	repeats  bool // it has a rule for further attempts
+	repeats  bool // another attempt may follow
 	priority job.Priority
 }
 

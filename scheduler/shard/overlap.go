@@ -23,6 +23,7 @@ func (m *Machine) want(b *builder, id uint32, r run, body body) admission {
 	rules := &m.jobs[id].newest().Reactions
 	if !rules.Watched() && !body.inPieces {
 		r.setEndBy(b, rules)
+		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes
 		b.trigger(m.jobs[id].name, body, r)
 		return admission{status: job.StatusPending}
 	}

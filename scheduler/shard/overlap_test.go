@@ -63,3 +63,25 @@ func TestTheEndOfAnEarlierAttemptEndsNothing(t *testing.T) {
 	b.want(b.step(at(65), bus.MaxBatch))
 	b.want(b.step(at(120), bus.MaxBatch), "12:03:00 g/a@1 pending schedule")
 }
+
+func TestNoFurtherAttemptIsPromisedForARunThatNobodyFollows(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) { minutely(v); v.Job.Job, v.Retry = nameIn(0, true), job.Retry{Limit: 1} })
+	b.put(90*time.Second, 2, func(v *job.Version) { v.Job.Job = nameIn(0, true) }) // which has no rule for retries any more
+	batch := b.m.Step(noon.Add(2*time.Minute).UnixMilli(), bus.MaxBatch)
+	s := b.trig.publish(batch.Messages)
+	if len(s.triggers) != 1 || len(s.deferred) != 0 {
+		t.Fatalf("%d triggers and %d items, not a run that nobody follows", len(s.triggers), len(s.deferred))
+	}
+	of := s.triggers[0]
+	e := bus.EventOf(of, bus.EventFinished, noon.Add(3*time.Minute))
+	e.Status, e.Retry = job.StatusFailed, of.Retry.Again(1, job.StatusFailed, nil)
+	m, err := e.Msg(s.tokens[of])
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard, err := tokens.DecodeEvent(bus.SubjectEvent(simShard, of.Job.Group()), m.Header, m.Data, e.At, simShards)
+	if err != nil || heard.Status != job.StatusFailed || heard.Retry {
+		t.Errorf("version 1 has a rule for retries, %t; its run ends as %+v, %v", e.Retry, heard, err)
+	}
+}

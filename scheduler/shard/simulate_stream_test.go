@@ -25,8 +25,9 @@ type stored struct {
 	before   *bus.Cursor
 	cursor   *bus.Cursor
 	triggers []*bus.Trigger
-	subjects []string       // of those, pieces included
-	pieces   []*bus.Trigger // of runs that are done in them
+	tokens   map[*bus.Trigger]string // of those
+	subjects []string                // of those, pieces included
+	pieces   []*bus.Trigger          // of runs that are done in them
 	deferred []*bus.Deferred
 	items    []uint64 // sequences of the deferred items
 	record   *bus.Record
@@ -48,7 +49,7 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 	if head.Header.Get("Nats-Rollup") != "sub" {
 		fail("the cursor does not replace the one before it")
 	}
-	b := &stored{first: s.last + 1, before: s.cursor}
+	b := &stored{first: s.last + 1, before: s.cursor, tokens: map[*bus.Trigger]string{}}
 	for i, m := range msgs {
 		s.last++
 		var err error
@@ -63,6 +64,7 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 			var t *bus.Trigger
 			t, err = bus.DecodeTrigger(m.Header, m.Data)
 			b.triggers = append(b.triggers, t)
+			b.tokens[t] = m.Header.Get(bus.HeaderToken)
 			b.subjects = append(b.subjects, m.Subject)
 		case bus.MessageDeferred:
 			var d *bus.Deferred
