@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -71,6 +72,23 @@ func (c *Cursor) DoneFor(name job.Name) time.Time {
 		return s.To
 	}
 	return c.Done
+}
+
+// Decided reports whether all fires of a job's version are decided, which next follows. None
+// are before there is a cursor.
+func (c *Cursor) Decided(v, next *JobEntry) bool {
+	name := v.Job.Job
+	switch {
+	case c == nil || slices.Contains(c.Unread, v.Revision):
+		return false
+	case c.JobsSeq != nil && *c.JobsSeq < next.Revision:
+		return false
+	}
+	due := next.EffectiveFrom.Add(v.Schedule.Offset(name)) // no fire of v is due later
+	if v.Unreadable != "" {
+		due = next.EffectiveFrom.Add(job.MaxSpread)
+	}
+	return !c.DoneFor(name).Before(due)
 }
 
 // Msg returns c as a message for TRIG; it replaces the cursor before it.

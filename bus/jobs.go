@@ -170,18 +170,11 @@ func (c *Conn) checkDecided(ctx context.Context, was *JobEntry) error {
 	if err != nil {
 		return fmt.Errorf("read how far the fires of job %s are decided: %w", name, err)
 	}
-	decided := func(v, next *JobEntry) bool {
-		due := next.EffectiveFrom.Add(v.Schedule.Offset(name)) // no fire of v is due later
-		if v.Unreadable != "" {
-			due = next.EffectiveFrom.Add(job.MaxSpread)
-		}
-		return cursor != nil && !slices.Contains(cursor.Unread, v.Revision) && (cursor.JobsSeq == nil || *cursor.JobsSeq >= next.Revision) && !cursor.DoneFor(name).Before(due)
-	}
-	if decided(was, was) {
+	if cursor.Decided(was, was) {
 		return nil
 	}
 	versions, err := c.JobVersions(ctx, name)
-	if err != nil || len(versions) < JobHistory || decided(versions[0], versions[1]) {
+	if err != nil || len(versions) < JobHistory || cursor.Decided(versions[0], versions[1]) {
 		return err
 	}
 	return fmt.Errorf("%w: job %s has %d versions whose fires no server has decided yet, and no more are kept; save it again when a server with the role scheduler runs",

@@ -57,7 +57,7 @@ func (w *world) retryOf(name job.Name) bus.TriggerRequest {
 		}
 	}
 	for id, r := range w.runs {
-		if r.trigger.Job == name && r.finished != 0 && w.lives.byRun[id] == nil {
+		if r.trigger.Job == name && r.ended() && w.lives.byRun[id] == nil {
 			ended = append(ended, id)
 		}
 	}
@@ -106,6 +106,20 @@ func (w *world) someVersion(name job.Name) *job.Version {
 	return versions[w.rng.IntN(len(versions))]
 }
 
+// noteAsked notes when runs were made that were asked for, by the clock of whoever made them.
+func (w *world) noteAsked(b *stored, now int64) {
+	w.furthest = max(w.furthest, now)
+	for _, item := range b.deferred {
+		for _, made := range item.Asked {
+			for i := range w.asking {
+				if w.asking[i].RunID == made.RunID {
+					w.asking[i].at = item.Since.UnixMilli()
+				}
+			}
+		}
+	}
+}
+
 // told notes that the askers of a batch's runs have their answers.
 func (w *world) told(b *Batch) {
 	for _, a := range b.Asked {
@@ -116,13 +130,14 @@ func (w *world) told(b *Batch) {
 }
 
 // askAgain repeats a request, as somebody does who had no answer, or lost it. If its run
-// is stored, no owner makes a second one.
+// is stored, no owner makes a second one, as long as less than AskedFor has passed by the clocks of
+// all owners: one whose clock is that far ahead decides nothing in the real world.
 func (w *world) askAgain(o *owner) {
 	if len(w.asking) == 0 {
 		return
 	}
 	r := w.asking[w.rng.IntN(len(w.asking))]
-	since := w.clock + o.skew - r.at
+	since := max(w.clock+o.skew, w.furthest) - r.at
 	if since < -10_000 || since > AskedFor.Milliseconds()/2 || !slices.Contains(slices.Collect(maps.Keys(o.known.jobs)), r.Job) {
 		return
 	}

@@ -18,6 +18,7 @@ func (w *world) check(b *stored, d delivery) {
 	if b.record != nil {
 		if err := b.record.Each(func(l bus.Decided) {
 			all = append(all, l)
+			w.noteBlind(d.known, l.Job, l.RunID)
 			if w.lives.byRun[l.RunID] == nil && !seen[l.RunID] {
 				lines[l.Job] = append(lines[l.Job], l)
 			}
@@ -36,6 +37,14 @@ func (w *world) check(b *stored, d delivery) {
 		}
 	}
 	b.pieces, b.triggers = split(b.triggers)
+	var ends []*storedEvent
+	if d.evt != nil { // else it is a claim, and the cursor stays where it is
+		ends = w.ends(b, d.owner)
+	}
+	for _, e := range ends {
+		w.noteBlind(d.known, e.event.Job, e.event.RunID)
+	}
+	w.settleEnds(ends)
 	if len(pending) != len(b.triggers) {
 		twice := map[attemptID]bool{}
 		for _, t := range b.triggers {
@@ -47,8 +56,8 @@ func (w *world) check(b *stored, d delivery) {
 		}
 		fail("%d triggers, but the record tells of %d", len(b.triggers), len(pending))
 	}
-	if b.cursor.EventSeq < b.before.EventSeq || b.cursor.EventSeq > uint64(len(w.events)) {
-		fail("event position %d after %d, of %d", b.cursor.EventSeq, b.before.EventSeq, len(w.events))
+	if d.evt == nil && b.cursor.EventSeq != b.before.EventSeq || d.evt == w.read && b.cursor.EventSeq < b.before.EventSeq || d.evt != nil && b.cursor.EventSeq > d.evt.last() {
+		fail("event position %d after %d", b.cursor.EventSeq, b.before.EventSeq)
 	}
 	for _, t := range b.triggers {
 		l, ok := pending[attemptID{t.RunID, t.Attempt}]
@@ -58,22 +67,26 @@ func (w *world) check(b *stored, d delivery) {
 		if t.Task.Shell != "version "+strconv.Itoa(t.Version) {
 			fail("trigger of version %d runs %q", t.Version, t.Task.Shell)
 		}
-		if r := w.runs[t.RunID]; r != nil && (t.Attempt != r.trigger.Attempt+1 || r.finished == 0) {
+		if r := w.runs[t.RunID]; r != nil && (t.Attempt != r.trigger.Attempt+1 || !r.settled) {
 			fail("run %s of %s at %s is triggered twice: by version %d and %d", t.RunID, t.Job, t.FireTime, r.trigger.Version, t.Version)
 		}
-		r := &simRun{trigger: t}
+		r := &simRun{trigger: t, token: b.tokens[t]}
 		w.runs[t.RunID] = r
 		w.live = append(w.live, r)
 	}
+	w.noteAsked(b, d.now)
 	w.checkBackfills(b)
 	w.checkPieces(b, d, all)
-	w.lives.checkRuns(b, d, all)
+	w.lives.checkRuns(b, d, all, ends)
 	for _, name := range w.names {
 		w.checkJob(b, d, name, lines[name])
 		delete(lines, name)
 	}
 	for name := range lines {
 		fail("the record tells of %s", name)
+	}
+	for _, l := range all {
+		w.noteLine(l)
 	}
 }
 
@@ -87,7 +100,8 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	versions := w.versions(b, d.known, name)
 	fates := w.oracle.expect(d.known, versions, d.now, func(heardVersion) (int64, int64) { return after, upto })
 	for _, v := range versions {
-		if late := v.rev > *b.before.JobsSeq && v.after < after; late {
+		late := v.rev > *b.before.JobsSeq && v.after < after || slices.Contains(b.before.Unread, v.rev)
+		if late && !v.hidden {
 			from, upto := progress(b, name, v, after)
 			// What it owes behind the position is judged by itself.
 			fates = append(fates, w.oracle.expect(d.known, versions, d.now, func(other heardVersion) (int64, int64) {
@@ -162,6 +176,9 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 				if began != 0 && began <= *b.before.JobsSeq {
 					v.after = at // the delay may have fired up to here
 				}
+				if i > 0 && versions[i-1].hidden { // it may have fired as far as somebody could read it
+					v.after = max(v.after, doneUnread(b.before, versions[i-1], at))
+				}
 			}
 			if v.rev <= *b.cursor.JobsSeq {
 				w.begins[v.rev] = v.after
@@ -171,6 +188,7 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 		}
 		after = v.after
 		switch {
+		case v.hidden: // what went on before goes on
 		case v.Deleted || v.Schedule.Kind() != job.KindFixedDelay:
 			began = 0
 		case began == 0:
@@ -267,7 +285,7 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 		if at, over := w.over[last.RunID]; over {
 			ok = follows(max(at, fire))
 		}
-		if r := w.runs[last.RunID]; r != nil && r.finished != 0 {
+		if r := w.runs[last.RunID]; r != nil && r.ended() {
 			ok = ok || follows(max(r.at, fire))
 		}
 	}
@@ -303,13 +321,13 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 func (w *world) ended(id job.RunID) bool {
 	_, over := w.over[id]
 	r := w.runs[id]
-	return over || r != nil && r.finished != 0
+	return over || r != nil && r.ended()
 }
 
 // broke reports whether the job was ever of another kind, or deleted: then a cycle
 // may begin anew while a run of the last one is alive.
-func (w *world) broke(versions []heardVersion, _ job.Name) bool {
-	return slices.ContainsFunc(versions, func(v heardVersion) bool {
+func (w *world) broke(versions []heardVersion, name job.Name) bool {
+	return w.broken[name] || slices.ContainsFunc(versions, func(v heardVersion) bool {
 		return v.Deleted || v.Schedule.Kind() != job.KindFixedDelay
 	})
 }
@@ -322,6 +340,12 @@ func (w *world) checkEnd() {
 		}
 	}
 	w.lives.checkAtRest()
+	w.checkFinal()
+	for _, name := range w.names {
+		if w.refuses(name) {
+			fail("no edit of %s is taken, though all is decided", name)
+		}
+	}
 	w.checkEarlyEnd()
 	w.checkBackfillsEnd()
 	all := w.knowAll()

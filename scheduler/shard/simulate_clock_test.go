@@ -1,6 +1,10 @@
 package shard
 
-import "carillon/job"
+import (
+	"slices"
+
+	"carillon/job"
+)
 
 // skew returns by how much an owner's clock is wrong: hours, where jobs fire by the minute.
 func (w *world) skew() int64 {
@@ -33,7 +37,7 @@ func progress(b *stored, name job.Name, v heardVersion, after int64) (from, upto
 			from, upto = l.Done.UnixMilli(), l.Done.UnixMilli()
 		}
 	}
-	if v.rev <= *b.cursor.JobsSeq {
+	if v.rev <= *b.cursor.JobsSeq && !slices.Contains(b.cursor.Unread, v.rev) {
 		return from, after
 	}
 	for _, l := range b.cursor.Late {

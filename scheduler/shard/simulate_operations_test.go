@@ -2,7 +2,6 @@ package shard
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -27,6 +26,8 @@ var operations = []operation{
 		}
 	}},
 	{4, (*world).saveJob},
+	{1, (*world).editALot},
+	{1, (*world).limitNATS},
 	{1, (*world).saveTerms},
 	{2, (*world).forget},
 	{20, func(w *world) {
@@ -44,27 +45,11 @@ var operations = []operation{
 			w.finish(w.live[0])
 		}
 		if w.owner != nil {
-			w.feed(w.owner, len(w.events))
+			w.feed(w.owner, int(w.evt.last()))
 		}
 	}},
-	{2, func(w *world) { // a second end
-		for _, r := range w.runs {
-			if r.finished == uint64(len(w.events)) && r.finished > 0 {
-				w.finish(r)
-				return
-			}
-		}
-		for _, id := range slices.Sorted(maps.Keys(w.inPieces)) {
-			for _, attempt := range w.inPieces[id].attempts {
-				for _, i := range slices.Sorted(maps.Keys(attempt)) {
-					if r := attempt[i]; r.finished > 0 && w.chance(10) {
-						w.finish(r)
-						return
-					}
-				}
-			}
-		}
-	}},
+	{3, (*world).executeAgain},
+	{3, (*world).lie},
 	{20, func(w *world) {
 		if w.owner != nil {
 			w.feed(w.owner, 1+w.rng.IntN(20))
@@ -76,6 +61,7 @@ var operations = []operation{
 		}
 	}},
 	{1, (*world).ageOut},
+	{1, (*world).loseEvents},
 	{2, func(w *world) {
 		if w.owner != nil {
 			w.endOrphans(w.owner)
@@ -118,7 +104,7 @@ var operations = []operation{
 	{1, (*world).takeOver},
 	{4, (*world).zombieSteps},
 	{3, func(w *world) {
-		for _, z := range w.zombies {
+		for _, z := range slices.Clone(w.zombies) {
 			w.tidy(z)
 			w.feed(z, 5)
 		}
@@ -139,6 +125,9 @@ var operations = []operation{
 // saveJob makes a job, changes it, or deletes it.
 func (w *world) saveJob() {
 	name := w.names[w.rng.IntN(len(w.names))]
+	if w.refuses(name) {
+		return
+	}
 	was := w.newest[name]
 	v := &job.Version{Version: 1, EffectiveFrom: instant(w.clock)}
 	if was != nil {
@@ -187,12 +176,14 @@ func (w *world) saveJob() {
 func (w *world) forget() {
 	name := w.names[w.rng.IntN(len(w.names))]
 	v := w.newest[name]
-	if !w.punctual || v == nil || !v.Deleted || w.owner == nil || w.owner.batch != nil ||
+	if !w.punctual || v == nil || !v.Deleted || len(w.trig.cursor.Unread) > 0 || w.owner == nil || w.owner.batch != nil ||
 		position(w.trig.cursor, name) < v.EffectiveFrom.UnixMilli()+30*w.scale.unit.Milliseconds() {
 		return
 	}
 	w.say("forget %s", name)
 	delete(w.newest, name)
+	delete(w.kept, name)
+	delete(w.broken, name)
 	w.lives.forget(name)
 	w.backfills.forget(name)
 	delete(w.items, name)

@@ -160,7 +160,7 @@ func (w *world) checkPieces(b *stored, d delivery, lines []bus.Decided) {
 	together := func(ended func(job.Status) bool) {
 		for _, l := range lines {
 			if p := w.inPieces[l.RunID]; p != nil && l.Total > 0 && ended(l.Status) {
-				w.checkTogether(b, d, l, p)
+				w.checkTogether(d, l, p)
 			}
 		}
 	}
@@ -178,7 +178,7 @@ func (w *world) checkPieces(b *stored, d delivery, lines []bus.Decided) {
 		if len(p.items) > 0 && string(p.items[t.Index]) != string(t.Item) {
 			fail("piece %d of run %s is about %s, not %s", t.Index, t.RunID, t.Item, p.items[t.Index])
 		}
-		p.trigger(w, t)
+		p.trigger(w, t, b.tokens[t])
 		if t.Map != nil && t.Map.AtOnce > 0 {
 			atOnce[p] = t.Map.AtOnce
 		}
@@ -190,7 +190,7 @@ func (w *world) checkPieces(b *stored, d delivery, lines []bus.Decided) {
 		out := 0
 		for _, r := range p.attempts[len(p.attempts)-1] {
 			// A piece that has not begun in time counts as ended.
-			if r.trigger.StartBy.IsZero() && (r.finished == 0 || r.finished > b.cursor.EventSeq) {
+			if r.trigger.StartBy.IsZero() && !r.settled {
 				out++
 			}
 		}
@@ -220,7 +220,7 @@ func (w *world) checkItem(item *bus.Deferred) {
 func (w *world) shellOf(t *bus.Trigger) string { return "version " + strconv.Itoa(t.Version) }
 
 // trigger notes a piece's trigger.
-func (p *simPieces) trigger(w *world, t *bus.Trigger) {
+func (p *simPieces) trigger(w *world, t *bus.Trigger, token string) {
 	for len(p.attempts) < t.Attempt-p.split {
 		p.attempts = append(p.attempts, map[int]*simRun{})
 	}
@@ -233,34 +233,33 @@ func (p *simPieces) trigger(w *world, t *bus.Trigger) {
 	}
 	if n > 1 {
 		was := p.attempts[n-2][t.Index]
-		if was == nil || was.finished == 0 || was.status == job.StatusSucceeded {
+		if was == nil || !was.settled || was.status == job.StatusSucceeded {
 			fail("attempt %d of piece %d of run %s follows on %+v", t.Attempt, t.Index, t.RunID, was)
 		}
 	}
-	r := &simRun{trigger: t}
+	r := &simRun{trigger: t, token: token}
 	p.attempts[n-1][t.Index] = r
 	w.live = append(w.live, r)
 }
 
 // checkTogether looks at the end of a run in pieces, or of an attempt of it.
-func (w *world) checkTogether(b *stored, d delivery, l bus.Decided, p *simPieces) {
+func (w *world) checkTogether(d delivery, l bus.Decided, p *simPieces) {
 	good := map[int]bool{}
 	touched := map[int]bool{}
 	for _, attempt := range p.attempts {
 		for i, r := range attempt {
 			touched[i] = true
-			ended := r.finished != 0 && r.finished <= b.cursor.EventSeq
-			if !ended && r.trigger.StartBy.IsZero() {
+			if !r.settled && r.trigger.StartBy.IsZero() {
 				fail("run %s is %s (%s), but piece %d is out: %+v, %+v", l.RunID, l.Status, l.Reason, i, r, r.trigger)
 			}
-			if ended && r.status == job.StatusSucceeded {
+			if r.settled && r.status == job.StatusSucceeded {
 				good[i] = true
 			}
 		}
 	}
 	p.over = l.Status.Final()
 	versions := d.known.jobs[l.Job]
-	if len(versions) == 0 || w.lives.edited[l.Job] || l.Status == job.StatusCancelled {
+	if len(versions) == 0 || w.lives.edited[l.Job] || w.blind[l.RunID] || l.Status == job.StatusCancelled {
 		return
 	}
 	v := versions[len(versions)-1]

@@ -66,7 +66,7 @@ func (ls *lives) begins(l bus.Decided, watched bool) {
 }
 
 // goesOn holds a line about a run that is known already against what may follow.
-func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]storedEvent) {
+func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]*storedEvent) {
 	r := ls.byRun[l.RunID]
 	switch {
 	case r.forgotten:
@@ -75,7 +75,7 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]storedEvent
 	case l.Status == job.StatusQueued && l.Attempt == r.attempt && r.status == l.Status && !r.retry && !r.lacks && lacking(l):
 		r.lacks = true
 	case l.Status == job.StatusPending && r.total == 0 && l.Total > 0 && l.Attempt == r.attempt+1:
-		if e := ends[attemptID{r.id, r.attempt}]; e.event == nil || e.event.Status != job.StatusSucceeded || r.status != job.StatusPending {
+		if e := ends[attemptID{r.id, r.attempt}]; e == nil || e.event.Status != job.StatusSucceeded || r.status != job.StatusPending {
 			fail("run %s is split, but attempt %d is %s", l.RunID, r.attempt, r.status)
 		}
 		r.attempt, r.total = l.Attempt, l.Total
@@ -86,7 +86,7 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]storedEvent
 		r.attempt, r.status, r.retry = l.Attempt, l.Status, true
 	case l.Status == job.StatusQueued:
 		e := ends[attemptID{r.id, r.attempt}]
-		if l.Attempt != r.attempt+1 || r.status != job.StatusPending || e.event == nil {
+		if l.Attempt != r.attempt+1 || r.status != job.StatusPending || e == nil {
 			fail("run %s waits for attempt %d, but attempt %d is %s", l.RunID, l.Attempt, r.attempt, r.status)
 		}
 		r.attempt, r.status, r.retry = l.Attempt, l.Status, true
@@ -108,18 +108,17 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]storedEvent
 		}
 		r.status = l.Status
 		ls.ended[r.id] = now
-		if e := ends[attemptID{r.id, r.attempt}]; e.event != nil && l.Status == e.event.Status && (!ls.w.runs[r.id].trigger.Split || l.Status != job.StatusSucceeded) {
+		if e := ends[attemptID{r.id, r.attempt}]; e != nil && l.Status == e.event.Status && (!ls.w.runs[r.id].trigger.Split || l.Status != job.StatusSucceeded) {
 			ls.ended[r.id] = e.at
 		}
 	}
 }
 
 // checkRuns holds what a batch says of watched runs against the rules.
-func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided) {
-	ends := map[attemptID]storedEvent{}
-	for seq := b.before.EventSeq + 1; seq <= b.cursor.EventSeq; seq++ {
-		e := ls.w.events[seq-1]
-		if id := (attemptID{e.event.RunID, e.event.Attempt}); !e.gone && e.event.Kind == bus.EventFinished && e.event.Total == 0 && ends[id].event == nil {
+func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []*storedEvent) {
+	ends := map[attemptID]*storedEvent{}
+	for _, e := range stored {
+		if id := (attemptID{e.event.RunID, e.event.Attempt}); e.event.Total == 0 && ends[id] == nil {
 			ends[id] = e
 		}
 	}
@@ -169,7 +168,7 @@ func (ls *lives) rank(l bus.Decided) int {
 }
 
 // checkEnds looks at the reactions to the ends that the batch has taken in.
-func (ls *lives) checkEnds(d delivery, ends map[attemptID]storedEvent) {
+func (ls *lives) checkEnds(d delivery, ends map[attemptID]*storedEvent) {
 	for id, end := range ends {
 		e, r := end.event, ls.byRun[id.run]
 		if r == nil || r.attempt != id.attempt || r.status != job.StatusPending {
@@ -274,7 +273,7 @@ func (ls *lives) checkAtRest() {
 			fail("run %s of %s is %s (attempt %d) in the end", r.id, r.job, r.status, r.attempt)
 		}
 		v := ls.w.newest[r.job]
-		if v == nil || ls.edited[r.job] || r.status == job.StatusSkipped || r.status == job.StatusMissed || v.Deleted {
+		if v == nil || ls.edited[r.job] || ls.w.blind[r.id] || r.status == job.StatusSkipped || r.status == job.StatusMissed || v.Deleted {
 			continue
 		}
 		for _, c := range v.Children {
@@ -362,7 +361,7 @@ func nameIn(i int, here bool) job.Name {
 func (w *world) begin() {
 	if len(w.live) > 0 {
 		r := w.live[w.rng.IntN(len(w.live))]
-		w.events = append(w.events, storedEvent{event: bus.EventOf(r.trigger, bus.EventStarted, instant(w.clock)), at: w.clock})
+		w.tell(bus.EventOf(r.trigger, bus.EventStarted, instant(w.clock)))
 	}
 }
 
@@ -411,7 +410,7 @@ func (w *world) look(o *owner) {
 func (w *world) pauseJobs(o *owner) {
 	for _, p := range o.m.Pauses() {
 		v := w.newest[p.Job]
-		if v != nil && !v.Deleted && v.Version == p.Version && !v.Paused {
+		if v != nil && !v.Deleted && v.Version == p.Version && !v.Paused && !w.refuses(p.Job) {
 			next := *v
 			next.Version, next.Paused, next.PausedUntil, next.EffectiveFrom = v.Version+1, true, nil, instant(max(w.clock, v.EffectiveFrom.UnixMilli()+1))
 			if w.punctual {

@@ -48,6 +48,7 @@ func (w *world) settle() {
 		w.owner = nil
 	}
 	w.clock += 5000
+	w.restPlainly()
 	w.takeOver()
 	o := w.owner
 	o.skew = 0
@@ -88,8 +89,9 @@ func (w *world) settle() {
 		for len(w.live) > 0 {
 			w.finish(w.live[0])
 		}
-		w.feed(o, len(w.events))
+		w.feed(o, int(w.evt.last()))
 		w.endOrphans(o) // whose events are gone
+		w.feed(o, int(w.evt.last()))
 		w.look(o)
 		commit()
 		w.clock += w.scale.rates[len(w.scale.rates)-1].Milliseconds() + w.scale.unit.Milliseconds()*31
@@ -147,7 +149,7 @@ func (w *world) endAll(o *owner, commit func()) {
 			w.finishAs(w.live[0], job.StatusSucceeded)
 		}
 		w.kills = nil
-		w.feed(o, len(w.events))
+		w.feed(o, int(w.evt.last()))
 		w.endOrphans(o)
 		w.look(o)
 		for _, p := range o.m.Pauses() {

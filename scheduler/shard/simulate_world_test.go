@@ -42,8 +42,10 @@ type world struct {
 
 	trig    *stream
 	records []*bus.Record // that were stored
-	events  []storedEvent
-	changes []any // *job.Version, *job.CalendarVersion, job.Hold: in the order they were saved
+	evt     *eventStream
+	read    *eventStream // of which the cursor says how far its events have had their effect
+	past    []*simRun    // attempts that have ended, the newest last; not all
+	changes []any        // *job.Version, *job.CalendarVersion, job.Hold: in the order they were saved
 	names   []job.Name
 	newest  map[job.Name]*job.Version
 	planner *job.Planner
@@ -63,6 +65,7 @@ type world struct {
 	items    map[job.Name]*simItem // the newest item of each fixed-delay job
 	asked    map[job.RunID]bool    // true: acknowledged
 	asking   []simRequest          // all that was asked for
+	furthest int64                 // what the clock of an owner showed who has stored something, at most
 	hastened map[fireOf]*early
 	fires    int
 	story    []string
@@ -72,24 +75,21 @@ type world struct {
 	kills   []Kill              // asked for, and not done yet
 	over    map[job.RunID]int64 // when runs ended of which a record says so
 
+	newer   bool                // some servers save versions that others cannot read
+	kept    map[job.Name][]kept // versions that the bucket has
+	dropped map[uint64]bool     // revisions that it had
+	broken  map[job.Name]bool   // it has dropped a version that was no fixed delay, or a deletion
+	blind   map[job.RunID]bool  // judged by an owner who could not read the newest version of their job
+	nats    limits
+
+	histories map[job.RunID]*simHistory
+	forgotEnd map[job.RunID]bool // EVT has lost something about these runs
+
 	backfills *simBackfills
 
 	inPieces map[job.RunID]*simPieces
 	online   map[string][]*fleet.Instance // by group
 	governed map[string]bool              // groups
-}
-
-type storedEvent struct {
-	event *bus.Event
-	at    int64
-	gone  bool // before any owner had read it
-}
-
-type simRun struct {
-	trigger  *bus.Trigger // of its newest attempt
-	finished uint64       // sequence of the attempt's first finished event
-	at       int64        // when that was stored
-	status   job.Status   // what it says
 }
 
 type simItem struct {
@@ -114,10 +114,15 @@ type delivery struct {
 type owner struct {
 	m     *Machine
 	heard int // changes heard
+	reads int // formats of versions up to this one
+	evt   *eventStream
+	began uint64 // sequence of evt after which it has read
 	fed   uint64
-	known *knowledge
-	skew  int64
-	batch *delivery // its outcome is not known
+	// carried is what it has read of an EVT that is no more, and that has had no effect yet.
+	carried []carriedEvent
+	known   *knowledge
+	skew    int64
+	batch   *delivery // its outcome is not known
 }
 
 // newWorld returns a world in which chance decides by choices.
@@ -133,6 +138,8 @@ func newWorld(choices rand.Source) *world {
 	t, _ := time.Parse(time.RFC3339, starts[rng.IntN(len(starts))])
 	w.clock = t.UnixMilli()
 	w.start = w.clock
+	w.evt = &eventStream{made: instant(w.clock)}
+	w.read = w.evt
 	w.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(w.clock), JobsSeq: new(uint64)})
 	jobs := 1 + rng.IntN(6)
 	if w.chains = rng.IntN(4) == 0; w.chains {
@@ -148,6 +155,9 @@ func newWorld(choices rand.Source) *world {
 	w.backfills = newSimBackfills()
 	w.online = map[string][]*fleet.Instance{}
 	w.governed = map[string]bool{}
+	w.newer = w.chance(30)
+	w.kept, w.dropped, w.broken, w.blind = map[job.Name][]kept{}, map[uint64]bool{}, map[job.Name]bool{}, map[job.RunID]bool{}
+	w.histories, w.forgotEnd = map[job.RunID]*simHistory{}, map[job.RunID]bool{}
 	return w
 }
 
@@ -161,7 +171,7 @@ func (w *world) chance(percent int) bool { return w.rng.IntN(100) < percent }
 func (w *world) knowAll() *knowledge {
 	k := &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}}
 	for i, c := range w.changes {
-		k.add(c, revision(i))
+		k.add(c, revision(i), newerFormat)
 	}
 	return k
 }
@@ -169,10 +179,12 @@ func (w *world) knowAll() *knowledge {
 // revision is that of change i, if it is a version of a job.
 func revision(i int) uint64 { return uint64(i + 1) }
 
-func (k *knowledge) add(change any, rev uint64) {
+// add takes in a change, as one hears of it who reads versions of formats up to one.
+func (k *knowledge) add(change any, rev uint64, reads int) {
 	switch c := change.(type) {
 	case *job.Version:
-		k.jobs[c.Job.Job] = append(k.jobs[c.Job.Job], heardVersion{Version: c, rev: rev})
+		name := c.Job.Job
+		k.jobs[name] = append(k.jobs[name], k.asRead(c, rev, reads))
 	case *job.CalendarVersion:
 		k.calendars[c.Calendar.Calendar] = append(k.calendars[c.Calendar.Calendar], c)
 	case job.Hold:
@@ -192,11 +204,14 @@ func (o *owner) hear(w *world) {
 	}
 	c, rev := w.changes[o.heard], revision(o.heard)
 	o.heard++
-	o.known.add(c, rev)
+	if w.dropped[rev] {
+		return // the bucket has it no more
+	}
+	o.known.add(c, rev, o.reads)
 	var err error
 	switch c := c.(type) {
 	case *job.Version:
-		err = o.m.PutVersion(c, rev)
+		err = w.put(o, c, rev)
 	case *job.CalendarVersion:
 		err = o.m.PutCalendar(c)
 	case job.Hold:
@@ -210,8 +225,8 @@ func (o *owner) hear(w *world) {
 	if o.heard > 1 && w.chance(10) { // some of it again
 		switch again := w.changes[o.heard-2].(type) {
 		case *job.Version:
-			if len(o.known.jobs[again.Job.Job]) > 0 {
-				err = o.m.PutVersion(again, rev-1)
+			if len(o.known.jobs[again.Job.Job]) > 0 && !w.dropped[rev-1] {
+				err = w.put(o, again, rev-1)
 			}
 		case *job.CalendarVersion:
 			err = o.m.PutCalendar(again)
@@ -226,12 +241,15 @@ func (o *owner) hear(w *world) {
 
 // takeOver makes a new owner as a node does: position, claim, jobs, items.
 func (w *world) takeOver() {
+	if w.clock < w.nats.parked {
+		return
+	}
 	if w.owner != nil {
 		w.crash()
 	}
 	w.epoch++
 	o := &owner{known: &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}}}
-	o.skew = w.skew()
+	o.skew, o.reads = w.skew(), w.someReader()
 	for {
 		data, err := json.Marshal(w.trig.cursor)
 		if err != nil {
@@ -260,7 +278,7 @@ func (w *world) takeOver() {
 		o.m.Committed(w.trig.cursorSeq)
 		break
 	}
-	last := uint64(len(w.events))
+	w.beginEvents(o)
 	for ; o.heard < len(w.changes); o.heard++ {
 		// What is forgotten cannot be loaded.
 		if v, ok := w.changes[o.heard].(*job.Version); !ok || !slices.Contains(w.changes[o.heard:], any(forgotten(v.Job.Job))) {
@@ -279,7 +297,7 @@ func (w *world) takeOver() {
 		o.m.PutGroup(group, w.governed[group])
 	}
 	if !o.m.NeedsEvents() {
-		o.m.SkipEvents(last)
+		o.m.SkipEvents(o.evt.last())
 	}
 	o.fed = o.m.EventSeq()
 	w.owner = o
@@ -314,10 +332,12 @@ func (w *world) step(o *owner) {
 			room = 2 + w.rng.IntN(6)
 		}
 	}
+	room = min(room, w.nats.room())
 	now := w.clock + o.skew
 	known := o.known.snapshot()
 	b := o.m.Step(now, room)
 	if b == nil {
+		w.stuck(o, now, room)
 		return
 	}
 	if len(b.Messages) > max(room, overhead) {
@@ -326,6 +346,7 @@ func (w *world) step(o *owner) {
 	d := delivery{owner: o, batch: b, now: now, known: known}
 	w.say("epoch %d steps at %s: %d messages", o.m.cfg.Epoch, instant(now).Format("05.000"), len(b.Messages))
 	switch p := w.rng.IntN(100); {
+	case w.refuse(o, b):
 	case p < 70:
 		if w.deliver(d) {
 			o.m.Committed(w.trig.cursorSeq)
@@ -386,6 +407,9 @@ func (w *world) lose(o *owner) {
 
 // deliver lets a batch arrive at the stream. It reports whether it was stored.
 func (w *world) deliver(d delivery) bool {
+	if w.chance(20) {
+		w.trig.last += w.rng.Uint64N(1000) // other shards' batches, in the same one or before
+	}
 	b := w.trig.publish(d.batch.Messages)
 	if b == nil {
 		return false
@@ -399,6 +423,9 @@ func (w *world) deliver(d delivery) bool {
 		}
 	}
 	w.check(b, d)
+	if d.evt != nil {
+		w.read = d.evt
+	}
 	return true
 }
 
@@ -407,67 +434,6 @@ func (w *world) zombieSteps() {
 		return
 	}
 	w.step(w.zombies[w.rng.IntN(len(w.zombies))])
-}
-
-// finish ends a run, maybe twice.
-func (w *world) finish(r *simRun) {
-	status := job.StatusSucceeded
-	if w.chance(40) {
-		status = []job.Status{job.StatusFailed, job.StatusTimedOut, job.StatusLost, job.StatusCancelled}[w.rng.IntN(4)]
-	}
-	w.finishAs(r, status)
-}
-
-func (w *world) finishAs(r *simRun, status job.Status) {
-	e := bus.EventOf(r.trigger, bus.EventFinished, instant(w.clock))
-	e.Status = status
-	e.Retry = r.trigger.Retry.Again(e.Attempt, status, nil)
-	if r.trigger.Split && status == job.StatusSucceeded {
-		e.Result, e.Retry = w.list(), true
-	}
-	w.say("attempt %d of run %s of %s, piece %d of %d, is %s", e.Attempt, e.RunID, e.Job, e.Index, e.Total, status)
-	w.events = append(w.events, storedEvent{event: e, at: w.clock})
-	if r.finished == 0 {
-		r.finished, r.at, r.status = uint64(len(w.events)), w.clock, status
-		w.dead(r)
-	}
-}
-
-// dead takes a run from those alive. The first costs nothing: a history may have 100,000, which end in turn.
-func (w *world) dead(r *simRun) {
-	switch i := slices.Index(w.live, r); {
-	case i == 0:
-		w.live = w.live[1:]
-	case i > 0:
-		w.live = slices.Delete(w.live, i, i+1)
-	}
-}
-
-// feed brings an owner n further events, some of them again.
-func (w *world) feed(o *owner, n int) {
-	last := uint64(len(w.events))
-	if !o.m.NeedsEvents() {
-		if w.chance(50) {
-			o.m.SkipEvents(last)
-			o.fed = last
-		}
-		return
-	}
-	for ; n > 0 && o.fed < last; n-- {
-		o.fed++
-		e := w.events[o.fed-1]
-		if e.gone {
-			continue
-		}
-		o.m.Event(e.event, o.fed, e.at)
-		if w.chance(10) && o.fed > 1 {
-			again := 1 + w.rng.Uint64N(o.fed)
-			if w.events[again-1].gone {
-				continue
-			}
-			o.m.Event(w.events[again-1].event, again, w.events[again-1].at)
-		}
-	}
 }
 
 // tidy deletes released items, maybe not all, and maybe without saying so.
