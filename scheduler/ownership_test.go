@@ -14,6 +14,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/scheduler"
 	"carillon/scheduler/shard"
 )
 
@@ -220,6 +221,34 @@ func TestABatchWhoseAnswerIsLostIsStoredOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestABatchIsTakenForStoredOnlyIfThisNodeHasStoredIt(t *testing.T) {
+	runAt(t, start, 1, func(w *world) {
+		s, err := scheduler.New(w.conn, scheduler.Config{Node: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Both commits have one name, as after the leases were lost, and their epochs with them.
+		batchOf := func(node string) (*shard.Machine, *shard.Batch) {
+			m := shard.New(shard.Config{Tokens: w.conn.Tokens(), Epoch: 1, Node: node, Planner: &job.Planner{}}, &bus.Cursor{Done: start, JobsSeq: new(uint64)}, 0)
+			return m, m.Claim(start.UnixMilli())
+		}
+		ours, batch := batchOf("a")
+		if again, lost, err := s.Resolve(w.t.Context(), ours, batch); !again || lost || err != nil {
+			t.Errorf("a batch that is not stored: to be sent again %t, lost %t, %v", again, lost, err)
+		}
+		_, foreign := batchOf("b")
+		if foreign.Commit != batch.Commit {
+			t.Fatalf("commits %s and %s", foreign.Commit, batch.Commit)
+		}
+		if _, err := w.conn.PublishBatch(w.t.Context(), foreign.Messages); err != nil {
+			t.Fatal(err)
+		}
+		if again, lost, err := s.Resolve(w.t.Context(), ours, batch); again || !lost || err != nil {
+			t.Errorf("a batch in whose place another node has stored one: to be sent again %t, lost %t, %v", again, lost, err)
+		}
+	})
 }
 
 func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {

@@ -67,12 +67,15 @@ type model struct {
 	stored     bool // an end of the attempt
 	lost       bool
 	claim      int8 // who has claimed it, -1: nobody
+	claimEnded bool // the claim says that the end is stored, which may not be found any more
+	back       bool // the last delivery was handed back unbegun, and dispatchers know that
 	begins     uint8
 	nodes      [instances]node
 
 	judge struct {
 		step  step
 		claim int8
+		ended bool // the claim says so
 		said  [instances]said
 		end   bool
 	}
@@ -88,6 +91,7 @@ const (
 	begunAfterItsEnd
 	begunTwice
 	lostThoughHeld
+	lostThoughEnded
 )
 
 func (m *model) reaches(i int) bool { return m.nats && m.nodes[i].alive && !m.nodes[i].cut }
@@ -134,6 +138,16 @@ func (m *model) lose() {
 	}
 }
 
+// deliver has a dispatcher get the trigger once more, if it has nothing else to do.
+func (m *model) deliver() {
+	if m.judge.step == resting {
+		if m.judge.step = readClaim; m.back {
+			m.judge.step = offer // there is nothing to judge
+		}
+	}
+	m.back = false // of the delivery before
+}
+
 // next calls yield with each state that may follow.
 func (m model) next(yield func(what string, m model)) {
 	do := func(what string, may bool, change func(m *model)) {
@@ -154,6 +168,8 @@ func (m model) next(yield func(what string, m model)) {
 	// A new leader of the consumer may not know of a delivery. Then an attempt that may be done
 	// twice can be: see guarantees.md.
 	do("the delivery is forgotten", m.nats && m.trigger && m.atMostOnce && m.delivered, func(m *model) { m.delivered = false })
+	do("a dispatcher gets the trigger", m.nats && m.trigger && !m.delivered && m.judge.step == resting, func(m *model) { m.delivered, m.judge.step = true, offer })
+	do("a dispatcher gets it again", m.nats && m.trigger && m.delivered, func(m *model) { m.deliver() })
 	do("somebody takes the trigger off the stream", m.nats && m.trigger && m.delivered, func(m *model) { m.trigger = false })
 	for i := range instances {
 		m.instance(i, do)
@@ -187,8 +203,8 @@ func (m *model) instance(i int, do func(string, bool, func(*model))) {
 	do(name("pulls it again"), up && m.trigger && m.delivered && !m.has(i), func(m *model) {
 		if m.nodes[i].phase == reported {
 			m.trigger = false // acknowledged
-		} else if m.judge.step == resting {
-			m.judge.step = readClaim // handed over
+		} else {
+			m.deliver() // handed over
 		}
 	})
 	do(name("claims"), up && n.phase == claiming && m.claim < 0, func(m *model) {
@@ -200,6 +216,7 @@ func (m *model) instance(i int, do func(string, bool, func(*model))) {
 	do(name("finds it claimed"), up && n.phase == claiming && m.claim >= 0 && !n.claimIsMine, func(m *model) { m.nodes[i].phase = idle })
 	do(name("ends it"), n.alive && n.phase == running, func(m *model) { m.nodes[i].phase = ended })
 	do(name("stores the end"), up && n.phase == ended, func(m *model) { m.stored, m.nodes[i].phase = true, reported })
+	do(name("lets its claim go"), up && n.phase == reported && m.claim == int8(i) && !m.claimEnded, func(m *model) { m.claimEnded = true })
 	do(name("acknowledges"), up && n.phase == reported && m.trigger, func(m *model) { m.trigger = false })
 }
 
@@ -209,7 +226,7 @@ func (m *model) judges(do func(string, bool, func(*model))) {
 		return
 	}
 	j := &m.judge
-	do("the judge reads the claim", j.step == readClaim, func(m *model) { m.judge.claim, m.judge.step = m.claim, askAll })
+	do("the judge reads the claim", j.step == readClaim, func(m *model) { m.judge.claim, m.judge.ended, m.judge.step = m.claim, m.claimEnded, askAll })
 	for i := range instances {
 		do(fmt.Sprintf("the judge asks %c", 'a'+i), j.step == askAll && j.said[i] == notAsked, func(m *model) {
 			m.judge.said[i] = m.answer(i)
@@ -218,7 +235,7 @@ func (m *model) judges(do func(string, bool, func(*model))) {
 			}
 		})
 	}
-	do("the judge looks for the end", j.step == readEnd, func(m *model) { m.judge.end, m.judge.step = m.stored, decide })
+	do("the judge looks for the end", j.step == readEnd, func(m *model) { m.judge.end, m.judge.step = m.stored && !m.judge.ended, decide })
 	do("the judge decides", j.step == decide, func(m *model) { m.decide() })
 	for i := range instances {
 		do(fmt.Sprintf("%c is offered it", 'a'+i), j.step == offer && m.reaches(i), func(m *model) {
@@ -228,7 +245,11 @@ func (m *model) judges(do func(string, bool, func(*model))) {
 			}
 		})
 	}
-	do("nobody is offered it", j.step == offer, func(m *model) { m.rest() })
+	do("nobody is offered it", j.step == offer, func(m *model) {
+		m.rest()
+		m.back = true
+	})
+	do("nobody is offered it, and dispatchers do not hear that", j.step == offer, func(m *model) { m.rest() })
 }
 
 // answer is what an instance says when it is asked.
@@ -247,7 +268,7 @@ func (m *model) answer(i int) said {
 }
 
 func (m *model) rest() {
-	m.judge.step, m.judge.claim, m.judge.said, m.judge.end = resting, 0, [instances]said{}, false
+	m.judge.step, m.judge.claim, m.judge.ended, m.judge.said, m.judge.end = resting, 0, false, [instances]said{}, false
 }
 
 func (m *model) decide() {
@@ -264,11 +285,13 @@ func (m *model) decide() {
 		}
 	}
 	switch {
-	case j.end:
+	case j.end, j.ended:
 		m.trigger = false
 	case j.said[0] == silent || j.said[1] == silent:
 	case m.atMostOnce && j.claim >= 0:
-		m.lose()
+		if m.lose(); j.ended {
+			m.broken = lostThoughEnded
+		}
 	default:
 		m.judge.step = offer
 	}
@@ -290,6 +313,7 @@ func TestAtLengthNoOrderOfEventsBreaksAnAttempt(t *testing.T) {
 		begunAfterItsEnd: "an attempt is begun whose end an instance has stored that was never gone",
 		begunTwice:       "an attempt that must not be done twice is begun twice",
 		lostThoughHeld:   "an attempt is lost that an instance has which was never gone",
+		lostThoughEnded:  "an attempt is lost whose claim has told the judge that its end is stored",
 	}
 	for _, atMostOnce := range []bool{false, true} {
 		first := model{atMostOnce: atMostOnce, nats: true, trigger: true, claim: -1}
