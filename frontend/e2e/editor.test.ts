@@ -130,7 +130,7 @@ it("of two people who edit a job, the second sees what both did, and merges it",
 it("a job is edited as YAML, whose comments stay, and whose wrong lines are said", async () => {
   await program.job("default/written", "echo one", { schedule: { cron: "0 2 * * *" } });
   const { page, faults, close } = await open("/jobs/default/written/edit");
-  const yaml = page.locator(".cm-content").first();
+  const yaml = page.getByRole("textbox", { name: "YAML" }); // not the form's, which is there until the text is
   const write = async (text: string) => {
     await yaml.click();
     await page.keyboard.press("Control+a");

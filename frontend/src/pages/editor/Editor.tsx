@@ -79,10 +79,12 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
   const [tried, setTried] = useState(false);
   const [outdated, setOutdated] = useState(false);
   const judged = useRef<Job>(undefined);
+  // The text now, for what is read of it meanwhile.
   const latest = useRef(text);
-  useEffect(() => {
-    latest.current = text;
-  });
+  const show = (next: string) => {
+    latest.current = next;
+    setText(next);
+  };
   // What was typed as YAML is read a moment later; who asks for a review meanwhile waits for it.
   const reading = useRef(Promise.resolve());
   const [asked, setAsked] = useState<"fields" | "yaml">();
@@ -116,7 +118,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
     if (left.length === 0) setTried(false);
   };
   const toMode = async (next: "form" | "yaml") => {
-    if (next === "yaml") setText(await rewriteYaml(text, doc));
+    if (next === "yaml") show(await rewriteYaml(text, doc));
     else if (problem) return; // what cannot be read cannot be shown as a form
     setMode(next);
   };
@@ -134,8 +136,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
     }
   };
   const changeText = (next: string) => {
-    latest.current = next;
-    setText(next);
+    show(next);
     reading.current = read(next);
   };
   /** Reviews what is in the form, or in the text once that has been read. */
@@ -158,7 +159,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
     setDoc(next);
     setProblem(undefined);
     setErrors(new Map());
-    if (mode === "yaml") void rewriteYaml(text, next).then(setText);
+    if (mode === "yaml") void rewriteYaml(text, next).then(show);
   };
   const done = (job: string, next: number) => {
     saved.current = true;
