@@ -42,7 +42,7 @@ func (s *sender) sendMail(ctx context.Context, c *alerting.Channel, secrets map[
 	switch e.TLS {
 	case alerting.TLSNone:
 		policy = gomail.NoTLS
-	case alerting.TLSImplicit: // dialMail speaks TLS from the first byte, of which only PLAIN takes note
+	case alerting.TLSImplicit: // dialMail speaks TLS from the first byte; only PLAIN takes note of it
 		policy, auth = gomail.NoTLS, gomail.SMTPAuthPlain
 	}
 	options := []gomail.Option{

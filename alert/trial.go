@@ -29,7 +29,7 @@ func Try(r alerting.Rule, runs []Ran, labels func(job.Name) job.Labels) ([]*aler
 		return nil, err
 	}
 	if !r.When.OfRuns() {
-		return nil, job.Invalid("when", "is about something other than runs, of which the history does not tell")
+		return nil, job.Invalid("when", "must be about runs: a trial reads their history, which has nothing else")
 	}
 	var steps []step
 	for i := range runs {

@@ -560,7 +560,7 @@ type DeadLetterContent struct {
 	// At When it was refused
 	At time.Time `json:"at"`
 
-	// Message What kind of message it says to be, and of which version
+	// Message The kind and the version of the message, as its header gives them
 	Message string `json:"message,omitempty"`
 
 	// Reason Why it was refused
@@ -574,7 +574,7 @@ type DeadLetterContent struct {
 	Stream  string `json:"stream"`
 	Subject string `json:"subject"`
 
-	// Text The data, of which bytes that are no UTF-8 are replaced
+	// Text The data. Bytes that are not UTF-8 are replaced
 	Text string `json:"text"`
 
 	// Whole Whether the letter has all of the data
@@ -858,7 +858,7 @@ type HoldRequest struct {
 	Until time.Time `json:"until,omitempty"`
 }
 
-// HostLoad How busy an instance's machine is, whoever uses it
+// HostLoad How busy an instance's machine is, with all its programs
 type HostLoad = fleet.HostLoad
 
 // Incident What a rule has found, from when it began until it is over.
@@ -960,7 +960,7 @@ type JobBulk struct {
 	// RemoveTags Of edit: tags that none is to have
 	RemoveTags []string `json:"remove_tags,omitempty"`
 
-	// RunID Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one
+	// RunID Of run: a UUIDv7 chosen by the caller. The ids of the runs follow from it. A request that repeats it within five minutes makes no second runs. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 
 	// Until Of pause: when each resumes by itself. Defaults to never
@@ -1659,7 +1659,7 @@ type RunRequest struct {
 	// Params Any JSON value in the place of the job's
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// RunID A UUIDv7 chosen by the caller, of which the run's id is made; asking again with it makes no second run within five minutes. Defaults to a new one
+	// RunID A UUIDv7 chosen by the caller. The run's id follows from it. A request that repeats it within five minutes makes no second run. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 }
 
@@ -1854,7 +1854,7 @@ type Token struct {
 	// Name What it is for
 	Name string `json:"name"`
 
-	// Rests It does not work for now: its user signs in at the OIDC provider, and has not for too long. It works again once they do
+	// Rests It does not work, because its user has not signed in at the OIDC provider for too long. It works again after their next sign-in
 	Rests bool   `json:"rests,omitempty"`
 	User  string `json:"user"`
 }
@@ -2302,7 +2302,7 @@ type ListJobsParams struct {
 	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
 	Last []Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where Only jobs of which this holds: FIELD:VALUE, or -FIELD:VALUE of which it does not. Of several values of a field one is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
+	// Where Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
 	Where []string `form:"where,omitempty" json:"where,omitempty"`
 
 	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last

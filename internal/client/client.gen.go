@@ -630,7 +630,7 @@ type ListJobsParams struct {
 	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
 	Last *[]Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where Only jobs of which this holds: FIELD:VALUE, or -FIELD:VALUE of which it does not. Of several values of a field one is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
+	// Where Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
 	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
 
 	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last

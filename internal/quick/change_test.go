@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,6 +41,18 @@ func TestThoseThatImportAChangeComeInTheOrderOfTheirDistance(t *testing.T) {
 func TestAPageOrATestIsNotFeltByThoseThatImportItsPackage(t *testing.T) {
 	got := toTest(packages, []string{"/m/README.md", "/m/job/a_test.go", "/m/web/a.go", "/m/web/testdata/a.json", "/m/look/a.css"})
 	if diff := cmp.Diff([]string{"m", "m/job", "m/look", "m/web", "m/page", "m/run"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPackageThatFailsBeforeTheTimeIsOverHasFailed(t *testing.T) {
+	read := 0
+	over := func() bool { read++; return read > 2 }
+	done, failed := results(strings.NewReader("ok  \tm/job\t1s\n--- FAIL: TestX\nFAIL\tm/bus\t1s\nFAIL\tm/web\t1s\n"), over)
+	if diff := cmp.Diff(map[string]bool{"m/job": true, "m/bus": true}, done); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]bool{"m/bus": true}, failed); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -104,18 +105,12 @@ func console(ctx context.Context, files []string) error {
 
 // test returns which of the packages have not been tested when ctx ends.
 func test(ctx context.Context, packages []string) (left []string, err error) {
-	done := map[string]bool{}
+	var done, failed map[string]bool
 	output, input := io.Pipe()
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		for lines := bufio.NewScanner(output); lines.Scan(); {
-			_, _ = fmt.Fprintln(os.Stdout, lines.Text())
-			if name := tested(lines.Text()); name != "" {
-				done[name] = true
-			}
-		}
-		_, _ = io.Copy(io.Discard, output) // after a line that is too long
+		done, failed = results(io.TeeReader(output, os.Stdout), func() bool { return ctx.Err() != nil })
 	}()
 	err = run(ctx, input, append([]string{"go", "test", "-short", "-skip", "^Test(Chaos|AtLength)"}, packages...)...)
 	_ = input.Close() // of a pipe; it cannot fail
@@ -126,9 +121,32 @@ func test(ctx context.Context, packages []string) (left []string, err error) {
 		}
 	}
 	if ctx.Err() == nil {
-		left = nil
+		return nil, err
+	}
+	if len(failed) > 0 { // before the time was over, which is no error by itself
+		err = fmt.Errorf("go test: %s failed", strings.Join(slices.Sorted(maps.Keys(failed)), " "))
 	}
 	return left, err
+}
+
+// results reads what go test prints, and returns which packages ended and which of them
+// failed. What it prints once the time is over does not count: its tests are stopped then,
+// and say that they failed.
+func results(output io.Reader, over func() bool) (done, failed map[string]bool) {
+	done, failed = map[string]bool{}, map[string]bool{}
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		name := tested(lines.Text())
+		if name == "" || over() {
+			continue
+		}
+		done[name] = true
+		if strings.HasPrefix(lines.Text(), "FAIL") {
+			failed[name] = true
+		}
+	}
+	_, _ = io.Copy(io.Discard, output) // after a line that is too long
+	return done, failed
 }
 
 // tested returns the package of whose end a line of go test tells; "" for other lines. One

@@ -2679,7 +2679,7 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             expired: boolean;
-            /** @description It does not work for now: its user signs in at the OIDC provider, and has not for too long. It works again once they do */
+            /** @description It does not work, because its user has not signed in at the OIDC provider for too long. It works again after their next sign-in */
             rests?: boolean;
         };
         TokenList: {
@@ -3093,7 +3093,7 @@ export interface components {
              * @description Of pause: when each resumes by itself. Defaults to never
              */
             until?: string;
-            /** @description Of run: a UUIDv7 chosen by the caller, of which the ids of the runs are made; asking again with it makes no second runs within five minutes. Defaults to a new one */
+            /** @description Of run: a UUIDv7 chosen by the caller. The ids of the runs follow from it. A request that repeats it within five minutes makes no second runs. Defaults to a new one */
             run_id?: string;
             /** @description Only say what would become of each */
             dry_run?: boolean;
@@ -3261,7 +3261,7 @@ export interface components {
              * @enum {string}
              */
             cause?: "manual" | "api";
-            /** @description A UUIDv7 chosen by the caller, of which the run's id is made; asking again with it makes no second run within five minutes. Defaults to a new one */
+            /** @description A UUIDv7 chosen by the caller. The run's id follows from it. A request that repeats it within five minutes makes no second run. Defaults to a new one */
             run_id?: string;
         };
         RunAccepted: {
@@ -3659,7 +3659,7 @@ export interface components {
             /** @description From which it came */
             stream: string;
             subject: string;
-            /** @description What kind of message it says to be, and of which version */
+            /** @description The kind and the version of the message, as its header gives them */
             message?: string;
             /** @description Why it was refused */
             reason: string;
@@ -3679,7 +3679,7 @@ export interface components {
             /** @description From which it came */
             stream: string;
             subject: string;
-            /** @description What kind of message it says to be, and of which version */
+            /** @description The kind and the version of the message, as its header gives them */
             message?: string;
             /** @description Why it was refused */
             reason: string;
@@ -3687,7 +3687,7 @@ export interface components {
             size: number;
             /** @description Whether the letter has all of the data */
             whole: boolean;
-            /** @description The data, of which bytes that are no UTF-8 are replaced */
+            /** @description The data. Bytes that are not UTF-8 are replaced */
             text: string;
         };
         DeadLetterPage: {
@@ -4856,7 +4856,7 @@ export interface components {
              */
             at: string;
         };
-        /** @description How busy an instance's machine is, whoever uses it */
+        /** @description How busy an instance's machine is, with all its programs */
         HostLoad: {
             cpus?: number;
             /** @description Average number of processes that want a CPU, over a minute */
@@ -5973,7 +5973,7 @@ export interface operations {
                 paused?: boolean;
                 /** @description Only jobs whose last run has one of these statuses; given more than once, any of them */
                 last?: components["schemas"]["Status"][];
-                /** @description Only jobs of which this holds: FIELD:VALUE, or -FIELD:VALUE of which it does not. Of several values of a field one is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h */
+                /** @description Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h */
                 where?: string[];
                 /** @description What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last */
                 sort?: string;
