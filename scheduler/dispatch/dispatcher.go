@@ -44,8 +44,8 @@ type Dispatcher struct {
 	presence presence
 	handing  atomic.Int32 // triggers that executors have handed over
 
-	// How many suspended instances this node has shown last, and when; used by look alone.
-	said   int
+	// Which suspensions this node has shown last, and when; used by look alone.
+	said   []string
 	saidAt time.Time
 	saying atomic.Bool
 	spun   chan struct{} // wakes Run when a group is to be served for what its executors pull

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -140,10 +141,11 @@ func (d *Dispatcher) saySuspensions(ctx context.Context, now time.Time) {
 	}
 	d.mu.Unlock()
 	d.metrics.suspended.Set(float64(len(all)))
-	if len(all) == d.said && (len(all) == 0 || now.Sub(d.saidAt) < saySuspended) || d.saying.Load() {
+	said := suspendedKeys(all)
+	if slices.Equal(said, d.said) && (len(all) == 0 || now.Sub(d.saidAt) < saySuspended) || d.saying.Load() {
 		return
 	}
-	d.said, d.saidAt = len(all), now
+	d.said, d.saidAt = said, now
 	d.saying.Store(true)
 	d.serving.Go(func() {
 		defer d.saying.Store(false)
@@ -153,4 +155,13 @@ func (d *Dispatcher) saySuspensions(ctx context.Context, now time.Time) {
 			d.log.WarnContext(ctx, "suspended instances not shown", "suspended", len(all), "error", err)
 		}
 	})
+}
+
+// suspendedKeys tells one set of suspensions from another.
+func suspendedKeys(all []bus.Suspension) (keys []string) {
+	for _, s := range all {
+		keys = append(keys, s.Group+"/"+s.Instance+" "+s.Until.Format(time.RFC3339))
+	}
+	slices.Sort(keys)
+	return keys
 }
