@@ -16,9 +16,21 @@ export function preferred(languages: readonly string[]): Lang {
   return "en";
 }
 
+// Each import stands by itself: of two in one expression, the bundler has a browser preload both.
+const languages = {
+  en: {
+    core: () => import("./en").then((m): Messages => m.en),
+    pages: () => import("./en/pages").then((m): PageMessages => m.pages),
+  },
+  zh: {
+    core: () => import("./zh").then((m) => m.zh),
+    pages: () => import("./zh/pages").then((m) => m.pages),
+  },
+};
+
 /** Loads the texts of a language that every page needs. */
-export async function loadMessages(lang: Lang): Promise<Messages> {
-  return lang === "zh" ? (await import("./zh")).zh : (await import("./en")).en;
+export function loadMessages(lang: Lang): Promise<Messages> {
+  return languages[lang].core();
 }
 
 const asked: Partial<Record<Lang, Promise<PageMessages>>> = {};
@@ -26,8 +38,8 @@ const loaded: Partial<Record<Lang, PageMessages>> = {};
 
 /** Loads the other texts of a language, once. What failed is asked for again. */
 export function loadPages(lang: Lang): Promise<PageMessages> {
-  asked[lang] ??= (lang === "zh" ? import("./zh/pages") : import("./en/pages")).then(
-    ({ pages }) => {
+  asked[lang] ??= languages[lang].pages().then(
+    (pages) => {
       loaded[lang] = pages;
       return pages;
     },
