@@ -16,7 +16,7 @@ const pieces = [
   },
   {
     name: "shared",
-    test: /\/src\/i18n\/|\/src\/lib\/(?!words|cron|schema|policies)|\/src\/components\/(?!code|CodeEditor|Menu|Filter|Dialog|FormDialog|Refusal|fields)/,
+    test: /\/src\/i18n\/index\.ts|\/src\/lib\/(?!words|cron|schema|policies)|\/src\/components\/(?!code|CodeEditor|Menu|Filter|Dialog|FormDialog|Refusal|fields)/,
     minShareCount: 5,
     priority: 3,
   },
@@ -62,6 +62,7 @@ export default defineConfig({
           name: "unit",
           include: ["src/**/*.test.{ts,tsx}"],
           environment: "happy-dom",
+          setupFiles: "src/test/setup.ts",
           testTimeout: patience,
           hookTimeout: patience,
           env: { TZ: "Asia/Shanghai" },

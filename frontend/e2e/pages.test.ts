@@ -1,6 +1,10 @@
 import type { AnyRoute } from "@tanstack/react-router";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { en } from "@/i18n/en";
+import { pages as enPages } from "@/i18n/en/pages";
+import { zh } from "@/i18n/zh";
+import { pages as zhPages } from "@/i18n/zh/pages";
 import { axe } from "./browser.ts";
 import { geometry } from "./geometry.ts";
 import { arrange, type Place } from "./scene.ts";
@@ -15,15 +19,20 @@ const { program, open } = stage(async (p) => {
 /** A phone, a tablet, a laptop, and a wide screen. */
 const widths = [320, 768, 1440, 2560];
 
+/** What shows that a script has the texts of the other language. */
+const foreign = { en: [zh.skip, zhPages.clock.title], zh: [en.skip, enPages.clock.title] };
+
 // The two share nothing but the program, which is why they may go at the same time.
 describe.concurrent("every page", () => {
   it.each([
     { theme: "light", lang: "en", read: 1440 },
     { theme: "dark", lang: "zh", read: 768 },
   ] as const)(
-    "is without a violation of WCAG 2.2 AA, an error, a request elsewhere or a text that cannot be read: $theme, $lang",
+    "is without a violation of WCAG 2.2 AA, an error, a request elsewhere, a text that cannot be read or one of another language: $theme, $lang",
     async ({ theme, lang, read }) => {
       const tab = await open("/", { theme, lang });
+      const scripts = new Set<string>();
+      tab.page.on("request", (r) => r.resourceType() === "script" && scripts.add(r.url()));
       const wrong: string[] = [];
       const [seen, linked] = [new Set<string>(), new Set<string>()];
       for (const { name, path, ready } of places) {
@@ -46,7 +55,12 @@ describe.concurrent("every page", () => {
       expect(tab.faults).toEqual([]);
       // A page that is new has to be among those that are looked at.
       for (const route of linked) if (!seen.has(route)) wrong.push(`${route} is not in scene.ts`);
+      for (const script of scripts) {
+        const text = await (await tab.page.request.get(script)).text();
+        for (const it of foreign[lang]) if (text.includes(it)) wrong.push(`${script} has ${it}`);
+      }
       expect(wrong).toEqual([]);
+      expect(scripts.size).toBeGreaterThan(10);
       await tab.close();
     },
   );

@@ -5,9 +5,11 @@ import { join } from "node:path";
 
 const dist = new URL("../dist/", import.meta.url).pathname;
 const kB = 1000;
-const form = (path, ending) => statSync(existsSync(`${path}${ending}`) ? `${path}${ending}` : path).size;
+// The size of the first form that there is: what packing makes no smaller is left out.
+const form = (path, ...endings) =>
+  statSync(endings.map((e) => path + e).find((p) => existsSync(p)) ?? path).size;
 const gzip = (path) => form(path, ".gz");
-const wire = (path) => form(path, ".br");
+const wire = (path) => form(path, ".br", ".gz");
 const sum = (paths, size) => paths.reduce((n, p) => n + size(p), 0);
 
 const manifest = JSON.parse(
@@ -26,7 +28,11 @@ function closure(chunk, seen = new Set()) {
 
 const entry = chunks.find((c) => c.isEntry);
 const overview = manifest["src/pages/overview/OverviewPage.tsx"];
-const first = [...closure(overview, closure(entry))];
+// Of the languages, the one that is larger.
+const language = ["en", "zh"]
+  .map((l) => manifest[`src/i18n/${l}/index.ts`])
+  .reduce((a, b) => (gzip(file(a)) > gzip(file(b)) ? a : b));
+const first = [...closure(language, closure(overview, closure(entry)))];
 const scripts = first.map(file).concat(join(dist, "theme.js"));
 const css = [...new Set(first.flatMap((c) => c.css ?? []))].map((f) => join(dist, f));
 const assets = readdirSync(join(dist, "assets")).map((f) => join(dist, "assets", f));

@@ -3,8 +3,8 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@ta
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { loadMessages, MessagesContext, tags } from "./i18n";
-import { en } from "./i18n/en";
+import { loadMessages, loadPages, MessagesContext, tags } from "./i18n";
+import type { Messages } from "./i18n/en";
 import { useLang } from "./lib/format";
 import { landingOf } from "./lib/landing";
 import { applyLook, getPrefs } from "./lib/prefs";
@@ -38,10 +38,12 @@ const router = makeRouter(client);
 
 function App() {
   const lang = useLang();
-  const [messages, setMessages] = useState(lang === "en" ? en : undefined);
+  const [messages, setMessages] = useState<Messages>();
+  const begun = messages !== undefined;
   useEffect(() => {
     let current = true;
-    void loadMessages(lang).then((m) => {
+    // Who changes the language goes on reading the one before until the other is there.
+    void Promise.all([loadMessages(lang), begun && loadPages(lang)]).then(([m]) => {
       if (!current) return;
       document.documentElement.lang = tags[lang];
       setMessages(m);
@@ -49,7 +51,11 @@ function App() {
     return () => {
       current = false;
     };
-  }, [lang]);
+  }, [lang, begun]);
+  // What the other pages say comes behind what the first one says.
+  useEffect(() => {
+    if (messages) void loadPages(messages.lang);
+  }, [messages]);
   useEffect(applyLook, []);
   if (!messages) return null;
   return (

@@ -1,5 +1,6 @@
 import { createContext, use, useMemo } from "react";
-import { en, type Messages } from "./en";
+import type { Messages } from "./en";
+import type { PageMessages } from "./en/pages";
 
 export type Lang = "en" | "zh";
 
@@ -15,23 +16,55 @@ export function preferred(languages: readonly string[]): Lang {
   return "en";
 }
 
-/** Loads the texts of a language. English is always there: it is what the others are checked against. */
-export async function loadMessages(lang: Lang): Promise<Messages> {
-  return lang === "zh" ? (await import("./zh")).zh : en;
+// Each import stands by itself: of two in one expression, the bundler has a browser preload both.
+const languages = {
+  en: {
+    core: () => import("./en").then((m): Messages => m.en),
+    pages: () => import("./en/pages").then((m): PageMessages => m.pages),
+  },
+  zh: {
+    core: () => import("./zh").then((m) => m.zh),
+    pages: () => import("./zh/pages").then((m) => m.pages),
+  },
+};
+
+/** Loads the texts of a language that every page needs. */
+export function loadMessages(lang: Lang): Promise<Messages> {
+  return languages[lang].core();
 }
 
-export const MessagesContext = createContext<Messages>(en);
+const asked: Partial<Record<Lang, Promise<PageMessages>>> = {};
+const loaded: Partial<Record<Lang, PageMessages>> = {};
 
-/** The texts of the language in use. */
+/** Loads the other texts of a language, once. What failed is asked for again. */
+export function loadPages(lang: Lang): Promise<PageMessages> {
+  asked[lang] ??= languages[lang].pages().then(
+    (pages) => {
+      loaded[lang] = pages;
+      return pages;
+    },
+    (failure) => {
+      delete asked[lang];
+      throw failure;
+    },
+  );
+  return asked[lang];
+}
+
+export const MessagesContext = createContext<Messages | undefined>(undefined);
+
+/** The texts of the language in use that every page needs. */
 export function useT(): Messages {
-  return use(MessagesContext);
+  const messages = use(MessagesContext);
+  if (!messages) throw new Error("there is no MessagesContext around this component");
+  return messages;
 }
 
-/**
- * The texts of the language in use, with those that only some pages need: a page brings
- * both languages of its own in its chunk, so that a first visit does not load them.
- */
-export function usePage<T extends object>(texts: Record<Lang, T>): Messages & T {
+export type AllMessages = Messages & PageMessages;
+
+/** All texts of the language in use. It suspends while they are loaded. */
+export function usePageT(): AllMessages {
   const t = useT();
-  return useMemo(() => ({ ...t, ...texts[t.lang] }), [t, texts]);
+  const more = loaded[t.lang] ?? use(loadPages(t.lang));
+  return useMemo(() => ({ ...t, ...more }), [t, more]);
 }

@@ -1,4 +1,4 @@
-import { type Lang, preferred, tags, useT } from "@/i18n";
+import { type AllMessages, type Lang, preferred, tags, usePageT, useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
 import { usePrefs } from "./prefs";
 
@@ -155,7 +155,17 @@ export interface Words {
   f: Format;
 }
 
+/** All texts, and formats. */
+export interface PageWords extends Words {
+  t: AllMessages;
+}
+
 /** Texts and formats together, as most components need both. */
 export function useWords(): Words {
   return { t: useT(), f: useFormat() };
+}
+
+/** The same with the texts of all pages. It suspends while they are loaded. */
+export function usePageWords(): PageWords {
+  return { t: usePageT(), f: useFormat() };
 }

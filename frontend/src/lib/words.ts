@@ -1,7 +1,6 @@
 import cronstrue from "cronstrue";
 import type { Schedule } from "@/api/schema.gen";
-import type { Lang } from "@/i18n";
-import type { Messages } from "@/i18n/en";
+import type { AllMessages } from "@/i18n";
 import { cronToSentence } from "./cron";
 import { formatDuration, parseDuration } from "./duration";
 
@@ -22,7 +21,7 @@ export function expressionOf(s: Schedule | undefined): string | undefined {
 const nice = (duration: string) => formatDuration(parseDuration(duration) ?? 0);
 
 /** Says a schedule in words. It is an aid to reading: the fires that the server gives are the truth. */
-export function scheduleInWords(s: Schedule | undefined, t: Messages, lang: Lang): string {
+export function scheduleInWords(s: Schedule | undefined, t: AllMessages): string {
   switch (kindOf(s)) {
     case "fixed_rate":
       return t.schedule.every(nice(s?.fixed_rate ?? ""));
@@ -33,12 +32,12 @@ export function scheduleInWords(s: Schedule | undefined, t: Messages, lang: Lang
     case "manual":
       return t.schedule.manual;
     case "cron":
-      return cronInWords(s?.cron ?? "", t, lang);
+      return cronInWords(s?.cron ?? "", t);
   }
 }
 
 /** Says an expression in words; its own text where no words are known for it. */
-export function cronInWords(expression: string, t: Messages, lang: Lang): string {
+export function cronInWords(expression: string, t: AllMessages): string {
   const every = /^@every\s+(\S+)$/.exec(expression.trim())?.[1];
   if (every) return t.schedule.every(nice(every));
   const sentence = cronToSentence(expression);
@@ -47,7 +46,7 @@ export function cronInWords(expression: string, t: Messages, lang: Lang): string
   if (fields.length < 5 || /H/.test(expression.replace(/THU|[A-Z]{3}/g, ""))) return expression;
   try {
     return cronstrue.toString(expression, {
-      locale: lang === "zh" ? "zh_CN" : "en",
+      locale: t.lang === "zh" ? "zh_CN" : "en",
       use24HourTimeFormat: true,
       dayOfWeekStartIndexZero: fields.length === 5,
     });

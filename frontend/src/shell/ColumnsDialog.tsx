@@ -1,12 +1,8 @@
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { Button, IconButton } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
-import { usePage } from "@/i18n";
-import { views as en } from "@/i18n/en/views";
-import { views as zh } from "@/i18n/zh/views";
+import { usePageT } from "@/i18n";
 import type { ColumnsButtonProps } from "./ColumnsButton";
-
-const texts = { en: { views: en }, zh: { views: zh } };
 
 /** Which columns are shown, in which order. The table behind it follows at once. */
 export default function ColumnsDialog<C extends string>({
@@ -14,7 +10,7 @@ export default function ColumnsDialog<C extends string>({
   labels,
   onClose,
 }: ColumnsButtonProps<C> & { onClose(): void }) {
-  const t = usePage(texts);
+  const t = usePageT();
   const toggle = (column: C) => {
     const without = shown.filter((c) => c !== column);
     if (without.length < shown.length) choose(without.length > 0 ? without : shown);

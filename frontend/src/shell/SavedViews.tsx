@@ -6,12 +6,8 @@ import { FormDialog } from "@/components/FormDialog";
 import { TextField } from "@/components/fields";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "@/components/Menu";
 import { toast } from "@/components/Toasts";
-import { usePage } from "@/i18n";
-import { views as en } from "@/i18n/en/views";
-import { views as zh } from "@/i18n/zh/views";
+import { usePageT } from "@/i18n";
 import { removeView, type SavedView, saveView, useViews, type ViewedPage } from "@/lib/views";
-
-const texts = { en: { views: en }, zh: { views: zh } };
 
 /** The views that whoever is signed in has of a page. */
 export function useMyViews(page: ViewedPage): SavedView[] {
@@ -31,7 +27,7 @@ interface SavedViewsProps {
 
 /** A menu of the sets of filters that one has saved, and of what can be done with those that are set. */
 export function SavedViews({ page, query, onOpen }: SavedViewsProps) {
-  const t = usePage(texts);
+  const t = usePageT();
   const user = useUser();
   const views = useViews(user, page);
   const [saving, setSaving] = useState(false);
@@ -86,7 +82,7 @@ interface SaveDialogProps {
 }
 
 function SaveDialog({ user, page, query, onClose }: SaveDialogProps) {
-  const t = usePage(texts);
+  const t = usePageT();
   const [name, setName] = useState("");
   const save = () => {
     saveView(user, page, { name: name.trim(), query });

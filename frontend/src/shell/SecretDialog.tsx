@@ -2,12 +2,8 @@ import { useState } from "react";
 import { putSecret, secretsKey } from "@/api/groups";
 import { FormDialog } from "@/components/FormDialog";
 import { Field, TextField } from "@/components/fields";
-import { usePage } from "@/i18n";
-import { secrets as en } from "@/i18n/en/secrets";
-import { secrets as zh } from "@/i18n/zh/secrets";
+import { usePageT } from "@/i18n";
 import { useSave } from "@/shell/useSave";
-
-const texts = { en: { secrets: en }, zh: { secrets: zh } };
 
 interface SecretDialogProps {
   group: string;
@@ -19,7 +15,7 @@ interface SecretDialogProps {
 
 /** Creates or replaces a secret of a group. Its value goes to the server and is never shown again. */
 export function SecretDialog({ group, secret, description: before = "", onClose }: SecretDialogProps) {
-  const t = usePage(texts);
+  const t = usePageT();
   const [name, setName] = useState(secret ?? "");
   const [value, setValue] = useState("");
   const [description, setDescription] = useState(before);

@@ -10,22 +10,18 @@ import { RowActions } from "@/components/RowActions";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
-import { usePage } from "@/i18n";
-import { secrets as en } from "@/i18n/en/secrets";
-import { secrets as zh } from "@/i18n/zh/secrets";
+import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useMay } from "./may";
 import { SecretDialog } from "./SecretDialog";
-
-const texts = { en: { secrets: en }, zh: { secrets: zh } };
 
 /** So many jobs are named beside a secret; of more there is the number. */
 const named = 3;
 
 /** The secrets of a group and the jobs that ask for them. Values are never here. */
 export function SecretsCard({ group }: { group: string }) {
-  const t = usePage(texts);
+  const t = usePageT();
   const s = t.secrets;
   const list = useQuery(secretsQuery(group));
   const mayChange = useMay()("secrets", group);
@@ -105,7 +101,7 @@ export function SecretsCard({ group }: { group: string }) {
 }
 
 function Users({ jobs }: { jobs: string[] }) {
-  const t = usePage(texts);
+  const t = usePageT();
   if (jobs.length === 0) return <span className="mut">{t.secrets.unused}</span>;
   return (
     <span className="row g2 wrap">

@@ -1,5 +1,7 @@
-import { act, type ReactNode } from "react";
+import { act, createElement, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
+import { MessagesContext } from "@/i18n";
+import { en } from "@/i18n/en";
 
 export interface Rendered {
   host: HTMLElement;
@@ -7,12 +9,13 @@ export interface Rendered {
   remove(): void;
 }
 
-/** Renders into the page, as happy-dom has it: without a layout. */
+/** Renders into the page, as happy-dom has it: without a layout, in English. */
 export function render(node: ReactNode): Rendered {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   const host = document.body.appendChild(document.createElement("div"));
   const root = createRoot(host);
-  const show = (next: ReactNode) => act(() => root.render(next));
+  const show = (next: ReactNode) =>
+    act(() => root.render(createElement(MessagesContext, { value: en }, next)));
   show(node);
   return {
     host,

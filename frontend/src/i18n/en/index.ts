@@ -1,5 +1,4 @@
 import type { Lang } from "..";
-import { cluster } from "./cluster";
 import { executors } from "./executors";
 import { fire, pause } from "./fires";
 import { job } from "./job";
@@ -8,7 +7,7 @@ import { overview } from "./overview";
 import { plan } from "./plan";
 import { run, runs } from "./runs";
 import { act, banner, done, error, health, nav, palette, shortcuts, signIn, top } from "./shell";
-import { cause, dayNames, monthNames, schedule, shortDays, state, status, time } from "./terms";
+import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";
 
 /** The texts of the console in English, which is also the type of every other language. */
 export const en = {
@@ -22,7 +21,6 @@ export const en = {
   monthNames,
   state,
   time,
-  schedule,
   nav,
   health,
   top,
@@ -42,7 +40,6 @@ export const en = {
   plan,
   fire,
   pause,
-  cluster,
 };
 
 export type Messages = typeof en;

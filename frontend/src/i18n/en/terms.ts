@@ -1,8 +1,6 @@
 import type { Cause, Status } from "@/api/schema.gen";
-import type { Sentence, Weekday } from "@/lib/cron";
-import { list } from "./words";
+import type { Weekday } from "@/lib/cron";
 
-const ordinals = ["", "first", "second", "third", "fourth", "fifth"];
 export const dayNames: Record<Weekday, string> = {
   MON: "Monday",
   TUE: "Tuesday",
@@ -26,48 +24,6 @@ export const monthNames = [
   "November",
   "December",
 ];
-const suffix = (n: number) => {
-  const tens = n % 100;
-  if (tens > 10 && tens < 14) return `${n}th`;
-  return `${n}${["th", "st", "nd", "rd"][n % 10] ?? "th"}`;
-};
-
-function weekOf(days: Weekday[]): string {
-  const all = days.join();
-  if (all === "MON,TUE,WED,THU,FRI") return "Weekdays";
-  if (all === "SAT,SUN") return "Weekends";
-  if (days.length === 7) return "Daily";
-  if (days.length === 1 && days[0]) return `${dayNames[days[0]]}s`;
-  const [first, last] = [days[0], days.at(-1)];
-  const all7 = Object.keys(dayNames).join();
-  if (days.length > 3 && first && last && all7.includes(all)) {
-    return `${dayNames[first].slice(0, 3)} to ${dayNames[last].slice(0, 3)}`;
-  }
-  return list(days.map((d) => dayNames[d].slice(0, 3)));
-}
-
-function sentence(s: Sentence): string {
-  switch (s.every) {
-    case "second":
-      return s.n === 1 ? "Every second" : `Every ${s.n} seconds`;
-    case "minute":
-      return s.n === 1 ? "Every minute" : `Every ${s.n} minutes`;
-    case "hour": {
-      const at = s.minute === 0 ? "" : ` at minute ${s.minute}`;
-      return (s.n === 1 ? "Every hour" : `Every ${s.n} hours`) + at;
-    }
-    case "day":
-      return `Daily at ${list(s.times)}`;
-    case "week":
-      return `${weekOf(s.days)} at ${list(s.times)}`;
-    case "month":
-      if (s.on.kind === "days") return `Monthly on the ${list(s.on.days.map(suffix))} at ${list(s.times)}`;
-      if (s.on.kind === "last") return `On the last day of the month at ${list(s.times)}`;
-      return `On the ${ordinals[s.on.nth]} ${dayNames[s.on.day]} of the month at ${list(s.times)}`;
-    case "year":
-      return `Every ${s.day} ${monthNames[s.month - 1]} at ${list(s.times)}`;
-  }
-}
 
 export const status: Record<Status, string> = {
   pending: "Pending",
@@ -119,12 +75,4 @@ export const time = {
   minutes: (n: number) => `${n} min`,
   hours: (n: number) => `${n} h`,
   days: (n: number) => `${n} d`,
-};
-
-export const schedule = {
-  every: (d: string) => `Every ${d}`,
-  after: (d: string) => `${d} after each end`,
-  once: "Once",
-  manual: "Manual",
-  sentence,
 };

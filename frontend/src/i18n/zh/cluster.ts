@@ -1,6 +1,6 @@
-import type { Messages } from "../en";
+import type { PageMessages } from "../en/pages";
 
-export const cluster: Messages["cluster"] = {
+export const cluster: PageMessages["cluster"] = {
   title: "集群",
   nodes: "调度节点",
   node: "节点",

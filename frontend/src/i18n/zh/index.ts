@@ -1,6 +1,4 @@
-import "cronstrue/locales/zh_CN"; // so that expressions beyond our own words are said in Chinese too
 import type { Messages } from "../en";
-import { cluster } from "./cluster";
 import { executors } from "./executors";
 import { fire, pause } from "./fires";
 import { job } from "./job";
@@ -9,7 +7,7 @@ import { overview } from "./overview";
 import { plan } from "./plan";
 import { run, runs } from "./runs";
 import { act, banner, done, error, health, nav, palette, shortcuts, signIn, top } from "./shell";
-import { cause, dayNames, monthNames, schedule, shortDays, state, status, time } from "./terms";
+import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";
 
 export const zh: Messages = {
   lang: "zh",
@@ -22,7 +20,6 @@ export const zh: Messages = {
   monthNames,
   state,
   time,
-  schedule,
   nav,
   health,
   top,
@@ -42,5 +39,4 @@ export const zh: Messages = {
   plan,
   fire,
   pause,
-  cluster,
 };

@@ -1,11 +1,11 @@
 import { Link, useParams } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { Skeleton } from "@/components/Panel";
+import { usePageT } from "@/i18n";
 import { alertTabs } from "@/router";
 import { Allowed } from "@/shell/Allowed";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
-import { useAlertT } from "./texts";
 
 const Incidents = lazy(() => import("./Incidents"));
 const Rules = lazy(() => import("./Rules"));
@@ -14,7 +14,7 @@ const Silences = lazy(() => import("./Silences"));
 
 /** What is worth a message, to whom, and what came of it. */
 export default function AlertsPage() {
-  const t = useAlertT();
+  const t = usePageT();
   const { tab = "open" } = useParams({ strict: false }) as { tab?: (typeof alertTabs)[number] };
   const isAdmin = useMay()("admin", "*");
   return (

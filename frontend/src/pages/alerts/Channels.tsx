@@ -17,12 +17,12 @@ import { Empty } from "@/components/Panel";
 import { RowActions } from "@/components/RowActions";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
 import { Deliveries } from "./Deliveries";
 import { QuietHours } from "./QuietHours";
-import { useAlertT } from "./texts";
 
 const kinds = ["webhook", "email", "slack", "teams", "dingtalk", "wecom", "feishu", "pagerduty"] as const;
 type Kind = (typeof kinds)[number];
@@ -41,7 +41,7 @@ const secretsOf: Record<Kind, string[]> = {
 
 /** The ways to people. */
 export default function Channels() {
-  const t = useAlertT();
+  const t = usePageT();
   const a = t.alerts;
   const complain = useComplain();
   const list = useQuery(channelsQuery);
@@ -141,7 +141,7 @@ export default function Channels() {
 }
 
 function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClose(): void }) {
-  const t = useAlertT();
+  const t = usePageT();
   const a = t.alerts;
   const [channel, setChannel] = useState<Channel>(item?.definition ?? { channel: "", kind: "webhook" });
   const [secrets, setSecrets] = useState<Record<string, string>>({});

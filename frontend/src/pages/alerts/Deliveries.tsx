@@ -3,14 +3,14 @@ import { deliveriesQuery } from "@/api/alerts";
 import type { Delivery } from "@/api/schema.gen";
 import { Dialog } from "@/components/Dialog";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { useAlertT } from "./texts";
 
 /** What went to a channel lately, a test of just now included, and what the other side said to it. */
 export function Deliveries({ channel, onClose }: { channel: string; onClose(): void }) {
-  const t = useAlertT();
+  const t = usePageT();
   const a = t.alerts;
   const list = useQuery(deliveriesQuery(channel));
   return (
@@ -32,7 +32,7 @@ export function Deliveries({ channel, onClose }: { channel: string; onClose(): v
 
 /** A message: what it was about, or to whom it went, what became of it, and what was answered. */
 export function DeliveryItem({ delivery: d, lead }: { delivery: Delivery; lead: string }) {
-  const t = useAlertT();
+  const t = usePageT();
   const a = t.alerts;
   const f = useFormat();
   const now = useNow();

@@ -21,6 +21,7 @@ import { Mark } from "@/components/Status";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -28,11 +29,10 @@ import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
 import { DeliveryItem } from "./Deliveries";
 import { Severity } from "./Severity";
-import { useAlertT } from "./texts";
 
 /** What rules have found and is not over yet, or was lately. */
 export default function Incidents({ state }: { state: IncidentState }) {
-  const t = useAlertT();
+  const t = usePageT();
   const list = useInfiniteQuery(incidentList(state));
   const [chosen, setChosen] = useState<string>();
   const items = list.data?.pages.flatMap((p) => p.items) ?? [];
@@ -80,7 +80,7 @@ export default function Incidents({ state }: { state: IncidentState }) {
 }
 
 function State({ of: i }: { of: Incident }) {
-  const t = useAlertT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   if (i.state === "resolved") {
@@ -117,7 +117,7 @@ function isSnoozed(i: Incident, now: number): boolean {
 
 /** An incident: the runs that it is about, the messages that went out, and what one may do. */
 function Drawer({ id, onClose }: { id: string; onClose(): void }) {
-  const t = useAlertT();
+  const t = usePageT();
   const a = t.alerts;
   const f = useFormat();
   const now = useNow();

@@ -1,7 +1,7 @@
 import type { Channel } from "@/api/schema.gen";
 import { Check, TextField } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { localZone } from "@/lib/format";
-import { useAlertT } from "./texts";
 
 interface QuietHoursProps {
   value: Channel["quiet_hours"];
@@ -10,7 +10,7 @@ interface QuietHoursProps {
 
 /** From when to when a channel keeps what is not critical for later. */
 export function QuietHours({ value, onChange }: QuietHoursProps) {
-  const { alerts: a } = useAlertT();
+  const { alerts: a } = usePageT();
   return (
     <>
       <Check

@@ -5,18 +5,18 @@ import type { Alert, AlertItem, Severity } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
 import { Check, Choice, TextField } from "@/components/fields";
 import { SegmentsField } from "@/components/Segments";
+import { usePageT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { useSave } from "@/shell/useSave";
 import { fresh, kindOf, kinds, usualEnds, type When } from "./conditions";
 import { RuleTrial } from "./RuleTrial";
-import { useAlertT } from "./texts";
 
 const ends = ["failed", "timed_out", "lost", "missed", "cancelled"] as const;
 const words = (text: string) => text.split(/[\s,]+/).filter(Boolean);
 
 /** Edits a rule: when there is to be a message, about which jobs, how grave it is, and to whom. */
 export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onClose(): void }) {
-  const t = useAlertT();
+  const t = usePageT();
   const a = t.alerts;
   const isAdmin = useMay()("admin", "*");
   const channels = useQuery({ ...channelsQuery, enabled: isAdmin }).data?.items.map(

@@ -4,17 +4,17 @@ import { tryRule } from "@/api/alerts";
 import type { Alert } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Refusal } from "@/components/Refusal";
+import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { useAlertT } from "./texts";
 
 /** So many incidents are shown; of the others there is the number. */
 const shown = 5;
 
 /** Says what a rule would have found, had it been there for a week. An edit of the rule makes a new one of it. */
 export function RuleTrial({ rule }: { rule: Alert }) {
-  const a = useAlertT().alerts;
+  const a = usePageT().alerts;
   const f = useFormat();
   const now = useNow();
   const trial = useMutation({ mutationFn: () => tryRule({ ...rule, alert: rule.alert || "new" }) });

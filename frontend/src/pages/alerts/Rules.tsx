@@ -8,16 +8,16 @@ import { Empty } from "@/components/Panel";
 import { RowActions } from "@/components/RowActions";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { whenInWords } from "./conditions";
 import { RuleDialog } from "./RuleDialog";
 import { Severity } from "./Severity";
-import { useAlertT } from "./texts";
 
 /** What is worth a message, and to whom. */
 export default function Rules() {
-  const t = useAlertT();
+  const t = usePageT();
   const a = t.alerts;
   const edits = useMay()("edit", "*");
   const list = useQuery(rulesQuery);

@@ -1,7 +1,7 @@
 import { CircleAlert, Info, OctagonAlert } from "lucide-react";
 import type { Severity as SeverityOf } from "@/api/schema.gen";
 import { Mark } from "@/components/Status";
-import { useAlertT } from "./texts";
+import { usePageT } from "@/i18n";
 
 const looks = {
   info: ["run", Info],
@@ -10,7 +10,7 @@ const looks = {
 } as const;
 
 export function Severity({ of }: { of: SeverityOf }) {
-  const t = useAlertT();
+  const t = usePageT();
   const [tone, icon] = looks[of];
   return (
     <Mark tone={tone} icon={icon}>

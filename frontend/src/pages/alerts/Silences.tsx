@@ -6,13 +6,13 @@ import { Empty } from "@/components/Panel";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
-import { useAlertT } from "./texts";
 
 /** What holds messages back for a while. */
 export default function Silences() {
-  const t = useAlertT();
+  const t = usePageT();
   const c = t.alerts.columns;
   const client = useQueryClient();
   const complain = useComplain();

@@ -10,6 +10,7 @@ import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { spans } from "@/lib/ranges";
@@ -19,11 +20,10 @@ import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { AuditTable } from "./AuditTable";
-import { useAuditT } from "./texts";
 
 /** Who changed what, everywhere: for administrators. */
 export default function AuditPage() {
-  const t = useAuditT();
+  const t = usePageT();
   if (useMay()("admin", "*")) return <Entries />;
   return (
     <Page crumbs={[{ text: t.nav.audit }]}>
@@ -33,7 +33,7 @@ export default function AuditPage() {
 }
 
 function Entries() {
-  const t = useAuditT();
+  const t = usePageT();
   const f = useFormat();
   const navigate = useNavigate({ from: "/audit" });
   const search = useSearch({ from: "/audit" });

@@ -5,9 +5,9 @@ import type { AuditEntry } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
 import { ChangeList } from "@/components/ChangeList";
 import { tip } from "@/components/Tips";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { useAuditT } from "./texts";
 
 const hows = { session: User, token: KeyRound, local: MonitorSmartphone, "sign-in": LogIn } as const;
 
@@ -19,7 +19,7 @@ interface AuditTableProps {
 
 /** Who changed what. A row that has details opens below itself. */
 export function AuditTable({ entries, withObject }: AuditTableProps) {
-  const t = useAuditT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
@@ -114,7 +114,7 @@ export function AuditTable({ entries, withObject }: AuditTableProps) {
 
 /** What was changed, as a link where it has a page. */
 function ObjectName({ object }: { object: string }) {
-  const t = useAuditT();
+  const t = usePageT();
   const space = object.indexOf(" ");
   const [kind, name] = space < 0 ? [object, ""] : [object.slice(0, space), object.slice(space + 1)];
   const word = <span className="mut">{t.audit.objects[kind] ?? kind}</span>;

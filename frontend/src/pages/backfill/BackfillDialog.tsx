@@ -8,12 +8,12 @@ import { FormDialog } from "@/components/FormDialog";
 import { Check, NumberField, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { instantToWall, useFormat, wallToInstant } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { spans } from "@/lib/ranges";
 import { FireList } from "./FireList";
-import { useBackfillT } from "./texts";
 
 const ranges = ["24h", "7d", "30d"] as const;
 const kinds = ["missed", "skipped", "failed", "all"] as const;
@@ -37,7 +37,7 @@ export default function BackfillDialog({
   only: wanted = "missed",
   onClose,
 }: BackfillDialogProps) {
-  const t = useBackfillT();
+  const t = usePageT();
   const b = t.backfill;
   const f = useFormat();
   const client = useQueryClient();

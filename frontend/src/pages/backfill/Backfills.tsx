@@ -10,16 +10,16 @@ import { ShareBar } from "@/components/ShareBar";
 import { Mark } from "@/components/Status";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { AskDialog } from "@/shell/AskDialog";
 import { useMay } from "@/shell/may";
-import { useBackfillT } from "./texts";
 
 /** A job's backfills, each with how far it is; nothing when there are none. */
 export default function Backfills({ job }: { job: string }) {
-  const t = useBackfillT();
+  const t = usePageT();
   const b = t.backfill;
   const client = useQueryClient();
   const ref = refOf(job);
@@ -91,7 +91,7 @@ function Period({ of }: { of: Backfill }) {
 }
 
 function State({ of }: { of: Backfill }) {
-  const b = useBackfillT().backfill;
+  const b = usePageT().backfill;
   if (of.cancelled !== undefined)
     return (
       <Mark tone="idle" icon={Ban}>
@@ -112,7 +112,7 @@ function State({ of }: { of: Backfill }) {
 }
 
 function Progress({ of }: { of: Backfill }) {
-  const b = useBackfillT().backfill;
+  const b = usePageT().backfill;
   return (
     <span className="row g2">
       <ShareBar share={of.begun / Math.max(1, of.total)} />

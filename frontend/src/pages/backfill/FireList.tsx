@@ -2,15 +2,15 @@ import { useRef } from "react";
 import type { LedgerEntry } from "@/api/schema.gen";
 import { Status } from "@/components/Status";
 import { useWindow } from "@/components/useWindow";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { Fate } from "@/pages/ledger/Fate";
-import { useBackfillT } from "./texts";
 
 const rowHeight = 34;
 
 /** Every fire that a backfill would run, with what had become of it. */
 export function FireList({ fires, zone }: { fires: LedgerEntry[]; zone: string }) {
-  const t = useBackfillT();
+  const t = usePageT();
   const f = useFormat().in(zone);
   const scroller = useRef<HTMLElement>(null);
   const view = useWindow(scroller, fires.length, rowHeight);

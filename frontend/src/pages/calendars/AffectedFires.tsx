@@ -3,14 +3,14 @@ import { calendarPreview } from "@/api/cluster";
 import type { Calendar } from "@/api/schema.gen";
 import { Refusal } from "@/components/Refusal";
 import { useSettled } from "@/components/useSettled";
+import { usePageT } from "@/i18n";
 import { instantToWall, isZone } from "@/lib/format";
-import { useCalendarT } from "./texts";
 
 const shownJobs = 20;
 
 /** Which fires saving a calendar would affect, a moment after its last change. */
 export function AffectedFires({ calendar }: { calendar: Calendar }) {
-  const c = useCalendarT().calendars;
+  const c = usePageT().calendars;
   const settled = useSettled(calendar, 300);
   const query = useQuery(calendarPreview(settled));
   const p = query.data;
@@ -52,7 +52,7 @@ interface AffectedJobProps {
 }
 
 function AffectedJob({ job: j, zone }: AffectedJobProps) {
-  const c = useCalendarT().calendars;
+  const c = usePageT().calendars;
   const first = (skipped: boolean) =>
     j.fires
       .filter((f) => f.skipped === skipped)

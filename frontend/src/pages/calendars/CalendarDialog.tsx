@@ -9,13 +9,13 @@ import { FormDialog } from "@/components/FormDialog";
 import { Field, TextField } from "@/components/fields";
 import { Refusal } from "@/components/Refusal";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import { datesOf, joinDates } from "@/lib/calendar";
 import { localZone } from "@/lib/format";
 import { ProblemError, unreachable } from "@/lib/problem";
 import { useSave } from "@/shell/useSave";
 import { AffectedFires } from "./AffectedFires";
 import { FileEvents } from "./FileEvents";
-import { useCalendarT } from "./texts";
 
 type Window = NonNullable<Calendar["windows"]>[number];
 
@@ -32,7 +32,7 @@ interface CalendarDialogProps {
 
 /** Edits a named set of dates and windows of the week. */
 export function CalendarDialog({ item, onClose }: CalendarDialogProps) {
-  const t = useCalendarT();
+  const t = usePageT();
   const c = t.calendars;
   const was = item?.definition;
   const [name, setName] = useState(was?.calendar ?? "");

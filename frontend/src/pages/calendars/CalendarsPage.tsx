@@ -7,18 +7,18 @@ import { Button } from "@/components/Button";
 import { Card, Empty } from "@/components/Panel";
 import { RowActions } from "@/components/RowActions";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { CalendarDialog } from "./CalendarDialog";
-import { useCalendarT } from "./texts";
 
 const shownDates = 24;
 const shownWindows = 12;
 
 /** Named sets of dates and windows, to which schedules refer. */
 export default function CalendarsPage() {
-  const t = useCalendarT();
+  const t = usePageT();
   const query = useQuery(calendarsQuery);
   const mayEdit = useMay()("edit", "*");
   const [editing, setEditing] = useState<CalendarItem | "new">();
@@ -76,7 +76,7 @@ interface CalendarCardProps {
 }
 
 function CalendarCard({ item, actions }: CalendarCardProps) {
-  const t = useCalendarT();
+  const t = usePageT();
   const c = item.definition;
   const dates = c.dates ?? [];
   const windows = c.windows ?? [];

@@ -1,10 +1,10 @@
 import type { CalendarFileEvent, CalendarFileRead } from "@/api/schema.gen";
 import { Table } from "@/components/Table";
-import { useCalendarT } from "./texts";
+import { usePageT } from "@/i18n";
 
 /** What became of each event of a file that was read. */
 export function FileEvents({ read }: { read: CalendarFileRead }) {
-  const c = useCalendarT().calendars;
+  const c = usePageT().calendars;
   const taken = read.events.filter((e) => e.outcome === "imported").length;
   return (
     <div className="f" role="status">
@@ -28,7 +28,7 @@ export function FileEvents({ read }: { read: CalendarFileRead }) {
 }
 
 function Days({ event: e }: { event: CalendarFileEvent }) {
-  const c = useCalendarT().calendars;
+  const c = usePageT().calendars;
   if (e.reason) return c.leftOut[e.reason];
   if (e.days) return <span className="mono">{c.every(e.days)}</span>;
   const [first = "—"] = e.dates;

@@ -7,13 +7,13 @@ import { Spark } from "@/components/Spark";
 import { Mark } from "@/components/Status";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { formatBytes } from "@/lib/bytes";
 import { useFormat } from "@/lib/format";
-import { useClusterT } from "./texts";
 
 /** The streams, and those buckets of which a copy is not whole. */
 export function Streams({ bus }: { bus: Bus }) {
-  const t = useClusterT();
+  const t = usePageT();
   const buckets = bus.streams.filter((s) => s.bucket);
   const shown = bus.streams.filter((s) => !s.bucket || s.behind);
   return (
@@ -40,7 +40,7 @@ export function Streams({ bus }: { bus: Bus }) {
 }
 
 function StreamRow({ stream: s, rates }: { stream: StreamState; rates: number[] }) {
-  const t = useClusterT();
+  const t = usePageT();
   const f = useFormat();
   const rate = rates.at(-1);
   const full = s.refuses ? t.bus.refuses : t.bus.dropsOldest;
@@ -82,7 +82,7 @@ function StreamRow({ stream: s, rates }: { stream: StreamState; rates: number[] 
 
 /** Who takes from the streams. */
 export function Consumers({ list }: { list: ConsumerState[] }) {
-  const t = useClusterT();
+  const t = usePageT();
   const f = useFormat();
   return (
     <Card title={t.bus.consumers}>

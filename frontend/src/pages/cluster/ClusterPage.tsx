@@ -4,13 +4,13 @@ import { busQuery, healthQuery, nodesQuery, versionQuery } from "@/api/cluster";
 import { Card } from "@/components/Panel";
 import { Mark } from "@/components/Status";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { Page } from "@/shell/Page";
 import { Consumers, Streams } from "./Bus";
 import { Figures } from "./Figures";
 import { Moves, Nodes, Shards } from "./Nodes";
 import { StoreCard } from "./StoreCard";
 import { Switch } from "./Switch";
-import { useClusterT } from "./texts";
 import "./cluster.css";
 
 /**
@@ -18,7 +18,7 @@ import "./cluster.css";
  * is there, how far the history has come, and the switch for all of it.
  */
 export default function ClusterPage() {
-  const t = useClusterT();
+  const t = usePageT();
   const nodes = useQuery(nodesQuery);
   const bus = useQuery(busQuery);
   const health = useQuery(healthQuery).data;

@@ -4,18 +4,18 @@ import { historyQuery } from "@/api/retention";
 import type { NodeList } from "@/api/schema.gen";
 import { Kpi } from "@/components/Kpi";
 import { Clock } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { formatBytes } from "@/lib/bytes";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { useClusterT } from "./texts";
 
 /** A history that is so little behind is up to date: it is written in batches. */
 const settled = 5000;
 
 /** How it stands in five figures. */
 export function Figures({ nodes, bus }: { nodes: NodeList | undefined; bus: Bus | undefined }) {
-  const t = useClusterT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   const history = useQuery(historyQuery).data;

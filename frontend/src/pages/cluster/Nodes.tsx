@@ -4,13 +4,13 @@ import { ShareBar } from "@/components/ShareBar";
 import { Table } from "@/components/Table";
 import { GroupDot } from "@/components/TaskIcon";
 import { Clock } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useNow } from "@/lib/now";
-import { useClusterT } from "./texts";
 
 /** The scheduler nodes, with what each has and does for all. */
 export function Nodes({ list }: { list: NodeList }) {
-  const t = useClusterT();
+  const t = usePageT();
   return (
     <Card title={t.cluster.nodes} note={t.health.shards(list.shards - list.unowned.length, list.shards)}>
       <Table
@@ -49,7 +49,7 @@ function infoOf(node: Node): { version?: string; host?: string; started?: number
 }
 
 function NodeRow({ node, shards, roles }: { node: Node; shards: number; roles: string[] }) {
-  const t = useClusterT();
+  const t = usePageT();
   const now = useNow();
   const { version, host, started } = infoOf(node);
   return (
@@ -81,7 +81,7 @@ const fresh = 60_000;
 
 /** Which node has which shard. Those that came to another node within a minute stand out. */
 export function Shards({ list }: { list: NodeList }) {
-  const t = useClusterT();
+  const t = usePageT();
   const now = useNow();
   const owner = new Map(list.items.flatMap((n) => n.shards.map((s) => [s, n.node] as const)));
   const moved = new Map(list.moves.map((m) => [m.shard, Date.parse(m.at)]));
@@ -114,7 +114,7 @@ const together = 10_000;
 
 /** When shards last came to a node, the newest first. */
 export function Moves({ list }: { list: NodeList }) {
-  const t = useClusterT();
+  const t = usePageT();
   const moves: { node: string; at: number; shards: number[] }[] = [];
   for (const m of list.moves) {
     const at = Date.parse(m.at);

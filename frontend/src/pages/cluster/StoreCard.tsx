@@ -4,15 +4,15 @@ import { historyQuery, isBehind } from "@/api/retention";
 import { Card } from "@/components/Panel";
 import { Mark } from "@/components/Status";
 import { Age, Clock } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { formatBytes } from "@/lib/bytes";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { useClusterT } from "./texts";
 
 /** What the log store has, and what waits for it. */
 export function StoreCard() {
-  const t = useClusterT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   const history = useQuery(historyQuery).data;

@@ -7,7 +7,8 @@ import { TextField } from "@/components/fields";
 import { Card } from "@/components/Panel";
 import { PauseEndField } from "@/components/PauseEndField";
 import { Mark } from "@/components/Status";
-import { useWords } from "@/lib/format";
+import { usePageT } from "@/i18n";
+import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { endOf, noEnd } from "@/lib/pause";
 import { AskDialog } from "@/shell/AskDialog";
@@ -16,7 +17,8 @@ import { useMay } from "@/shell/may";
 
 /** The switch for everything. */
 export function Switch() {
-  const { t, f } = useWords();
+  const t = usePageT();
+  const f = useFormat();
   const now = useNow();
   const client = useQueryClient();
   const complain = useComplain();

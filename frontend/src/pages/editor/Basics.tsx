@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { TextField } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
-import { useEditorT } from "./texts";
 
 /** Tags as a document has them, of what was typed. */
 function tidy(typed: string[]): string[] {
@@ -12,7 +12,7 @@ function tidy(typed: string[]): string[] {
 }
 
 export function Basics({ doc, onChange, errors, isNew }: SectionProps & { isNew: boolean }) {
-  const t = useEditorT();
+  const t = usePageT();
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const listId = useId();
   const { group, name } = refOf(doc.job);

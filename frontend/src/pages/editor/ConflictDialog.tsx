@@ -6,6 +6,7 @@ import { Button } from "@/components/Button";
 import { Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { Failed, Skeleton } from "@/components/Panel";
+import { usePageT } from "@/i18n";
 import { relative } from "@/lib/format";
 import { definitionOf } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
@@ -14,7 +15,6 @@ import { useNow } from "@/lib/now";
 import { problemOf } from "@/lib/problem";
 import { kindOf } from "@/lib/words";
 import { kindOfTask } from "./task/kinds";
-import { useEditorT } from "./texts";
 
 interface ConflictDialogProps {
   /** What was edited here, and what came of it. */
@@ -32,7 +32,7 @@ interface ConflictDialogProps {
  * nothing is lost until one chooses.
  */
 export function ConflictDialog({ was, mine, onClose, onChoose, onTheirs }: ConflictDialogProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const c = t.editor.clash;
   const now = useNow();
   const [chosen, setChosen] = useState<Record<string, Side>>({});
@@ -132,7 +132,7 @@ interface FieldProps {
 
 /** One field: what it was, and the two values of which one is chosen. */
 function Field({ of: m, who, side, onSide }: FieldProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const c = t.editor.clash;
   const write = (value: unknown) =>
     value === undefined ? t.act.unset : typeof value === "string" ? value : JSON.stringify(value, null, 2);

@@ -1,11 +1,10 @@
 import { type ReactNode, useState } from "react";
 import { TextField } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { cellProblem, cronToSentence, parseCells, type Sentence, sentenceToCron } from "@/lib/cron";
-import { useLang } from "@/lib/format";
 import { cronInWords } from "@/lib/words";
 import { CronCells } from "./CronCells";
 import { SentenceBuilder } from "./SentenceBuilder";
-import { useEditorT } from "./texts";
 
 interface CronFieldProps {
   value: string;
@@ -17,9 +16,8 @@ interface CronFieldProps {
 
 /** A cron expression as a sentence and as cells; each changes the other. Macros have one cell. */
 export function CronField({ value, onChange, error, children }: CronFieldProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
-  const lang = useLang();
   const sentence = cronToSentence(value);
   // While the sentence cannot say the expression, the last that it could say stays, dimmed.
   const [last, setLast] = useState<Sentence>(sentence ?? { every: "day", times: ["03:00"] });
@@ -46,7 +44,7 @@ export function CronField({ value, onChange, error, children }: CronFieldProps) 
           {problem ? e.cellBad(e.cells[problem.cell] ?? problem.cell, problem.text, problem.wants) : error}
         </p>
       ) : (
-        <p>{cronInWords(value, t, lang)}</p>
+        <p>{cronInWords(value, t)}</p>
       )}
     </div>
   );

@@ -10,6 +10,7 @@ import { Dialog } from "@/components/Dialog";
 import { ReadOnly } from "@/components/ReadOnly";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import {
   definitionOf,
   fromYaml,
@@ -33,7 +34,6 @@ import { ReviewDialog } from "./ReviewDialog";
 import { ScheduleSection } from "./ScheduleSection";
 import { Trouble } from "./Trouble";
 import { TaskSection } from "./task/TaskSection";
-import { useEditorT } from "./texts";
 import { usePreview } from "./usePreview";
 import { WhereSection } from "./WhereSection";
 import "./editor.css";
@@ -61,7 +61,7 @@ const beginningOf = ({ item, etag }: LoadedJob): Beginning => ({
 
 /** Edits a job as a form or as YAML: the same document, so that nothing that only one of them shows is lost. */
 export function Editor({ initial: first, version: firstVersion, etag: firstEtag, crumbs }: EditorProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const navigate = useNavigate();
   const client = useQueryClient();
   const [{ doc: initial, version, etag }, setBeginning] = useState<Beginning>({
@@ -356,7 +356,7 @@ function ErrorSummary({
   errors: ReadonlyMap<string, string>;
   onField?(field: string, reason: string): void;
 }) {
-  const t = useEditorT();
+  const t = usePageT();
   return (
     <div className="incident errors" role="alert">
       <div>

@@ -4,17 +4,17 @@ import { jobQuery } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
 import { may, meQuery } from "@/api/session";
 import { Failed, Skeleton } from "@/components/Panel";
+import { usePageT } from "@/i18n";
 import { localZone } from "@/lib/format";
 import { definitionOf } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
 import { NotAllowed } from "@/shell/Allowed";
 import { type Crumb, Page } from "@/shell/Page";
 import { Editor } from "./Editor";
-import { useEditorT } from "./texts";
 
 /** A new job, empty or as a copy of another. */
 export function NewJobPage() {
-  const t = useEditorT();
+  const t = usePageT();
   const { from, group } = useSearch({ from: "/jobs/new" });
   const can = useQuery(meQuery).data?.can;
   const crumbs: Crumb[] = [{ text: t.nav.jobs, to: "/jobs" }, { text: t.editor.newTitle }];
@@ -55,7 +55,7 @@ export function NewJobPage() {
 
 /** The next version of a job. */
 export function EditJobPage() {
-  const t = useEditorT();
+  const t = usePageT();
   const ref = useParams({ from: "/jobs/$group/$name/edit" });
   const query = useQuery({
     ...jobQuery(ref, 0, 0),

@@ -5,14 +5,14 @@ import { jobSearch } from "@/api/jobs";
 import type { Child } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { Check } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { Section, type SectionProps, without } from "./Section";
-import { useEditorT } from "./texts";
 
 const ends = ["success", "failure", "end"] as const;
 
 /** Which jobs run after this one, and for which this one waits. */
 export function FollowSection({ doc, onChange, errors }: SectionProps) {
-  const e = useEditorT().editor;
+  const e = usePageT().editor;
   const children = doc.children ?? [];
   const join = doc.join ?? [];
   const setChildren = (next: Child[]) => onChange(without({ ...doc, children: next }));

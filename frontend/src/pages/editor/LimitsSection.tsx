@@ -1,7 +1,7 @@
 import type { Job } from "@/api/schema.gen";
 import { DurationField } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { Section, type SectionProps, without } from "./Section";
-import { useEditorT } from "./texts";
 
 const limits = [
   ["timeout", "10m"],
@@ -13,7 +13,7 @@ const limits = [
 
 /** How long things may take. An empty field is no limit. */
 export function LimitsSection({ doc, onChange, errors }: SectionProps) {
-  const e = useEditorT().editor;
+  const e = usePageT().editor;
   const set = (change: Partial<Job>) => onChange(without({ ...doc, ...change }));
   return (
     <Section title={e.limits} hint={e.limitsHint}>

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { CalendarClock } from "lucide-react";
 import { schedulePreview } from "@/api/schedule";
 import type { Job, Schedule } from "@/api/schema.gen";
+import { usePageT } from "@/i18n";
 import { isZone, useFormat } from "@/lib/format";
 import { changedFields } from "@/lib/merge";
-import { useEditorT } from "./texts";
 
 /** Of so many fires the first that will run is the next; a calendar may skip those before it. */
 const looked = 10;
@@ -17,7 +17,7 @@ export function NextFire({ before, after }: { before: Job; after: Job }) {
 }
 
 function Moved({ job, was, is }: { job: string; was: Schedule; is: Schedule }) {
-  const t = useEditorT();
+  const t = usePageT();
   const f = useFormat().in(is.zone && isZone(is.zone) ? is.zone : "UTC");
   const queries = [useQuery(schedulePreview(was, job, looked)), useQuery(schedulePreview(is, job, looked))];
   const [from, to] = queries.map((q) => q.data?.fires.find((fire) => !fire.skipped)?.due);

@@ -1,14 +1,14 @@
 import { CalendarX, TriangleAlert } from "lucide-react";
 import type { Job, Preview, Schedule } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
-import { ClockNote, useClockT } from "@/components/ClockNote";
+import { ClockNote } from "@/components/ClockNote";
 import { Ago } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { isZone, useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { policiesInWords } from "@/lib/policies";
 import { calendarOf } from "@/lib/skipped";
 import { Around } from "./Around";
-import { useEditorT } from "./texts";
 import { type Foreseen, slugOf } from "./usePreview";
 
 /** How many fires are foreseen at first, and how many on demand. */
@@ -27,7 +27,7 @@ interface PreviewRailProps {
 
 /** The next fires of what is being edited, as the server computes them. */
 export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: PreviewRailProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const s = doc.schedule ?? {};
   const zone = s.zone && isZone(s.zone) ? s.zone : "UTC";
   const f = useFormat();
@@ -116,7 +116,7 @@ export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: Pre
 
 /** When clocks are moved next, and what becomes of the fires then. */
 function ClockChanges({ preview, zone }: { preview: Preview; zone: string }) {
-  const { clock: t } = useClockT();
+  const { clock: t } = usePageT();
   const f = useFormat().in("UTC"); // of instants that are wall-clock times already
   const { kind, clock } = preview;
   if (kind === "manual" || kind === "once") return null;

@@ -8,11 +8,11 @@ import { Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
+import { usePageT } from "@/i18n";
 import { toYaml } from "@/lib/jobdoc";
 import { problemOf } from "@/lib/problem";
 import { ConflictDialog } from "./ConflictDialog";
 import { NextFire } from "./NextFire";
-import { useEditorT } from "./texts";
 
 interface ReviewDialogProps {
   /** What the edit began with, and what came of it. */
@@ -44,7 +44,7 @@ export function ReviewDialog({
   onRebase,
   onTheirs,
 }: ReviewDialogProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
   const [note, setNote] = useState("");
   const [view, setView] = useState<"fields" | "yaml">(sideBySide ? "yaml" : "fields");
@@ -134,7 +134,7 @@ export function ReviewDialog({
 
 /** Both documents as YAML, with what differs marked. */
 function SideBySide({ was, is }: { was: Job; is: Job }) {
-  const t = useEditorT();
+  const t = usePageT();
   const { data } = useQuery({
     queryKey: ["yaml", "review", was, is],
     queryFn: async () => ({ before: await toYaml(was), after: await toYaml(is) }),

@@ -6,16 +6,16 @@ import type { Schedule } from "@/api/schema.gen";
 import { FilterChip } from "@/components/FilterChip";
 import { Choice, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
+import { usePageT } from "@/i18n";
 import { instantToWall, isZone, localZone, offsetName, wallToInstant } from "@/lib/format";
 import { type Kind, kindOf } from "@/lib/words";
 import { CronField } from "./CronField";
 import { Section, type SectionProps, without } from "./Section";
-import { useEditorT } from "./texts";
 
 const kinds: Kind[] = ["cron", "fixed_rate", "fixed_delay", "once", "manual"];
 
 export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const calendars = useQuery(calendarsQuery).data?.items.map((c) => c.definition.calendar) ?? [];
   const zonesId = useId();
   const s: Schedule = doc.schedule ?? {};
@@ -196,7 +196,7 @@ function ClockRule({
   error: string | undefined;
   onChange(rule: string | undefined): void;
 }) {
-  const t = useEditorT();
+  const t = usePageT();
   const words = t.editor.clockRules;
   const known = clockRules.find((r) => r === value);
   return (

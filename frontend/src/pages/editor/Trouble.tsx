@@ -1,8 +1,8 @@
 import type { Misfire, Overlap, Retry } from "@/api/schema.gen";
 import { Check, Choice, DurationField, NumberField, TextField } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { defaultOn, overlapInWords, retryInWords } from "@/lib/policies";
 import { Section, type SectionProps, without } from "./Section";
-import { useEditorT } from "./texts";
 
 const misfires = ["skip", "fire_once", "fire_all"] as const;
 const deliveries = ["at_least_once", "at_most_once"] as const;
@@ -11,7 +11,7 @@ const backoffs = ["constant", "linear", "exponential"] as const;
 
 /** What becomes of late fires, of runs that meet, and of runs that fail. */
 export function Trouble(props: SectionProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const { doc, onChange, errors } = props;
   const e = t.editor;
   return (
@@ -47,7 +47,7 @@ export function Trouble(props: SectionProps) {
 }
 
 function OverlapRule({ doc, onChange, errors }: SectionProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
   const o: Overlap = doc.overlap ?? {};
   const policy = o.policy ?? "allow";
@@ -112,7 +112,7 @@ function OverlapRule({ doc, onChange, errors }: SectionProps) {
 }
 
 function MissedRule({ doc, onChange, errors }: SectionProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
   const m: Misfire = doc.misfire ?? {};
   const policy = m.policy ?? "fire_once";
@@ -168,7 +168,7 @@ function MissedRule({ doc, onChange, errors }: SectionProps) {
 }
 
 function RetryRule({ doc, onChange, errors }: SectionProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
   const r: Retry = doc.retry ?? {};
   const ends: readonly string[] =

@@ -3,9 +3,9 @@ import { groupsQuery } from "@/api/cluster";
 import type { Job, Map as Pieces } from "@/api/schema.gen";
 import { Choice, NumberField, Pairs, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
+import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
-import { useEditorT } from "./texts";
 
 /** In the order in which people meet them; XXL-JOB has them all but the first. */
 const routes = [
@@ -33,7 +33,7 @@ function shapeOf(doc: Job): Shape {
 
 /** Which executors do a run, and whether it is one piece of work or many. */
 export function WhereSection({ doc, onChange, errors }: SectionProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const w = t.editor.where;
   const shape = shapeOf(doc);
   const { group } = refOf(doc.job);

@@ -18,18 +18,18 @@ import { SegmentsField } from "@/components/Segments";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { AskDialog } from "@/shell/AskDialog";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
 import { StartCommand } from "./StartCommand";
-import { useFleetT } from "./texts";
 
 const lives = ["", "30d", "90d", "365d"] as const;
 const overlaps = ["0s", "1h", "24h", "168h"] as const;
 
 /** The credentials with which a group's executors connect: made, shown once, rotated, revoked. */
 export function Credentials({ group }: { group: string }) {
-  const t = useFleetT();
+  const t = usePageT();
   const client = useQueryClient();
   const list = useQuery(credentialsQuery(group));
   const [making, setMaking] = useState(false);
@@ -147,7 +147,7 @@ interface CreateDialogProps {
 }
 
 function CreateDialog({ group, onMade, onClose }: CreateDialogProps) {
-  const t = useFleetT();
+  const t = usePageT();
   const [name, setName] = useState("");
   const [life, setLife] = useState<(typeof lives)[number]>("");
   const make = useSave({

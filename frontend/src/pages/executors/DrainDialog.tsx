@@ -5,6 +5,7 @@ import { latestRuns } from "@/api/runs";
 import type { Instance } from "@/api/schema.gen";
 import { Choice, DurationField } from "@/components/fields";
 import { Elapsed } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { drainTime } from "@/lib/drain";
 import { formatDuration, parseDuration } from "@/lib/duration";
@@ -12,7 +13,6 @@ import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { lastDays } from "@/lib/ranges";
 import { AskDialog } from "@/shell/AskDialog";
-import { useFleetT } from "./texts";
 
 /** So many runs are named; of more there is the number. */
 const named = 8;
@@ -29,7 +29,7 @@ interface DrainDialogProps {
 
 /** Says what an instance still has to finish, before it is told to leave. */
 export function DrainDialog({ instance: i, onDrain, onClose }: DrainDialogProps) {
-  const t = useFleetT();
+  const t = usePageT();
   const runs = useQuery(
     latestRuns({ instance: i.instance, group: i.executor_group, status: ["running"] }, 100),
   );

@@ -9,6 +9,7 @@ import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
 import { Empty } from "@/components/Panel";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { instanceStates } from "@/router";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
@@ -16,14 +17,13 @@ import { Figures } from "./Figures";
 import { GroupCard } from "./GroupCard";
 import { NewGroupDialog } from "./NewGroupDialog";
 import { StartCommand } from "./StartCommand";
-import { useFleetT } from "./texts";
 
 /** Up to so many groups are all shown with their instances. */
 const fewGroups = 4;
 
 /** The programs that do the work, by group, with what each is doing. */
 export default function ExecutorsPage() {
-  const t = useFleetT();
+  const t = usePageT();
   const navigate = useNavigate({ from: "/executors" });
   const { q = "", state } = useSearch({ from: "/executors" });
   const query = useQuery(groupsQuery);

@@ -3,18 +3,18 @@ import { acceptHours, instanceHours } from "@/api/reports";
 import type { Group } from "@/api/schema.gen";
 import { Kpi } from "@/components/Kpi";
 import { Spark } from "@/components/Spark";
+import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { alignedEnd, spans } from "@/lib/ranges";
-import { useFleetT } from "./texts";
 
 const hour = 3600e3;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /** What all executors together do now, and did in the last day. */
 export function Figures({ groups }: { groups: Group[] }) {
-  const t = useFleetT();
+  const t = usePageT();
   const f = useFormat();
   const end = alignedEnd(useNow(), hour);
   const day = { from: iso(end - spans["24h"]), to: iso(end) };

@@ -3,14 +3,14 @@ import type { Group } from "@/api/schema.gen";
 import { Pips } from "@/components/Pips";
 import { InstanceState } from "@/components/Status";
 import { GroupDot } from "@/components/TaskIcon";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { InstanceTable } from "./InstanceTable";
 import { StartCommand } from "./StartCommand";
-import { useFleetT } from "./texts";
 
 /** A group with its instances; small, with their slots alone. */
 export function GroupCard({ group, small }: { group: Group; small?: boolean }) {
-  const t = useFleetT();
+  const t = usePageT();
   const f = useFormat();
   const name = group.executor_group;
   const slots = group.instances.reduce((n, i) => n + i.slots, 0);

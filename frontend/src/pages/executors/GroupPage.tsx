@@ -10,6 +10,7 @@ import { Button } from "@/components/Button";
 import { Card } from "@/components/Panel";
 import { InstanceState } from "@/components/Status";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useMay } from "@/shell/may";
@@ -19,11 +20,10 @@ import { Credentials } from "./Credentials";
 import { InstanceTable } from "./InstanceTable";
 import { LimitsDialog } from "./LimitsDialog";
 import { StartCommand } from "./StartCommand";
-import { useFleetT } from "./texts";
 
 /** One executor group: who works in it, how much at once, and with which keys. */
 export default function GroupPage() {
-  const t = useFleetT();
+  const t = usePageT();
   const { group: name = "" } = useParams({ strict: false });
   const groups = useQuery(groupsQuery);
   const [limiting, setLimiting] = useState(false);
@@ -91,7 +91,7 @@ function absent(name: string): Group {
 }
 
 function Limits({ group: g }: { group: Group }) {
-  const t = useFleetT();
+  const t = usePageT();
   const f = useFormat();
   const slots = g.instances.reduce((n, i) => n + i.slots, 0);
   return (
@@ -127,7 +127,7 @@ const named = 12;
 
 /** Which of the group's jobs go before others, and which after. */
 function Priorities({ group }: { group: string }) {
-  const t = useFleetT();
+  const t = usePageT();
   const jobs = useQuery(jobsOfGroup(group)).data?.items ?? [];
   const special = jobs
     .map((j) => j.definition)
@@ -157,7 +157,7 @@ function Priorities({ group }: { group: string }) {
 }
 
 function Handlers({ group }: { group: string }) {
-  const t = useFleetT();
+  const t = usePageT();
   const list = useQuery(handlersQuery(group));
   return (
     <Card title={t.fleet.handlers} note={t.fleet.handlersHint}>

@@ -8,15 +8,15 @@ import type { Instance } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Menu, MenuItem, MenuLine } from "@/components/Menu";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
 import { DrainDialog } from "./DrainDialog";
 import { InstanceSettingsDialog } from "./InstanceSettingsDialog";
-import { useFleetT } from "./texts";
 
 /** What can be done with an instance: drain it, or have it take runs again, at once; the rest in a menu. */
 export function InstanceActions({ instance: i }: { instance: Instance }) {
-  const t = useFleetT();
+  const t = usePageT();
   const [dialog, setDialog] = useState<"drain" | "settings">();
   const operates = useMay()("operate", i.executor_group);
   const navigate = useNavigate();
@@ -81,7 +81,7 @@ export function InstanceActions({ instance: i }: { instance: Instance }) {
 
 /** Has an instance leave, which a toast takes back. A dialog asks before that, and says why it was refused. */
 function useDrain(i: Instance, takeBack: () => void) {
-  const t = useFleetT();
+  const t = usePageT();
   const client = useQueryClient();
   return useMutation({
     mutationFn: (within: string | undefined) => drainInstance(i.executor_group, i.instance, within),
@@ -98,7 +98,7 @@ function useDrain(i: Instance, takeBack: () => void) {
 
 /** Tells an instance something, which a toast takes back. */
 function useOrder(i: Instance) {
-  const t = useFleetT();
+  const t = usePageT();
   const client = useQueryClient();
   const complain = useComplain();
   const said = { cordon: t.fleet.cordoned, uncordon: t.fleet.resumed };

@@ -7,10 +7,10 @@ import { LineChart } from "@/components/LineChart";
 import { Card } from "@/components/Panel";
 import { StackChart } from "@/components/StackChart";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useNow } from "@/lib/now";
 import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
 import { countStep, ticks } from "@/lib/scale";
-import { useFleetT } from "./texts";
 
 const hour = 3600e3;
 const parts = 96;
@@ -18,7 +18,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** What an instance did in the last day: its runs by how they ended, and how many of its slots they took. */
 export function InstanceDay({ instance }: { instance: Instance }) {
-  const t = useFleetT();
+  const t = usePageT();
   const navigate = useNavigate();
   const now = useNow();
   const part = spans["24h"] / parts;

@@ -10,18 +10,18 @@ import { RunTable } from "@/components/RunTable";
 import { InstanceState } from "@/components/Status";
 import { Ago, Countdown } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { Page } from "@/shell/Page";
 import { InstanceActions } from "./InstanceActions";
 import { InstanceDay } from "./InstanceDay";
 import { Load, Memory } from "./InstanceTable";
-import { useFleetT } from "./texts";
 
 const columns = usualRunColumns("executor");
 
 /** One executor process: what it is, what it does now, and what it did. */
 export default function InstancePage() {
-  const t = useFleetT();
+  const t = usePageT();
   const { group = "", instance: name = "" } = useParams({ strict: false });
   const groups = useQuery(groupsQuery);
   const found = groups.data?.items
@@ -84,7 +84,7 @@ export default function InstancePage() {
 }
 
 function Facts({ instance: i }: { instance: Instance }) {
-  const t = useFleetT();
+  const t = usePageT();
   const c = t.fleet.columns;
   return (
     <Card title={t.fleet.facts} note={<InstanceState state={i.state} pill />}>
@@ -138,7 +138,7 @@ function Facts({ instance: i }: { instance: Instance }) {
 }
 
 function Abilities({ instance: i }: { instance: Instance }) {
-  const t = useFleetT();
+  const t = usePageT();
   const labels = Object.entries(i.labels ?? {}).map(([k, v]) => `${k}=${v}`);
   const tags = (items: string[]) =>
     items.length === 0 ? (

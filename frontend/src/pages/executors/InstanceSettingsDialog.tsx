@@ -5,12 +5,12 @@ import type { Instance } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
 import { NumberField, Pairs } from "@/components/fields";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import { useSave } from "@/shell/useSave";
-import { useFleetT } from "./texts";
 
 /** Changes an instance's slots and labels, until it ends. */
 export function InstanceSettingsDialog({ instance: i, onClose }: { instance: Instance; onClose(): void }) {
-  const t = useFleetT();
+  const t = usePageT();
   const [slots, setSlots] = useState<number | undefined>(i.slots);
   const [labels, setLabels] = useState<Record<string, string> | undefined>(i.labels);
   const save = useSave({

@@ -5,19 +5,19 @@ import { Pips } from "@/components/Pips";
 import { InstanceState } from "@/components/Status";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { formatBytes } from "@/lib/bytes";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { InstanceActions } from "./InstanceActions";
-import { useFleetT } from "./texts";
 
 /** A heartbeat comes every five seconds; an instance without one for fifteen is gone. */
 const lateAfter = 8000;
 
 /** The instances of a group, each with what can be done with it. */
 export function InstanceTable({ instances }: { instances: Instance[] }) {
-  const c = useFleetT().fleet.columns;
+  const c = usePageT().fleet.columns;
   const newest = instances
     .map((i) => i.version ?? "")
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
@@ -36,7 +36,7 @@ export function InstanceTable({ instances }: { instances: Instance[] }) {
 }
 
 function InstanceRow({ instance: i, newest }: { instance: Instance; newest: string | undefined }) {
-  const t = useFleetT();
+  const t = usePageT();
   const now = useNow();
   const late = now - Date.parse(i.at) > lateAfter;
   const up = Math.max(0, now - Date.parse(i.started_at));
@@ -97,7 +97,7 @@ function InstanceRow({ instance: i, newest }: { instance: Instance; newest: stri
 
 /** Until when an instance that drains ends at the latest. */
 export function DrainLeft({ by }: { by: string }) {
-  const t = useFleetT();
+  const t = usePageT();
   const f = useFormat();
   const left = Math.max(0, Date.parse(by) - useNow());
   const text = formatDuration(
@@ -112,14 +112,14 @@ export function DrainLeft({ by }: { by: string }) {
 
 /** How many processes want a CPU, of the CPUs that there are. */
 export function Load({ load }: { load: Instance["load"] }) {
-  const t = useFleetT();
+  const t = usePageT();
   if (!load?.cpus) return <span className="mut">—</span>;
   const text = load.load1.toFixed(1);
   return <Meter share={load.load1 / load.cpus} text={text} title={t.fleet.loadOn(text, load.cpus)} />;
 }
 
 export function Memory({ load }: { load: Instance["load"] }) {
-  const t = useFleetT();
+  const t = usePageT();
   const { memory_bytes: all, memory_used_bytes: used } = load ?? {};
   if (!all || used === undefined) return <span className="mut">—</span>;
   const share = used / all;

@@ -5,12 +5,12 @@ import type { Group } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
 import { NumberField } from "@/components/fields";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import { useSave } from "@/shell/useSave";
-import { useFleetT } from "./texts";
 
 /** Limits how many of a group's runs are alive at once, and begin per second. */
 export function LimitsDialog({ group, onClose }: { group: Group; onClose(): void }) {
-  const t = useFleetT();
+  const t = usePageT();
   const name = group.executor_group;
   const [limit, setLimit] = useState(group.limit);
   const [rate, setRate] = useState(group.rate);

@@ -2,11 +2,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { FormDialog } from "@/components/FormDialog";
 import { TextField } from "@/components/fields";
-import { useFleetT } from "./texts";
+import { usePageT } from "@/i18n";
 
 /** Names a group, and leads to its page, where it gets credentials, limits, and its first executor. */
 export function NewGroupDialog({ taken, onClose }: { taken: string[]; onClose(): void }) {
-  const t = useFleetT();
+  const t = usePageT();
   const navigate = useNavigate();
   const [name, setName] = useState("");
   const isTaken = taken.includes(name);

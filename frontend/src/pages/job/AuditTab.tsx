@@ -4,12 +4,12 @@ import { auditList } from "@/api/access";
 import { More } from "@/components/More";
 import { Card, Empty } from "@/components/Panel";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { AuditTable } from "@/pages/audit/AuditTable";
-import { useAuditT } from "@/pages/audit/texts";
 
 /** Who changed, ran or paused the job. */
 export default function AuditTab({ job }: { job: string }) {
-  const t = useAuditT();
+  const t = usePageT();
   const list = useInfiniteQuery(auditList({ object: `job ${job}` }));
   // The filter takes a part of the object: a job whose name begins alike is another.
   const entries = list.data?.pages.flatMap((p) => p.items).filter((e) => e.object === `job ${job}`) ?? [];

@@ -11,9 +11,10 @@ import { RunTable, resultOf } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
 import { TaskIcon, taskKind } from "@/components/TaskIcon";
 import { Ago } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { formatDuration, parseDuration } from "@/lib/duration";
-import { relative, useWords } from "@/lib/format";
+import { relative, useFormat, useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
@@ -25,7 +26,6 @@ import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
 import { HistoryChart } from "./HistoryChart";
 import { Reliability } from "./Reliability";
-import { usePolicyT } from "./texts";
 
 const columns = usualRunColumns("job", "executor");
 
@@ -160,7 +160,8 @@ function Incident({ runs, streak }: { runs: Run[]; streak: number }) {
 }
 
 function ScheduleCard({ item }: { item: JobItem }) {
-  const { t, f } = useWords();
+  const t = usePageT();
+  const f = useFormat();
   const s = item.definition.schedule;
   const zone = s?.zone ?? "UTC";
   const zoned = f.in(zone);
@@ -178,7 +179,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
       }
     >
       <div className="b">
-        <p className="headline">{scheduleInWords(s, t, f.lang)}</p>
+        <p className="headline">{scheduleInWords(s, t)}</p>
         <p className="mono mut">{[expressionOf(s), zone].filter(Boolean).join(" · ")}</p>
         <ul className="fires">
           {item.next_fires.slice(0, 5).map((fire) => (
@@ -202,7 +203,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
 }
 
 function Policy({ item }: { item: JobItem }) {
-  const t = usePolicyT();
+  const t = usePageT();
   const d = item.definition;
   const { group } = refOf(d.job);
   const groups = useQuery(groupsQuery).data?.items;

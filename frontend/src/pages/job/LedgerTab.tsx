@@ -13,6 +13,7 @@ import { Status } from "@/components/Status";
 import { Table } from "@/components/Table";
 import { Clock } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
@@ -20,7 +21,6 @@ import { refOf } from "@/lib/jobref";
 import { spans } from "@/lib/ranges";
 import Backfills from "@/pages/backfill/Backfills";
 import { Fate, fates } from "@/pages/ledger/Fate";
-import { useLedgerT } from "@/pages/ledger/texts";
 import { useMay } from "@/shell/may";
 
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
@@ -32,7 +32,7 @@ const choices = ["24h", "7d", "30d"] as const;
 
 /** Every fire that the job owed, and what became of it. */
 export default function LedgerTab({ job }: { job: string }) {
-  const t = useLedgerT();
+  const t = usePageT();
   const [range, setRange] = useState<(typeof choices)[number]>("24h");
   const operates = useMay()("operate", refOf(job).group);
   const [filling, setFilling] = useState(false);

@@ -4,14 +4,14 @@ import { versionsQuery } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { Ago } from "@/components/Time";
-import { useWords } from "@/lib/format";
+import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { same } from "@/lib/merge";
 import { expressionOf, scheduleInWords } from "@/lib/words";
 
 /** Which versions of a job changed when it fires, and to what. */
 export function ScheduleChanges({ item }: { item: JobItem }) {
-  const { t, f } = useWords();
+  const t = usePageT();
   const ref = refOf(item.definition.job);
   const versions = (useQuery(versionsQuery(ref)).data?.items ?? []).filter((v) => !v.deleted);
   const changes = versions.filter((v, i) => !same(v.schedule, versions[i + 1]?.schedule));
@@ -22,7 +22,7 @@ export function ScheduleChanges({ item }: { item: JobItem }) {
         {changes.map((v) => (
           <li key={v.version} className="li">
             <span className="two-lines grow">
-              <span>{scheduleInWords(v.schedule, t, f.lang)}</span>
+              <span>{scheduleInWords(v.schedule, t)}</span>
               <span className="mono mut">
                 {[expressionOf(v.schedule), v.schedule?.zone].filter(Boolean).join(" · ")}
               </span>

@@ -4,12 +4,12 @@ import { allMatching, type JobFilter, namesMatching } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
 import type { Deed } from "@/api/session";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import { useComplain } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { exportJobs } from "./exporting";
 import { type Action, Review } from "./Review";
-import { useListT } from "./texts";
 
 interface BulkProps {
   filter: JobFilter;
@@ -32,7 +32,7 @@ const actions: { action: Action; icon: LucideIcon; deed: Deed }[] = [
 
 /** What can be done to all selected jobs at once, after a review of what it will do. */
 export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
-  const t = useListT();
+  const t = usePageT();
   const complain = useComplain();
   const may = useMay();
   const [action, setAction] = useState<Action>();

@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { type JobFilter, jobFacets } from "@/api/jobs";
 import { Menu, MenuChoice, MenuLine } from "@/components/Menu";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { bare, isSpan, type JobField, knownValues } from "@/lib/jobfilter";
-import { nameOfValue, useListT } from "./texts";
+import { nameOfValue } from "./valuenames";
 
 interface FieldFilterProps {
   field: JobField;
@@ -17,7 +18,7 @@ interface FieldFilterProps {
 
 /** A filter by one field: dashed while nothing is chosen, solid with what is. */
 export function FieldFilter({ field, chosen, filter, onChange }: FieldFilterProps) {
-  const t = useListT();
+  const t = usePageT();
   const name = t.joblist.fields[field];
   const set = chosen.length > 0;
   const isNot = set && chosen.every((v) => v.startsWith("-"));
@@ -53,7 +54,7 @@ export function FieldFilter({ field, chosen, filter, onChange }: FieldFilterProp
 
 /** What there is to choose from, asked for when the menu is opened. */
 export function Values({ field, chosen, filter, onChange }: FieldFilterProps) {
-  const t = useListT();
+  const t = usePageT();
   const f = useFormat();
   const facets = useQuery({ ...jobFacets(filter), enabled: !isSpan(field) }).data?.items[field] ?? [];
   const counts = new Map(facets.map((x) => [x.value, x.count]));

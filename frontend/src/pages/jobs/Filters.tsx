@@ -4,6 +4,7 @@ import { useState } from "react";
 import { type JobFilter, jobFacets } from "@/api/jobs";
 import { FilterField } from "@/components/FilterField";
 import { Menu, MenuItem } from "@/components/Menu";
+import { usePageT } from "@/i18n";
 import {
   isSpan,
   type JobChoices,
@@ -16,7 +17,7 @@ import {
   withoutUnfinished,
 } from "@/lib/jobfilter";
 import { FieldFilter } from "./FieldFilter";
-import { nameOfValue, useListT } from "./texts";
+import { nameOfValue } from "./valuenames";
 
 /** Fields that are always there to be chosen from; the others come when one asks for them. */
 const usual: readonly JobField[] = ["group", "owner", "last", "type", "tag"];
@@ -31,7 +32,7 @@ interface FiltersProps {
 
 /** The text and the fields by which jobs are filtered. A text may say field:value, too. */
 export function Filters({ q, choices, filter, onText, onChoose }: FiltersProps) {
-  const t = useListT();
+  const t = usePageT();
   const [wanted, setWanted] = useState<JobField[]>([]);
   const [writing, setWriting] = useState<ReturnType<typeof unfinishedOf>>();
   const facets = useQuery({ ...jobFacets(filter), enabled: writing !== undefined && !isSpan(writing.field) });

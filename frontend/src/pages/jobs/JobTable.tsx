@@ -23,7 +23,7 @@ import { useRowKeys } from "@/components/useRowKeys";
 import { useWindow } from "@/components/useWindow";
 import { serverNow } from "@/lib/clock";
 import type { JobColumn, Sort } from "@/lib/columns";
-import { useWords } from "@/lib/format";
+import { usePageWords, useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { pauseOf } from "@/lib/pause";
 import { useComplain, usePause, useRunNow } from "@/shell/actions";
@@ -32,7 +32,6 @@ import { useMay } from "@/shell/may";
 import { DeleteDialog } from "../job/DeleteDialog";
 import { cellOf, downFirst, figures, isSortColumn } from "./columns";
 import { exportJobs } from "./exporting";
-import { useListT } from "./texts";
 
 // Their editors are large, and few open them from here.
 const RunDialog = lazy(() => import("../job/RunDialog").then((m) => ({ default: m.RunDialog })));
@@ -235,8 +234,8 @@ const Row = memo(
     onAsk,
     onDelete,
   }: RowProps) {
-    const words = useWords();
-    const t = useListT();
+    const words = usePageWords();
+    const { t } = words;
     const navigate = useNavigate();
     const d = item.definition;
     const ref = refOf(d.job);

@@ -8,6 +8,7 @@ import { meQuery } from "@/api/session";
 import { Button } from "@/components/Button";
 import { Empty } from "@/components/Panel";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { jobColumns, readSort, writeSort } from "@/lib/columns";
 import { useFormat } from "@/lib/format";
 import { bare, jobFields } from "@/lib/jobfilter";
@@ -23,8 +24,8 @@ import { usualColumns } from "./columns";
 import { Filters } from "./Filters";
 import { JobTable } from "./JobTable";
 import { SortMenu } from "./SortMenu";
-import { nameOfValue, useListT } from "./texts";
 import { useSteadyRows } from "./useSteadyRows";
+import { nameOfValue } from "./valuenames";
 
 const ImportDialog = lazy(() => import("./import/ImportDialog"));
 
@@ -32,7 +33,7 @@ type Search = ReturnType<typeof jobsSearch>;
 
 /** All jobs, those first that need somebody, with what became of their last runs and when they fire next. */
 export default function JobsPage() {
-  const t = useListT();
+  const t = usePageT();
   const f = useFormat();
   const navigate = useNavigate({ from: "/jobs" });
   const search = useSearch({ from: "/jobs" });

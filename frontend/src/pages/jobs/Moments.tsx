@@ -4,11 +4,11 @@ import type { JobItem } from "@/api/schema.gen";
 import { Mark, Status } from "@/components/Status";
 import { Ago, Clock, Elapsed } from "@/components/Time";
 import { tip } from "@/components/Tips";
+import { usePageT } from "@/i18n";
 import { useFormat, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { kindOf } from "@/lib/words";
-import { useListT } from "./texts";
 
 /** How and when a job ran last, or since when it is running. */
 export function LastRun({ item }: { item: JobItem }) {
@@ -33,7 +33,7 @@ export function LastRun({ item }: { item: JobItem }) {
 
 /** When a job fires next, or why it does not. */
 export function NextFire({ item }: { item: JobItem }) {
-  const t = useListT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   const d = item.definition;

@@ -8,11 +8,11 @@ import { BulkDialog } from "@/components/BulkDialog";
 import { TextField } from "@/components/fields";
 import { Skeleton } from "@/components/Panel";
 import { PauseEndField } from "@/components/PauseEndField";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { endOf, noEnd } from "@/lib/pause";
 import { problemOf } from "@/lib/problem";
-import { useListT } from "./texts";
 
 export type Action = "run" | "pause" | "resume" | "edit" | "remove";
 
@@ -37,7 +37,7 @@ interface ReviewProps {
 
 /** Shows what an action will do to many jobs, does it, and shows what became of each. */
 export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
-  const t = useListT();
+  const t = usePageT();
   const r = t.jobs.review;
   const client = useQueryClient();
   const { zone } = useFormat();
@@ -211,7 +211,7 @@ async function ask(
 }
 
 function Names({ title, items }: { title: string; items: { job: string; why?: string }[] }) {
-  const t = useListT();
+  const t = usePageT();
   return (
     <div>
       <h3 className="lab">

@@ -1,6 +1,6 @@
 import { ArrowUpDown } from "lucide-react";
 import { Menu, MenuChoice } from "@/components/Menu";
-import { useListT } from "./texts";
+import { usePageT } from "@/i18n";
 
 interface SortMenuProps {
   sort: string;
@@ -9,7 +9,7 @@ interface SortMenuProps {
 
 /** What comes first in the list: what people mostly look for; heads of columns have the rest. */
 export function SortMenu({ sort, onSort }: SortMenuProps) {
-  const t = useListT();
+  const t = usePageT();
   const { sorts } = t.joblist;
   return (
     <Menu

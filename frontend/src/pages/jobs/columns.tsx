@@ -7,7 +7,7 @@ import { RunStrip } from "@/components/RunStrip";
 import { Ago } from "@/components/Time";
 import type { JobColumn } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
-import type { Words } from "@/lib/format";
+import type { PageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { isFailure } from "@/lib/status";
 import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
@@ -42,13 +42,13 @@ function delayOf(runs: Run[]): number | undefined {
 }
 
 /** What a job has in a column. */
-export function cellOf(column: JobColumn, item: JobItem, { t, f }: Words): ReactNode {
+export function cellOf(column: JobColumn, item: JobItem, { t, f }: PageWords): ReactNode {
   const d = item.definition;
   switch (column) {
     case "schedule":
       return (
         <span className="jn">
-          <span className="main-line trunc">{scheduleInWords(d.schedule, t, f.lang)}</span>
+          <span className="main-line trunc">{scheduleInWords(d.schedule, t)}</span>
           <span className="mono trunc">
             {expressionOf(d.schedule) ?? (kindOf(d.schedule) === "manual" ? "—" : d.schedule?.zone)}
           </span>

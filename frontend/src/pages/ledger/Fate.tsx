@@ -11,8 +11,8 @@ import {
 } from "lucide-react";
 import type { Fate as FateOf } from "@/api/schema.gen";
 import { Mark } from "@/components/Status";
+import { usePageT } from "@/i18n";
 import type { Tone } from "@/lib/status";
-import { useLedgerT } from "./texts";
 
 const looks: Record<FateOf, [Tone, LucideIcon]> = {
   ran: ["ok", CircleCheck],
@@ -29,7 +29,7 @@ export const fates = Object.keys(looks) as FateOf[];
 
 /** What became of a fire. */
 export function Fate({ fate }: { fate: FateOf }) {
-  const t = useLedgerT();
+  const t = usePageT();
   const [tone, icon] = looks[fate];
   return (
     <Mark tone={tone} icon={icon}>

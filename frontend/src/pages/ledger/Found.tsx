@@ -4,14 +4,14 @@ import { CircleCheck, Hourglass, TriangleAlert } from "lucide-react";
 import { discrepanciesFound } from "@/api/ledger";
 import type { HeldJob } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import { useLedgerT } from "./texts";
 
 /** Jobs whose fires nobody decides, since no server that fires for them can read a version. */
 export function Held({ jobs }: { jobs: HeldJob[] }) {
-  const t = useLedgerT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   if (jobs.length === 0) return null;
@@ -35,7 +35,7 @@ export function Held({ jobs }: { jobs: HeldJob[] }) {
 
 /** What the continuous audit found in the range, and which of it has healed since. */
 export function Found({ from, group }: { from: string; group: string | undefined }) {
-  const t = useLedgerT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   const found = useQuery(discrepanciesFound({ from, group })).data?.items ?? [];

@@ -11,6 +11,7 @@ import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
@@ -23,13 +24,12 @@ import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Fate } from "./Fate";
 import { Found, Held } from "./Found";
-import { useLedgerT } from "./texts";
 
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
 
 /** What schedules owed against what was done, for all jobs. */
 export default function LedgerPage() {
-  const t = useLedgerT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   const navigate = useNavigate({ from: "/ledger" });
@@ -145,7 +145,7 @@ export default function LedgerPage() {
 }
 
 function Jobs({ jobs, onBackfill }: { jobs: JobTally[]; onBackfill(job: string): void }) {
-  const t = useLedgerT();
+  const t = usePageT();
   const may = useMay();
   const f = useFormat().in("UTC");
   const days = [...new Set(jobs.flatMap((j) => [...j.days.keys()]))].sort();

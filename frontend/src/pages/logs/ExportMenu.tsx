@@ -4,14 +4,14 @@ import type { LogFilter } from "@/api/logs";
 import { Button } from "@/components/Button";
 import { Menu, MenuItem } from "@/components/Menu";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { useComplain } from "@/shell/actions";
 import { exportLines, formats, type LogFormat } from "./exporting";
-import { useLogsT } from "./texts";
 
 /** Saves the lines that a search finds, in the form that one chooses. */
 export function ExportMenu({ filter }: { filter: LogFilter }) {
-  const t = useLogsT();
+  const t = usePageT();
   const f = useFormat();
   const complain = useComplain();
   const save = useMutation({

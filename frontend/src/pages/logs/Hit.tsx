@@ -7,13 +7,13 @@ import type { LogLine } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { GroupDot } from "@/components/TaskIcon";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { plainText } from "@/lib/ansi";
 import { useFormat } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { pieces } from "@/lib/searchwords";
-import { useLogsT } from "./texts";
 
 /** How much of a line is shown; the run has all of it. */
 const drawn = 600;
@@ -31,7 +31,7 @@ interface HitProps {
 
 /** A line that was found. It leads to its place in its run, and shows what stands around it. */
 export const Hit = memo(function Hit({ line, words, first, onJob }: HitProps) {
-  const t = useLogsT();
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
   const [isOpen, setOpen] = useState(false);
@@ -69,7 +69,7 @@ export const Hit = memo(function Hit({ line, words, first, onJob }: HitProps) {
 
 /** A line among those that its run printed before and after it. */
 function Around({ line, words }: { line: LogLine; words: string[] }) {
-  const t = useLogsT();
+  const t = usePageT();
   const found = useQuery(linesAround(line, around));
   return (
     <section className="around" aria-label={t.logs.around}>
@@ -87,7 +87,7 @@ function Around({ line, words }: { line: LogLine; words: string[] }) {
 const none: string[] = [];
 
 function Line({ line, words, linked }: { line: LogLine; words: string[]; linked?: boolean }) {
-  const t = useLogsT();
+  const t = usePageT();
   const f = useFormat();
   const text = plainText(line.text);
   return (

@@ -1,9 +1,9 @@
 import { Chart, GridLines, type Stretch, TimeAxis } from "@/components/Chart";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { isNarrowable } from "@/lib/ranges";
 import { countStep, ticks } from "@/lib/scale";
 import { type LevelBar, linesIn } from "./levels";
-import { useLogsT } from "./texts";
 
 interface LevelChartProps {
   bars: LevelBar[];
@@ -13,7 +13,7 @@ interface LevelChartProps {
 
 /** How many lines a search finds over time, by when their runs fired: errors and warnings below, where they are seen however few they are. */
 export function LevelChart({ bars, onOpen }: LevelChartProps) {
-  const t = useLogsT();
+  const t = usePageT();
   const f = useFormat();
   const { from, to: next } = bars[0] ?? { from: 0, to: 1 };
   const to = from + bars.length * (next - from); // the last bar may be cut short, and is drawn as wide as all

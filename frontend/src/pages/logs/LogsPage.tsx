@@ -12,6 +12,7 @@ import { Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { Zoomed } from "@/components/Zoomed";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { shortId } from "@/lib/ids";
@@ -27,7 +28,6 @@ import { ExportMenu } from "./ExportMenu";
 import { Hit } from "./Hit";
 import { LevelChart } from "./LevelChart";
 import { levelBars, linesIn, newestFirst } from "./levels";
-import { useLogsT } from "./texts";
 import { useWatch } from "./useWatch";
 import { readWords, withWords } from "./words";
 
@@ -41,7 +41,7 @@ const nameOf = (l: LogLine) => `${l.run_id}.${l.attempt}.${l.broadcast_index ?? 
 
 /** What all runs print, by words. Each line leads to its place in its run. */
 export default function LogsPage() {
-  const t = useLogsT();
+  const t = usePageT();
   const f = useFormat();
   const navigate = useNavigate({ from: "/logs" });
   const search = useSearch({ from: "/logs" });

@@ -1,16 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import type { ReportRow } from "@/api/schema.gen";
 import { Card, Empty } from "@/components/Panel";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { ShareTable } from "./ShareTable";
-import { useReportsT } from "./texts";
 
 const minute = 60_000;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /** The minutes with the most runs: what a new job had better keep away from. */
 export function Busiest({ rows }: { rows: ReportRow[] }) {
-  const { reports: r } = useReportsT();
+  const { reports: r } = usePageT();
   const f = useFormat();
   return (
     <Card title={r.busiest} note={<span className="hide-s">{r.busiestHint}</span>}>

@@ -3,13 +3,13 @@ import { CircleCheck } from "lucide-react";
 import type { Failure } from "@/api/schema.gen";
 import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
-import { useReportsT } from "./texts";
 
 /** In which ways attempts failed, the most frequent first, each with its last run. */
 export function Fingerprints({ failures, ofOneJob }: { failures: Failure[]; ofOneJob?: boolean }) {
-  const t = useReportsT();
+  const t = usePageT();
   const r = t.reports;
   const f = useFormat();
   return (

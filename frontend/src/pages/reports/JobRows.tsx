@@ -7,17 +7,17 @@ import { Owner } from "@/components/Owner";
 import { Card, Empty } from "@/components/Panel";
 import { RunStrip } from "@/components/RunStrip";
 import { Table } from "@/components/Table";
+import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
-import { useReportsT } from "./texts";
 
 /** How many of a job's last runs there is room for, beside another card. */
 const strip = 15;
 
 /** The jobs of which the largest share of runs failed, with what became of their last runs. */
 export function Unhealthy({ rows }: { rows: ReportRow[] }) {
-  const t = useReportsT();
+  const t = usePageT();
   const f = useFormat();
   const bad = rows.filter((row) => row.job !== undefined && row.failure_ratio > 0);
   const strips = useQueries({
@@ -55,7 +55,7 @@ export function Unhealthy({ rows }: { rows: ReportRow[] }) {
 
 /** The jobs whose runs take longest. */
 export function Slowest({ rows }: { rows: ReportRow[] }) {
-  const t = useReportsT();
+  const t = usePageT();
   const f = useFormat();
   const r = t.reports;
   return (
@@ -88,7 +88,7 @@ interface JobTableProps {
 }
 
 function JobTable({ title, note, none, heads, rows, cells }: JobTableProps) {
-  const t = useReportsT();
+  const t = usePageT();
   return (
     <Card title={title} note={<span className="hide-s">{note}</span>}>
       {rows.length === 0 ? (

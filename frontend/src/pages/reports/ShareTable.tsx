@@ -2,8 +2,8 @@ import type { ReactNode } from "react";
 import type { ReportRow } from "@/api/schema.gen";
 import { ShareBar } from "@/components/ShareBar";
 import { type Head, Table } from "@/components/Table";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
-import { useReportsT } from "./texts";
 
 interface ShareTableProps {
   rows: ReportRow[];
@@ -20,7 +20,7 @@ interface ShareTableProps {
 
 /** How many runs each row has, as a figure, and as a bar beside the most that one of them has. */
 export function ShareTable({ rows, head, runs, heads = [], keyOf, name, cells }: ShareTableProps) {
-  const { reports: r } = useReportsT();
+  const { reports: r } = usePageT();
   const f = useFormat();
   const most = Math.max(1, ...rows.map((row) => row.runs));
   return (

@@ -4,11 +4,11 @@ import { ChartTable, TableButton } from "@/components/ChartTable";
 import { LineChart } from "@/components/LineChart";
 import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
+import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { durationStep, ticks } from "@/lib/scale";
-import { useReportsT } from "./texts";
 
 const metrics = ["failed", "duration", "delay"] as const;
 type Metric = (typeof metrics)[number];
@@ -18,7 +18,7 @@ type Stage = (typeof stages)[number];
 
 /** How one measure of all runs goes, hour by hour or day by day. */
 export function Trend({ rows, from, to }: { rows: ReportRow[]; from: string; to: string }) {
-  const t = useReportsT();
+  const t = usePageT();
   const r = t.reports;
   const f = useFormat();
   const now = useNow();

@@ -6,12 +6,12 @@ import type { ReportRow } from "@/api/schema.gen";
 import { Card, Empty } from "@/components/Panel";
 import { SortHead } from "@/components/SortHead";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { Fingerprints } from "@/pages/reports/Fingerprints";
 import { ShareTable } from "@/pages/reports/ShareTable";
-import { useReportsT } from "@/pages/reports/texts";
 import type { runsSearch } from "@/router";
 
 type Search = ReturnType<typeof runsSearch>;
@@ -30,7 +30,7 @@ type Order = (typeof orders)[number];
 
 /** The runs of a range by job, by executor, or by the error with which they ended. */
 export default function Breakdown({ by, search, range, onSort }: BreakdownProps) {
-  const t = useReportsT();
+  const t = usePageT();
   const { job, group } = search;
   return (
     <div className="pad">
@@ -56,7 +56,7 @@ function Errors({
 }
 
 function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "instance" }) {
-  const t = useReportsT();
+  const t = usePageT();
   const r = t.reports;
   const f = useFormat();
   const { job, group } = search;

@@ -6,14 +6,14 @@ import { CopyIconButton } from "@/components/Copy";
 import { Card } from "@/components/Panel";
 import { Refusal } from "@/components/Refusal";
 import { toast } from "@/components/Toasts";
+import { usePageT } from "@/i18n";
 import { base } from "@/lib/base";
 import { saveFile } from "@/lib/saving";
 import { useMay } from "@/shell/may";
-import { useSettingsT } from "./texts";
 
 /** What this is, and where programs reach it. */
 export default function About() {
-  const t = useSettingsT();
+  const t = usePageT();
   const version = useQuery(versionQuery).data;
   const health = useQuery(healthQuery).data;
   const admin = useMay()("admin", "*");
@@ -52,7 +52,7 @@ export default function About() {
 
 /** One file with what a maintainer asks for. */
 function Diagnostics() {
-  const t = useSettingsT();
+  const t = usePageT();
   const collect = useMutation({
     mutationFn: collectDiagnostics,
     onSuccess: ({ name, data }) => {

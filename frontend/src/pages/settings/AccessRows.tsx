@@ -4,7 +4,7 @@ import { useId } from "react";
 import { groupsQuery } from "@/api/cluster";
 import type { Access } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
-import { useSettingsT } from "./texts";
+import { usePageT } from "@/i18n";
 
 const roles = ["viewer", "operator", "editor", "admin"] as const;
 const grants = ["logs", "params", "scripts", "secrets", "sql"] as const;
@@ -24,7 +24,7 @@ interface AccessRowsProps {
 
 /** Edits what somebody may do where, a row for each role. */
 export function AccessRows({ value, onChange }: AccessRowsProps) {
-  const t = useSettingsT();
+  const t = usePageT();
   const s = t.settings;
   const listId = useId();
   const groups = useQuery(groupsQuery).data?.items ?? [];

@@ -1,9 +1,9 @@
 import type { Access } from "@/api/schema.gen";
-import { useSettingsT } from "./texts";
+import { usePageT } from "@/i18n";
 
 /** Roles with where they hold, as tags. Grants are named where they are not those of the role. */
 export function AccessTags({ access }: { access: Access[] }) {
-  const t = useSettingsT();
+  const t = usePageT();
   if (access.length === 0) return <span className="mut">{t.settings.nothing}</span>;
   return (
     <span className="row g1 wrap tags">

@@ -9,17 +9,17 @@ import { Refusal } from "@/components/Refusal";
 import { SegmentsField } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { isZone, localZone, useLang } from "@/lib/format";
 import type { Landing } from "@/lib/landing";
 import { setPrefs, type Theme, usePrefs } from "@/lib/prefs";
 import { useComplain } from "@/shell/actions";
 import { AccessTags } from "./AccessTags";
 import { SessionList } from "./SessionList";
-import { useSettingsT } from "./texts";
 
 /** Who one is, how the console looks, and from where one is signed in. */
 export default function Profile() {
-  const t = useSettingsT();
+  const t = usePageT();
   const me = useQuery(meQuery);
   if (!me.data) return <Waiting on={me} rows={4} />;
   return (
@@ -52,7 +52,7 @@ export default function Profile() {
 }
 
 function Display() {
-  const t = useSettingsT();
+  const t = usePageT();
   const lang = useLang();
   const prefs = usePrefs();
   const zonesId = useId();
@@ -142,7 +142,7 @@ function Display() {
 }
 
 function Password({ me }: { me: Me }) {
-  const t = useSettingsT();
+  const t = usePageT();
   const client = useQueryClient();
   const ids = useId();
   const [current, setCurrent] = useState("");
@@ -205,7 +205,7 @@ function Password({ me }: { me: Me }) {
 }
 
 function Sessions() {
-  const t = useSettingsT();
+  const t = usePageT();
   const client = useQueryClient();
   const complain = useComplain();
   const list = useQuery(sessionsQuery);

@@ -13,11 +13,11 @@ import { Refusal } from "@/components/Refusal";
 import { Ago, Clock } from "@/components/Time";
 import { toast } from "@/components/Toasts";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { formatBytes } from "@/lib/bytes";
 import { useFormat } from "@/lib/format";
 import { isLength, type Rule, retentionOf, rulesOf } from "@/lib/retention";
 import { useMay } from "@/shell/may";
-import { useSettingsT } from "./texts";
 
 /** How long history is kept, by rules, with what each change does to the disk before it is made. */
 export default function Retention() {
@@ -27,7 +27,7 @@ export default function Retention() {
 }
 
 function Editor({ item }: { item: RetentionItem }) {
-  const t = useSettingsT();
+  const t = usePageT();
   const r = t.retention;
   const admin = useMay()("admin", "*");
   const [rules, setRules] = useState(() => rulesOf(item.retention));
@@ -121,7 +121,7 @@ function Editor({ item }: { item: RetentionItem }) {
 }
 
 function Changed({ item }: { item: RetentionItem }) {
-  const t = useSettingsT();
+  const t = usePageT();
   if (!item.changed_at) return null;
   return (
     <span title={item.note}>
@@ -138,7 +138,7 @@ interface RuleRowProps {
 }
 
 function RuleRow({ rule, disabled, onChange, onRemove }: RuleRowProps) {
-  const t = useSettingsT();
+  const t = usePageT();
   const r = t.retention;
   const listId = useId();
   const groups = useQuery(groupsQuery).data?.items ?? [];
@@ -202,7 +202,7 @@ function RuleRow({ rule, disabled, onChange, onRemove }: RuleRowProps) {
 }
 
 function Effect({ effect }: { effect: RetentionEffect }) {
-  const t = useSettingsT();
+  const t = usePageT();
   const r = t.retention;
   const f = useFormat();
   const history = useQuery(historyQuery).data;
@@ -252,7 +252,7 @@ interface SaveDialogProps {
 
 /** Says what goes for ever, before it does. */
 function SaveDialog({ retention, revision, effect, onClose }: SaveDialogProps) {
-  const t = useSettingsT();
+  const t = usePageT();
   const r = t.retention;
   const f = useFormat();
   const client = useQueryClient();

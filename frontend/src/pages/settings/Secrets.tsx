@@ -3,13 +3,13 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { groupsQuery } from "@/api/cluster";
 import { Choice } from "@/components/fields";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { SecretsCard } from "@/shell/SecretsCard";
-import { useSettingsT } from "./texts";
 
 /** The secrets of one group after the other. */
 export default function Secrets() {
-  const t = useSettingsT();
+  const t = usePageT();
   const may = useMay();
   const navigate = useNavigate();
   const { group: wanted } = useSearch({ strict: false });

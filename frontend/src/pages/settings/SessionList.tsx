@@ -1,8 +1,8 @@
 import type { Session } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Ago } from "@/components/Time";
+import { usePageT } from "@/i18n";
 import { agentName } from "@/lib/agent";
-import { useSettingsT } from "./texts";
 
 interface SessionListProps {
   sessions: Session[];
@@ -14,7 +14,7 @@ interface SessionListProps {
 
 /** From where somebody is signed in. */
 export function SessionList({ sessions, ending, onEnd }: SessionListProps) {
-  const t = useSettingsT();
+  const t = usePageT();
   const s = t.settings;
   return (
     <ul className="list">

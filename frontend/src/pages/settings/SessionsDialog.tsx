@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { endSessionsOf, sessionsOf } from "@/api/access";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { AskDialog } from "@/shell/AskDialog";
 import { SessionList } from "./SessionList";
-import { useSettingsT } from "./texts";
 
 /** Shows an administrator where a user is signed in, and ends all of it. */
 export function SessionsDialog({ user, onClose }: { user: string; onClose(): void }) {
-  const t = useSettingsT();
+  const t = usePageT();
   const s = t.settings;
   const client = useQueryClient();
   const list = useQuery(sessionsOf(user));

@@ -2,11 +2,11 @@ import { Link, useParams } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense } from "react";
 import type { Deed } from "@/api/session";
 import { Skeleton } from "@/components/Panel";
+import { usePageT } from "@/i18n";
 import { settingsTabs } from "@/router";
 import { Allowed } from "@/shell/Allowed";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
-import { useSettingsT } from "./texts";
 
 type Tab = (typeof settingsTabs)[number];
 
@@ -28,7 +28,7 @@ const needs: Partial<Record<Tab, { deed: Deed; group?: string }>> = {
 
 /** What one chooses for oneself, and what administrators choose for all. */
 export default function SettingsPage() {
-  const t = useSettingsT();
+  const t = usePageT();
   const { tab = "profile" } = useParams({ strict: false }) as { tab?: Tab };
   const may = useMay();
   const tabs = settingsTabs.filter((s) => {

@@ -13,18 +13,18 @@ import { Segments, SegmentsField } from "@/components/Segments";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
 import { AccessRows } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
-import { useSettingsT } from "./texts";
 
 const lives = ["7d", "30d", "90d", "366d"] as const;
 
 /** The tokens by which programs use the API. */
 export default function Tokens() {
-  const t = useSettingsT();
+  const t = usePageT();
   const s = t.settings;
   const isAdmin = useMay()("admin", "*");
   const me = useQuery(meQuery).data;
@@ -139,7 +139,7 @@ interface TokenDialogProps {
 }
 
 function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
-  const t = useSettingsT();
+  const t = usePageT();
   const s = t.settings;
   const [name, setName] = useState("");
   const [user, setUser] = useState("");

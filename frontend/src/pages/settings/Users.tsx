@@ -13,17 +13,17 @@ import { Reveal } from "@/components/Reveal";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
+import { usePageT } from "@/i18n";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
 import { AccessRows } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
 import { SessionsDialog } from "./SessionsDialog";
-import { useSettingsT } from "./texts";
 
 /** Who may sign in, and what each may do. */
 export default function Users() {
-  const t = useSettingsT();
+  const t = usePageT();
   const s = t.settings;
   const list = useQuery(usersQuery);
   const [editing, setEditing] = useState<UserItem | "new">();
@@ -92,7 +92,7 @@ interface UserRowProps {
 }
 
 function UserRow({ user: u, onEdit, onLink, onRemove }: UserRowProps) {
-  const t = useSettingsT();
+  const t = usePageT();
   const s = t.settings;
   const invite = useInvite(onLink);
   const [showing, setShowing] = useState(false);
@@ -164,7 +164,7 @@ interface UserDialogProps {
 
 /** Creates a user, who then gets a link to choose a password by, or edits one. */
 function UserDialog({ user, onClose, onLink }: UserDialogProps) {
-  const t = useSettingsT();
+  const t = usePageT();
   const s = t.settings;
   const [name, setName] = useState(user?.user ?? "");
   const [display, setDisplay] = useState(user?.display_name ?? "");

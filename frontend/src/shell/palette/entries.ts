@@ -26,9 +26,8 @@ import {
 } from "lucide-react";
 import { groupsQuery } from "@/api/cluster";
 import type { JobVersion } from "@/api/schema.gen";
-import { useT } from "@/i18n";
+import { usePageT, useT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
-import { useLang } from "@/lib/format";
 import { isLike } from "@/lib/fuzzy";
 import { refOf } from "@/lib/jobref";
 import { isLive, setLive } from "@/lib/live-switch";
@@ -112,8 +111,7 @@ export function useJobActions(): (job: JobVersion) => Entry[] {
 
 /** What there is for a text: jobs that the server found, and what the console knows by itself. */
 export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
-  const t = useT();
-  const lang = useLang();
+  const t = usePageT();
   const navigate = useNavigate();
   const { openHelp } = useShell();
   const may = useMay();
@@ -150,7 +148,7 @@ export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
       section: t.palette.jobs,
       icon: ListChecks,
       text: d.job,
-      aside: d.title || scheduleInWords(d.schedule, t, lang),
+      aside: d.title || scheduleInWords(d.schedule, t),
       job: d,
       go: () => void navigate({ to: "/jobs/$group/$name", params }),
     });

@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { handlersQuery } from "@/api/groups";
 import { TextField } from "@/components/fields";
-import { useEditorT } from "../texts";
+import { usePageT } from "@/i18n";
 import type { TaskProps } from "./TaskSection";
 
 /** A handler by name, of those that the group's executors have announced, or any other. */
 export function HandlerFields({ group, task, errors, set }: TaskProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
   const listId = useId();
   const handlers = useQuery(handlersQuery(group)).data?.items ?? [];

@@ -1,8 +1,8 @@
 import type { HttpTask } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Check, Choice, Pairs, TextField } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { without } from "../Section";
-import { useEditorT } from "../texts";
 import type { TaskProps } from "./TaskSection";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
@@ -10,7 +10,7 @@ const ways = ["none", "bearer", "basic"] as const;
 
 /** A request, and which answers are a success. */
 export function HttpFields({ task, errors, set }: TaskProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor.http;
   const http: HttpTask = task.http ?? { url: "" };
   const change = (next: Partial<HttpTask>) => {

@@ -1,10 +1,10 @@
 import { Pairs, TextField } from "@/components/fields";
-import { useEditorT } from "../texts";
+import { usePageT } from "@/i18n";
 import type { TaskProps } from "./TaskSection";
 
 /** Where a process begins, and what it is given. */
 export function ProcessFields({ task, errors, set }: TaskProps) {
-  const e = useEditorT().editor;
+  const e = usePageT().editor;
   return (
     <div className="two">
       <Pairs

@@ -1,6 +1,6 @@
 import { Choice, Lines, TextField } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { isRecord, type SchemaField, withProperty } from "@/lib/schema";
-import { useEditorT } from "../texts";
 import { JsonField } from "./ParamsField";
 
 interface SchemaFormProps {
@@ -33,7 +33,7 @@ interface ControlProps {
 }
 
 function Control({ field: f, value, onChange }: ControlProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const label = (
     <>
       <span className="mono">{f.name}</span>

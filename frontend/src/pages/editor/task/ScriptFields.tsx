@@ -1,7 +1,7 @@
 import type { ScriptTask } from "@/api/schema.gen";
 import { CodeEditor, type Language } from "@/components/CodeEditor";
 import { Segments } from "@/components/Segments";
-import { useEditorT } from "../texts";
+import { usePageT } from "@/i18n";
 import { languages, type ScriptLanguage } from "./kinds";
 import type { TaskProps } from "./TaskSection";
 
@@ -39,7 +39,7 @@ Write-Output "parameters: $env:CARILLON_PARAMS"
 
 /** A script in one of six languages. A text that only its digest is known of is kept until another is written. */
 export function ScriptFields({ task, errors, set }: TaskProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
   const script: ScriptTask = task.script ?? { language: "python" };
   const source = script.source ?? "";

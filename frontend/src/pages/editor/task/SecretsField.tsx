@@ -3,14 +3,14 @@ import { KeyRound, Plus, X } from "lucide-react";
 import { useId, useState } from "react";
 import { secretsQuery } from "@/api/groups";
 import { Button, IconButton } from "@/components/Button";
+import { usePageT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { SecretDialog } from "@/shell/SecretDialog";
-import { useEditorT } from "../texts";
 import type { TaskProps } from "./TaskSection";
 
 /** Which variables hold which of the group's secrets. Their values are never here: only the executor sees those. */
 export function SecretsField({ group, task, errors, set }: TaskProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
   const listId = useId();
   const may = useMay();

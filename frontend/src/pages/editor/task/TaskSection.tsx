@@ -4,9 +4,9 @@ import { groupsQuery } from "@/api/cluster";
 import type { Task } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Lines } from "@/components/fields";
+import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "../Section";
-import { useEditorT } from "../texts";
 import { HandlerFields } from "./HandlerFields";
 import { HttpFields } from "./HttpFields";
 import { changed, type Kind, kindOfTask, taskKinds, toKind } from "./kinds";
@@ -33,7 +33,7 @@ export interface TaskProps {
 }
 
 export function TaskSection({ doc, onChange, errors }: SectionProps) {
-  const t = useEditorT();
+  const t = usePageT();
   const e = t.editor;
   const task = doc.task;
   const kind = kindOfTask(task);

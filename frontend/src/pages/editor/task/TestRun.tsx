@@ -7,6 +7,7 @@ import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
 import { Status } from "@/components/Status";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
@@ -17,12 +18,11 @@ import { LogRow } from "@/pages/run/LogRow";
 import { useLog } from "@/pages/run/useLog";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
-import { useEditorT } from "../texts";
 import { draftOf } from "./draft";
 
 /** Runs what is in the form once, as a job of its own that goes again with the drawer. */
 export function TestRun({ doc }: { doc: Job }) {
-  const t = useEditorT();
+  const t = usePageT();
   const { group } = refOf(doc.job);
   const may = useMay();
   const [draft, setDraft] = useState<Job>();
@@ -46,7 +46,7 @@ export function TestRun({ doc }: { doc: Job }) {
 }
 
 function Drawer({ draft, onClose }: { draft: Job; onClose(): void }) {
-  const t = useEditorT();
+  const t = usePageT();
   const w = t.editor.test;
   const begin = useMutation({
     mutationFn: async () => {
@@ -90,7 +90,7 @@ function Drawer({ draft, onClose }: { draft: Job; onClose(): void }) {
 const shown = 2000;
 
 function Output({ runId, job }: { runId: string; job: string }) {
-  const t = useEditorT();
+  const t = usePageT();
   const f = useFormat();
   const w = t.editor.test;
   const detail = useQuery(runQuery(runId)).data;

@@ -17,10 +17,10 @@ import { Dialog } from "@/components/Dialog";
 import { Check } from "@/components/fields";
 import { Refusal } from "@/components/Refusal";
 import { Segments } from "@/components/Segments";
+import { usePageT } from "@/i18n";
 import { localZone } from "@/lib/format";
 import type { Tone } from "@/lib/status";
 import { apply, check, isSaved, type Kind, type Outcome, type Row, readable } from "./rows";
-import { useImportT } from "./texts";
 
 const looks: Record<Outcome, [Tone, LucideIcon]> = {
   created: ["ok", Plus],
@@ -39,7 +39,7 @@ const examples: Record<Kind, string> = {
 
 /** Brings jobs in from another scheduler or from documents: first what would become of each, then, if one likes it, the deed. */
 export default function ImportDialog({ onClose }: { onClose(): void }) {
-  const t = useImportT();
+  const t = usePageT();
   const w = t.importing;
   const ids = useId();
   const client = useQueryClient();
@@ -201,7 +201,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
 }
 
 function Rows({ rows, numbered, ref }: { rows: Row[]; numbered: boolean; ref: Ref<HTMLElement> }) {
-  const t = useImportT();
+  const t = usePageT();
   const w = t.importing;
   return (
     <section ref={ref} className="sideways importrows" tabIndex={0} aria-label={w.outcome}>

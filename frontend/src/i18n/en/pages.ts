@@ -1,0 +1,46 @@
+import { alerts } from "./alerts";
+import { audit } from "./audit";
+import { backfill } from "./backfill";
+import { bus } from "./bus";
+import { calendars } from "./calendars";
+import { clock } from "./clock";
+import { cluster } from "./cluster";
+import { editor } from "./editor";
+import { fleet } from "./fleet";
+import { importing } from "./importing";
+import { joblist } from "./joblist";
+import { ledger } from "./ledger";
+import { logs } from "./logs";
+import { policies } from "./policies";
+import { reports } from "./reports";
+import { retention } from "./retention";
+import { schedule } from "./schedule";
+import { secrets } from "./secrets";
+import { settings } from "./settings";
+import { views } from "./views";
+
+/** The texts that not every page needs: in a file of their own, so that a first visit does not wait for them. */
+export const pages = {
+  alerts,
+  audit,
+  backfill,
+  bus,
+  calendars,
+  clock,
+  cluster,
+  editor,
+  fleet,
+  importing,
+  joblist,
+  ledger,
+  logs,
+  policies,
+  reports,
+  retention,
+  schedule,
+  secrets,
+  settings,
+  views,
+};
+
+export type PageMessages = typeof pages;
