@@ -22,24 +22,30 @@ const (
 
 // TryAlert answers POST /alerts/try.
 func (h *handlers) TryAlert(ctx context.Context, r TryAlertRequestObject) (TryAlertResponseObject, error) {
-	rule := r.Body.WithDefaults()
+	trial, err := h.tryRule(ctx, *r.Body)
+	return TryAlert200JSONResponse(trial), err
+}
+
+// tryRule returns the incidents that a rule would have opened in the last days.
+func (h *handlers) tryRule(ctx context.Context, rule alerting.Rule) (AlertTrial, error) {
+	rule = rule.WithDefaults()
 	if _, err := alert.Try(rule, nil, nil); err != nil {
-		return nil, err
+		return AlertTrial{}, err
 	}
 	to := time.Now().UTC().Truncate(time.Millisecond)
 	ran, from, err := h.ranBefore(ctx, &rule.Match, to)
 	if err != nil {
-		return nil, err
+		return AlertTrial{}, err
 	}
 	labels := map[job.Name]job.Labels{}
 	if len(rule.Match.Labels) > 0 {
 		if labels, err = h.labelsOf(ctx, ran); err != nil {
-			return nil, err
+			return AlertTrial{}, err
 		}
 	}
 	found, err := alert.Try(rule, ran, func(name job.Name) job.Labels { return labels[name] })
 	if err != nil {
-		return nil, err
+		return AlertTrial{}, err
 	}
 	trial := AlertTrial{From: from, To: to, Runs: len(ran), Total: len(found)}
 	slices.Reverse(found)
@@ -48,7 +54,7 @@ func (h *handlers) TryAlert(ctx context.Context, r TryAlertRequestObject) (TryAl
 		item := AlertTrialItem{Subject: inc.Subject, Summary: inc.Summary, Count: inc.Count, OpenedAt: inc.OpenedAt, ResolvedAt: inc.ResolvedAt}
 		trial.Items = append(trial.Items, item)
 	}
-	return TryAlert200JSONResponse(trial), nil
+	return trial, nil
 }
 
 // ranBefore returns the newest runs that have ended of jobs that may match, and since when

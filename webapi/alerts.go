@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,12 @@ func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) 
 
 // ListIncidents answers GET /alerts/incidents.
 func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObject) (ListIncidentsResponseObject, error) {
-	p := r.Params
+	found, err := h.incidents(ctx, &r.Params)
+	return ListIncidents200JSONResponse(found), err
+}
+
+// incidents returns a page of the incidents that match and the caller sees.
+func (h *handlers) incidents(ctx context.Context, p *ListIncidentsParams) (IncidentPage, error) {
 	sees, now := seesIncident(ctx), time.Now()
 	fits := func(inc *alerting.Incident) bool {
 		return sees(inc) && isIn(inc, p.State, now) && (p.Alert == "" || inc.Rule == p.Alert) &&
@@ -98,15 +104,15 @@ func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObje
 	if p.State != "" && p.State != string(alerting.Resolved) {
 		kept.State = string(alerting.Open)
 	}
-	list, next, err := h.findIncidents(ctx, kept, fits, p.Cursor, orDefault(p.Limit, pageSize))
+	list, next, err := h.findIncidents(ctx, kept, fits, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
-		return nil, err
+		return IncidentPage{}, err
 	}
 	page := IncidentPage{Items: list, Next: next}
 	for i := range page.Items {
 		page.Items[i] = shownIncident(&page.Items[i])
 	}
-	return ListIncidents200JSONResponse(page), nil
+	return page, nil
 }
 
 // isIn reports whether an incident is in a state of the contract: what is open fires,
@@ -134,8 +140,8 @@ func shownIncident(inc *alerting.Incident) alerting.Incident {
 // seesIncident returns a function that reports whether the caller sees an incident. One of
 // no group concerns several, or the cluster.
 func seesIncident(ctx context.Context) func(*alerting.Incident) bool {
-	access := whoIs(ctx).Access
-	return func(inc *alerting.Incident) bool { return access.May(rights.Viewer, groupOf(inc)) }
+	theirs := whoIs(ctx).Access
+	return func(inc *alerting.Incident) bool { return theirs.May(rights.Viewer, groupOf(inc)) }
 }
 
 func groupOf(inc *alerting.Incident) string {
@@ -210,11 +216,16 @@ func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestOb
 
 // ListDeliveries answers GET /alerts/deliveries.
 func (h *handlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error) {
-	p := r.Params
-	limit := orDefault(p.Limit, pageSize)
+	found, err := h.deliveries(ctx, &r.Params)
+	return ListDeliveries200JSONResponse(found), err
+}
+
+// deliveries returns the newest messages about incidents that the caller sees.
+func (h *handlers) deliveries(ctx context.Context, p *ListDeliveriesParams) (DeliveryList, error) {
+	limit := cmp.Or(p.Limit, pageSize)
 	incidents, err := h.alerts.Incidents(ctx, func(*alerting.Incident) bool { return true })
 	if err != nil {
-		return nil, err
+		return DeliveryList{}, err
 	}
 	sees := seesIncident(ctx)
 	list := DeliveryList{Items: []DeliveryItem{}}
@@ -233,7 +244,7 @@ func (h *handlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestOb
 	}
 	old, err := h.oldDeliveries(ctx, logstore.FactFilter{Object: p.Channel, State: p.State}, present, limit-len(list.Items))
 	list.Items = append(list.Items, old...)
-	return ListDeliveries200JSONResponse(list), err
+	return list, err
 }
 
 // ListSilences answers GET /alerts/silences.
@@ -242,13 +253,13 @@ func (h *handlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject
 	if err != nil {
 		return nil, err
 	}
-	access := whoIs(ctx).Access
+	theirs := whoIs(ctx).Access
 	list = slices.DeleteFunc(list, func(s alerting.Silence) bool {
 		group := s.Group
 		if s.Job != "" {
 			group = s.Job.Group()
 		}
-		return group != "" && !access.May(rights.Viewer, group)
+		return group != "" && !theirs.May(rights.Viewer, group)
 	})
 	return ListSilences200JSONResponse{Items: list}, nil
 }

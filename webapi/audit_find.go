@@ -23,6 +23,9 @@ import (
 // the stream.
 const maxTail = 2000
 
+// tailTimeout is the part of a request's time that the bus gets: there is an answer without it.
+const tailTimeout = 2 * time.Second
+
 // auditFound is a page of the audit log, the newest first.
 type auditFound struct {
 	entries []trail.Entry
@@ -126,8 +129,7 @@ func (h *handlers) auditStoredTo(ctx context.Context) (time.Time, error) {
 // auditTail returns the entries that match and that the log store may not have yet. The
 // error is job.ErrUnavailable while the bus is away.
 func (h *handlers) auditTail(ctx context.Context, f audit.Filter) ([]trail.Entry, error) {
-	// The bus gets a part of the request's time: there is an answer without it.
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	ctx, cancel := context.WithTimeout(ctx, tailTimeout)
 	defer cancel()
 	upTo, waiting, err := h.conn.AuditMoved(ctx)
 	if err == nil && waiting > maxTail || errors.Is(err, jetstream.ErrConsumerNotFound) {

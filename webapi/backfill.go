@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"strings"
@@ -18,17 +19,22 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	result, err := h.backfill(ctx, name, r.Body)
+	return BackfillJob200JSONResponse(result), err
+}
+
+// backfill runs fires of a job's past, or with DryRun tells which these are.
+func (h *handlers) backfill(ctx context.Context, name job.Name, b *BackfillRequest) (BackfillResult, error) {
 	entry, err := h.conn.GetJob(ctx, name)
 	if err != nil {
-		return nil, err
+		return BackfillResult{}, err
 	}
-	b := r.Body
 	_, to, err := rangeBehind(time.Time{}, b.To)
 	if err != nil {
-		return nil, err
+		return BackfillResult{}, err
 	}
 	if b.From.IsZero() {
-		return nil, invalid("from", "is missing")
+		return BackfillResult{}, invalid("from", "is missing")
 	}
 	only := b.Only
 	if only == "" {
@@ -36,17 +42,17 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 	}
 	taken, err := h.fillsLeft(ctx, name, entry.Revision)
 	if err != nil {
-		return nil, err
+		return BackfillResult{}, err
 	}
 	plan, err := h.ledger.Repeat(ctx, name, ledger.RepeatRequest{From: b.From.UTC(), To: to, Only: only, Again: b.Again}, taken)
 	if err != nil {
-		return nil, err
+		return BackfillResult{}, err
 	}
 	result := BackfillResult{Fires: plan.Fires, LeftOut: plan.LeftOut}
 	if b.DryRun || len(plan.Fires) == 0 {
-		return BackfillJob200JSONResponse(result), nil
+		return result, nil
 	}
-	request := bus.BackfillRequest{ID: b.ID, Job: name, AtOnce: orDefault(b.AtOnce, 1), By: author(ctx), Note: b.Note}
+	request := bus.BackfillRequest{ID: b.ID, Job: name, AtOnce: cmp.Or(b.AtOnce, 1), By: author(ctx), Note: b.Note}
 	if request.ID == "" {
 		request.ID = strings.ToLower(rand.Text()[:10])
 	}
@@ -54,14 +60,14 @@ func (h *handlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) 
 		request.Fires = append(request.Fires, plan.Fires[i].FireTime.UnixMilli())
 	}
 	if err := request.Validate(); err != nil {
-		return nil, err
+		return BackfillResult{}, err
 	}
 	var begun job.Backfill
 	if err := h.ask(ctx, name, bus.VerbBackfill, entry.Revision, request, &begun); err != nil {
-		return nil, err
+		return BackfillResult{}, err
 	}
 	result.Backfill = &begun
-	return BackfillJob200JSONResponse(result), nil
+	return result, nil
 }
 
 // fillsLeft returns the fires that backfills of a job have yet to run.
@@ -87,15 +93,21 @@ func (h *handlers) ListBackfills(ctx context.Context, r ListBackfillsRequestObje
 	if err != nil {
 		return nil, err
 	}
+	list, err := h.backfills(ctx, name)
+	return ListBackfills200JSONResponse(list), err
+}
+
+// backfills returns the backfills of a job.
+func (h *handlers) backfills(ctx context.Context, name job.Name) (BackfillList, error) {
 	entry, err := h.conn.GetJob(ctx, name)
 	if err != nil {
-		return nil, err
+		return BackfillList{}, err
 	}
 	var list bus.BackfillList
 	if err := h.ask(ctx, name, bus.VerbBackfills, entry.Revision, bus.BackfillsRequest{Job: name}, &list); err != nil {
-		return nil, err
+		return BackfillList{}, err
 	}
-	return ListBackfills200JSONResponse{Items: append([]Backfill{}, list.Backfills...)}, nil
+	return BackfillList{Items: append([]Backfill{}, list.Backfills...)}, nil
 }
 
 // CancelBackfill answers POST /jobs/{group}/{name}/backfills/{backfill}/cancel.
@@ -104,20 +116,24 @@ func (h *handlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestOb
 	if err != nil {
 		return nil, err
 	}
-	if err := job.CheckSlug("backfill", r.Backfill); err != nil {
-		return nil, err
+	reason := ""
+	if r.Body != nil {
+		reason = r.Body.Note
+	}
+	state, err := h.cancelBackfill(ctx, name, r.Backfill, reason)
+	return CancelBackfill200JSONResponse(state), err
+}
+
+// cancelBackfill ends a backfill of a job: none of its fires begins any more.
+func (h *handlers) cancelBackfill(ctx context.Context, name job.Name, id, reason string) (state job.Backfill, err error) {
+	if err := job.CheckSlug("backfill", id); err != nil {
+		return state, err
 	}
 	entry, err := h.conn.GetJob(ctx, name)
 	if err != nil {
-		return nil, err
+		return state, err
 	}
-	request := bus.BackfillCancel{ID: r.Backfill, Job: name, By: author(ctx)}
-	if r.Body != nil {
-		request.Reason = r.Body.Note
-	}
-	var state job.Backfill
-	if err := h.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state); err != nil {
-		return nil, err
-	}
-	return CancelBackfill200JSONResponse(state), nil
+	request := bus.BackfillCancel{ID: id, Job: name, By: author(ctx), Reason: reason}
+	err = h.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state)
+	return state, err
 }

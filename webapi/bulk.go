@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -110,7 +111,7 @@ func bulkPage(named int, field string, filtered bool, cursor string, limit int) 
 	case named > maxBulk:
 		return 0, invalid(field, fmt.Sprintf("has %d entries; at most %d are changed at once", named, maxBulk))
 	}
-	return orDefault(limit, maxBulk), nil
+	return cmp.Or(limit, maxBulk), nil
 }
 
 // onlyFor reports a field that belongs to another action than the one asked for.

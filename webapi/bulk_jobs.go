@@ -7,12 +7,18 @@ import (
 	"slices"
 	"time"
 
+	"carillon/bus"
 	"carillon/job"
 )
 
 // ChangeJobs answers POST /jobs/bulk.
 func (h *handlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (ChangeJobsResponseObject, error) {
-	b := r.Body
+	result, err := h.changeJobs(ctx, r.Body)
+	return ChangeJobs200JSONResponse(result), err
+}
+
+// changeJobs does to each of some jobs what a request of its own would do.
+func (h *handlers) changeJobs(ctx context.Context, b *JobBulk) (JobBulkResult, error) {
 	limit, err := bulkPage(len(b.Jobs), "jobs", b.Filter != nil, b.Cursor, b.Limit)
 	noted := b.Action == JobBulkActionPause || b.Action == JobBulkActionResume || b.Action == JobBulkActionEdit
 	err = errors.Join(err, onlyFor("note", b.Note != "" && !noted, "pause, resume or edit"), onlyFor("run_id", b.RunID != "" && b.Action != JobBulkActionRun, "run"))
@@ -28,15 +34,15 @@ func (h *handlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (C
 		err = errors.Join(err, bad)
 	}
 	if err != nil {
-		return nil, err
+		return JobBulkResult{}, err
 	}
 	result := JobBulkResult{Action: string(b.Action), DryRun: b.DryRun}
 	names := once(b.Jobs)
 	result.Total = len(names)
 	if b.Filter != nil {
-		page, err := h.findJobs(ctx, jobFilter{b.Filter.Group, b.Filter.Q, b.Filter.Paused, b.Filter.Last, b.Filter.Where}, "", b.Cursor, limit)
+		page, err := h.findJobs(ctx, jobFilter{group: b.Filter.Group, text: b.Filter.Q, paused: b.Filter.Paused, last: b.Filter.Last, where: b.Filter.Where}, "", b.Cursor, limit)
 		if err != nil {
-			return nil, err
+			return JobBulkResult{}, err
 		}
 		for _, entry := range page.entries {
 			names = append(names, entry.Job.Job)
@@ -51,7 +57,7 @@ func (h *handlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (C
 	h.bulk(ctx, len(names), b.DryRun, step, func(i int, outcome BulkOutcome, problem *Problem) {
 		result.Items[i].Result, result.Items[i].Problem = outcome, problem
 	})
-	return ChangeJobs200JSONResponse(result), nil
+	return result, nil
 }
 
 // jobStep returns what a request does to the job of an item.
@@ -68,14 +74,14 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 	}
 	switch b.Action {
 	case JobBulkActionPause, JobBulkActionResume:
-		wish := wishedPause{paused: b.Action == JobBulkActionPause, until: b.Until, note: b.Note}
+		wish := wishedPause{paused: b.Action == JobBulkActionPause, until: b.Until}
 		s.operation = map[bool]string{true: "pauseJob", false: "resumeJob"}[wish.paused]
 		s.do = func(ctx context.Context, dryRun bool) (bool, error) {
 			if dryRun {
 				entry, err := h.conn.GetJob(ctx, name)
 				return err == nil && !wish.holds(&entry.Job, time.Now()), err
 			}
-			_, changed, err := h.pauseJob(ctx, name, "", wish)
+			_, changed, err := h.pauseJob(ctx, name, bus.Edit{At: time.Now(), Author: author(ctx), Note: b.Note}, wish)
 			return changed, err
 		}
 	case JobBulkActionRun:
@@ -97,7 +103,7 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 			if dryRun {
 				return exists(ctx)
 			}
-			err := h.deleteJob(ctx, name, "")
+			err := h.deleteJob(ctx, name, bus.Edit{At: time.Now(), Author: author(ctx)})
 			return err == nil, err
 		}
 	}
@@ -133,7 +139,7 @@ func (h *handlers) editAbout(ctx context.Context, name job.Name, b *JobBulk, dry
 		return changed, nil
 	}
 	var before, after any
-	_, err = h.editJob(ctx, name, b.Note, "", func(v *job.Version) {
+	_, err = h.editJob(ctx, name, bus.Edit{At: time.Now(), Author: author(ctx), Note: b.Note}, func(v *job.Version) {
 		before, wish = v.Job, v.Job
 		if edit(&wish) == nil { // somebody else's edit may have left no room for more tags
 			v.Job = wish

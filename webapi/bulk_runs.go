@@ -22,10 +22,15 @@ var ofAction = map[RunBulkAction][]Status{
 
 // ChangeRuns answers POST /runs/bulk.
 func (h *handlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (ChangeRunsResponseObject, error) {
-	b := r.Body
+	result, err := h.changeRuns(ctx, r.Body)
+	return ChangeRuns200JSONResponse(result), err
+}
+
+// changeRuns does to each of some runs what a request of its own would do.
+func (h *handlers) changeRuns(ctx context.Context, b *RunBulk) (RunBulkResult, error) {
 	limit, err := bulkPage(len(b.Runs), "runs", b.Filter != nil, b.Cursor, b.Limit)
 	if err = errors.Join(err, checkRunBulk(b)); err != nil {
-		return nil, err
+		return RunBulkResult{}, err
 	}
 	if b.Key == "" {
 		b.Key = string(job.NewRunID(time.Now()))
@@ -35,11 +40,11 @@ func (h *handlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (C
 	if b.Filter != nil {
 		filter, err := runFilter(filterParams(b, limit))
 		if err != nil {
-			return nil, err
+			return RunBulkResult{}, err
 		}
 		found, err := h.store.Runs(ctx, filter)
 		if err != nil {
-			return nil, storeError(err)
+			return RunBulkResult{}, storeError(err)
 		}
 		for i := range found.Runs {
 			ids = append(ids, found.Runs[i].RunID)
@@ -54,7 +59,7 @@ func (h *handlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (C
 	h.bulk(ctx, len(ids), b.DryRun, step, func(i int, outcome BulkOutcome, problem *Problem) {
 		result.Items[i].Result, result.Items[i].Problem = outcome, problem
 	})
-	return ChangeRuns200JSONResponse(result), nil
+	return result, nil
 }
 
 // checkRunBulk reports what does not go together in a request.

@@ -46,14 +46,19 @@ const (
 
 // PreviewCalendar answers POST /calendars/{calendar}/preview.
 func (h *handlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error) {
-	wish := *r.Body
-	wish.Zone = cmp.Or(wish.Zone, "UTC")
-	if wish.Calendar != r.Calendar {
+	if r.Body.Calendar != r.Calendar {
 		return nil, invalid("calendar", "must be as in the path")
 	}
+	preview, err := h.previewCalendar(ctx, *r.Body)
+	return PreviewCalendar200JSONResponse(preview), err
+}
+
+// previewCalendar returns the fires that saving a calendar would affect.
+func (h *handlers) previewCalendar(ctx context.Context, wish job.Calendar) (CalendarPreview, error) {
+	wish.Zone = cmp.Or(wish.Zone, "UTC")
 	set, err := wish.Compile()
 	if err != nil {
-		return nil, err
+		return CalendarPreview{}, err
 	}
 	from := time.Now().UTC().Truncate(time.Millisecond)
 	a := affected{
@@ -65,7 +70,7 @@ func (h *handlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequest
 		return a.add(ctx, name, plan)
 	})
 	if err = cmp.Or(err, a.err); err != nil {
-		return nil, explain(err, "the jobs are not loaded yet")
+		return CalendarPreview{}, explain(err, "the jobs are not loaded yet")
 	}
-	return PreviewCalendar200JSONResponse(a.CalendarPreview), nil
+	return a.CalendarPreview, nil
 }

@@ -14,10 +14,10 @@ import (
 // checkChildren refuses children that lead back to the job itself, and new ones that
 // the caller could not run: the job's runs will.
 func (h *handlers) checkChildren(ctx context.Context, was *bus.JobEntry, wish job.Job) error {
-	access := whoIs(ctx).Access
+	theirs := whoIs(ctx).Access
 	for _, c := range wish.Children {
 		known := was != nil && !was.Deleted && slices.ContainsFunc(was.Children, func(old job.Child) bool { return old.Job == c.Job })
-		if !known && !access.May(rights.Operator, c.Job.Group()) {
+		if !known && !theirs.May(rights.Operator, c.Job.Group()) {
 			return explain(errForbidden, fmt.Sprintf("to have child %s run needs the role operator in group %s", c.Job, c.Job.Group()))
 		}
 	}

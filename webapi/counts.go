@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 
 	"carillon/job"
@@ -14,7 +15,7 @@ func (h *handlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (Cou
 		Jobs: names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
 		MinAttempt: p.MinAttempt,
 	}
-	items, err := h.store.Histogram(ctx, filter, orDefault(p.Parts, 1))
+	items, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
 	if err != nil {
 		return nil, storeError(err)
 	}

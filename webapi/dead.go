@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 
 // ListDeadLetters answers GET /dead-letters.
 func (h *handlers) ListDeadLetters(ctx context.Context, r ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error) {
-	limit := orDefault(r.Params.Limit, pageSize)
+	limit := cmp.Or(r.Params.Limit, pageSize)
 	var before uint64
 	if r.Params.Cursor != "" {
 		var err error

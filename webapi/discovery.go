@@ -25,7 +25,7 @@ func (h *handlers) ListHandlers(ctx context.Context, r ListHandlersRequestObject
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	items, err := h.present().handlersOf(ctx, r.Group)
+	items, err := h.handlersIn(ctx, r.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +53,11 @@ func (h *handlers) lately() executors {
 		},
 		announced: func(context.Context, string) ([]bus.Handler, error) { return nil, nil },
 	}
+}
+
+// handlersIn returns what is known of a group's handlers, by name.
+func (h *handlers) handlersIn(ctx context.Context, group string) ([]HandlerItem, error) {
+	return h.present().handlersOf(ctx, group)
 }
 
 // handlersOf returns what is known of a group's handlers, by name: those that have been
@@ -91,6 +96,11 @@ func (e executors) handlersOf(ctx context.Context, group string) ([]HandlerItem,
 	}
 	slices.SortFunc(list, func(a, b HandlerItem) int { return strings.Compare(a.Handler, b.Handler) })
 	return list, nil
+}
+
+// checkJob checks a job that is about to be saved, as checkHandler does.
+func (h *handlers) checkJob(ctx context.Context, j *job.Job) (warnings []FieldError, err error) {
+	return h.checkHandler(ctx, j, h.present())
 }
 
 // checkHandler checks a job that is about to be saved against what is known of its

@@ -26,20 +26,26 @@ func (h *handlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGr
 	if err := describe(ctx, was.GroupLimits != limits, "", was.GroupLimits, limits); err != nil {
 		return nil, err
 	}
-	known, err := h.conn.Group(ctx, r.Group)
+	g, err := h.groupNamed(ctx, r.Group)
+	return PutGroup200JSONResponse(g), err
+}
+
+// groupNamed returns a group with its instances.
+func (h *handlers) groupNamed(ctx context.Context, name string) (Group, error) {
+	known, err := h.conn.Group(ctx, name)
 	if err != nil {
-		return nil, err
+		return Group{}, err
 	}
 	instances, err := h.conn.Instances(ctx)
 	if err != nil {
-		return nil, err
+		return Group{}, err
 	}
 	for _, g := range groupsOf([]bus.Group{known}, instances) {
-		if g.ExecutorGroup == r.Group {
-			return PutGroup200JSONResponse(g), nil
+		if g.ExecutorGroup == name {
+			return g, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: group %s", job.ErrNotFound, r.Group)
+	return Group{}, fmt.Errorf("%w: group %s", job.ErrNotFound, name)
 }
 
 // countWaiting counts the runs of a group that wait on the stream, if a dispatcher has to

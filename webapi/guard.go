@@ -18,12 +18,17 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"carillon/api"
 	"carillon/auth"
 	"carillon/job"
 )
 
 // requestTimeout bounds what a request waits for. Streams have their own end.
 const requestTimeout = 30 * time.Second
+
+// retryAfter is what a client is asked to wait when a part of the system is away, in
+// seconds: a shard finds a new owner within a lease's time.
+const retryAfter = "2"
 
 // headerRequestID names a request in its response, in problems and in the log.
 const headerRequestID = "X-Request-Id"
@@ -101,6 +106,9 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		s.secure(c)
 	}
 	p := problemOf(err, id)
+	if ours, ok := errors.AsType[*fiber.Error](err); ok {
+		p = problemOfHTTP(ours, id)
+	}
 	s.logProblem(c, p, err)
 	switch p.Status {
 	case http.StatusServiceUnavailable:
@@ -113,6 +121,30 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		}
 	}
 	return c.Status(p.Status).JSON(p, "application/problem+json")
+}
+
+// httpCodes names the errors that the HTTP layer itself makes.
+var httpCodes = map[int]string{
+	http.StatusForbidden:             api.CodeForbidden,
+	http.StatusNotFound:              api.CodeNotFound,
+	http.StatusMethodNotAllowed:      api.CodeMethodNotAllowed,
+	http.StatusRequestEntityTooLarge: api.CodeTooLarge,
+	http.StatusUnsupportedMediaType:  api.CodeUnsupportedMediaType,
+	http.StatusMisdirectedRequest:    api.CodeMisdirected,
+}
+
+// problemOfHTTP returns what a client is told of an error that the HTTP layer itself makes.
+func problemOfHTTP(fe *fiber.Error, requestID string) Problem {
+	p := Problem{Type: "about:blank", Title: http.StatusText(fe.Code), Status: fe.Code, Code: httpCodes[fe.Code], RequestID: requestID, Detail: fe.Message}
+	switch {
+	case p.Code != "":
+	case fe.Code < http.StatusInternalServerError:
+		p.Code = api.CodeInvalid
+		p.Errors = []FieldError{{Reason: fe.Message}}
+	default:
+		p.Code = api.CodeInternal
+	}
+	return p
 }
 
 func (s *Server) logProblem(c *fiber.Ctx, p Problem, err error) {

@@ -70,14 +70,6 @@ func storeError(err error) error {
 	return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer")
 }
 
-// orDefault returns v, or otherwise where a parameter that starts at 1 is absent.
-func orDefault(v, otherwise int) int {
-	if v == 0 {
-		return otherwise
-	}
-	return v
-}
-
 // valueOr returns what v points to, or otherwise where a parameter is absent.
 func valueOr(v *int, otherwise int) int {
 	if v == nil {

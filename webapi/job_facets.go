@@ -14,13 +14,19 @@ const maxJobFacets = 100
 // FacetJobs answers GET /jobs/facets.
 func (h *handlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (FacetJobsResponseObject, error) {
 	p := r.Params
-	q, conditions, err := h.jobConditions(jobFilter{p.Group, p.Q, p.Paused, p.Last, p.Where})
+	facets, err := h.jobFacets(ctx, jobFilter{group: p.Group, text: p.Q, paused: p.Paused, last: p.Last, where: p.Where})
+	return FacetJobs200JSONResponse(facets), err
+}
+
+// jobFacets counts the jobs that match by the values that they have in each field.
+func (h *handlers) jobFacets(ctx context.Context, f jobFilter) (JobFacets, error) {
+	q, conditions, err := h.jobConditions(f)
 	if err != nil {
-		return nil, err
+		return JobFacets{}, err
 	}
 	all, err := h.look(ctx, q, lookFor{due: true, last: true})
 	if err != nil {
-		return nil, err
+		return JobFacets{}, err
 	}
 	now := time.Now().UnixMilli()
 	counts := map[jobField]map[string]int{}
@@ -53,5 +59,5 @@ func (h *handlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (Fac
 		})
 		facets.Items[string(field)] = values[:min(len(values), maxJobFacets)]
 	}
-	return FacetJobs200JSONResponse(facets), nil
+	return facets, nil
 }

@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -21,7 +22,7 @@ const (
 // ListJobs answers GET /jobs.
 func (h *handlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJobsResponseObject, error) {
 	p := r.Params
-	page, err := h.findJobs(ctx, jobFilter{p.Group, p.Q, p.Paused, p.Last, p.Where}, p.Sort, p.Cursor, orDefault(p.Limit, pageSize))
+	page, err := h.findJobs(ctx, jobFilter{group: p.Group, text: p.Q, paused: p.Paused, last: p.Last, where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}

@@ -44,74 +44,83 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 	if err != nil {
 		return nil, err
 	}
-	wish, err := canonical(*r.Body)
-	if err != nil {
-		return nil, err
-	}
-	if wish.Job != name {
-		return nil, invalid("job", fmt.Sprintf("%q must be %q, as in the path", wish.Job, name))
+	if r.Body.Job != name {
+		return nil, invalid("job", fmt.Sprintf("%q must be %q, as in the path", r.Body.Job, name))
 	}
 	edit, err := editOf(author(ctx), r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
-	was, err := h.conn.GetJob(ctx, name)
-	if err != nil && !errors.Is(err, job.ErrNotFound) {
-		return nil, err
-	}
-	if wish, err = mayPut(ctx, was, wish, &edit); err != nil {
-		return nil, err
-	}
-	warnings, err := h.checkHandler(ctx, &wish, h.present())
+	result, err := h.saveJob(ctx, *r.Body, edit, r.Params.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.checkChildren(ctx, was, wish); err != nil {
-		return nil, err
+	tag := etag(result.Revision)
+	if result.Result == PutJobResultResultCreated && !result.DryRun {
+		return PutJob201JSONResponse{Body: result, Headers: PutJob201ResponseHeaders{ETag: tag}}, nil
 	}
-	result := PutJobResult{Changes: []FieldChange{}, Warnings: warnings, DryRun: r.Params.DryRun}
-	if r.Params.DryRun {
+	return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: tag}}, nil
+}
+
+// saveJob saves a job as the caller wishes it, or with dry tells what saving it would change. edit
+// says on what condition.
+func (h *handlers) saveJob(ctx context.Context, wish job.Job, edit bus.Edit, dry bool) (PutJobResult, error) {
+	result := PutJobResult{Changes: []FieldChange{}, DryRun: dry}
+	wish, err := canonical(wish)
+	if err != nil {
+		return result, err
+	}
+	was, err := h.conn.GetJob(ctx, wish.Job)
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
+		return result, err
+	}
+	if wish, err = mayPut(ctx, was, wish, &edit); err != nil {
+		return result, err
+	}
+	if result.Warnings, err = h.checkJob(ctx, &wish); err != nil {
+		return result, err
+	}
+	if err := h.checkChildren(ctx, was, wish); err != nil {
+		return result, err
+	}
+	if dry {
 		return dryRun(was, wish, edit, result)
 	}
 	entry, changed, err := h.conn.PutJob(ctx, wish, edit)
 	if err != nil {
-		return nil, conditional(edit, err)
+		return result, conditional(edit, err)
 	}
 	var before any
 	if was != nil {
 		before = was.Job
 	}
-	if err := describe(ctx, changed, r.Params.Note, before, entry.Job); err != nil {
-		return nil, err
+	if err := describe(ctx, changed, edit.Note, before, entry.Job); err != nil {
+		return result, err
 	}
 	if err := h.index.wrote(entry); err != nil {
-		return nil, err
+		return result, err
 	}
 	result.Definition, result.Revision = entry.Version, entry.Revision
-	headers := etag(entry.Revision)
 	switch {
 	case !changed:
 		result.Result = PutJobResultResultUnchanged
 	case was == nil:
 		result.Result = PutJobResultResultCreated
-		return PutJob201JSONResponse{Body: result, Headers: PutJob201ResponseHeaders{ETag: headers}}, nil
 	default:
 		result.Result = PutJobResultResultChanged
-		if result.Changes, err = diff(was.Job, entry.Job); err != nil {
-			return nil, err
-		}
+		result.Changes, err = diff(was.Job, entry.Job)
 	}
-	return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: headers}}, nil
+	return result, err
 }
 
 // mayPut returns wish with what is stored where it has what the caller may not see.
 // Then the edit is to replace exactly that version.
 func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit) (job.Job, error) {
-	access := whoIs(ctx).Access
+	theirs := whoIs(ctx).Access
 	if was == nil {
-		return restored(access, nil, wish)
+		return restored(theirs, nil, wish)
 	}
-	whole, err := restored(access, &was.Job, wish)
+	whole, err := restored(theirs, &was.Job, wish)
 	if err == nil && edit.IfRevision == 0 && !edit.IfAbsent && !reflect.DeepEqual(whole, wish) {
 		edit.IfRevision = was.Revision
 	}
@@ -119,20 +128,20 @@ func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit
 }
 
 // dryRun tells what saving wish in the place of was, which may be nil, would change.
-func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (PutJobResponseObject, error) {
+func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (PutJobResult, error) {
 	switch {
 	case e.IfAbsent && was != nil:
-		return nil, fmt.Errorf("%w: job %s exists already", errPrecondition, wish.Job)
+		return result, fmt.Errorf("%w: job %s exists already", errPrecondition, wish.Job)
 	case e.IfRevision != 0 && (was == nil || was.Revision != e.IfRevision):
-		return nil, fmt.Errorf("%w: job %s: revision %d is no longer the present one", errPrecondition, wish.Job, e.IfRevision)
+		return result, fmt.Errorf("%w: job %s: revision %d is no longer the present one", errPrecondition, wish.Job, e.IfRevision)
 	case was == nil:
 		result.Result = PutJobResultResultCreated
 		result.Definition = job.Version{Job: wish, Version: 1, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Author: e.Author, Note: e.Note}
-		return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: etag(0)}}, nil
+		return result, nil
 	}
 	changes, err := diff(was.Job, wish)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	result.Result, result.Changes, result.Definition, result.Revision = PutJobResultResultUnchanged, changes, was.Version, was.Revision
 	if len(changes) > 0 {
@@ -142,7 +151,7 @@ func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (P
 		result.Definition.EffectiveFrom = e.At.UTC().Truncate(time.Millisecond)
 		result.Definition.Author, result.Definition.Note = e.Author, e.Note
 	}
-	return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: etag(was.Revision)}}, nil
+	return result, nil
 }
 
 // DeleteJob answers DELETE /jobs/{group}/{name}.
@@ -151,14 +160,16 @@ func (h *handlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (Del
 	if err != nil {
 		return nil, err
 	}
-	if err := h.deleteJob(ctx, name, r.Params.IfMatch); err != nil {
+	edit, err := editOf(author(ctx), "", r.Params.IfMatch, "")
+	if err != nil {
 		return nil, err
 	}
-	return DeleteJob204Response{}, nil
+	return DeleteJob204Response{}, h.deleteJob(ctx, name, edit)
 }
 
-func (h *handlers) deleteJob(ctx context.Context, name job.Name, ifMatch string) error {
-	_, err := h.editJob(ctx, name, "", ifMatch, func(v *job.Version) { v.Deleted = true })
+// deleteJob deletes a job, on the condition that edit states.
+func (h *handlers) deleteJob(ctx context.Context, name job.Name, edit bus.Edit) error {
+	_, err := h.editJob(ctx, name, edit, func(v *job.Version) { v.Deleted = true })
 	return err
 }
 
@@ -180,11 +191,7 @@ func (h *handlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequest
 }
 
 // editJob changes a job's present version, and has the index know before it returns.
-func (h *handlers) editJob(ctx context.Context, name job.Name, note, ifMatch string, change func(*job.Version)) (*bus.JobEntry, error) {
-	edit, err := editOf(author(ctx), note, ifMatch, "")
-	if err != nil {
-		return nil, err
-	}
+func (h *handlers) editJob(ctx context.Context, name job.Name, edit bus.Edit, change func(*job.Version)) (*bus.JobEntry, error) {
 	entry, err := h.conn.EditJob(ctx, name, edit, change)
 	if err != nil {
 		return nil, conditional(edit, err)

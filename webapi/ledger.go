@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject
 		return nil, err
 	}
 	page, err := h.ledger.Job(ctx, name, ledger.JobRequest{
-		From: from, To: to, Fates: r.Params.Fate, Cursor: r.Params.Cursor, Limit: orDefault(r.Params.Limit, ledger.DefaultLimit),
+		From: from, To: to, Fates: r.Params.Fate, Cursor: r.Params.Cursor, Limit: cmp.Or(r.Params.Limit, ledger.DefaultLimit),
 	})
 	if err != nil {
 		return nil, h.ledgerError(ctx, err)

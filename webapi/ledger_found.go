@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,7 @@ import (
 // found, from the log store, and what the bucket has that is not there yet.
 func (h *handlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error) {
 	p := r.Params
-	limit := orDefault(p.Limit, pageSize)
+	limit := cmp.Or(p.Limit, pageSize)
 	kept := logstore.FactFilter{Kind: logstore.FactDiscrepancy, Group: p.Group, What: p.Job, From: p.From, To: p.To, Cursor: p.Cursor, Limit: limit}
 	var after *logstore.FactCursor
 	if p.Cursor != "" {
@@ -27,9 +28,9 @@ func (h *handlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesReq
 		}
 		after = &c
 	}
-	access := whoIs(ctx).Access
+	theirs := whoIs(ctx).Access
 	fits := func(f *outcome.Finding) bool {
-		return access.May(rights.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
+		return theirs.May(rights.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
 			isBetween(f.FireTime, p.From, p.To)
 	}
 	found, busErr := h.conn.Findings(ctx)

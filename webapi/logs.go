@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -50,7 +51,7 @@ func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (Cou
 		SearchFilter: logstore.SearchFilter{
 			Text: p.Text, Levels: p.Level, Jobs: names(p.Job), Group: p.Group, RunID: job.RunID(p.RunID), From: p.From.UTC(), To: p.To.UTC(),
 		},
-		Parts: orDefault(p.Parts, 60),
+		Parts: cmp.Or(p.Parts, 60),
 	}
 	if filter.To.IsZero() {
 		filter.To = time.Now().UTC().Truncate(time.Millisecond)
@@ -93,7 +94,7 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, errOthers):
 		return nil, err
 	}
-	limit := orDefault(p.Limit, linesPerPage)
+	limit := cmp.Or(p.Limit, linesPerPage)
 	filter := logstore.LineFilter{RunID: id, Job: owner, Attempt: attempt, Piece: piece, FromSeq: p.FromSeq, ToSeq: p.ToSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
 	if err := filter.Validate(); err != nil {
 		return nil, err

@@ -22,10 +22,10 @@ const groupLabel = "executor_group"
 // serveMetrics answers GET /metrics. Series of groups that the caller does not see are
 // left out.
 func (s *Server) serveMetrics(c *fiber.Ctx) error {
-	access := whoIs(c.UserContext()).Access
+	theirs := whoIs(c.UserContext()).Access
 	seen := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		families, err := s.cfg.Gatherer.Gather()
-		return withoutGroups(families, func(group string) bool { return access.May(rights.Viewer, group) }), err
+		return withoutGroups(families, func(group string) bool { return theirs.May(rights.Viewer, group) }), err
 	})
 	return adaptor.HTTPHandler(promhttp.HandlerFor(seen, promhttp.HandlerOpts{}))(c)
 }

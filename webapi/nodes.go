@@ -20,9 +20,15 @@ import (
 
 // ListNodes answers GET /nodes.
 func (h *handlers) ListNodes(ctx context.Context, _ ListNodesRequestObject) (ListNodesResponseObject, error) {
+	list, err := h.nodes(ctx)
+	return ListNodes200JSONResponse(list), err
+}
+
+// nodes returns the scheduler nodes, without roles for groups that the caller does not see.
+func (h *handlers) nodes(ctx context.Context) (NodeList, error) {
 	leases, err := h.leases(ctx)
 	if err != nil {
-		return nil, err
+		return NodeList{}, err
 	}
 	list := nodesOf(leases, h.conn.Cluster().Shards)
 	if visible := seen(ctx); visible != nil {
@@ -31,7 +37,7 @@ func (h *handlers) ListNodes(ctx context.Context, _ ListNodesRequestObject) (Lis
 			return dispatches && !visible[group]
 		})
 	}
-	return ListNodes200JSONResponse(list), nil
+	return list, nil
 }
 
 // leases returns the leases that are held, by key.
@@ -129,6 +135,12 @@ func (h *handlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetBusRes
 
 // ListGroups answers GET /groups.
 func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (ListGroupsResponseObject, error) {
+	groups, err := h.groups(ctx)
+	return ListGroups200JSONResponse{Items: groups}, err
+}
+
+// groups returns the groups that the caller sees, with their instances.
+func (h *handlers) groups(ctx context.Context) ([]Group, error) {
 	known, err := h.conn.Groups(ctx)
 	if err != nil {
 		return nil, err
@@ -157,7 +169,7 @@ func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (L
 			return nil, err
 		}
 	}
-	return ListGroups200JSONResponse{Items: groups}, nil
+	return groups, nil
 }
 
 // groupsOf puts instances under their groups, both in order of name.

@@ -27,17 +27,22 @@ var spreads = []time.Duration{10 * time.Minute, 5 * time.Minute, 2 * time.Minute
 
 // SuggestOffsets answers GET /fires/offsets.
 func (h *handlers) SuggestOffsets(ctx context.Context, r SuggestOffsetsRequestObject) (SuggestOffsetsResponseObject, error) {
-	p := r.Params
+	found, err := h.suggestOffsets(ctx, &r.Params)
+	return SuggestOffsets200JSONResponse(found), err
+}
+
+// suggestOffsets returns the jobs of crowded minutes that could as well fire a little later.
+func (h *handlers) suggestOffsets(ctx context.Context, p *SuggestOffsetsParams) (OffsetSuggestions, error) {
 	from, to, err := rangeAhead(p.From, p.To)
 	if err != nil {
-		return nil, err
+		return OffsetSuggestions{}, err
 	}
 	if to.Sub(from) > maxOffsetRange {
-		return nil, invalid("to", "must lie at most 24 hours after from")
+		return OffsetSuggestions{}, invalid("to", "must lie at most 24 hours after from")
 	}
 	if p.Group != "" {
 		if err := job.CheckSlug("group", p.Group); err != nil {
-			return nil, err
+			return OffsetSuggestions{}, err
 		}
 	}
 	q := query{group: p.Group, firing: true, limit: logstore.MaxRuns}
@@ -45,17 +50,17 @@ func (h *handlers) SuggestOffsets(ctx context.Context, r SuggestOffsetsRequestOb
 	for more := true; more; {
 		var entries []*bus.JobEntry
 		if entries, _, more, err = h.index.find(ctx, q); err != nil {
-			return nil, explain(err, "the jobs are not loaded yet")
+			return OffsetSuggestions{}, explain(err, "the jobs are not loaded yet")
 		}
 		for _, e := range entries {
 			q.after = e.Job.Job
 			if err := plan.add(e); err != nil {
-				return nil, err
+				return OffsetSuggestions{}, err
 			}
 		}
 	}
 	items, before, after := plan.suggest()
-	return SuggestOffsets200JSONResponse(OffsetSuggestions{From: from, To: to, BusiestBefore: before, BusiestAfter: after, Items: items}), nil
+	return OffsetSuggestions{From: from, To: to, BusiestBefore: before, BusiestAfter: after, Items: items}, nil
 }
 
 // crowding finds the minutes of a range in which many jobs fire at once, and the jobs

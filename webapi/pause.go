@@ -10,7 +10,7 @@ import (
 
 // PauseJob answers POST /jobs/{group}/{name}/pause.
 func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (PauseJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, wishedPause{paused: true, until: r.Body.Until, note: r.Body.Note})
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, r.Body.Note, wishedPause{paused: true, until: r.Body.Until})
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (h *handlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (Pause
 
 // ResumeJob answers POST /jobs/{group}/{name}/resume.
 func (h *handlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (ResumeJobResponseObject, error) {
-	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, wishedPause{note: r.Body.Note})
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, r.Body.Note, wishedPause{})
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,6 @@ func (h *handlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (Res
 type wishedPause struct {
 	paused bool
 	until  time.Time
-	note   string
 }
 
 // holds reports whether a job is so already.
@@ -47,12 +46,16 @@ func pauseOf(j *job.Job, now time.Time) (paused bool, until time.Time) {
 	return paused, until
 }
 
-func (h *handlers) setPaused(ctx context.Context, group, short, ifMatch string, wish wishedPause) (JobItem, error) {
+func (h *handlers) setPaused(ctx context.Context, group, short, ifMatch, note string, wish wishedPause) (JobItem, error) {
 	name, err := nameOf(group, short)
 	if err != nil {
 		return JobItem{}, err
 	}
-	entry, _, err := h.pauseJob(ctx, name, ifMatch, wish)
+	edit, err := editOf(author(ctx), note, ifMatch, "")
+	if err != nil {
+		return JobItem{}, err
+	}
+	entry, _, err := h.pauseJob(ctx, name, edit, wish)
 	if err != nil {
 		return JobItem{}, err
 	}
@@ -60,14 +63,14 @@ func (h *handlers) setPaused(ctx context.Context, group, short, ifMatch string, 
 }
 
 // pauseJob pauses or resumes a job. changed is false if it was so already.
-func (h *handlers) pauseJob(ctx context.Context, name job.Name, ifMatch string, wish wishedPause) (entry *bus.JobEntry, changed bool, err error) {
+func (h *handlers) pauseJob(ctx context.Context, name job.Name, edit bus.Edit, wish wishedPause) (entry *bus.JobEntry, changed bool, err error) {
 	now := time.Now()
 	if err := checkUntil(wish.paused, wish.until, now); err != nil {
 		return nil, false, err
 	}
 	wish.until = wish.until.UTC().Truncate(time.Millisecond)
 	var was map[string]any
-	entry, err = h.editJob(ctx, name, wish.note, ifMatch, func(v *job.Version) {
+	entry, err = h.editJob(ctx, name, edit, func(v *job.Version) {
 		was = pauseFields(pauseOf(&v.Job, now))
 		if changed = !wish.holds(&v.Job, now); !changed {
 			return
@@ -80,5 +83,5 @@ func (h *handlers) pauseJob(ctx context.Context, name job.Name, ifMatch string, 
 	if err != nil {
 		return nil, false, err
 	}
-	return entry, changed, describe(ctx, changed, wish.note, was, pauseFields(wish.paused, wish.until))
+	return entry, changed, describe(ctx, changed, edit.Note, was, pauseFields(wish.paused, wish.until))
 }

@@ -229,15 +229,16 @@ func (s *Server) admit(operation string) fiber.Handler {
 		if by.who == nil {
 			return explain(auth.ErrUnauthenticated, "sign in first, or send an API token")
 		}
-		if err := s.allowed(c, by.who, p); err != nil {
+		if err := p.allows(by.who, func() (string, error) { return s.groupOf(c, p) }); err != nil {
 			return err
 		}
 		return c.Next()
 	}
 }
 
-// allowed returns errForbidden unless who may do what p says.
-func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
+// allows returns errForbidden unless who may do what p says. groupOf returns the group of what is
+// named, if it has to be known.
+func (p permit) allows(who *auth.Identity, groupOf func() (string, error)) error {
 	switch p.where {
 	case open, self:
 		return nil
@@ -261,7 +262,7 @@ func (s *Server) allowed(c *fiber.Ctx, who *auth.Identity, p permit) error {
 	if who.Access.May(p.role, rights.Everywhere) && (p.grant == "" || who.Access.Sees(p.grant, rights.Everywhere)) {
 		return nil
 	}
-	group, err := s.groupOf(c, p)
+	group, err := groupOf()
 	if err != nil {
 		return err
 	}

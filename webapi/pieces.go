@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 
 	"carillon/job"
@@ -10,21 +11,26 @@ import (
 
 // ListPieces answers GET /runs/{run_id}/pieces.
 func (h *handlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (ListPiecesResponseObject, error) {
-	attempts, err := h.attempts(ctx, r.RunID)
+	list, err := h.pieces(ctx, r.RunID, &r.Params)
+	return ListPieces200JSONResponse(list), err
+}
+
+// pieces returns a page of the pieces of a run, and counts of all of them.
+func (h *handlers) pieces(ctx context.Context, id string, p *ListPiecesParams) (PieceList, error) {
+	attempts, err := h.attempts(ctx, id)
 	if err != nil {
-		return nil, err
+		return PieceList{}, err
 	}
-	p := r.Params
-	filter := logstore.PieceFilter{RunID: attempts[0].RunID, Attempt: p.Attempt, From: runlog.PieceAt(p.FromIndex), Limit: orDefault(p.Limit, pageSize)}
+	filter := logstore.PieceFilter{RunID: attempts[0].RunID, Attempt: p.Attempt, From: runlog.PieceAt(p.FromIndex), Limit: cmp.Or(p.Limit, pageSize)}
 	if err := filter.Validate(); err != nil {
-		return nil, err
+		return PieceList{}, err
 	}
 	page, err := h.store.Pieces(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return PieceList{}, storeError(err)
 	}
 	if err := h.markSilent(ctx, page.Pieces); err != nil {
-		return nil, err
+		return PieceList{}, err
 	}
 	list := PieceList{Items: append([]Run{}, page.Pieces...), Total: attempts[0].Total, Counts: StatusCounts{}}
 	if page.Next != runlog.Whole {
@@ -39,7 +45,7 @@ func (h *handlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (L
 	if p.Attempt == 0 && unheard > 0 && !attempts[0].RunStatus().Final() {
 		list.Counts[job.StatusPending] += unheard
 	}
-	return ListPieces200JSONResponse(list), nil
+	return list, nil
 }
 
 // pieceOf returns the piece that a broadcast_index names, or the whole.

@@ -23,20 +23,25 @@ const (
 
 // ListFires answers GET /fires.
 func (h *handlers) ListFires(ctx context.Context, r ListFiresRequestObject) (ListFiresResponseObject, error) {
-	p := r.Params
+	found, err := h.listFires(ctx, &r.Params)
+	return ListFires200JSONResponse(found), err
+}
+
+// listFires returns a page of jobs with their fires in a range.
+func (h *handlers) listFires(ctx context.Context, p *ListFiresParams) (FirePage, error) {
 	from, to, err := rangeAhead(p.From, p.To)
 	if err != nil {
-		return nil, err
+		return FirePage{}, err
 	}
 	if p.Group != "" {
 		if err := job.CheckSlug("group", p.Group); err != nil {
-			return nil, err
+			return FirePage{}, err
 		}
 	}
-	q := query{group: p.Group, text: strings.ToLower(p.Q), firing: true, after: job.Name(p.Cursor), limit: orDefault(p.Limit, pageSize)}
+	q := query{group: p.Group, text: strings.ToLower(p.Q), firing: true, after: job.Name(p.Cursor), limit: cmp.Or(p.Limit, pageSize)}
 	entries, _, more, err := h.index.find(ctx, q)
 	if err != nil {
-		return nil, explain(err, "the jobs are not loaded yet")
+		return FirePage{}, explain(err, "the jobs are not loaded yet")
 	}
 	page := FirePage{From: from, To: to, Items: []JobFires{}}
 	f := newForecast(h.conn, from)
@@ -45,9 +50,9 @@ func (h *handlers) ListFires(ctx context.Context, r ListFiresRequestObject) (Lis
 		week = h.week.usual(ctx)
 	}
 	for _, e := range entries {
-		fires, err := f.within(ctx, e, to, orDefault(p.PerJob, firesPerJob))
+		fires, err := f.within(ctx, e, to, cmp.Or(p.PerJob, firesPerJob))
 		if err != nil {
-			return nil, err
+			return FirePage{}, err
 		}
 		fires.UsualMs = week[e.Job.Job].P50Ms
 		if len(fires.Fires) > 0 {
@@ -57,23 +62,28 @@ func (h *handlers) ListFires(ctx context.Context, r ListFiresRequestObject) (Lis
 	if more {
 		page.Next = string(entries[len(entries)-1].Job.Job)
 	}
-	return ListFires200JSONResponse(page), nil
+	return page, nil
 }
 
 // CountFires answers GET /fires/counts.
 func (h *handlers) CountFires(ctx context.Context, r CountFiresRequestObject) (CountFiresResponseObject, error) {
-	p := r.Params
+	found, err := h.countFires(ctx, &r.Params)
+	return CountFires200JSONResponse(found), err
+}
+
+// countFires counts the fires of all jobs in each part of a range.
+func (h *handlers) countFires(ctx context.Context, p *CountFiresParams) (FireCounts, error) {
 	from, to, err := rangeAhead(p.From, p.To)
 	if err != nil {
-		return nil, err
+		return FireCounts{}, err
 	}
 	if p.Group != "" {
 		if err := job.CheckSlug("group", p.Group); err != nil {
-			return nil, err
+			return FireCounts{}, err
 		}
 	}
 	c := counter{forecast: newForecast(h.conn, from), left: maxCounted, FireCounts: FireCounts{
-		From: from, To: to, Counts: make([]int, orDefault(p.Parts, 1)), Complete: true,
+		From: from, To: to, Counts: make([]int, cmp.Or(p.Parts, 1)), Complete: true,
 	}}
 	if p.Load {
 		c.Minutes = make([]int, minutesOfHour)
@@ -85,9 +95,9 @@ func (h *handlers) CountFires(ctx context.Context, r CountFiresRequestObject) (C
 		return c.add(ctx, name, plan)
 	})
 	if err = cmp.Or(err, c.err); err != nil {
-		return nil, explain(err, "the jobs are not loaded yet")
+		return FireCounts{}, explain(err, "the jobs are not loaded yet")
 	}
-	return CountFires200JSONResponse(c.FireCounts), nil
+	return c.FireCounts, nil
 }
 
 // rangeAhead returns a range of time to plan for.

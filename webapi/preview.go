@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -24,17 +25,23 @@ func (h *handlers) PreviewJob(ctx context.Context, r PreviewJobRequestObject) (P
 	if err != nil {
 		return nil, err
 	}
+	p, err := h.previewJob(ctx, name, r.Params.From, r.Params.N)
+	return PreviewJob200JSONResponse(p), err
+}
+
+// previewJob returns the next n fires of a job after an instant.
+func (h *handlers) previewJob(ctx context.Context, name job.Name, from time.Time, n int) (Preview, error) {
 	entry, err := h.conn.GetJob(ctx, name)
 	if err != nil {
-		return nil, err
+		return Preview{}, err
 	}
 	hold, err := h.conn.GetHold(ctx)
 	if err != nil {
-		return nil, err
+		return Preview{}, err
 	}
-	p, err := h.preview(ctx, &entry.Version, r.Params.From, r.Params.N)
+	p, err := h.preview(ctx, &entry.Version, from, n)
 	if err != nil {
-		return nil, err
+		return Preview{}, err
 	}
 	now := time.Now()
 	if paused, until := pauseOf(&entry.Job, now); paused {
@@ -43,7 +50,7 @@ func (h *handlers) PreviewJob(ctx context.Context, r PreviewJobRequestObject) (P
 	if hold = hold.At(now); hold.Paused {
 		skipFires(&p, "everything is paused", hold.Until)
 	}
-	return PreviewJob200JSONResponse(p), nil
+	return p, nil
 }
 
 // skipFires says that none of the fires before an instant would run; zero is for ever.
@@ -60,15 +67,17 @@ func skipFires(p *Preview, why string, until time.Time) {
 
 // PreviewSchedule answers POST /preview.
 func (h *handlers) PreviewSchedule(ctx context.Context, r PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error) {
-	j, err := jobOfPreview(r.Body)
+	p, err := h.previewSchedule(ctx, r.Body)
+	return PreviewSchedule200JSONResponse(p), err
+}
+
+// previewSchedule returns the next fires of a schedule that no job has yet.
+func (h *handlers) previewSchedule(ctx context.Context, r *PreviewRequest) (Preview, error) {
+	j, err := jobOfPreview(r)
 	if err != nil {
-		return nil, err
+		return Preview{}, err
 	}
-	p, err := h.preview(ctx, &job.Version{Job: j}, r.Body.From, r.Body.N)
-	if err != nil {
-		return nil, err
-	}
-	return PreviewSchedule200JSONResponse(p), nil
+	return h.preview(ctx, &job.Version{Job: j}, r.From, r.N)
 }
 
 // jobOfPreview returns a valid job with the schedule that a request describes.
@@ -113,7 +122,7 @@ func (h *handlers) preview(ctx context.Context, v *job.Version, from time.Time, 
 	if err != nil {
 		return Preview{}, err
 	}
-	fires, err := f.fires(ctx, v, from, orDefault(n, previewFires))
+	fires, err := f.fires(ctx, v, from, cmp.Or(n, previewFires))
 	if err != nil {
 		return Preview{}, err
 	}

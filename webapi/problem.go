@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/gofiber/fiber/v2"
-
 	"carillon/api"
 	"carillon/auth"
 	"carillon/job"
@@ -46,20 +44,6 @@ var table = []row{
 
 var internal = row{nil, http.StatusInternalServerError, api.CodeInternal, "Internal error"}
 
-// retryAfter is what a client is asked to wait when a part of the system is away, in
-// seconds: a shard finds a new owner within a lease's time.
-const retryAfter = "2"
-
-// httpCodes names the errors that the HTTP layer itself makes.
-var httpCodes = map[int]string{
-	http.StatusForbidden:             api.CodeForbidden,
-	http.StatusNotFound:              api.CodeNotFound,
-	http.StatusMethodNotAllowed:      api.CodeMethodNotAllowed,
-	http.StatusRequestEntityTooLarge: api.CodeTooLarge,
-	http.StatusUnsupportedMediaType:  api.CodeUnsupportedMediaType,
-	http.StatusMisdirectedRequest:    api.CodeMisdirected,
-}
-
 // explained is an error with a sentence for the client, where the error's own text
 // is not fit for one.
 type explained struct {
@@ -84,9 +68,6 @@ func invalid(field, reason string) error { return &job.InvalidError{Field: field
 // problemOf returns what a client is told of err. It has no text that did not come
 // from us: what NATS or a database says stays in the log.
 func problemOf(err error, requestID string) Problem {
-	if fe, ok := errors.AsType[*fiber.Error](err); ok {
-		return problemOfHTTP(fe, requestID)
-	}
 	r := internal
 	for _, candidate := range table {
 		if errors.Is(err, candidate.kind) {
@@ -112,19 +93,6 @@ func problemOf(err error, requestID string) Problem {
 		p.Detail = "a part of the system does not answer; trying again may help"
 	default:
 		p.Detail = "the server's log has more under the request id"
-	}
-	return p
-}
-
-func problemOfHTTP(fe *fiber.Error, requestID string) Problem {
-	p := Problem{Type: "about:blank", Title: http.StatusText(fe.Code), Status: fe.Code, Code: httpCodes[fe.Code], RequestID: requestID, Detail: fe.Message}
-	switch {
-	case p.Code != "":
-	case fe.Code < http.StatusInternalServerError:
-		p.Code = api.CodeInvalid
-		p.Errors = []FieldError{{Reason: fe.Message}}
-	default:
-		p.Code = internal.code
 	}
 	return p
 }

@@ -25,10 +25,7 @@ func (h *handlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (Retry
 		return nil, err
 	}
 	accepted, err := h.retryRun(ctx, attempts, r.Body)
-	if err != nil {
-		return nil, err
-	}
-	return RetryRun202JSONResponse(accepted), nil
+	return RetryRun202JSONResponse(accepted), err
 }
 
 // mayRetry returns a job.ErrConflict unless a run has ended.

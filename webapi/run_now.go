@@ -18,10 +18,7 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 		return nil, err
 	}
 	accepted, err := h.startJob(ctx, name, r.Body)
-	if err != nil {
-		return nil, err
-	}
-	return RunJob202JSONResponse(accepted), nil
+	return RunJob202JSONResponse(accepted), err
 }
 
 // startJob makes a run of a job as somebody wishes.

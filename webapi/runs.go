@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,28 +16,34 @@ import (
 
 // ListRuns answers GET /runs.
 func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListRunsResponseObject, error) {
-	filter, err := runFilter(&r.Params)
+	found, err := h.listRuns(ctx, &r.Params)
+	return ListRuns200JSONResponse(found), err
+}
+
+// listRuns returns a page of the runs that a request selects.
+func (h *handlers) listRuns(ctx context.Context, p *ListRunsParams) (RunPage, error) {
+	filter, err := runFilter(p)
 	if err != nil {
-		return nil, err
+		return RunPage{}, err
 	}
 	found, err := h.store.Runs(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return RunPage{}, storeError(err)
 	}
 	if err := h.markSilent(ctx, found.Runs); err != nil {
-		return nil, err
+		return RunPage{}, err
 	}
 	if err := h.markWaiting(ctx, found.Runs); err != nil {
-		return nil, err
+		return RunPage{}, err
 	}
-	return ListRuns200JSONResponse{Items: append([]Run{}, found.Runs...), Next: found.Next}, nil
+	return RunPage{Items: append([]Run{}, found.Runs...), Next: found.Next}, nil
 }
 
 // runFilter returns what runs a request selects.
 func runFilter(p *ListRunsParams) (logstore.RunFilter, error) {
 	filter := logstore.RunFilter{
 		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
-		From: p.From.UTC(), To: p.To.UTC(), Limit: orDefault(p.Limit, pageSize), Cursor: p.Cursor,
+		From: p.From.UTC(), To: p.To.UTC(), Limit: cmp.Or(p.Limit, pageSize), Cursor: p.Cursor,
 		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
 	}
 	if p.Sort != "" {
@@ -63,26 +70,32 @@ func runFilter(p *ListRunsParams) (logstore.RunFilter, error) {
 
 // GetRun answers GET /runs/{run_id}.
 func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunResponseObject, error) {
-	attempts, err := h.attempts(ctx, r.RunID)
+	detail, err := h.runDetail(ctx, r.RunID)
+	return GetRun200JSONResponse(detail), err
+}
+
+// runDetail returns a run with its attempts, its timeline and what it was given.
+func (h *handlers) runDetail(ctx context.Context, id string) (RunDetail, error) {
+	attempts, err := h.attempts(ctx, id)
 	if err != nil {
-		return nil, err
+		return RunDetail{}, err
 	}
 	changes, err := h.store.Changes(ctx, attempts[0].RunID, runlog.Whole)
 	if err != nil {
-		return nil, storeError(err)
+		return RunDetail{}, storeError(err)
 	}
 	if err := h.markSilent(ctx, attempts); err != nil {
-		return nil, err
+		return RunDetail{}, err
 	}
 	if err := h.markWaiting(ctx, attempts[:1]); err != nil {
-		return nil, err
+		return RunDetail{}, err
 	}
 	newest := attempts[0]
 	asking, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	given, err := h.given(asking, &newest)
 	if err != nil && h.withoutBus(ctx, err) != nil {
-		return nil, err
+		return RunDetail{}, err
 	}
 	detail := RunDetail{
 		RunID: newest.RunID, Job: newest.Job, Status: newest.RunStatus(), Params: given.Params, Labels: given.Labels,
@@ -91,7 +104,7 @@ func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunRes
 	if newest.Cause == job.CauseRetry {
 		detail.RetryOf = newest.Parent
 	}
-	return GetRun200JSONResponse(detail), nil
+	return detail, nil
 }
 
 // attempts returns what the history has of a run, the newest attempt first.
@@ -109,33 +122,37 @@ func (h *handlers) attempts(ctx context.Context, text string) ([]runlog.Run, err
 
 // CancelRun answers POST /runs/{run_id}/cancel.
 func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (CancelRunResponseObject, error) {
-	id, err := job.ParseRunID(r.RunID)
+	accepted, err := h.cancelNamed(ctx, r.RunID, r.Body)
+	return CancelRun202JSONResponse(accepted), err
+}
+
+// cancelNamed cancels a run of the job that the request names, or else of the one that the
+// history has it of.
+func (h *handlers) cancelNamed(ctx context.Context, text string, r *CancelRequest) (CancelAccepted, error) {
+	id, err := job.ParseRunID(text)
 	if err != nil {
-		return nil, err
+		return CancelAccepted{}, err
 	}
-	name := r.Body.Job
+	name := r.Job
 	if name != "" {
 		if _, err := job.ParseName(string(name)); err != nil {
-			return nil, err
+			return CancelAccepted{}, err
 		}
 	} else {
-		attempts, err := h.attempts(ctx, r.RunID)
+		attempts, err := h.attempts(ctx, text)
 		if err != nil {
-			return nil, err
+			return CancelAccepted{}, err
 		}
 		if err := mayCancel(&attempts[0]); err != nil {
-			return nil, err
+			return CancelAccepted{}, err
 		}
 		name = attempts[0].Job
 	}
 	if err := mayDo(ctx, "cancelRun", name.Group()); err != nil {
-		return nil, err
+		return CancelAccepted{}, err
 	}
-	found, err := h.cancelRun(ctx, id, name, r.Body.Reason)
-	if err != nil {
-		return nil, err
-	}
-	return CancelRun202JSONResponse{RunID: id, Found: found}, nil
+	found, err := h.cancelRun(ctx, id, name, r.Reason)
+	return CancelAccepted{RunID: id, Found: found}, err
 }
 
 // mayCancel returns a job.ErrConflict if a run has ended.

@@ -17,7 +17,7 @@ const skipAhead = time.Second
 
 // SkipFire answers POST /jobs/{group}/{name}/skip.
 func (h *handlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (SkipFireResponseObject, error) {
-	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, callOff)
+	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.skipFire)
 	if err != nil {
 		return nil, err
 	}
@@ -26,24 +26,34 @@ func (h *handlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (SkipF
 
 // UnskipFire answers POST /jobs/{group}/{name}/unskip.
 func (h *handlers) UnskipFire(ctx context.Context, r UnskipFireRequestObject) (UnskipFireResponseObject, error) {
-	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, takeBack)
+	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.unskipFire)
 	if err != nil {
 		return nil, err
 	}
 	return UnskipFire200JSONResponse{Body: item, Headers: UnskipFire200ResponseHeaders{ETag: etag(item.Revision)}}, nil
 }
 
-// skipsChanged makes a change as changeSkips does, and returns the job as it is then.
-func (h *handlers) skipsChanged(ctx context.Context, group, short string, r SkipRequest, change func(*job.Version, job.Skip) error) (JobItem, error) {
+// skipsChanged makes a change to the fires that are called off, and returns the job as it is then.
+func (h *handlers) skipsChanged(ctx context.Context, group, short string, r SkipRequest, change func(context.Context, job.Name, *SkipRequest) (*bus.JobEntry, error)) (JobItem, error) {
 	name, err := nameOf(group, short)
 	if err != nil {
 		return JobItem{}, err
 	}
-	entry, err := h.changeSkips(ctx, name, r.FireTime, r.Reason, change)
+	entry, err := change(ctx, name, &r)
 	if err != nil {
 		return JobItem{}, err
 	}
 	return h.jobItem(ctx, entry, shownFires, shownRuns)
+}
+
+// skipFire calls a fire of a job off, unless it is already.
+func (h *handlers) skipFire(ctx context.Context, name job.Name, r *SkipRequest) (*bus.JobEntry, error) {
+	return h.changeSkips(ctx, name, r.FireTime, r.Reason, callOff)
+}
+
+// unskipFire has a fire run after all, unless another run was made in its place.
+func (h *handlers) unskipFire(ctx context.Context, name job.Name, r *SkipRequest) (*bus.JobEntry, error) {
+	return h.changeSkips(ctx, name, r.FireTime, r.Reason, takeBack)
 }
 
 // callOff calls a fire off, unless it is already.
@@ -63,17 +73,23 @@ func takeBack(v *job.Version, s job.Skip) error {
 	return nil
 }
 
-// RunFireEarly answers POST /jobs/{group}/{name}/run-early. One write calls the fire off
-// and names the run in its place, which the owner of the job's shard makes when it hears
-// of that; it is asked only what became of it. Asked again, the same run is meant.
+// RunFireEarly answers POST /jobs/{group}/{name}/run-early.
 func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject) (RunFireEarlyResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
-	fireTime := r.Body.FireTime.UTC().Truncate(time.Millisecond)
+	accepted, err := h.startEarly(ctx, name, r.Body)
+	return RunFireEarly202JSONResponse(accepted), err
+}
+
+// startEarly runs a fire of a job now. One write calls the fire off
+// and names the run in its place, which the owner of the job's shard makes when it hears
+// of that; it is asked only what became of it. Asked again, the same run is meant.
+func (h *handlers) startEarly(ctx context.Context, name job.Name, r *SkipRequest) (accepted RunAccepted, err error) {
+	fireTime := r.FireTime.UTC().Truncate(time.Millisecond)
 	id, again := job.NewRunID(time.Now()), false
-	entry, err := h.changeSkips(ctx, name, fireTime, r.Body.Reason, func(v *job.Version, s job.Skip) error {
+	entry, err := h.changeSkips(ctx, name, fireTime, r.Reason, func(v *job.Version, s job.Skip) error {
 		if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
 			id, again = was.RunID, true
 			return nil
@@ -83,22 +99,22 @@ func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return accepted, err
 	}
 	if again {
 		// The owner remembers a few minutes long what it has made, the history longer.
 		known, found, err := h.acceptedBefore(ctx, id)
 		if err != nil || found {
-			return RunFireEarly202JSONResponse(known), err
+			return known, err
 		}
 	}
 	request := bus.TriggerRequest{RunID: id, Job: name, Cause: job.CauseManual, By: author(ctx), InsteadOf: fireTime}
 	var reply bus.TriggerReply
 	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
-		return nil, err
+		return accepted, err
 	}
 	entryOfChange(ctx).Note = "run " + string(reply.RunID)
-	return RunFireEarly202JSONResponse{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+	return RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
 }
 
 // acceptedBefore returns a run as it was accepted, if the history has it.
@@ -124,7 +140,7 @@ func (h *handlers) changeSkips(ctx context.Context, name job.Name, fireTime time
 	}
 	var refused error
 	var before, after []job.Skip
-	entry, err := h.editJob(ctx, name, skipNote(fireTime, reason), "", func(v *job.Version) {
+	entry, err := h.editJob(ctx, name, bus.Edit{At: time.Now(), Author: author(ctx), Note: skipNote(fireTime, reason)}, func(v *job.Version) {
 		was := *v
 		before = v.Skips
 		if refused = v.CheckSkip(fireTime); refused == nil {

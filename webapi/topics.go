@@ -1,8 +1,6 @@
 package webapi
 
-import (
-	"strings"
-)
+import "strings"
 
 // topic is a kind of thing that changes. The words are those of the contract.
 type topic string

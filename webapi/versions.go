@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -14,32 +15,38 @@ func (h *handlers) DiffJob(ctx context.Context, r DiffJobRequestObject) (DiffJob
 	if err != nil {
 		return nil, err
 	}
+	changes, err := h.compareVersions(ctx, name, r.Params.From, r.Params.To)
+	return DiffJob200JSONResponse(changes), err
+}
+
+// compareVersions returns what changed from one version of a job to another. Zero is the newest
+// one, and the one before.
+func (h *handlers) compareVersions(ctx context.Context, name job.Name, fromVersion, toVersion int) (result JobDiff, err error) {
+	result.Job = name
 	kept, err := h.conn.JobVersions(ctx, name)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	to, err := versionAmong(kept, name, orDefault(r.Params.To, kept[len(kept)-1].Version.Version))
+	to, err := versionAmong(kept, name, cmp.Or(toVersion, kept[len(kept)-1].Version.Version))
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	result := JobDiff{Job: name, To: kept[to].Version.Version}
+	result.To = kept[to].Version.Version
 	var before any // nothing, of the first version that is kept
 	from := to - 1
-	if r.Params.From != 0 {
-		if from, err = versionAmong(kept, name, r.Params.From); err != nil {
-			return nil, err
+	if fromVersion != 0 {
+		if from, err = versionAmong(kept, name, fromVersion); err != nil {
+			return result, err
 		}
 	}
 	if from >= 0 {
 		if _, err = versionAmong(kept, name, kept[from].Version.Version); err != nil {
-			return nil, err
+			return result, err
 		}
 		result.From, before = kept[from].Version.Version, contentOf(kept[from])
 	}
-	if result.Changes, err = diff(before, contentOf(kept[to])); err != nil {
-		return nil, err
-	}
-	return DiffJob200JSONResponse(result), nil
+	result.Changes, err = diff(before, contentOf(kept[to]))
+	return result, err
 }
 
 // contentOf returns what a version says: nothing if it says that the job is deleted.
