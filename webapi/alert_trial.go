@@ -11,6 +11,7 @@ import (
 	"carillon/job/alerting"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // What the contract states of a rule that is tried.
@@ -66,7 +67,7 @@ func (h *handlers) ranBefore(ctx context.Context, m *alerting.Match, to time.Tim
 	for {
 		page, err := h.store.Runs(ctx, filter)
 		if err != nil {
-			return nil, from, storeError(err)
+			return nil, from, problem.StoreAway(err)
 		}
 		for i := range page.Runs {
 			if run := &page.Runs[i]; run.RunStatus().Final() {

@@ -17,6 +17,7 @@ import (
 	"carillon/job/alerting"
 	"carillon/job/rights"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // ListAlerts answers GET /alerts/rules.
@@ -51,7 +52,7 @@ func (h *handlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (GetAl
 // PutAlert answers PUT /alerts/rules/{alert}.
 func (h *handlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAlertResponseObject, error) {
 	if r.Body.Alert != r.Alert {
-		return nil, invalid("alert", fmt.Sprintf("%q must be %q, as in the path", r.Body.Alert, r.Alert))
+		return nil, problem.Invalid("alert", fmt.Sprintf("%q must be %q, as in the path", r.Body.Alert, r.Alert))
 	}
 	edit, err := editOf(author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
@@ -59,7 +60,7 @@ func (h *handlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAl
 	}
 	was, now, changed, err := h.alerts.PutRule(ctx, *r.Body, edit)
 	if err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	var before any
 	if was != nil {
@@ -81,7 +82,7 @@ func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) 
 		return nil, err
 	}
 	if err := h.alerts.DeleteRule(ctx, r.Alert, edit); err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteAlert204Response{}, nil
 }
@@ -323,7 +324,7 @@ func (h *handlers) GetChannel(ctx context.Context, r GetChannelRequestObject) (G
 // PutChannel answers PUT /alerts/channels/{channel}.
 func (h *handlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (PutChannelResponseObject, error) {
 	if r.Body.Channel != r.Channel {
-		return nil, invalid("channel", fmt.Sprintf("%q must be %q, as in the path", r.Body.Channel, r.Channel))
+		return nil, problem.Invalid("channel", fmt.Sprintf("%q must be %q, as in the path", r.Body.Channel, r.Channel))
 	}
 	edit, err := editOf(author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
@@ -331,7 +332,7 @@ func (h *handlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (P
 	}
 	was, now, changed, err := h.alerts.PutChannel(ctx, *r.Body, edit)
 	if err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	var before any
 	if was != nil {
@@ -360,7 +361,7 @@ func (h *handlers) DeleteChannel(ctx context.Context, r DeleteChannelRequestObje
 		return nil, err
 	}
 	if err := h.alerts.DeleteChannel(ctx, r.Channel, edit); err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteChannel204Response{}, nil
 }
@@ -369,10 +370,10 @@ func (h *handlers) DeleteChannel(ctx context.Context, r DeleteChannelRequestObje
 func (h *handlers) PutChannelSecret(ctx context.Context, r PutChannelSecretRequestObject) (PutChannelSecretResponseObject, error) {
 	switch {
 	case h.master == nil:
-		return nil, explain(fmt.Errorf("%w: set secret %s of channel %s", job.ErrConflict, r.Secret, r.Channel),
+		return nil, problem.Explain(fmt.Errorf("%w: set secret %s of channel %s", job.ErrConflict, r.Secret, r.Channel),
 			"this server has no key for secrets; make one with \"carillon secret keygen\", and start the servers with --master-key FILE")
 	case r.Body.Value == "":
-		return nil, invalid("value", "is empty; delete the secret instead")
+		return nil, problem.Invalid("value", "is empty; delete the secret instead")
 	}
 	e, err := h.setChannelSecret(ctx, r.Channel, r.Secret, r.Body.Value)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // What is over for a month has left the bucket of alerts, and is in the log store only.
@@ -81,11 +82,11 @@ func incidentCursor(id string) (*logstore.FactCursor, error) {
 	}
 	const digits = 9
 	if len(id) <= digits {
-		return nil, invalid("cursor", "must be the text that came as next with the page before")
+		return nil, problem.Invalid("cursor", "must be the text that came as next with the page before")
 	}
 	ms, err := strconv.ParseInt(id[:digits], 32, 64)
 	if err != nil {
-		return nil, invalid("cursor", "must be the text that came as next with the page before")
+		return nil, problem.Invalid("cursor", "must be the text that came as next with the page before")
 	}
 	c, err := logstore.ParseFactCursor(strconv.FormatInt(ms, 10) + "." + id)
 	if err != nil {
@@ -111,7 +112,7 @@ func (h *handlers) incident(ctx context.Context, id string) (*alerting.Incident,
 	}
 	page, storeErr := h.store.Facts(ctx, logstore.FactFilter{Kind: logstore.FactIncident, ID: id, Limit: 1})
 	if storeErr != nil {
-		return nil, storeError(storeErr)
+		return nil, problem.StoreAway(storeErr)
 	}
 	if len(page.Facts) == 0 {
 		return nil, err

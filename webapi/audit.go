@@ -15,6 +15,7 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/job/trail"
+	"carillon/webapi/problem"
 )
 
 // recordTimeout bounds how long the entry of a change may take, which comes after the
@@ -73,13 +74,13 @@ func newEntry(by *caller, operation, object, group string) *trail.Entry {
 // begun unless the entry is sure to be kept; a change that is refused, or none, has no entry.
 func (h *handlers) recordChange(ctx context.Context, e *trail.Entry, change func(context.Context) error) error {
 	if err := h.audit.Begin(ctx, e); err != nil {
-		return explain(err, "nothing was changed: the audit log does not answer")
+		return problem.Explain(err, "nothing was changed: the audit log does not answer")
 	}
 	err := guardedChange(context.WithValue(ctx, entryKey{}, e), change)
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	switch {
-	case err != nil && problemOf(err, "").Status < http.StatusInternalServerError, err == nil && e.Same:
+	case err != nil && problem.Of(err, "").Status < http.StatusInternalServerError, err == nil && e.Same:
 		h.audit.Drop(after, e)
 	case err == nil:
 		e.Result = trail.Done
@@ -114,7 +115,7 @@ func describe(ctx context.Context, changed bool, note string, from, to any) erro
 func guardedChange(ctx context.Context, change func(context.Context) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = crashOf(v)
+			err = problem.CrashOf(v)
 		}
 	}()
 	return change(ctx)

@@ -16,6 +16,7 @@ import (
 	"carillon/job"
 	"carillon/job/trail"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // maxTail is how many entries of the audit log are read from the stream besides those of
@@ -52,7 +53,7 @@ func (h *handlers) findAudit(ctx context.Context, f audit.Filter, cursor string,
 		at = &c
 	default:
 		if before, err = strconv.ParseUint(cursor, 10, 64); err != nil || before == 0 {
-			return auditFound{}, invalid("cursor", "must be the text that came as next with the page before")
+			return auditFound{}, problem.Invalid("cursor", "must be the text that came as next with the page before")
 		}
 	}
 	if before == 0 {
@@ -103,7 +104,7 @@ func (h *handlers) auditOfStore(ctx context.Context, f audit.Filter, after *logs
 	}
 	stored, err := h.store.Facts(ctx, filter)
 	if err != nil {
-		return found, storeError(err)
+		return found, problem.StoreAway(err)
 	}
 	kept := make([]trail.Entry, len(stored.Facts))
 	for i := range stored.Facts {
@@ -121,7 +122,7 @@ func (h *handlers) auditOfStore(ctx context.Context, f audit.Filter, after *logs
 func (h *handlers) auditStoredTo(ctx context.Context) (time.Time, error) {
 	newest, err := h.store.Facts(ctx, logstore.FactFilter{Kind: logstore.FactAudit, Limit: 1})
 	if err != nil || len(newest.Facts) == 0 {
-		return time.Time{}, storeError(err)
+		return time.Time{}, problem.StoreAway(err)
 	}
 	return newest.Facts[0].At, nil
 }

@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/outcome"
 	"carillon/ledger"
+	"carillon/webapi/problem"
 )
 
 // BackfillJob answers POST /jobs/{group}/{name}/backfills.
@@ -34,7 +35,7 @@ func (h *handlers) backfill(ctx context.Context, name job.Name, b *BackfillReque
 		return BackfillResult{}, err
 	}
 	if b.From.IsZero() {
-		return BackfillResult{}, invalid("from", "is missing")
+		return BackfillResult{}, problem.Invalid("from", "is missing")
 	}
 	only := b.Only
 	if only == "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"carillon/auth"
+	"carillon/webapi/problem"
 )
 
 // MaxBody is the size of a request's body, in bytes, above which it is refused.
@@ -54,7 +55,7 @@ func tooLong(c *fiber.Ctx) error {
 	case n > MaxBody:
 		return fiber.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes; at most %d are taken", n, MaxBody))
 	case n > 0:
-		return explain(auth.ErrUnauthenticated, fmt.Sprintf(
+		return problem.Explain(auth.ErrUnauthenticated, fmt.Sprintf(
 			"sign in first, or send an API token: there is none with this request, or it is not valid, and a body of %d bytes is not read without", n))
 	}
 	return fiber.NewError(http.StatusRequestEntityTooLarge,

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 )
 
 // errNotReached is why something was left as it was that a request had no time for.
-var errNotReached = explain(job.ErrUnavailable, "the request's time was over before this was begun; ask again for it")
+var errNotReached = problem.Explain(job.ErrUnavailable, "the request's time was over before this was begun; ask again for it")
 
 // bulkStep is what a request for many things does to one of them.
 type bulkStep struct {
@@ -60,7 +61,7 @@ func (h *handlers) bulk(ctx context.Context, n int, dryRun bool, step func(ctx c
 func (h *handlers) bulkOne(ctx context.Context, i int, dryRun bool, step func(context.Context, int) (bulkStep, error)) (changed bool, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			changed, err = false, crashOf(v)
+			changed, err = false, problem.CrashOf(v)
 		}
 	}()
 	if ctx.Err() != nil {
@@ -87,11 +88,11 @@ func (h *handlers) bulkOne(ctx context.Context, i int, dryRun bool, step func(co
 
 // bulkProblem returns what the caller is told of one thing that was refused.
 func (h *handlers) bulkProblem(ctx context.Context, err error) *Problem {
-	p := problemOf(err, callerOf(ctx).request)
+	p := problem.Of(err, callerOf(ctx).request)
 	if p.Status == http.StatusInternalServerError {
 		attrs := []slog.Attr{slog.String("request_id", p.RequestID), slog.Any("error", err)}
-		if panicked, ok := err.(*crash); ok { //nolint:errorlint // bulkOne returns it as it is
-			attrs = append(attrs, slog.String("stack", string(panicked.stack)))
+		if panicked, ok := err.(*problem.Crash); ok { //nolint:errorlint // bulkOne returns it as it is
+			attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
 		}
 		h.log.LogAttrs(ctx, slog.LevelError, "request refused in part", attrs...)
 	}
@@ -103,13 +104,13 @@ func (h *handlers) bulkProblem(ctx context.Context, err error) *Problem {
 func bulkPage(named int, field string, filtered bool, cursor string, limit int) (int, error) {
 	switch {
 	case filtered == (named > 0):
-		return 0, invalid(field, "must be given, or filter, and not both")
+		return 0, problem.Invalid(field, "must be given, or filter, and not both")
 	case !filtered && cursor != "":
-		return 0, invalid("cursor", "goes together with filter")
+		return 0, problem.Invalid("cursor", "goes together with filter")
 	case !filtered && limit != 0:
-		return 0, invalid("limit", "goes together with filter")
+		return 0, problem.Invalid("limit", "goes together with filter")
 	case named > maxBulk:
-		return 0, invalid(field, fmt.Sprintf("has %d entries; at most %d are changed at once", named, maxBulk))
+		return 0, problem.Invalid(field, fmt.Sprintf("has %d entries; at most %d are changed at once", named, maxBulk))
 	}
 	return cmp.Or(limit, maxBulk), nil
 }
@@ -119,7 +120,7 @@ func onlyFor(field string, given bool, action string) error {
 	if !given {
 		return nil
 	}
-	return invalid(field, "goes together with action "+action)
+	return problem.Invalid(field, "goes together with action "+action)
 }
 
 // once returns list without what is in it a second time.

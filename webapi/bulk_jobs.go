@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // ChangeJobs answers POST /jobs/bulk.
@@ -25,7 +26,7 @@ func (h *handlers) changeJobs(ctx context.Context, b *JobBulk) (JobBulkResult, e
 	edits := b.Action == JobBulkActionEdit
 	err = errors.Join(err, onlyFor("owner", b.Owner != nil && !edits, "edit"), onlyFor("add_tags", len(b.AddTags) > 0 && !edits, "edit"), onlyFor("remove_tags", len(b.RemoveTags) > 0 && !edits, "edit"))
 	if edits && b.Owner == nil && len(b.AddTags) == 0 && len(b.RemoveTags) == 0 {
-		err = errors.Join(err, invalid("owner", "must be given, or add_tags, or remove_tags, with action edit"))
+		err = errors.Join(err, problem.Invalid("owner", "must be given, or add_tags, or remove_tags, with action edit"))
 	}
 	err = errors.Join(err, checkUntil(b.Action == JobBulkActionPause, b.Until, time.Now()))
 	if b.RunID == "" {

@@ -8,6 +8,7 @@ import (
 
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/webapi/problem"
 )
 
 // maxReason bounds why a run is cancelled, in bytes; the contract states it.
@@ -44,7 +45,7 @@ func (h *handlers) changeRuns(ctx context.Context, b *RunBulk) (RunBulkResult, e
 		}
 		found, err := h.store.Runs(ctx, filter)
 		if err != nil {
-			return RunBulkResult{}, storeError(err)
+			return RunBulkResult{}, problem.StoreAway(err)
 		}
 		for i := range found.Runs {
 			ids = append(ids, found.Runs[i].RunID)
@@ -76,7 +77,7 @@ func checkRunBulk(b *RunBulk) error {
 	case b.Action == RunBulkActionMark:
 		errs = append(errs, job.CheckMark(b.As, b.Note))
 	case len(b.Note) > maxReason:
-		errs = append(errs, invalid("note", fmt.Sprintf("has %d bytes; of cancel at most %d are kept", len(b.Note), maxReason)))
+		errs = append(errs, problem.Invalid("note", fmt.Sprintf("has %d bytes; of cancel at most %d are kept", len(b.Note), maxReason)))
 	}
 	return errors.Join(errs...)
 }

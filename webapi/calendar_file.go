@@ -7,6 +7,7 @@ import (
 
 	"carillon/internal/ical"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // ReadCalendarFile answers POST /import/calendar.
@@ -47,7 +48,7 @@ const (
 // PreviewCalendar answers POST /calendars/{calendar}/preview.
 func (h *handlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error) {
 	if r.Body.Calendar != r.Calendar {
-		return nil, invalid("calendar", "must be as in the path")
+		return nil, problem.Invalid("calendar", "must be as in the path")
 	}
 	preview, err := h.previewCalendar(ctx, *r.Body)
 	return PreviewCalendar200JSONResponse(preview), err
@@ -70,7 +71,7 @@ func (h *handlers) previewCalendar(ctx context.Context, wish job.Calendar) (Cale
 		return a.add(ctx, name, plan)
 	})
 	if err = cmp.Or(err, a.err); err != nil {
-		return CalendarPreview{}, explain(err, "the jobs are not loaded yet")
+		return CalendarPreview{}, problem.Explain(err, "the jobs are not loaded yet")
 	}
 	return a.CalendarPreview, nil
 }

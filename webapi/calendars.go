@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // ListCalendars answers GET /calendars.
@@ -55,7 +56,7 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 		wish.Zone = "UTC" // as job.DecodeCalendar has it, by which the document was checked
 	}
 	if wish.Calendar != r.Calendar {
-		return nil, invalid("calendar", fmt.Sprintf("%q must be %q, as in the path", wish.Calendar, r.Calendar))
+		return nil, problem.Invalid("calendar", fmt.Sprintf("%q must be %q, as in the path", wish.Calendar, r.Calendar))
 	}
 	edit, err := editOf(author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
@@ -69,7 +70,7 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 	}
 	entry, changed, err := h.conn.PutCalendar(ctx, wish, edit)
 	if err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	if err := describe(ctx, changed, "", before, entry.Calendar); err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (h *handlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestOb
 		return nil, err
 	}
 	if err := h.conn.DeleteCalendar(ctx, r.Calendar, edit); err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteCalendar204Response{}, nil
 }

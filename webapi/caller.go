@@ -11,6 +11,7 @@ import (
 
 	"carillon/auth"
 	"carillon/auth/oidc"
+	"carillon/webapi/problem"
 )
 
 // caller is who makes a request, and from where. It is in the request's context.
@@ -46,12 +47,12 @@ func (s *Server) identify(c *fiber.Ctx) (*caller, error) {
 	if header := c.Get(fiber.HeaderAuthorization); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return by, explain(auth.ErrUnauthenticated, "Authorization must be Bearer and an API token")
+			return by, problem.Explain(auth.ErrUnauthenticated, "Authorization must be Bearer and an API token")
 		}
 		who, err := s.handlers.users.BySecret(c.UserContext(), strings.TrimSpace(secret))
 		by.who = who
 		if errors.Is(err, auth.ErrUnauthenticated) {
-			err = explain(err, "the API token is not valid: it is mistyped, has expired, was revoked, its user is gone, or has not signed in at the OIDC provider for too long")
+			err = problem.Explain(err, "the API token is not valid: it is mistyped, has expired, was revoked, its user is gone, or has not signed in at the OIDC provider for too long")
 		}
 		return by, err
 	}

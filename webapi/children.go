@@ -9,6 +9,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/problem"
 )
 
 // checkChildren refuses children that lead back to the job itself, and new ones that
@@ -18,7 +19,7 @@ func (h *handlers) checkChildren(ctx context.Context, was *bus.JobEntry, wish jo
 	for _, c := range wish.Children {
 		known := was != nil && !was.Deleted && slices.ContainsFunc(was.Children, func(old job.Child) bool { return old.Job == c.Job })
 		if !known && !theirs.May(rights.Operator, c.Job.Group()) {
-			return explain(errForbidden, fmt.Sprintf("to have child %s run needs the role operator in group %s", c.Job, c.Job.Group()))
+			return problem.Explain(problem.ErrForbidden, fmt.Sprintf("to have child %s run needs the role operator in group %s", c.Job, c.Job.Group()))
 		}
 	}
 	return h.refuseCycle(ctx, wish)

@@ -1,14 +1,13 @@
 package webapi
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"carillon/bus"
-	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // etag returns a revision as the text of ETag and If-Match.
@@ -22,7 +21,7 @@ func editOf(user, note, ifMatch, ifNoneMatch string) (bus.Edit, error) {
 		text, closed := strings.CutSuffix(text, `"`)
 		revision, err := strconv.ParseUint(text, 10, 64)
 		if !opened || !closed || err != nil || revision == 0 {
-			return e, invalid("If-Match", fmt.Sprintf("%q must be one ETag as a get returns it, such as \"17\" with its quotes", ifMatch))
+			return e, problem.Invalid("If-Match", fmt.Sprintf("%q must be one ETag as a get returns it, such as \"17\" with its quotes", ifMatch))
 		}
 		e.IfRevision = revision
 	}
@@ -31,18 +30,10 @@ func editOf(user, note, ifMatch, ifNoneMatch string) (bus.Edit, error) {
 	case "*":
 		e.IfAbsent = true
 	default:
-		return e, invalid("If-None-Match", "must be *")
+		return e, problem.Invalid("If-None-Match", "must be *")
 	}
 	if e.IfAbsent && e.IfRevision != 0 {
-		return e, invalid("If-None-Match", "cannot hold together with If-Match")
+		return e, problem.Invalid("If-None-Match", "cannot hold together with If-Match")
 	}
 	return e, nil
-}
-
-// conditional marks a conflict as a failed precondition if e had one.
-func conditional(e bus.Edit, err error) error {
-	if errors.Is(err, job.ErrConflict) && (e.IfRevision != 0 || e.IfAbsent) {
-		return fmt.Errorf("%w: %w", errPrecondition, err)
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // CountRuns answers GET /runs/counts.
@@ -17,7 +18,7 @@ func (h *handlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (Cou
 	}
 	items, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return CountRuns200JSONResponse{From: filter.From, To: filter.To, Items: items}, nil
 }
@@ -34,7 +35,7 @@ func (h *handlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject) (Fac
 	}
 	facets, err := h.store.Facets(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return FacetRuns200JSONResponse{Items: facets}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"carillon/auth"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // rotationOverlap is how long a credential works on by default that is rotated; the
@@ -82,7 +83,7 @@ func (h *handlers) checksExecutors(to string) error {
 	if h.executors {
 		return nil
 	}
-	return explain(fmt.Errorf("%w: %s", job.ErrConflict, to),
+	return problem.Explain(fmt.Errorf("%w: %s", job.ErrConflict, to),
 		"NATS does not ask this server who may connect; make keys with \"carillon nats keygen\", configure NATS with \"carillon nats config\", and start the server with --nats-keys FILE")
 }
 

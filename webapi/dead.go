@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"carillon/bus"
+	"carillon/webapi/problem"
 )
 
 // ListDeadLetters answers GET /dead-letters.
@@ -16,7 +17,7 @@ func (h *handlers) ListDeadLetters(ctx context.Context, r ListDeadLettersRequest
 	if r.Params.Cursor != "" {
 		var err error
 		if before, err = strconv.ParseUint(r.Params.Cursor, 10, 64); err != nil || before == 0 {
-			return nil, invalid("cursor", "is none that this list gave")
+			return nil, problem.Invalid("cursor", "is none that this list gave")
 		}
 	}
 	found, err := h.conn.DeadLetters(ctx, before, limit)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/prometheus/common/expfmt"
+
+	"carillon/webapi/problem"
 )
 
 // partTimeout is how long a part of the diagnostics may take. What cannot be had is left out: the
@@ -73,7 +75,7 @@ func (h *handlers) CollectDiagnostics(ctx context.Context, _ CollectDiagnosticsR
 		value, err := h.partOf(ctx, p)
 		if err != nil {
 			h.log.WarnContext(ctx, "part of diagnostics left out", "part", p.file, "error", err)
-			err = say(p.file+".error.txt", problemOf(err, "").Detail+"\n")
+			err = say(p.file+".error.txt", problem.Of(err, "").Detail+"\n")
 		} else {
 			err = add(p.file+".json", func(w io.Writer) error {
 				e := json.NewEncoder(w)
@@ -134,7 +136,7 @@ func (h *handlers) parts() []part {
 		{"history", func(ctx context.Context) (any, error) { return h.GetHistory(ctx, GetHistoryRequestObject{}) }},
 		{"store", func(ctx context.Context) (any, error) {
 			stats, err := h.store.Stats(ctx)
-			return stats, storeError(err)
+			return stats, problem.StoreAway(err)
 		}},
 		{"retention", func(ctx context.Context) (any, error) {
 			entry, err := h.conn.GetRetention(ctx, h.retention)

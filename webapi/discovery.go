@@ -18,6 +18,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/fleet"
+	"carillon/webapi/problem"
 )
 
 // ListHandlers answers GET /groups/{group}/handlers.
@@ -193,7 +194,7 @@ func validateParams(h *bus.Handler, params json.RawMessage) error {
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
 	if err != nil {
-		return invalid("params", "is not JSON")
+		return problem.Invalid("params", "is not JSON")
 	}
 	if wrong, isWrong := errors.AsType[*jsonschema.ValidationError](schema.Validate(value)); isWrong {
 		return errors.Join(leaves(wrong, h.Handler)...)
@@ -224,7 +225,7 @@ func compile(text json.RawMessage) *jsonschema.Schema {
 func leaves(e *jsonschema.ValidationError, handler string) []error {
 	if len(e.Causes) == 0 {
 		english := message.NewPrinter(language.English)
-		return []error{invalid(pathOf(e.InstanceLocation), fmt.Sprintf("does not fit handler %s: %s", handler, e.ErrorKind.LocalizedString(english)))}
+		return []error{problem.Invalid(pathOf(e.InstanceLocation), fmt.Sprintf("does not fit handler %s: %s", handler, e.ErrorKind.LocalizedString(english)))}
 	}
 	var errs []error
 	for _, cause := range e.Causes {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"carillon/api"
 	"carillon/auth"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // requestTimeout bounds what a request waits for. Streams have their own end.
@@ -72,22 +72,11 @@ func (s *Server) knownMethods(app *fiber.App, serve fasthttp.RequestHandler) fas
 	}
 }
 
-// crash is a panic on its way to the log.
-type crash struct {
-	value any
-	stack []byte
-}
-
-func (e *crash) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
-// crashOf returns what was recovered, with the stack of the panic.
-func crashOf(v any) error { return &crash{v, debug.Stack()} }
-
 // guarded calls the rest of the chain and returns its panic as an error.
 func guarded(c *fiber.Ctx) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = crashOf(v)
+			err = problem.CrashOf(v)
 		}
 	}()
 	return c.Next()
@@ -105,7 +94,7 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 		c.Set(headerRequestID, id)
 		s.secure(c)
 	}
-	p := problemOf(err, id)
+	p := problem.Of(err, id)
 	if ours, ok := errors.AsType[*fiber.Error](err); ok {
 		p = problemOfHTTP(ours, id)
 	}
@@ -153,8 +142,8 @@ func (s *Server) logProblem(c *fiber.Ctx, p Problem, err error) {
 		level = slog.LevelError
 	}
 	attrs := []any{"request_id", p.RequestID, "method", c.Method(), "path", c.Path(), "status", p.Status, "error", err}
-	if panicked, ok := err.(*crash); ok { //nolint:errorlint // guarded returns it as it is
-		attrs = append(attrs, "stack", string(panicked.stack))
+	if panicked, ok := err.(*problem.Crash); ok { //nolint:errorlint // guarded returns it as it is
+		attrs = append(attrs, "stack", string(panicked.Stack))
 	}
 	s.log.Log(c.UserContext(), level, "request refused", attrs...)
 }

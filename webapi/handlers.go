@@ -1,8 +1,6 @@
 package webapi
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,15 +58,6 @@ var _ StrictServerInterface = (*handlers)(nil)
 
 // nameOf returns the job that a path names.
 func nameOf(group, short string) (job.Name, error) { return job.ParseName(group + "/" + short) }
-
-// storeError marks what a log store says as unavailable, unless it is about the
-// request.
-func storeError(err error) error {
-	if err == nil || errors.Is(err, job.ErrInvalid) || errors.Is(err, job.ErrNotFound) {
-		return err
-	}
-	return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer")
-}
 
 // valueOr returns what v points to, or otherwise where a parameter is absent.
 func valueOr(v *int, otherwise int) int {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/webapi/problem"
 )
 
 // GetHold answers GET /hold.
@@ -44,11 +45,11 @@ func checkUntil(paused bool, until, now time.Time) error {
 	case until.IsZero():
 		return nil
 	case !paused:
-		return invalid("until", "belongs to pausing only")
+		return problem.Invalid("until", "belongs to pausing only")
 	case !until.After(now):
-		return invalid("until", until.UTC().Format(time.RFC3339)+" must lie ahead")
+		return problem.Invalid("until", until.UTC().Format(time.RFC3339)+" must lie ahead")
 	case until.Year() > 2225:
-		return invalid("until", "must lie before the year 2226")
+		return problem.Invalid("until", "must lie before the year 2226")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // jobField is something of a job that conditions are about.
@@ -61,7 +62,7 @@ func parseConditions(terms []string) (jobConditions, error) {
 		name, value, ok := strings.Cut(positive, ":")
 		field := jobField(name)
 		if !ok || value == "" || !slices.Contains(jobFields, field) {
-			return nil, invalid("where", fmt.Sprintf("%q must be FIELD:VALUE, or -FIELD:VALUE, with a field of %v", term, jobFields))
+			return nil, problem.Invalid("where", fmt.Sprintf("%q must be FIELD:VALUE, or -FIELD:VALUE, with a field of %v", term, jobFields))
 		}
 		c := conditions[field]
 		if c == nil {
@@ -71,13 +72,13 @@ func parseConditions(terms []string) (jobConditions, error) {
 		if field == fieldFires || field == fieldChanged {
 			within, err := job.ParseDuration(value)
 			if err != nil || not || within <= 0 {
-				return nil, invalid("where", fmt.Sprintf("%q must be a length of time, such as %s:24h", term, field))
+				return nil, problem.Invalid("where", fmt.Sprintf("%q must be a length of time, such as %s:24h", term, field))
 			}
 			c.within = within
 			continue
 		}
 		if known := valuesOf(field); known != nil && !slices.Contains(known, value) {
-			return nil, invalid("where", fmt.Sprintf("%q must be one of %v", term, known))
+			return nil, problem.Invalid("where", fmt.Sprintf("%q must be one of %v", term, known))
 		}
 		if not {
 			c.none = append(c.none, value)

@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // Defaults of a list; the contract states them.
@@ -63,13 +64,13 @@ func (h *handlers) findJobs(ctx context.Context, f jobFilter, order, cursor stri
 	}
 	if cursor != "" {
 		if _, err := job.ParseName(cursor); err != nil {
-			return page, invalid("cursor", "must be the text that came as next with the page before")
+			return page, problem.Invalid("cursor", "must be the text that came as next with the page before")
 		}
 	}
 	q.after, q.limit = job.Name(cursor), limit
 	var more bool
 	if page.entries, page.total, more, err = h.index.find(ctx, q); err != nil {
-		return page, explain(err, "the jobs are not loaded yet")
+		return page, problem.Explain(err, "the jobs are not loaded yet")
 	}
 	if more {
 		page.next = string(page.entries[len(page.entries)-1].Job.Job)
@@ -100,7 +101,7 @@ type lookFor struct{ due, last bool }
 func (h *handlers) look(ctx context.Context, q query, what lookFor) ([]found, error) {
 	matching, err := h.index.copies(ctx, q)
 	if err != nil {
-		return nil, explain(err, "the jobs are not loaded yet")
+		return nil, problem.Explain(err, "the jobs are not loaded yet")
 	}
 	now := time.Now().UnixMilli()
 	all := make([]found, len(matching))
@@ -127,7 +128,7 @@ func (h *handlers) lookLast(ctx context.Context, jobs []found) error {
 	for i := range jobs {
 		jobs[i].standing = standings[jobs[i].name]
 	}
-	return storeError(err)
+	return problem.StoreAway(err)
 }
 
 func namesOf(jobs []found) []job.Name {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // The orders of a list of jobs besides that by name; the contract states them.
@@ -52,7 +53,7 @@ func parsePlace(cursor string) (place jobPlace, err error) {
 		err = json.Unmarshal(text, &place)
 	}
 	if err != nil {
-		return place, invalid("cursor", "must be the text that came as next with the page before, in the same order")
+		return place, problem.Invalid("cursor", "must be the text that came as next with the page before, in the same order")
 	}
 	return place, nil
 }
@@ -102,7 +103,7 @@ func (h *handlers) figures(ctx context.Context, jobs []found, by string) (func(*
 		}
 		last, err := h.store.LastRuns(ctx, namesOf(jobs), 1)
 		if err != nil {
-			return nil, storeError(err)
+			return nil, problem.StoreAway(err)
 		}
 		return func(f *found) [3]float64 {
 			runs := last[f.name]

@@ -12,6 +12,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/webapi/problem"
 )
 
 // Defaults of what comes with a job; the contract states them.
@@ -45,7 +46,7 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 		return nil, err
 	}
 	if r.Body.Job != name {
-		return nil, invalid("job", fmt.Sprintf("%q must be %q, as in the path", r.Body.Job, name))
+		return nil, problem.Invalid("job", fmt.Sprintf("%q must be %q, as in the path", r.Body.Job, name))
 	}
 	edit, err := editOf(author(ctx), r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
@@ -88,7 +89,7 @@ func (h *handlers) saveJob(ctx context.Context, wish job.Job, edit bus.Edit, dry
 	}
 	entry, changed, err := h.conn.PutJob(ctx, wish, edit)
 	if err != nil {
-		return result, conditional(edit, err)
+		return result, problem.Conditional(edit, err)
 	}
 	var before any
 	if was != nil {
@@ -131,9 +132,9 @@ func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit
 func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (PutJobResult, error) {
 	switch {
 	case e.IfAbsent && was != nil:
-		return result, fmt.Errorf("%w: job %s exists already", errPrecondition, wish.Job)
+		return result, fmt.Errorf("%w: job %s exists already", problem.ErrPrecondition, wish.Job)
 	case e.IfRevision != 0 && (was == nil || was.Revision != e.IfRevision):
-		return result, fmt.Errorf("%w: job %s: revision %d is no longer the present one", errPrecondition, wish.Job, e.IfRevision)
+		return result, fmt.Errorf("%w: job %s: revision %d is no longer the present one", problem.ErrPrecondition, wish.Job, e.IfRevision)
 	case was == nil:
 		result.Result = PutJobResultResultCreated
 		result.Definition = job.Version{Job: wish, Version: 1, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Author: e.Author, Note: e.Note}
@@ -194,7 +195,7 @@ func (h *handlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequest
 func (h *handlers) editJob(ctx context.Context, name job.Name, edit bus.Edit, change func(*job.Version)) (*bus.JobEntry, error) {
 	entry, err := h.conn.EditJob(ctx, name, edit, change)
 	if err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	return entry, h.index.wrote(entry)
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon/job"
 	"carillon/ledger"
+	"carillon/webapi/problem"
 )
 
 // ledgerRange is how much of the past a ledger shows when nobody says.
@@ -20,7 +21,7 @@ const ledgerRange = 24 * time.Hour
 func rangeBehind(from, to time.Time) (time.Time, time.Time, error) {
 	now := time.Now()
 	if to.After(now.Add(ledger.MaxRange)) {
-		return from, to, invalid("to", to.UTC().Format(time.RFC3339)+" lies too far in the future; what has fired is known up to now")
+		return from, to, problem.Invalid("to", to.UTC().Format(time.RFC3339)+" lies too far in the future; what has fired is known up to now")
 	}
 	if to.IsZero() {
 		to = now
@@ -75,13 +76,13 @@ func (h *handlers) ledgerError(ctx context.Context, err error) error {
 	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout) // the request's time may be over
 	defer cancel()
 	if _, away := h.store.Stats(asking); away != nil {
-		return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer, and the ledger compares the fires with it")
+		return problem.Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer, and the ledger compares the fires with it")
 	}
 	if _, away := h.conn.GetHold(asking); away != nil {
-		return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "NATS does not answer, and the ledger reads jobs and positions there")
+		return problem.Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "NATS does not answer, and the ledger reads jobs and positions there")
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, job.ErrUnavailable) {
-		return explain(err, "the ledger was not read in time, though NATS and the log store answer; ask for a shorter range, or for one group")
+		return problem.Explain(err, "the ledger was not read in time, though NATS and the log store answer; ask for a shorter range, or for one group")
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"carillon/job/outcome"
 	"carillon/job/rights"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // ListDiscrepancies answers GET /ledger/discrepancies: what the continuous audit has
@@ -42,7 +43,7 @@ func (h *handlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesReq
 	}
 	stored, err := h.store.Facts(ctx, kept)
 	if err != nil && (busErr != nil || errors.Is(err, job.ErrInvalid)) {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	if err != nil {
 		h.log.DebugContext(ctx, "old discrepancies left out", "error", err)

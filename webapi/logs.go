@@ -10,6 +10,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // linesPerPage is how many lines a page of logs has by default; the contract states
@@ -31,11 +32,11 @@ func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (S
 	}
 	found, err := h.store.Search(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	hits, err := hitsOf(ctx, h.store, p.Text, found.Lines, p.Context)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return SearchLogs200JSONResponse{Items: hits, Next: found.Next}, nil
 }
@@ -67,7 +68,7 @@ func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (Cou
 	}
 	counts, err := h.store.CountHits(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return CountLogs200JSONResponse{
 		From: counts.From, To: counts.To, Step: job.Duration(counts.Step), Since: counts.Since, Complete: counts.Complete(), Buckets: counts.Buckets,
@@ -101,7 +102,7 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 	}
 	lines, err := h.store.Lines(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	if ctx.Value(wantsText{}) != nil {
 		return GetLogs200TextResponse(textOf(lines)), nil

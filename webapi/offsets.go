@@ -10,6 +10,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 const (
@@ -38,7 +39,7 @@ func (h *handlers) suggestOffsets(ctx context.Context, p *SuggestOffsetsParams) 
 		return OffsetSuggestions{}, err
 	}
 	if to.Sub(from) > maxOffsetRange {
-		return OffsetSuggestions{}, invalid("to", "must lie at most 24 hours after from")
+		return OffsetSuggestions{}, problem.Invalid("to", "must lie at most 24 hours after from")
 	}
 	if p.Group != "" {
 		if err := job.CheckSlug("group", p.Group); err != nil {
@@ -50,7 +51,7 @@ func (h *handlers) suggestOffsets(ctx context.Context, p *SuggestOffsetsParams) 
 	for more := true; more; {
 		var entries []*bus.JobEntry
 		if entries, _, more, err = h.index.find(ctx, q); err != nil {
-			return OffsetSuggestions{}, explain(err, "the jobs are not loaded yet")
+			return OffsetSuggestions{}, problem.Explain(err, "the jobs are not loaded yet")
 		}
 		for _, e := range entries {
 			q.after = e.Job.Job

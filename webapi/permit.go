@@ -11,10 +11,8 @@ import (
 	"carillon/auth"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/problem"
 )
-
-// errForbidden means that whoever asks is known, and may not.
-var errForbidden = errors.New("forbidden")
 
 // permit says what a request needs: a role, and where.
 type permit struct {
@@ -227,7 +225,7 @@ func (s *Server) admit(operation string) fiber.Handler {
 			return c.Next()
 		}
 		if by.who == nil {
-			return explain(auth.ErrUnauthenticated, "sign in first, or send an API token")
+			return problem.Explain(auth.ErrUnauthenticated, "sign in first, or send an API token")
 		}
 		if err := p.allows(by.who, func() (string, error) { return s.groupOf(c, p) }); err != nil {
 			return err
@@ -236,7 +234,7 @@ func (s *Server) admit(operation string) fiber.Handler {
 	}
 }
 
-// allows returns errForbidden unless who may do what p says. groupOf returns the group of what is
+// allows returns ErrForbidden unless who may do what p says. groupOf returns the group of what is
 // named, if it has to be known.
 func (p permit) allows(who *auth.Identity, groupOf func() (string, error)) error {
 	switch p.where {
@@ -254,7 +252,7 @@ func (p permit) allows(who *auth.Identity, groupOf func() (string, error)) error
 		return nil
 	case asking:
 		if !who.Access.MayAsk() {
-			return explain(errForbidden, "this needs the grants sql, logs and params everywhere: an answer has what is in the history, whatever group it is of")
+			return problem.Explain(problem.ErrForbidden, "this needs the grants sql, logs and params everywhere: an answer has what is in the history, whatever group it is of")
 		}
 		return nil
 	case ofPath, ofRun, ofIncident:
@@ -269,7 +267,7 @@ func (p permit) allows(who *auth.Identity, groupOf func() (string, error)) error
 	return p.allowsIn(who, group)
 }
 
-// allowsIn returns errForbidden unless who may do what p is for to something of a group,
+// allowsIn returns ErrForbidden unless who may do what p is for to something of a group,
 // or job.ErrNotFound if that there is such a thing is not theirs to know.
 func (p permit) allowsIn(who *auth.Identity, group string) error {
 	if p.where != ofPath && !who.Access.May(rights.Viewer, group) {
@@ -280,7 +278,7 @@ func (p permit) allowsIn(who *auth.Identity, group string) error {
 		return needs(p.role, "in group "+group)
 	}
 	if p.grant != "" && !who.Access.Sees(p.grant, group) {
-		return explain(errForbidden, fmt.Sprintf("this needs the grant %s in group %s", p.grant, group))
+		return problem.Explain(problem.ErrForbidden, fmt.Sprintf("this needs the grant %s in group %s", p.grant, group))
 	}
 	return nil
 }
@@ -305,7 +303,7 @@ func mayDo(ctx context.Context, operation, group string) error {
 }
 
 func needs(role rights.Role, where string) error {
-	return explain(errForbidden, fmt.Sprintf("this needs the role %s %s", role, where))
+	return problem.Explain(problem.ErrForbidden, fmt.Sprintf("this needs the role %s %s", role, where))
 }
 
 // groupOfRun returns the group of the run that a path names, as it is stored. Of a run

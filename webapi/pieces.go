@@ -7,6 +7,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // ListPieces answers GET /runs/{run_id}/pieces.
@@ -27,7 +28,7 @@ func (h *handlers) pieces(ctx context.Context, id string, p *ListPiecesParams) (
 	}
 	page, err := h.store.Pieces(ctx, filter)
 	if err != nil {
-		return PieceList{}, storeError(err)
+		return PieceList{}, problem.StoreAway(err)
 	}
 	if err := h.markSilent(ctx, page.Pieces); err != nil {
 		return PieceList{}, err
@@ -80,7 +81,7 @@ func (h *handlers) newestAttempt(ctx context.Context, id string, piece runlog.Pi
 func (h *handlers) pieceRow(ctx context.Context, id job.RunID, attempt int, piece runlog.Piece) (*runlog.Run, error) {
 	page, err := h.store.Pieces(ctx, logstore.PieceFilter{RunID: id, Attempt: attempt, From: piece, Limit: 1})
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	if len(page.Pieces) == 0 || page.Pieces[0].Piece != piece {
 		return nil, nil //nolint:nilnil // it is neither there nor wrong

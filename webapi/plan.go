@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 const (
@@ -41,7 +42,7 @@ func (h *handlers) listFires(ctx context.Context, p *ListFiresParams) (FirePage,
 	q := query{group: p.Group, text: strings.ToLower(p.Q), firing: true, after: job.Name(p.Cursor), limit: cmp.Or(p.Limit, pageSize)}
 	entries, _, more, err := h.index.find(ctx, q)
 	if err != nil {
-		return FirePage{}, explain(err, "the jobs are not loaded yet")
+		return FirePage{}, problem.Explain(err, "the jobs are not loaded yet")
 	}
 	page := FirePage{From: from, To: to, Items: []JobFires{}}
 	f := newForecast(h.conn, from)
@@ -95,7 +96,7 @@ func (h *handlers) countFires(ctx context.Context, p *CountFiresParams) (FireCou
 		return c.add(ctx, name, plan)
 	})
 	if err = cmp.Or(err, c.err); err != nil {
-		return FireCounts{}, explain(err, "the jobs are not loaded yet")
+		return FireCounts{}, problem.Explain(err, "the jobs are not loaded yet")
 	}
 	return c.FireCounts, nil
 }
@@ -108,9 +109,9 @@ func rangeAhead(from, to time.Time) (time.Time, time.Time, error) {
 	from, to = from.UTC().Truncate(time.Millisecond), to.UTC().Truncate(time.Millisecond)
 	switch {
 	case !to.After(from):
-		return from, to, invalid("to", "must lie after from")
+		return from, to, problem.Invalid("to", "must lie after from")
 	case to.Sub(from) > maxRange:
-		return from, to, invalid("to", "must lie at most 31 days after from")
+		return from, to, problem.Invalid("to", "must lie at most 31 days after from")
 	}
 	return from, to, nil
 }

@@ -10,6 +10,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/cron"
+	"carillon/webapi/problem"
 )
 
 // previewFires is how many fires a preview has by default; the contract states it.
@@ -88,11 +89,11 @@ func jobOfPreview(r *PreviewRequest) (job.Job, error) {
 	}
 	switch {
 	case r.Schedule != nil && (r.Expr != "" || r.Zone != ""):
-		return j, invalid("schedule", "cannot be given together with expr or zone")
+		return j, problem.Invalid("schedule", "cannot be given together with expr or zone")
 	case r.Schedule != nil:
 		j.Schedule = *r.Schedule
 	case r.Expr == "":
-		return j, invalid("expr", "is missing; give a cron expression, or a schedule")
+		return j, problem.Invalid("expr", "is missing; give a cron expression, or a schedule")
 	default:
 		j.Schedule = job.Schedule{Cron: r.Expr, Zone: r.Zone}
 	}
@@ -108,7 +109,7 @@ func jobOfPreview(r *PreviewRequest) (job.Job, error) {
 		if field == "cron" {
 			field = "expr"
 		}
-		errs = append(errs, invalid(field, e.Reason))
+		errs = append(errs, problem.Invalid(field, e.Reason))
 	}
 	return j, errors.Join(errs...)
 }

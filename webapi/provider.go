@@ -9,6 +9,7 @@ import (
 	"carillon/auth"
 	"carillon/auth/oidc"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // providerName returns what people know the OIDC provider by; empty without one.
@@ -25,12 +26,12 @@ func (h *handlers) comeBack() string { return h.public() + "/api/v1/sign-in/oidc
 // BeginProviderSignIn answers GET /sign-in/oidc.
 func (h *handlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error) {
 	if h.provider == nil {
-		return nil, explain(job.ErrNotFound, "this server has no OIDC provider; --oidc-issuer names one")
+		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider; --oidc-issuer names one")
 	}
 	flow := oidc.NewFlow(pathOfConsole(r.Params.To))
 	at, err := h.provider.Begin(ctx, flow, h.comeBack())
 	if err != nil {
-		return nil, explain(err, "the OIDC provider does not answer")
+		return nil, problem.Explain(err, "the OIDC provider does not answer")
 	}
 	cookie, err := flow.Cookie()
 	if err != nil {
@@ -63,7 +64,7 @@ const (
 // FinishProviderSignIn answers GET /sign-in/oidc/callback.
 func (h *handlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error) {
 	if h.provider == nil {
-		return nil, explain(job.ErrNotFound, "this server has no OIDC provider")
+		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider")
 	}
 	who, secret, to, reason, err := h.arrive(ctx, r.Params)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/job/trail"
+	"carillon/webapi/problem"
 )
 
 // hidden stands where a document has something that the caller has no grant for. A
@@ -155,7 +156,7 @@ func hiddenValues(env map[string]string) map[string]string {
 }
 
 // restored returns a document that somebody sends with what is stored where it has
-// what they were shown in its place. The error is errForbidden if it changes, or for a
+// what they were shown in its place. The error is ErrForbidden if it changes, or for a
 // new job sets, what they have no grant for. was is the stored job, nil if there is
 // none.
 func restored(access rights.List, was *job.Job, wish job.Job) (job.Job, error) {
@@ -166,7 +167,7 @@ func restored(access rights.List, was *job.Job, wish job.Job) (job.Job, error) {
 	}
 	shown := hiddenJob(access, before)
 	denied := func(g rights.Grant, field string) error {
-		return explain(errForbidden, fmt.Sprintf("to change %s needs the grant %s in group %s", field, g, group))
+		return problem.Explain(problem.ErrForbidden, fmt.Sprintf("to change %s needs the grant %s in group %s", field, g, group))
 	}
 	if !access.Sees(rights.Params, group) {
 		if len(wish.Params) > 0 && !sameJSON(wish.Params, shown.Params) {

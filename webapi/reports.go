@@ -7,6 +7,7 @@ import (
 
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // rangeOf returns the range of a report: the last day where it is not given.
@@ -26,7 +27,7 @@ func (h *handlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) 
 	from, to := rangeOf(p.From, p.To, now)
 	o, err := logstore.ReadOverview(ctx, h.store, logstore.OverviewFilter{From: from, To: to, Group: p.Group, Top: p.Top}, now)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return GetOverview200JSONResponse(o), nil
 }
@@ -38,7 +39,7 @@ func (h *handlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (R
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	report, err := h.store.Report(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return ReportRuns200JSONResponse{From: report.From, To: report.To, Items: append([]runlog.ReportRow{}, report.Rows...)}, nil
 }
@@ -50,7 +51,7 @@ func (h *handlers) ReportFailures(ctx context.Context, r ReportFailuresRequestOb
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	found, err := h.store.Failures(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return ReportFailures200JSONResponse{Items: found}, nil
 }
@@ -59,10 +60,10 @@ func (h *handlers) ReportFailures(ctx context.Context, r ReportFailuresRequestOb
 func (h *handlers) RepairReports(ctx context.Context, r RepairReportsRequestObject) (RepairReportsResponseObject, error) {
 	day, err := time.Parse(time.DateOnly, r.Day)
 	if err != nil {
-		return nil, invalid("day", "must be a day in UTC, such as 2026-03-01")
+		return nil, problem.Invalid("day", "must be a day in UTC, such as 2026-03-01")
 	}
 	if err := h.store.Repair(ctx, day); err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return RepairReports204Response{}, nil
 }

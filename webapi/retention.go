@@ -6,6 +6,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // GetRetention answers GET /retention.
@@ -33,7 +34,7 @@ func (h *handlers) PutRetention(ctx context.Context, r PutRetentionRequestObject
 	}
 	entry, err := h.conn.PutRetention(ctx, r.Body.Retention, edit)
 	if err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	if err := describe(ctx, true, r.Body.Note, was.Retention, entry.Retention); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (h *handlers) PreviewRetention(ctx context.Context, r PreviewRetentionReque
 	}
 	effect, err := h.store.Preview(ctx, time.Now(), *r.Body)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return PreviewRetention200JSONResponse(effect), nil
 }

@@ -16,6 +16,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // RetryRun answers POST /runs/{run_id}/retry.
@@ -44,7 +45,7 @@ func (h *handlers) retryRun(ctx context.Context, attempts []runlog.Run, wish *Re
 		return none, err
 	}
 	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !whoIs(ctx).Access.Sees(rights.Params, of.Job.Group()) {
-		return none, explain(errForbidden, "to give params needs the grant params in group "+of.Job.Group())
+		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+of.Job.Group())
 	}
 	entry, err := h.versionOf(ctx, of, wish.Version == RetryRequestVersionSame)
 	if err != nil {
@@ -115,7 +116,7 @@ func (h *handlers) giveAgain(ctx context.Context, request *bus.TriggerRequest, o
 	}
 	switch {
 	case len(wish.Params) > 0 && len(wish.SetParams) > 0:
-		return invalid("set_params", "changes the run's parameters, and params takes their place: give one of them")
+		return problem.Invalid("set_params", "changes the run's parameters, and params takes their place: give one of them")
 	case len(wish.Params) > 0:
 		request.Params = wish.Params
 	case len(wish.SetParams) > 0:
@@ -131,7 +132,7 @@ func (h *handlers) giveAgain(ctx context.Context, request *bus.TriggerRequest, o
 		return nil
 	}
 	if len(request.Params) > job.MaxParams {
-		return invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
+		return problem.Invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
 	}
 	if handler := version.Task.Handler; handler != "" {
 		if err := h.checkParams(ctx, of.Job.Group(), handler, request.Params); !errors.Is(err, job.ErrNotFound) {
@@ -146,7 +147,7 @@ func (h *handlers) giveAgain(ctx context.Context, request *bus.TriggerRequest, o
 func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if len(params) > 0 && json.Unmarshal(params, &fields) != nil || fields == nil {
-		return nil, invalid("set_params", "changes fields of an object, and the run's parameters are none; give params instead")
+		return nil, problem.Invalid("set_params", "changes fields of an object, and the run's parameters are none; give params instead")
 	}
 	maps.Copy(fields, set)
 	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(v), []byte("null")) })
@@ -178,7 +179,7 @@ func (h *handlers) handedDown(ctx context.Context, child *runlog.Run) (bus.Given
 		return bus.Given{}, nil
 	}
 	if err != nil {
-		return bus.Given{}, storeError(err)
+		return bus.Given{}, problem.StoreAway(err)
 	}
 	entry, err := h.conn.GetJob(ctx, parent[0].Job)
 	if errors.Is(err, job.ErrNotFound) {
@@ -211,7 +212,7 @@ func (h *handlers) keepGiven(ctx context.Context, r *bus.TriggerRequest) error {
 func (h *handlers) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.Pieces, error) {
 	of := &attempts[0]
 	if of.Total == 0 {
-		return nil, invalid("pieces", "must be all for a run that is not done in pieces")
+		return nil, problem.Invalid("pieces", "must be all for a run that is not done in pieces")
 	}
 	given, err := h.given(ctx, of)
 	if err != nil {
@@ -223,7 +224,7 @@ func (h *handlers) failedPieces(ctx context.Context, attempts []runlog.Run) (*bu
 	for from, more := runlog.Whole, true; more; more = from != runlog.Whole {
 		page, err := h.store.Pieces(ctx, logstore.PieceFilter{RunID: of.RunID, From: from, Limit: logstore.MaxRuns})
 		if err != nil {
-			return nil, storeError(err)
+			return nil, problem.StoreAway(err)
 		}
 		for _, piece := range page.Pieces {
 			i := piece.Piece.Index()
@@ -279,7 +280,7 @@ func (h *handlers) itemsOf(ctx context.Context, attempts []runlog.Run) (items []
 		if attempts, err = h.store.Run(ctx, newest.Parent); errors.Is(err, job.ErrNotFound) {
 			break
 		} else if err != nil {
-			return nil, storeError(err)
+			return nil, problem.StoreAway(err)
 		}
 	}
 	return nil, nil

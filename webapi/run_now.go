@@ -9,6 +9,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/problem"
 )
 
 // RunJob answers POST /jobs/{group}/{name}/run.
@@ -38,10 +39,10 @@ func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest
 		request.Cause = job.CauseAPI
 	}
 	if len(request.Params) > 0 && !whoIs(ctx).Access.Sees(rights.Params, name.Group()) {
-		return none, explain(errForbidden, "to give params needs the grant params in group "+name.Group())
+		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+name.Group())
 	}
 	if len(request.Params) > job.MaxParams {
-		return none, invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
+		return none, problem.Invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
 	}
 	// The owner of the shard knows too, but answers only while there is one.
 	entry, err := h.conn.GetJob(ctx, name)
@@ -73,7 +74,7 @@ func (h *handlers) ask(ctx context.Context, name job.Name, verb string, revision
 	err := h.conn.AskOwner(ctx, name, verb, revision, request, reply, askTimeout)
 	if errors.Is(err, job.ErrUnavailable) {
 		shard := name.Shard(h.conn.Cluster().Shards)
-		return explain(err, fmt.Sprintf("the scheduler node that owns shard %d, where job %s is, does not answer; whether the request had its effect is not known", shard, name))
+		return problem.Explain(err, fmt.Sprintf("the scheduler node that owns shard %d, where job %s is, does not answer; whether the request had its effect is not known", shard, name))
 	}
 	return err
 }

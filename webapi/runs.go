@@ -12,6 +12,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // ListRuns answers GET /runs.
@@ -28,7 +29,7 @@ func (h *handlers) listRuns(ctx context.Context, p *ListRunsParams) (RunPage, er
 	}
 	found, err := h.store.Runs(ctx, filter)
 	if err != nil {
-		return RunPage{}, storeError(err)
+		return RunPage{}, problem.StoreAway(err)
 	}
 	if err := h.markSilent(ctx, found.Runs); err != nil {
 		return RunPage{}, err
@@ -58,7 +59,7 @@ func runFilter(p *ListRunsParams) (logstore.RunFilter, error) {
 	}
 	if p.RetryOf != "" {
 		if p.Parent != "" || len(p.Cause) > 0 {
-			return filter, invalid("retry_of", "leaves no room for parent and cause: leave them out")
+			return filter, problem.Invalid("retry_of", "leaves no room for parent and cause: leave them out")
 		}
 		filter.Parent, filter.Causes = job.RunID(p.RetryOf), []job.Cause{job.CauseRetry}
 	}
@@ -82,7 +83,7 @@ func (h *handlers) runDetail(ctx context.Context, id string) (RunDetail, error) 
 	}
 	changes, err := h.store.Changes(ctx, attempts[0].RunID, runlog.Whole)
 	if err != nil {
-		return RunDetail{}, storeError(err)
+		return RunDetail{}, problem.StoreAway(err)
 	}
 	if err := h.markSilent(ctx, attempts); err != nil {
 		return RunDetail{}, err
@@ -115,7 +116,7 @@ func (h *handlers) attempts(ctx context.Context, text string) ([]runlog.Run, err
 	}
 	attempts, err := h.store.Run(ctx, id)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return attempts, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/job/runlog"
+	"carillon/webapi/problem"
 )
 
 // serveRunsExport answers GET /runs/export: all runs that match, newest fire first. The
@@ -27,7 +28,7 @@ func (h *handlers) serveRunsExport(live context.Context) fiber.Handler {
 			page: func(ctx context.Context) ([]runlog.Run, bool, error) {
 				found, err := h.store.Runs(ctx, filter)
 				filter.Cursor = found.Next
-				return found.Runs, found.Next != "", storeError(err)
+				return found.Runs, found.Next != "", problem.StoreAway(err)
 			},
 			head: []string{
 				"run_id", "job", "version", "attempt", "status", "retrying", "cause", "fire_time", "committed_at", "delivered_at", "started_at", "finished_at", "duration_ms",

@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // ListSecrets answers GET /groups/{group}/secrets. Values are never given out.
@@ -63,14 +64,14 @@ func (h *handlers) PutSecret(ctx context.Context, r PutSecretRequestObject) (Put
 	}
 	switch {
 	case h.master == nil:
-		return nil, explain(fmt.Errorf("%w: set secret %s of group %s", job.ErrConflict, r.Secret, r.Group),
+		return nil, problem.Explain(fmt.Errorf("%w: set secret %s of group %s", job.ErrConflict, r.Secret, r.Group),
 			"this server has no key for secrets; make one with \"carillon secret keygen\", and start the server with --master-key FILE")
 	case r.Body.Value == "":
-		return nil, invalid("value", "is empty; delete the secret instead")
+		return nil, problem.Invalid("value", "is empty; delete the secret instead")
 	case len(r.Body.Value) > job.MaxSecret:
-		return nil, invalid("value", fmt.Sprintf("has %d bytes; a secret may have at most %d", len(r.Body.Value), job.MaxSecret))
+		return nil, problem.Invalid("value", fmt.Sprintf("has %d bytes; a secret may have at most %d", len(r.Body.Value), job.MaxSecret))
 	case strings.ContainsRune(r.Body.Value, 0):
-		return nil, invalid("value", "has a NUL byte, which no variable can hold")
+		return nil, problem.Invalid("value", "has a NUL byte, which no variable can hold")
 	}
 	key := h.master.Group(r.Group)
 	s := &bus.Secret{

@@ -8,6 +8,7 @@ import (
 	"carillon/auth"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/problem"
 )
 
 // GetSignIn answers GET /sign-in.
@@ -29,7 +30,7 @@ func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInRes
 	if errors.Is(err, auth.ErrUnauthenticated) {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
 		h.log.WarnContext(ctx, "sign-in failed", "user", r.Body.User, "address", callerOf(ctx).from.Address)
-		return nil, explain(err, "the user name or the password is wrong")
+		return nil, problem.Explain(err, "the user name or the password is wrong")
 	}
 	if err != nil {
 		return nil, err
@@ -108,11 +109,11 @@ func shownGroups(groups []string, everywhere bool) []string {
 func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
 	by := callerOf(ctx)
 	if by.who.How != rights.BySession {
-		return nil, explain(errForbidden, "only somebody who has signed in with a password can change it")
+		return nil, problem.Explain(problem.ErrForbidden, "only somebody who has signed in with a password can change it")
 	}
 	err := h.users.Reauthenticate(ctx, by.who.User, r.Body.Current, by.from)
 	if errors.Is(err, auth.ErrUnauthenticated) {
-		return nil, explain(err, "the current password is wrong")
+		return nil, problem.Explain(err, "the current password is wrong")
 	}
 	if err != nil {
 		return nil, err

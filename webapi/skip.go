@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/problem"
 )
 
 // skipAhead is how far ahead a fire must be for it to be called off: the owner of its
@@ -124,7 +125,7 @@ func (h *handlers) acceptedBefore(ctx context.Context, id job.RunID) (accepted R
 		return accepted, false, nil
 	}
 	if err != nil {
-		return accepted, false, storeError(err)
+		return accepted, false, problem.StoreAway(err)
 	}
 	newest := &attempts[0]
 	return RunAccepted{RunID: id, Job: newest.Job, Version: newest.Version, Status: newest.RunStatus(), Reason: newest.Reason}, true, nil
@@ -136,7 +137,7 @@ func (h *handlers) changeSkips(ctx context.Context, name job.Name, fireTime time
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	fireTime = fireTime.UTC().Truncate(time.Millisecond)
 	if fireTime.Before(now.Add(skipAhead)) {
-		return nil, invalid("fire_time", fmt.Sprintf("%s must be at least %s ahead", fireTime.Format(time.RFC3339Nano), skipAhead))
+		return nil, problem.Invalid("fire_time", fmt.Sprintf("%s must be at least %s ahead", fireTime.Format(time.RFC3339Nano), skipAhead))
 	}
 	var refused error
 	var before, after []job.Skip

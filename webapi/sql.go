@@ -16,6 +16,7 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 const (
@@ -41,14 +42,14 @@ type sqlRequest struct {
 func (h *handlers) serveSQL(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if h.asked == nil {
-			return explain(job.ErrConflict, "the log store has no SQL; that needs ClickHouse, as --store")
+			return problem.Explain(job.ErrConflict, "the log store has no SQL; that needs ClickHouse, as --store")
 		}
 		var r sqlRequest
 		if err := json.Unmarshal(c.Body(), &r); err != nil {
-			return invalid("body", "must be JSON: "+err.Error())
+			return problem.Invalid("body", "must be JSON: "+err.Error())
 		}
 		if r.Timeout < 0 || time.Duration(r.Timeout) > maxSQLTime {
-			return invalid("timeout", "must be from 1ms to 60s")
+			return problem.Invalid("timeout", "must be from 1ms to 60s")
 		}
 		conn := c.Context().Conn()
 		ctx, cancel := context.WithTimeout(live, cmp.Or(time.Duration(r.Timeout), defaultSQLTime))
@@ -77,12 +78,12 @@ func (h *handlers) serveSQL(live context.Context) fiber.Handler {
 	}
 }
 
-// askedError is storeError, but for a store that is not set up for SQL, which says how.
+// askedError is problem.StoreAway, but for a store that is not set up for SQL, which says how.
 func askedError(err error) error {
 	if errors.Is(err, job.ErrConflict) {
-		return explain(err, withoutKind(err.Error(), job.ErrConflict))
+		return problem.Explain(err, problem.WithoutKind(err.Error(), job.ErrConflict))
 	}
-	return storeError(err)
+	return problem.StoreAway(err)
 }
 
 // cancelWithClient calls cancel when the client closes its connection, or returns when

@@ -3,7 +3,6 @@ package webapi
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"carillon/auth"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/problem"
 )
 
 const (
@@ -59,9 +59,6 @@ func (e events) write(text string) error {
 	return nil
 }
 
-// errTooMany means that somebody has as many of something as one user may have.
-var errTooMany = errors.New("too many")
-
 // streams counts the open streams, in all and of each user, and lets a stopping server
 // wait for them.
 type streams struct {
@@ -78,7 +75,7 @@ func newStreams(limit, perUser int) *streams {
 	return &streams{limit: limit, perUser: perUser, open: map[net.Conn]string{}, of: map[string]int{}}
 }
 
-// add takes in a stream of somebody. The error is errTooMany when they have as many as one
+// add takes in a stream of somebody. The error is problem.ErrTooMany when they have as many as one
 // user may have, and job.ErrUnavailable when there are as many as the server serves.
 // Whoever uses `carillon dev` is told apart by a name that anybody can choose, so only all
 // of them together are limited.
@@ -86,11 +83,11 @@ func (s *streams) add(conn net.Conn, who *auth.Identity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if who.How != rights.ByLocal && s.of[who.User] >= s.perUser {
-		return explain(errTooMany, fmt.Sprintf("user %s has %d live streams open on this server, the most that one user may have; "+
+		return problem.Explain(problem.ErrTooMany, fmt.Sprintf("user %s has %d live streams open on this server, the most that one user may have; "+
 			"close a page of the console or a command with --follow, or use a user of its own for a program", who.User, s.perUser))
 	}
 	if len(s.open) >= s.limit {
-		return explain(job.ErrUnavailable, fmt.Sprintf("there are %d open streams, the most that this server serves", s.limit))
+		return problem.Explain(job.ErrUnavailable, fmt.Sprintf("there are %d open streams, the most that this server serves", s.limit))
 	}
 	s.open[conn] = who.User
 	s.of[who.User]++

@@ -18,6 +18,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 const (
@@ -114,7 +115,7 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 	case errors.Is(err, job.ErrNotFound) && t.job != "": // as new as that
 		t.attempt = max(t.attempt, resumed, 1)
 	case err != nil:
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	default:
 		t.job = attempts[0].Job
 		if t.attempt == 0 && resumed == 0 {
@@ -139,7 +140,7 @@ func parseEventID(s string) (attempt int, seq int64, err error) {
 	attempt, errA := strconv.Atoi(a)
 	seq, errN := strconv.ParseInt(n, 10, 64)
 	if errA != nil || errN != nil || attempt < 1 || seq < 0 {
-		return 0, 0, invalid("Last-Event-ID", fmt.Sprintf("%q must be attempt:seq, as the stream gave it", s))
+		return 0, 0, problem.Invalid("Last-Event-ID", fmt.Sprintf("%q must be attempt:seq, as the stream gave it", s))
 	}
 	return attempt, seq, nil
 }

@@ -8,18 +8,19 @@ import (
 	"carillon/auth"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/problem"
 )
 
 // tokenLife is how long a token lasts by default; the contract states it.
 const tokenLife = 30 * 24 * time.Hour
 
-// otherUser returns errForbidden unless the caller may deal with the tokens of user.
+// otherUser returns ErrForbidden unless the caller may deal with the tokens of user.
 func otherUser(ctx context.Context, user string) error {
 	who := whoIs(ctx)
 	if user == who.User || who.Access.May(rights.Admin, rights.Everywhere) {
 		return nil
 	}
-	return explain(errForbidden, "tokens of others need the role admin everywhere")
+	return problem.Explain(problem.ErrForbidden, "tokens of others need the role admin everywhere")
 }
 
 // ListTokens answers GET /tokens.
@@ -51,7 +52,7 @@ func (h *handlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) 
 	if user == "" {
 		user = who.User
 		if who.How == rights.ByLocal {
-			return nil, invalid("user", "is missing; nobody is signed in here, so say whose token it is")
+			return nil, problem.Invalid("user", "is missing; nobody is signed in here, so say whose token it is")
 		}
 	}
 	if err := otherUser(ctx, user); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/auth"
+	"carillon/webapi/problem"
 )
 
 // ListUsers answers GET /users.
@@ -38,7 +39,7 @@ func (h *handlers) PutUser(ctx context.Context, r PutUserRequestObject) (PutUser
 		DisplayName: r.Body.DisplayName, Access: r.Body.Access, Disabled: r.Body.Disabled, IfRevision: edit.IfRevision, IfAbsent: edit.IfAbsent,
 	})
 	if err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	var before any
 	if was != nil {
@@ -60,7 +61,7 @@ func (h *handlers) DeleteUser(ctx context.Context, r DeleteUserRequestObject) (D
 		return nil, err
 	}
 	if err := h.users.DeleteUser(ctx, r.User, edit.IfRevision); err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteUser204Response{}, nil
 }

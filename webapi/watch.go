@@ -16,6 +16,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 const (
@@ -89,7 +90,7 @@ func (w *watch) subscribe() error {
 		sub, err := w.conn.NC.ChanSubscribe(subject, w.heard)
 		if err != nil {
 			w.subs.stop()
-			return explain(job.ErrUnavailable, "NATS does not answer")
+			return problem.Explain(job.ErrUnavailable, "NATS does not answer")
 		}
 		w.subs = append(w.subs, sub)
 	}

@@ -27,6 +27,7 @@ import (
 	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 // Config says where to serve, and how.
@@ -126,23 +127,23 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	if c.MaxStreams < 0 {
-		return invalid("max_streams", "must not be negative")
+		return problem.Invalid("max_streams", "must not be negative")
 	}
 	if c.MaxUserStreams < 0 {
-		return invalid("max_user_streams", "must not be negative")
+		return problem.Invalid("max_user_streams", "must not be negative")
 	}
 	if c.HeadTimeout < 0 {
-		return invalid("head_timeout", "must not be negative")
+		return problem.Invalid("head_timeout", "must not be negative")
 	}
 	if c.Grace < 0 {
-		return invalid("grace", "must not be negative")
+		return problem.Invalid("grace", "must not be negative")
 	}
 	if c.Local && (c.TLS != nil || c.BehindProxy) {
-		return invalid("local", "cannot hold together with TLS or behind a proxy: those are for others than this machine")
+		return problem.Invalid("local", "cannot hold together with TLS or behind a proxy: those are for others than this machine")
 	}
 	if c.PublicURL != "" {
 		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return invalid("public_url", fmt.Sprintf("%q must be an address such as https://carillon.example.org", c.PublicURL))
+			return problem.Invalid("public_url", fmt.Sprintf("%q must be an address such as https://carillon.example.org", c.PublicURL))
 		}
 	}
 	if c.Listener != nil {
@@ -159,13 +160,13 @@ func (c Config) CheckAddr(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	switch {
 	case err != nil:
-		return invalid("http", fmt.Sprintf("%q must be HOST:PORT, such as 127.0.0.1:8080", addr))
+		return problem.Invalid("http", fmt.Sprintf("%q must be HOST:PORT, such as 127.0.0.1:8080", addr))
 	case isLoopback(host) || c.TLS != nil || c.BehindProxy:
 		return nil
 	case c.Local:
-		return invalid("http", fmt.Sprintf("%q must be a loopback address: everybody who asks counts as an administrator", addr))
+		return problem.Invalid("http", fmt.Sprintf("%q must be a loopback address: everybody who asks counts as an administrator", addr))
 	}
-	return invalid("http", fmt.Sprintf("%q is not a loopback address, and passwords must not cross a network in the clear: "+
+	return problem.Invalid("http", fmt.Sprintf("%q is not a loopback address, and passwords must not cross a network in the clear: "+
 		"give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks TLS for it", addr))
 }
 
@@ -211,7 +212,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	s.handlers.stoodIn, _ = store.(StoodIn)
 	if cfg.MasterKey != "" {
 		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
-			return nil, invalid("master_key", "is "+err.Error())
+			return nil, problem.Invalid("master_key", "is "+err.Error())
 		}
 	}
 	return s, nil

@@ -13,6 +13,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
 )
 
 const (
@@ -106,7 +107,7 @@ func (w *week) wait(ctx context.Context) (map[job.Name]JobWeek, error) {
 		return nil, fmt.Errorf("%w: read the figures of the week: %w", job.ErrUnavailable, ctx.Err())
 	case a := <-answer:
 		if a.Err != nil {
-			return nil, storeError(a.Err)
+			return nil, problem.StoreAway(a.Err)
 		}
 		return a.Val.(map[job.Name]JobWeek), nil
 	}

@@ -1,19 +1,44 @@
-package webapi
+package problem
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"carillon/api"
 	"carillon/auth"
+	"carillon/bus"
 	"carillon/job"
 )
 
-// errPrecondition marks a conflict that the caller's If-Match or If-None-Match asked
+// Conditional marks a conflict as a failed precondition if e had one.
+func Conditional(e bus.Edit, err error) error {
+	if errors.Is(err, job.ErrConflict) && (e.IfRevision != 0 || e.IfAbsent) {
+		return fmt.Errorf("%w: %w", ErrPrecondition, err)
+	}
+	return err
+}
+
+// StoreAway marks what a log store says as unavailable, unless it is about the
+// request.
+func StoreAway(err error) error {
+	if err == nil || errors.Is(err, job.ErrInvalid) || errors.Is(err, job.ErrNotFound) {
+		return err
+	}
+	return Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer")
+}
+
+// ErrPrecondition marks a conflict that the caller's If-Match or If-None-Match asked
 // to be told of.
-var errPrecondition = errors.New("precondition")
+var ErrPrecondition = errors.New("precondition")
+
+// ErrForbidden means that whoever asks is known, and may not.
+var ErrForbidden = errors.New("forbidden")
+
+// ErrTooMany means that somebody has as many of something as one user may have.
+var ErrTooMany = errors.New("too many")
 
 // row says what clients are told of one kind of error.
 type row struct {
@@ -27,11 +52,11 @@ type row struct {
 // whose kind an error is counts.
 var table = []row{
 	{auth.ErrUnauthenticated, http.StatusUnauthorized, api.CodeUnauthenticated, "Nobody is signed in"},
-	{errForbidden, http.StatusForbidden, api.CodeForbidden, "Not allowed"},
+	{ErrForbidden, http.StatusForbidden, api.CodeForbidden, "Not allowed"},
 	{auth.ErrLocked, http.StatusTooManyRequests, api.CodeTooMany, "Too many sign-ins failed"},
-	{errTooMany, http.StatusTooManyRequests, api.CodeTooMany, "Too many at a time"},
+	{ErrTooMany, http.StatusTooManyRequests, api.CodeTooMany, "Too many at a time"},
 	{auth.ErrInvitation, http.StatusNotFound, api.CodeNotFound, "Not found"},
-	{errPrecondition, http.StatusPreconditionFailed, api.CodePreconditionFailed, "The precondition does not hold"},
+	{ErrPrecondition, http.StatusPreconditionFailed, api.CodePreconditionFailed, "The precondition does not hold"},
 	{job.ErrInvalid, http.StatusBadRequest, api.CodeInvalid, "The request is not valid"},
 	{job.ErrNotFound, http.StatusNotFound, api.CodeNotFound, "Not found"},
 	{job.ErrConflict, http.StatusConflict, api.CodeConflict, "The request conflicts with the present state"},
@@ -52,22 +77,23 @@ type explained struct {
 }
 
 func (e *explained) Error() string { return e.detail + ": " + e.err.Error() }
+
 func (e *explained) Unwrap() error { return e.err }
 
-// explain returns err with what clients are told of it; nil stays nil.
-func explain(err error, detail string) error {
+// Explain returns err with what clients are told of it; nil stays nil.
+func Explain(err error, detail string) error {
 	if err == nil {
 		return nil
 	}
 	return &explained{err, detail}
 }
 
-// invalid returns an *InvalidError.
-func invalid(field, reason string) error { return &job.InvalidError{Field: field, Reason: reason} }
+// Invalid returns an *InvalidError.
+func Invalid(field, reason string) error { return &job.InvalidError{Field: field, Reason: reason} }
 
-// problemOf returns what a client is told of err. It has no text that did not come
+// Of returns what a client is told of err. It has no text that did not come
 // from us: what NATS or a database says stays in the log.
-func problemOf(err error, requestID string) Problem {
+func Of(err error, requestID string) api.Problem {
 	r := internal
 	for _, candidate := range table {
 		if errors.Is(err, candidate.kind) {
@@ -75,7 +101,7 @@ func problemOf(err error, requestID string) Problem {
 			break
 		}
 	}
-	p := Problem{Type: "about:blank", Title: r.title, Status: r.status, Code: r.code, RequestID: requestID}
+	p := api.Problem{Type: "about:blank", Title: r.title, Status: r.status, Code: r.code, RequestID: requestID}
 	if e, ok := errors.AsType[*explained](err); ok {
 		p.Detail = e.detail
 		return p
@@ -84,7 +110,7 @@ func problemOf(err error, requestID string) Problem {
 	case http.StatusBadRequest:
 		p.Errors, p.Detail = fieldErrors(err)
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed:
-		p.Detail = withoutKind(err.Error(), r.kind)
+		p.Detail = WithoutKind(err.Error(), r.kind)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		p.Detail = "sign in, or ask an administrator"
 	case http.StatusTooManyRequests:
@@ -98,10 +124,10 @@ func problemOf(err error, requestID string) Problem {
 }
 
 // fieldErrors lists what is wrong, and says it in one line.
-func fieldErrors(err error) (list []FieldError, detail string) {
+func fieldErrors(err error) (list []api.FieldError, detail string) {
 	var text []string
 	for _, e := range job.Problems(err) {
-		list = append(list, FieldError{Field: e.Field, Reason: e.Reason})
+		list = append(list, api.FieldError{Field: e.Field, Reason: e.Reason})
 		text = append(text, e.Error())
 	}
 	if list == nil { // of that kind without an *InvalidError: another version's fault
@@ -110,8 +136,8 @@ func fieldErrors(err error) (list []FieldError, detail string) {
 	return list, strings.Join(text, "; ")
 }
 
-// withoutKind cuts the sentinels that %w put in front of a text: the title says it.
-func withoutKind(text string, kind error) string {
+// WithoutKind cuts the sentinels that %w put in front of a text: the title says it.
+func WithoutKind(text string, kind error) string {
 	for _, k := range []error{kind, job.ErrConflict} {
 		text = strings.TrimPrefix(text, k.Error()+": ")
 	}
