@@ -17,6 +17,7 @@ import (
 	"carillon/job/alerting"
 	"carillon/job/rights"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -54,7 +55,7 @@ func (h *handlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAl
 	if r.Body.Alert != r.Alert {
 		return nil, problem.Invalid("alert", fmt.Sprintf("%q must be %q, as in the path", r.Body.Alert, r.Alert))
 	}
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (h *handlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAl
 
 // DeleteAlert answers DELETE /alerts/rules/{alert}.
 func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) (DeleteAlertResponseObject, error) {
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, "")
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
 	if err == nil {
 		err = job.CheckSlug("alert", r.Alert)
 	}
@@ -141,7 +142,7 @@ func shownIncident(inc *alerting.Incident) alerting.Incident {
 // seesIncident returns a function that reports whether the caller sees an incident. One of
 // no group concerns several, or the cluster.
 func seesIncident(ctx context.Context) func(*alerting.Incident) bool {
-	theirs := whoIs(ctx).Access
+	theirs := access.Who(ctx).Access
 	return func(inc *alerting.Incident) bool { return theirs.May(rights.Viewer, groupOf(inc)) }
 }
 
@@ -173,7 +174,7 @@ func (h *handlers) GetIncident(ctx context.Context, r GetIncidentRequestObject) 
 // AcknowledgeIncident answers POST /alerts/incidents/{incident}/acknowledge.
 func (h *handlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeIncidentRequestObject) (AcknowledgeIncidentResponseObject, error) {
 	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
-		inc.Acknowledge(author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
+		inc.Acknowledge(access.Author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
 	})
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (h *handlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeInciden
 // ResolveIncident answers POST /alerts/incidents/{incident}/resolve.
 func (h *handlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error) {
 	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
-		inc.Resolve(author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
+		inc.Resolve(access.Author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
 	})
 	if err != nil {
 		return nil, err
@@ -205,7 +206,7 @@ func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestOb
 		if lasts == 0 {
 			inc.Wake(now)
 		} else {
-			inc.Snooze(author(ctx), r.Body.Note, now, now.Add(lasts))
+			inc.Snooze(access.Author(ctx), r.Body.Note, now, now.Add(lasts))
 		}
 	})
 	if err != nil {
@@ -254,7 +255,7 @@ func (h *handlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject
 	if err != nil {
 		return nil, err
 	}
-	theirs := whoIs(ctx).Access
+	theirs := access.Who(ctx).Access
 	list = slices.DeleteFunc(list, func(s alerting.Silence) bool {
 		group := s.Group
 		if s.Job != "" {
@@ -268,7 +269,7 @@ func (h *handlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject
 // AddSilence answers POST /alerts/silences.
 func (h *handlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (AddSilenceResponseObject, error) {
 	b := r.Body
-	s, err := alerting.NewSilence(alerting.Silence{Rule: b.Alert, Group: b.ExecutorGroup, Job: job.Name(b.Job), Reason: b.Reason}, b.Lasts.Std(), author(ctx), time.Now().Truncate(time.Millisecond))
+	s, err := alerting.NewSilence(alerting.Silence{Rule: b.Alert, Group: b.ExecutorGroup, Job: job.Name(b.Job), Reason: b.Reason}, b.Lasts.Std(), access.Author(ctx), time.Now().Truncate(time.Millisecond))
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +327,7 @@ func (h *handlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (P
 	if r.Body.Channel != r.Channel {
 		return nil, problem.Invalid("channel", fmt.Sprintf("%q must be %q, as in the path", r.Body.Channel, r.Channel))
 	}
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -347,13 +348,13 @@ func (h *handlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (P
 // withoutHeaders returns a channel for the audit log: the values of headers may be
 // passwords.
 func withoutHeaders(c alerting.Channel) alerting.Channel {
-	c.Headers = hiddenValues(c.Headers)
+	c.Headers = access.HiddenValues(c.Headers)
 	return c
 }
 
 // DeleteChannel answers DELETE /alerts/channels/{channel}.
 func (h *handlers) DeleteChannel(ctx context.Context, r DeleteChannelRequestObject) (DeleteChannelResponseObject, error) {
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, "")
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
 	if err == nil {
 		err = job.CheckSlug("channel", r.Channel)
 	}
@@ -394,7 +395,7 @@ func (h *handlers) setChannelSecret(ctx context.Context, channel, name, value st
 	if err := job.CheckSlug("channel", channel); err != nil {
 		return nil, err
 	}
-	return h.alerts.SetSecret(ctx, h.master, channel, name, value, bus.Edit{At: time.Now(), Author: author(ctx)})
+	return h.alerts.SetSecret(ctx, h.master, channel, name, value, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
 }
 
 // testWait is how long the answer to a test waits for the outcome.
@@ -405,7 +406,7 @@ func (h *handlers) TestChannel(ctx context.Context, r TestChannelRequestObject) 
 	if err := job.CheckSlug("channel", r.Channel); err != nil {
 		return nil, err
 	}
-	inc, err := h.alerts.Test(ctx, r.Channel, author(ctx))
+	inc, err := h.alerts.Test(ctx, r.Channel, access.Author(ctx))
 	if err != nil {
 		return nil, err
 	}

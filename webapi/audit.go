@@ -15,6 +15,7 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/job/trail"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -36,21 +37,21 @@ func entryOfChange(ctx context.Context) *trail.Entry {
 // recorded is a middleware that gives each change its entry in the audit log: what
 // permits calls a change, if it is made.
 func (s *Server) recorded(next StrictHandlerFunc, operation string) StrictHandlerFunc {
-	for id, p := range permits {
+	for id, p := range access.Permits {
 		// The generated code has operations with a capital.
-		if strings.EqualFold(id, operation) && p.change != "" {
+		if strings.EqualFold(id, operation) && p.Change != "" {
 			return s.changing(next, id, p)
 		}
 	}
 	return next
 }
 
-func (s *Server) changing(next StrictHandlerFunc, operation string, p permit) StrictHandlerFunc {
+func (s *Server) changing(next StrictHandlerFunc, operation string, p access.Permit) StrictHandlerFunc {
 	return func(c *fiber.Ctx, request any) (any, error) {
 		if c.QueryBool("dry_run") {
 			return next(c, request)
 		}
-		e := newEntry(callerOf(c.UserContext()), operation, objectOf(p.change, c.AllParams()), c.Params("group"))
+		e := newEntry(access.Of(c.UserContext()), operation, objectOf(p.Change, c.AllParams()), c.Params("group"))
 		var response any
 		err := s.handlers.recordChange(c.UserContext(), e, func(ctx context.Context) (err error) {
 			c.SetUserContext(ctx)
@@ -62,10 +63,10 @@ func (s *Server) changing(next StrictHandlerFunc, operation string, p permit) St
 }
 
 // newEntry returns the entry of a change that somebody is about to make.
-func newEntry(by *caller, operation, object, group string) *trail.Entry {
-	e := &trail.Entry{Operation: operation, Object: object, Group: group, How: "sign-in", Address: by.from.Address, Result: trail.Unknown}
-	if by.who != nil {
-		e.User, e.How, e.Token = by.who.User, string(by.who.How), by.who.Token
+func newEntry(by *access.Caller, operation, object, group string) *trail.Entry {
+	e := &trail.Entry{Operation: operation, Object: object, Group: group, How: "sign-in", Address: by.From.Address, Result: trail.Unknown}
+	if by.Who != nil {
+		e.User, e.How, e.Token = by.Who.User, string(by.Who.How), by.Who.Token
 	}
 	return e
 }
@@ -107,7 +108,7 @@ func describe(ctx context.Context, changed bool, note string, from, to any) erro
 	for _, c := range changes {
 		e.Changes = append(e.Changes, trail.Change{Field: c.Field, From: c.From, To: c.To})
 	}
-	hideEntry(notSecrets, e)
+	access.HideEntry(notSecrets, e)
 	return nil
 }
 
@@ -161,7 +162,7 @@ func (h *handlers) serveExport(live context.Context) fiber.Handler {
 					return nil, false, fmt.Errorf("%w: the log store went away", job.ErrUnavailable)
 				}
 				for i := range found.entries {
-					hideEntry(whoIs(ctx).Access, &found.entries[i])
+					access.HideEntry(access.Who(ctx).Access, &found.entries[i])
 				}
 				next = found.next
 				return found.entries, next != "", err
@@ -202,12 +203,4 @@ func cellText(s string) string {
 		return "'" + s
 	}
 	return s
-}
-
-// hideEntry hides in an entry what somebody has no grant for.
-func hideEntry(access rights.List, e *trail.Entry) {
-	for i := range e.Changes {
-		c := &e.Changes[i]
-		hideChange(access, e.Group, c.Field, &c.From, &c.To)
-	}
 }

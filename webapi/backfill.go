@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/outcome"
 	"carillon/ledger"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -53,7 +54,7 @@ func (h *handlers) backfill(ctx context.Context, name job.Name, b *BackfillReque
 	if b.DryRun || len(plan.Fires) == 0 {
 		return result, nil
 	}
-	request := bus.BackfillRequest{ID: b.ID, Job: name, AtOnce: cmp.Or(b.AtOnce, 1), By: author(ctx), Note: b.Note}
+	request := bus.BackfillRequest{ID: b.ID, Job: name, AtOnce: cmp.Or(b.AtOnce, 1), By: access.Author(ctx), Note: b.Note}
 	if request.ID == "" {
 		request.ID = strings.ToLower(rand.Text()[:10])
 	}
@@ -134,7 +135,7 @@ func (h *handlers) cancelBackfill(ctx context.Context, name job.Name, id, reason
 	if err != nil {
 		return state, err
 	}
-	request := bus.BackfillCancel{ID: id, Job: name, By: author(ctx), Reason: reason}
+	request := bus.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: reason}
 	err = h.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state)
 	return state, err
 }

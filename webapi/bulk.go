@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/job"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -71,14 +72,14 @@ func (h *handlers) bulkOne(ctx context.Context, i int, dryRun bool, step func(co
 	if err != nil {
 		return false, err
 	}
-	by, p := callerOf(ctx), permits[s.operation]
-	if err := p.allowsIn(by.who, s.group); err != nil {
+	by, p := access.Of(ctx), access.Permits[s.operation]
+	if err := p.AllowsIn(by.Who, s.group); err != nil {
 		return false, err
 	}
 	if dryRun {
 		return s.do(ctx, true)
 	}
-	e := newEntry(by, s.operation, objectOf(p.change, s.names), s.group)
+	e := newEntry(by, s.operation, objectOf(p.Change, s.names), s.group)
 	err = h.recordChange(ctx, e, func(ctx context.Context) error {
 		changed, err = s.do(ctx, false)
 		return err
@@ -88,7 +89,7 @@ func (h *handlers) bulkOne(ctx context.Context, i int, dryRun bool, step func(co
 
 // bulkProblem returns what the caller is told of one thing that was refused.
 func (h *handlers) bulkProblem(ctx context.Context, err error) *Problem {
-	p := problem.Of(err, callerOf(ctx).request)
+	p := problem.Of(err, access.Of(ctx).Request)
 	if p.Status == http.StatusInternalServerError {
 		attrs := []slog.Attr{slog.String("request_id", p.RequestID), slog.Any("error", err)}
 		if panicked, ok := err.(*problem.Crash); ok { //nolint:errorlint // bulkOne returns it as it is

@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -82,7 +83,7 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 				entry, err := h.conn.GetJob(ctx, name)
 				return err == nil && !wish.holds(&entry.Job, time.Now()), err
 			}
-			_, changed, err := h.pauseJob(ctx, name, bus.Edit{At: time.Now(), Author: author(ctx), Note: b.Note}, wish)
+			_, changed, err := h.pauseJob(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, wish)
 			return changed, err
 		}
 	case JobBulkActionRun:
@@ -104,7 +105,7 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 			if dryRun {
 				return exists(ctx)
 			}
-			err := h.deleteJob(ctx, name, bus.Edit{At: time.Now(), Author: author(ctx)})
+			err := h.deleteJob(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
 			return err == nil, err
 		}
 	}
@@ -140,7 +141,7 @@ func (h *handlers) editAbout(ctx context.Context, name job.Name, b *JobBulk, dry
 		return changed, nil
 	}
 	var before, after any
-	_, err = h.editJob(ctx, name, bus.Edit{At: time.Now(), Author: author(ctx), Note: b.Note}, func(v *job.Version) {
+	_, err = h.editJob(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, func(v *job.Version) {
 		before, wish = v.Job, v.Job
 		if edit(&wish) == nil { // somebody else's edit may have left no room for more tags
 			v.Job = wish

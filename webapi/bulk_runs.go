@@ -8,6 +8,7 @@ import (
 
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -103,7 +104,7 @@ func (h *handlers) runStep(ctx context.Context, b *RunBulk, item *RunBulkItem) (
 	}
 	run := &attempts[0]
 	s := bulkStep{group: run.Job.Group(), names: map[string]string{"run_id": string(run.RunID)}}
-	if whoIs(ctx).Access.May(permits["getRun"].role, s.group) {
+	if access.Who(ctx).Access.May(access.Permits["getRun"].Role, s.group) {
 		item.Job, item.Status = run.Job, run.RunStatus()
 	}
 	switch b.Action {

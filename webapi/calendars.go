@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -58,7 +59,7 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 	if wish.Calendar != r.Calendar {
 		return nil, problem.Invalid("calendar", fmt.Sprintf("%q must be %q, as in the path", wish.Calendar, r.Calendar))
 	}
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (h *handlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestOb
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, "")
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package webapi
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -11,46 +10,21 @@ import (
 
 	"carillon/auth"
 	"carillon/auth/oidc"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
-// caller is who makes a request, and from where. It is in the request's context.
-type caller struct {
-	who     *auth.Identity // nil when nobody is signed in
-	from    auth.Client
-	request string // its id
-	flow    string // the cookie of a sign-in at a provider; mostly empty
-}
-
-type callerKey struct{}
-
-func withCaller(ctx context.Context, by *caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, by)
-}
-
-func callerOf(ctx context.Context) *caller {
-	by, ok := ctx.Value(callerKey{}).(*caller)
-	if !ok {
-		panic("BUG: a request without its caller")
-	}
-	return by
-}
-
-// whoIs returns who makes the request; it is not nil behind a permit that asks for
-// somebody.
-func whoIs(ctx context.Context) *auth.Identity { return callerOf(ctx).who }
-
 // identify returns who makes a request. A token that is not valid is an error; a
 // cookie may be an old one, with which nobody is signed in.
-func (s *Server) identify(c *fiber.Ctx) (*caller, error) {
-	by := &caller{request: requestID(c), from: auth.Client{Address: s.clientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, flow: c.Cookies(s.flowCookieName())}
+func (s *Server) identify(c *fiber.Ctx) (*access.Caller, error) {
+	by := &access.Caller{Request: requestID(c), From: auth.Client{Address: s.clientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, Flow: c.Cookies(s.flowCookieName())}
 	if header := c.Get(fiber.HeaderAuthorization); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			return by, problem.Explain(auth.ErrUnauthenticated, "Authorization must be Bearer and an API token")
 		}
 		who, err := s.handlers.users.BySecret(c.UserContext(), strings.TrimSpace(secret))
-		by.who = who
+		by.Who = who
 		if errors.Is(err, auth.ErrUnauthenticated) {
 			err = problem.Explain(err, "the API token is not valid: it is mistyped, has expired, was revoked, its user is gone, or has not signed in at the OIDC provider for too long")
 		}
@@ -59,7 +33,7 @@ func (s *Server) identify(c *fiber.Ctx) (*caller, error) {
 	if secret := c.Cookies(s.cookieName()); secret != "" {
 		who, err := s.handlers.users.ByCookie(c.UserContext(), secret)
 		if err == nil {
-			by.who = who
+			by.Who = who
 			return by, fromOurPage(c)
 		}
 		if !errors.Is(err, auth.ErrUnauthenticated) {
@@ -67,7 +41,7 @@ func (s *Server) identify(c *fiber.Ctx) (*caller, error) {
 		}
 	}
 	if s.isLocal(c) {
-		by.who = auth.Local(c.Get("Carillon-User"))
+		by.Who = auth.Local(c.Get("Carillon-User"))
 	}
 	return by, nil
 }

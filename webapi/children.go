@@ -9,13 +9,14 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
 // checkChildren refuses children that lead back to the job itself, and new ones that
 // the caller could not run: the job's runs will.
 func (h *handlers) checkChildren(ctx context.Context, was *bus.JobEntry, wish job.Job) error {
-	theirs := whoIs(ctx).Access
+	theirs := access.Who(ctx).Access
 	for _, c := range wish.Children {
 		known := was != nil && !was.Deleted && slices.ContainsFunc(was.Children, func(old job.Child) bool { return old.Job == c.Job })
 		if !known && !theirs.May(rights.Operator, c.Job.Group()) {

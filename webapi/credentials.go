@@ -7,6 +7,7 @@ import (
 
 	"carillon/auth"
 	"carillon/job"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -35,7 +36,7 @@ func (h *handlers) CreateCredential(ctx context.Context, r CreateCredentialReque
 	if err := h.checksExecutors("create a credential"); err != nil {
 		return nil, err
 	}
-	made, seed, err := h.users.CreateCredential(ctx, r.Group, r.Body.Name, author(ctx), time.Duration(r.Body.ExpiresIn))
+	made, seed, err := h.users.CreateCredential(ctx, r.Group, r.Body.Name, access.Author(ctx), time.Duration(r.Body.ExpiresIn))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (h *handlers) RotateCredential(ctx context.Context, r RotateCredentialReque
 	if r.Body.Overlap != nil {
 		overlap = time.Duration(*r.Body.Overlap)
 	}
-	made, seed, err := h.users.RotateCredential(ctx, r.Group, r.Credential, author(ctx), overlap)
+	made, seed, err := h.users.RotateCredential(ctx, r.Group, r.Credential, access.Author(ctx), overlap)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"carillon/auth"
 	"carillon/job/rights"
+	"carillon/webapi/access"
 )
 
 // stillAllowed is how often it is looked whether a reader of events still may.
@@ -28,7 +29,7 @@ func (h *handlers) serveEvents(ctx context.Context, open *streams) fiber.Handler
 				wanted = append(wanted, topic(q)) // the contract knows them
 			}
 		}
-		lastID, who := c.Get("Last-Event-ID"), whoIs(c.UserContext())
+		lastID, who := c.Get("Last-Event-ID"), access.Who(c.UserContext())
 		// c must not be touched once the handler has returned: see serveTail.
 		conn := c.Context().Conn()
 		c.Set(fiber.HeaderContentType, "text/event-stream")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"carillon/webapi/access"
 )
 
 // exportPage is how many items an export reads at a time.
@@ -42,7 +44,7 @@ func (e *export[T]) serve(live context.Context, c *fiber.Ctx, log *slog.Logger) 
 	if c.Method() == fiber.MethodHead {
 		return nil
 	}
-	by, conn := callerOf(c.UserContext()), c.Context().Conn()
+	by, conn := access.Of(c.UserContext()), c.Context().Conn()
 	// The first page is read before the answer begins: so what is wrong is an error.
 	items, more, err := e.page(c.UserContext())
 	if err != nil {
@@ -53,7 +55,7 @@ func (e *export[T]) serve(live context.Context, c *fiber.Ctx, log *slog.Logger) 
 			c.Set(name, value)
 		}
 	}
-	ctx := withCaller(live, by)
+	ctx := access.With(live, by)
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		for begun := false; ; begun = true {
 			err := conn.SetWriteDeadline(time.Now().Add(writeLimit))

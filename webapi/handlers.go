@@ -21,7 +21,7 @@ import (
 // safe for concurrent use.
 type handlers struct {
 	conn     *bus.Conn
-	store    logstore.Store // as visibleStore has it
+	store    logstore.Store // as access.VisibleStore has it
 	history  logstore.Store // the same with all that there is, for what no caller is shown unchecked
 	ledger   *ledger.Ledger
 	index    *index

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -28,7 +29,7 @@ func (h *handlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHold
 		return nil, err
 	}
 	was = was.At(now)
-	hold, err := h.conn.SetHold(ctx, r.Body.Paused, r.Body.Until, bus.Edit{At: now, Author: author(ctx), Note: r.Body.Note})
+	hold, err := h.conn.SetHold(ctx, r.Body.Paused, r.Body.Until, bus.Edit{At: now, Author: access.Author(ctx), Note: r.Body.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/access"
 )
 
 // index has the present version of every job in memory, in order of name, so that
@@ -276,7 +277,7 @@ func (x *index) find(ctx context.Context, q query) (page []*bus.JobEntry, total 
 	if err := x.wait(ctx); err != nil {
 		return nil, 0, false, err
 	}
-	q.groups, q.now = seen(ctx), time.Now().UnixMilli()
+	q.groups, q.now = access.Seen(ctx), time.Now().UnixMilli()
 	found, total, more := x.match(q)
 	for i := range found {
 		entry, err := found[i].entry()
@@ -305,7 +306,7 @@ func (x *index) copies(ctx context.Context, q query) ([]indexed, error) {
 	if err := x.wait(ctx); err != nil {
 		return nil, err
 	}
-	q.groups, q.now = seen(ctx), time.Now().UnixMilli()
+	q.groups, q.now = access.Seen(ctx), time.Now().UnixMilli()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	matching := make([]indexed, 0, len(x.list))

@@ -12,6 +12,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -48,7 +49,7 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 	if r.Body.Job != name {
 		return nil, problem.Invalid("job", fmt.Sprintf("%q must be %q, as in the path", r.Body.Job, name))
 	}
-	edit, err := editOf(author(ctx), r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
+	edit, err := editOf(access.Author(ctx), r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +118,11 @@ func (h *handlers) saveJob(ctx context.Context, wish job.Job, edit bus.Edit, dry
 // mayPut returns wish with what is stored where it has what the caller may not see.
 // Then the edit is to replace exactly that version.
 func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit) (job.Job, error) {
-	theirs := whoIs(ctx).Access
+	theirs := access.Who(ctx).Access
 	if was == nil {
-		return restored(theirs, nil, wish)
+		return access.Restored(theirs, nil, wish)
 	}
-	whole, err := restored(theirs, &was.Job, wish)
+	whole, err := access.Restored(theirs, &was.Job, wish)
 	if err == nil && edit.IfRevision == 0 && !edit.IfAbsent && !reflect.DeepEqual(whole, wish) {
 		edit.IfRevision = was.Revision
 	}
@@ -161,7 +162,7 @@ func (h *handlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (Del
 	if err != nil {
 		return nil, err
 	}
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, "")
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"carillon/job"
 	"carillon/ledger"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -58,7 +59,7 @@ func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) 
 		return nil, err
 	}
 	request := ledger.Request{From: from, To: to, Group: r.Params.Group, Cursor: r.Params.Cursor, Limit: r.Params.Limit}
-	if visible := seen(ctx); visible != nil {
+	if visible := access.Seen(ctx); visible != nil {
 		request.Visible = func(group string) bool { return visible[group] }
 	}
 	page, err := h.ledger.Audit(ctx, request)

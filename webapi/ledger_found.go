@@ -12,6 +12,7 @@ import (
 	"carillon/job/outcome"
 	"carillon/job/rights"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -29,7 +30,7 @@ func (h *handlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesReq
 		}
 		after = &c
 	}
-	theirs := whoIs(ctx).Access
+	theirs := access.Who(ctx).Access
 	fits := func(f *outcome.Finding) bool {
 		return theirs.May(rights.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
 			isBetween(f.FireTime, p.From, p.To)

@@ -10,6 +10,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -92,7 +93,7 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 	switch attempts, err := h.attempts(ctx, r.RunID); {
 	case err == nil:
 		owner = attempts[0].Job
-	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, errOthers):
+	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, access.ErrOthers):
 		return nil, err
 	}
 	limit := cmp.Or(p.Limit, linesPerPage)

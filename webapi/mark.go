@@ -8,6 +8,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/webapi/access"
 )
 
 // MarkRun answers POST /runs/{run_id}/mark.
@@ -44,7 +45,7 @@ func (h *handlers) markRun(ctx context.Context, run *runlog.Run, as job.Mark, no
 	}
 	mark := &bus.Mark{
 		RunID: run.RunID, Job: run.Job, Version: run.Version, Attempt: run.Attempt, Cause: run.Cause, Status: run.RunStatus(),
-		As: as, Note: note, By: author(ctx), At: time.Now().UTC().Truncate(time.Millisecond),
+		As: as, Note: note, By: access.Author(ctx), At: time.Now().UTC().Truncate(time.Millisecond),
 	}
 	e := entryOfChange(ctx)
 	e.Group, e.Note = run.Job.Group(), string(mark.As)+": "+mark.Note

@@ -14,6 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"carillon/job/rights"
+	"carillon/webapi/access"
 )
 
 // groupLabel is the label of series that are about one executor group.
@@ -22,7 +23,7 @@ const groupLabel = "executor_group"
 // serveMetrics answers GET /metrics. Series of groups that the caller does not see are
 // left out.
 func (s *Server) serveMetrics(c *fiber.Ctx) error {
-	theirs := whoIs(c.UserContext()).Access
+	theirs := access.Who(c.UserContext()).Access
 	seen := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		families, err := s.cfg.Gatherer.Gather()
 		return withoutGroups(families, func(group string) bool { return theirs.May(rights.Viewer, group) }), err

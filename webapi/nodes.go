@@ -16,6 +16,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/fleet"
+	"carillon/webapi/access"
 )
 
 // ListNodes answers GET /nodes.
@@ -31,7 +32,7 @@ func (h *handlers) nodes(ctx context.Context) (NodeList, error) {
 		return NodeList{}, err
 	}
 	list := nodesOf(leases, h.conn.Cluster().Shards)
-	if visible := seen(ctx); visible != nil {
+	if visible := access.Seen(ctx); visible != nil {
 		list.Roles = slices.DeleteFunc(list.Roles, func(r HeldRole) bool {
 			group, dispatches := strings.CutPrefix(r.Role, "dispatch-")
 			return dispatches && !visible[group]
@@ -127,7 +128,7 @@ func (h *handlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetBusRes
 	if err != nil {
 		return nil, err
 	}
-	if visible := seen(ctx); visible != nil {
+	if visible := access.Seen(ctx); visible != nil {
 		state.Consumers = slices.DeleteFunc(state.Consumers, func(c fleet.ConsumerState) bool { return c.Group != "" && !visible[c.Group] })
 	}
 	return GetBus200JSONResponse(*state), nil
@@ -161,7 +162,7 @@ func (h *handlers) groups(ctx context.Context) ([]Group, error) {
 			}
 		}
 	}
-	if visible := seen(ctx); visible != nil {
+	if visible := access.Seen(ctx); visible != nil {
 		groups = slices.DeleteFunc(groups, func(g Group) bool { return !visible[g.ExecutorGroup] })
 	}
 	for i := range groups {

@@ -6,6 +6,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/access"
 )
 
 // PauseJob answers POST /jobs/{group}/{name}/pause.
@@ -51,7 +52,7 @@ func (h *handlers) setPaused(ctx context.Context, group, short, ifMatch, note st
 	if err != nil {
 		return JobItem{}, err
 	}
-	edit, err := editOf(author(ctx), note, ifMatch, "")
+	edit, err := editOf(access.Author(ctx), note, ifMatch, "")
 	if err != nil {
 		return JobItem{}, err
 	}

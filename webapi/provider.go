@@ -9,6 +9,7 @@ import (
 	"carillon/auth"
 	"carillon/auth/oidc"
 	"carillon/job"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -69,7 +70,7 @@ func (h *handlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSig
 	who, secret, to, reason, err := h.arrive(ctx, r.Params)
 	if err != nil {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
-		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", reason, "address", callerOf(ctx).from.Address, "error", err)
+		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", reason, "address", access.Of(ctx).From.Address, "error", err)
 		entryOfChange(ctx).Same = true
 		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + reason, SetCookie: h.flowCookie("")}}, nil
 	}
@@ -82,8 +83,8 @@ func (h *handlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSig
 // arrive begins a session of whoever comes back from the provider. With an error comes
 // what the console is told of it.
 func (h *handlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, reason string, err error) {
-	by := callerOf(ctx)
-	flow, err := oidc.ParseFlow(by.flow, p.State)
+	by := access.Of(ctx)
+	flow, err := oidc.ParseFlow(by.Flow, p.State)
 	if err != nil {
 		return nil, "", "", refusedStale, err
 	}
@@ -97,7 +98,7 @@ func (h *handlers) arrive(ctx context.Context, p FinishProviderSignInParams) (wh
 	case err != nil:
 		return nil, "", "", refusedByProvider, err
 	}
-	who, secret, err = h.users.SignInExternal(ctx, person, by.from)
+	who, secret, err = h.users.SignInExternal(ctx, person, by.From)
 	switch {
 	case errors.Is(err, auth.ErrNoAccess):
 		reason = refusedNoAccess

@@ -2,9 +2,7 @@ package webapi
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -12,12 +10,8 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/job/trail"
-	"carillon/webapi/problem"
+	"carillon/webapi/access"
 )
-
-// hidden stands where a document has something that the caller has no grant for. A
-// document that comes back with it keeps what is stored there.
-const hidden = "(hidden)"
 
 // redacted is a middleware that hides, in whatever an operation returns, what the
 // caller has no grant for in the group that it belongs to. It looks at types rather
@@ -25,199 +19,54 @@ const hidden = "(hidden)"
 func redacted(next StrictHandlerFunc, _ string) StrictHandlerFunc {
 	return func(c *fiber.Ctx, request any) (any, error) {
 		response, err := next(c, request)
-		by := callerOf(c.UserContext())
-		if err != nil || response == nil || by.who == nil || seesAll(by.who.Access) {
+		by := access.Of(c.UserContext())
+		if err != nil || response == nil || by.Who == nil || access.SeesAll(by.Who.Access) {
 			return response, err
 		}
 		copied := reflect.New(reflect.TypeOf(response)).Elem()
 		copied.Set(reflect.ValueOf(response))
-		hide(by.who.Access, copied)
+		hide(by.Who.Access, copied)
 		return copied.Interface(), nil
 	}
 }
 
-// ofDocuments are the grants without which a document has something hidden.
-var ofDocuments = []rights.Grant{rights.Logs, rights.Params, rights.Scripts, rights.Secrets}
-
-func seesAll(access rights.List) bool {
-	for _, g := range ofDocuments {
-		if !access.Sees(g, rights.Everywhere) {
-			return false
-		}
-	}
-	return true
-}
-
 // hide walks what a response is made of. v must be settable.
-func hide(access rights.List, v reflect.Value) {
+func hide(theirs rights.List, v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
 	case *job.Job:
-		*x = hiddenJob(access, *x)
+		*x = access.HiddenJob(theirs, *x)
 		return
 	case *trail.Entry:
-		hideEntry(access, x)
+		access.HideEntry(theirs, x)
 		return
 	case *runlog.Run:
-		if !access.Sees(rights.Logs, x.Job.Group()) {
+		if !theirs.Sees(rights.Logs, x.Job.Group()) {
 			x.Result = nil
 		}
 		return
 	case *GetRun200JSONResponse:
-		if len(x.Params) > 0 && !access.Sees(rights.Params, x.Job.Group()) {
-			x.Params, _ = json.Marshal(hidden) // a constant
+		if len(x.Params) > 0 && !theirs.Sees(rights.Params, x.Job.Group()) {
+			x.Params, _ = json.Marshal(access.Hidden) // a constant
 		}
 	case *PutJobResult:
-		hideChanges(access, x.Definition.Job.Job.Group(), x.Changes)
+		access.HideChanges(theirs, x.Definition.Job.Job.Group(), x.Changes)
 	case *DiffJob200JSONResponse:
-		hideChanges(access, x.Job.Group(), x.Changes)
+		access.HideChanges(theirs, x.Job.Group(), x.Changes)
 	}
 	switch v.Kind() { //nolint:exhaustive // what is not here holds nothing
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				hide(access, v.Field(i))
+				hide(theirs, v.Field(i))
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			hide(access, v.Index(i))
+			hide(theirs, v.Index(i))
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
-			hide(access, v.Elem())
+			hide(theirs, v.Elem())
 		}
 	}
-}
-
-// hideChanges hides in a list of changes what hiddenJob hides in the documents.
-func hideChanges(access rights.List, group string, changes []FieldChange) {
-	for i := range changes {
-		c := &changes[i]
-		hideChange(access, group, c.Field, &c.From, &c.To)
-	}
-}
-
-// hideChange hides what a field was and is, if somebody has no grant for it.
-func hideChange(access rights.List, group, field string, from, to *any) {
-	secret := strings.HasPrefix(field, "task.env") || strings.HasPrefix(field, "task.http.auth")
-	task := strings.HasPrefix(field, "task.")
-	if field == "params" && !access.Sees(rights.Params, group) || secret && !access.Sees(rights.Secrets, group) || task && !secret && !access.Sees(rights.Scripts, group) {
-		*from, *to = hidden, hidden
-	}
-}
-
-// hiddenJob returns a job as somebody may see it. It shares nothing with j that it
-// changes.
-func hiddenJob(access rights.List, j job.Job) job.Job {
-	group := j.Job.Group()
-	if len(j.Params) > 0 && !access.Sees(rights.Params, group) {
-		j.Params, _ = json.Marshal(hidden) // a constant
-	}
-	t := j.Task
-	if !access.Sees(rights.Secrets, group) {
-		t.Env = hiddenValues(t.Env)
-		if t.HTTP != nil && t.HTTP.Auth != (job.HTTPAuth{}) {
-			request := *t.HTTP
-			request.Auth = job.HTTPAuth{Bearer: hidden}
-			t.HTTP = &request
-		}
-	}
-	if !access.Sees(rights.Scripts, group) {
-		t = job.Task{Handler: t.Handler, Shell: hiddenText(t.Shell), Stdin: hiddenText(t.Stdin), Dir: t.Dir, Env: t.Env, Secrets: t.Secrets}
-		switch {
-		case len(j.Task.Command) > 0:
-			t.Command = []string{hidden}
-		case j.Task.HTTP != nil:
-			t.HTTP = &job.HTTP{Method: j.Task.HTTP.Method, URL: "https://hidden.invalid"}
-		case j.Task.Script != nil:
-			t.Script = &job.Script{Language: j.Task.Script.Language, Source: hidden}
-		}
-	}
-	j.Task = t
-	return j
-}
-
-func hiddenText(s string) string {
-	if s == "" {
-		return ""
-	}
-	return hidden
-}
-
-func hiddenValues(env map[string]string) map[string]string {
-	if env == nil {
-		return nil
-	}
-	out := make(map[string]string, len(env))
-	for k := range env {
-		out[k] = hidden
-	}
-	return out
-}
-
-// restored returns a document that somebody sends with what is stored where it has
-// what they were shown in its place. The error is ErrForbidden if it changes, or for a
-// new job sets, what they have no grant for. was is the stored job, nil if there is
-// none.
-func restored(access rights.List, was *job.Job, wish job.Job) (job.Job, error) {
-	group := wish.Job.Group()
-	var before job.Job
-	if was != nil {
-		before = *was
-	}
-	shown := hiddenJob(access, before)
-	denied := func(g rights.Grant, field string) error {
-		return problem.Explain(problem.ErrForbidden, fmt.Sprintf("to change %s needs the grant %s in group %s", field, g, group))
-	}
-	if !access.Sees(rights.Params, group) {
-		if len(wish.Params) > 0 && !sameJSON(wish.Params, shown.Params) {
-			return wish, denied(rights.Params, "params")
-		}
-		wish.Params = before.Params
-	}
-	if !access.Sees(rights.Scripts, group) {
-		switch {
-		case was != nil && reflect.DeepEqual(withoutEnv(wish.Task), withoutEnv(shown.Task)):
-			env := wish.Task.Env
-			wish.Task = before.Task
-			wish.Task.Env = env
-		case wish.Task.Kind() != job.KindHandler:
-			return wish, denied(rights.Scripts, "task")
-		}
-	}
-	if !access.Sees(rights.Secrets, group) {
-		env := make(map[string]string, len(wish.Task.Env))
-		for k, v := range wish.Task.Env {
-			old, known := before.Task.Env[k]
-			if !known || v != hidden {
-				return wish, denied(rights.Secrets, "task.env."+k)
-			}
-			env[k] = old
-		}
-		if wish.Task.Env != nil {
-			wish.Task.Env = env
-		}
-		if h := wish.Task.HTTP; h != nil && h.Auth != (job.HTTPAuth{}) && access.Sees(rights.Scripts, group) {
-			if before.Task.HTTP == nil || h.Auth != shown.Task.HTTP.Auth {
-				return wish, denied(rights.Secrets, "task.http.auth")
-			}
-			request := *h
-			request.Auth = before.Task.HTTP.Auth
-			wish.Task.HTTP = &request
-		}
-	}
-	return wish, nil
-}
-
-// withoutEnv returns a task without what the grant for secrets is about: that is
-// looked at by itself.
-func withoutEnv(t job.Task) job.Task {
-	t.Env = nil
-	return t
-}
-
-// sameJSON reports whether two documents say the same.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

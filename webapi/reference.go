@@ -19,6 +19,7 @@ import (
 
 	"carillon/api"
 	"carillon/job/rights"
+	"carillon/webapi/access"
 )
 
 var (
@@ -145,25 +146,25 @@ func operationsOf(doc *openapi3.T, tag string) (all []referenceOperation) {
 
 // needsOf says who may do an operation, from the table that judges.
 func needsOf(operation string) string {
-	p := permits[operation]
-	text := "the role " + string(p.role)
-	if p.grant != "" {
-		text += " and the grant " + string(p.grant)
+	p := access.Permits[operation]
+	text := "the role " + string(p.Role)
+	if p.Grant != "" {
+		text += " and the grant " + string(p.Grant)
 	}
-	switch p.where {
-	case open:
+	switch p.Where {
+	case access.Open:
 		return "nothing: anybody may"
-	case self:
+	case access.Self:
 		return "sign-in"
-	case somewhere:
+	case access.Somewhere:
 		return text + " in some group; it tells of those only"
-	case everywhere:
+	case access.Everywhere:
 		return text + " everywhere"
-	case asking:
+	case access.Asking:
 		return text + " and the grants sql, logs and params everywhere"
-	case ofPath, ofRun, ofIncident:
+	case access.OfPath, access.OfRun, access.OfIncident:
 	}
-	if p.role == rights.Viewer && p.grant == "" {
+	if p.Role == rights.Viewer && p.Grant == "" {
 		return text + " in the group"
 	}
 	return text + " in the group of what is named"

@@ -6,6 +6,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -24,7 +25,7 @@ func (h *handlers) GetRetention(ctx context.Context, _ GetRetentionRequestObject
 
 // PutRetention answers PUT /retention.
 func (h *handlers) PutRetention(ctx context.Context, r PutRetentionRequestObject) (PutRetentionResponseObject, error) {
-	edit, err := editOf(author(ctx), r.Body.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
+	edit, err := editOf(access.Author(ctx), r.Body.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}

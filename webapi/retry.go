@@ -16,6 +16,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -44,7 +45,7 @@ func (h *handlers) retryRun(ctx context.Context, attempts []runlog.Run, wish *Re
 	if err := mayRetry(of); err != nil {
 		return none, err
 	}
-	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !whoIs(ctx).Access.Sees(rights.Params, of.Job.Group()) {
+	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !access.Who(ctx).Access.Sees(rights.Params, of.Job.Group()) {
 		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+of.Job.Group())
 	}
 	entry, err := h.versionOf(ctx, of, wish.Version == RetryRequestVersionSame)
@@ -55,7 +56,7 @@ func (h *handlers) retryRun(ctx context.Context, attempts []runlog.Run, wish *Re
 		wish.Key = string(job.NewRunID(time.Now()))
 	}
 	request := bus.TriggerRequest{
-		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRetry, RetryOf: of.RunID, By: author(ctx), Labels: wish.Labels,
+		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRetry, RetryOf: of.RunID, By: access.Author(ctx), Labels: wish.Labels,
 	}
 	if wish.Version == RetryRequestVersionSame {
 		body := bus.BodyOf(&entry.Version)

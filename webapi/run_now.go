@@ -9,6 +9,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -25,7 +26,7 @@ func (h *handlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobRes
 // startJob makes a run of a job as somebody wishes.
 func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest) (RunAccepted, error) {
 	var none RunAccepted
-	request := bus.TriggerRequest{Job: name, Cause: wish.Cause, Params: wish.Params, Labels: wish.Labels, By: author(ctx)}
+	request := bus.TriggerRequest{Job: name, Cause: wish.Cause, Params: wish.Params, Labels: wish.Labels, By: access.Author(ctx)}
 	wanted := wish.RunID
 	if wanted == "" {
 		wanted = job.NewRunID(time.Now())
@@ -38,7 +39,7 @@ func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest
 	if request.Cause == "" {
 		request.Cause = job.CauseAPI
 	}
-	if len(request.Params) > 0 && !whoIs(ctx).Access.Sees(rights.Params, name.Group()) {
+	if len(request.Params) > 0 && !access.Who(ctx).Access.Sees(rights.Params, name.Group()) {
 		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+name.Group())
 	}
 	if len(request.Params) > job.MaxParams {

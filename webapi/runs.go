@@ -12,6 +12,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -149,7 +150,7 @@ func (h *handlers) cancelNamed(ctx context.Context, text string, r *CancelReques
 		}
 		name = attempts[0].Job
 	}
-	if err := mayDo(ctx, "cancelRun", name.Group()); err != nil {
+	if err := access.MayDo(ctx, "cancelRun", name.Group()); err != nil {
 		return CancelAccepted{}, err
 	}
 	found, err := h.cancelRun(ctx, id, name, r.Reason)
@@ -169,7 +170,7 @@ func (h *handlers) cancelRun(ctx context.Context, id job.RunID, name job.Name, r
 	e := entryOfChange(ctx)
 	e.Group, e.Note = name.Group(), reason
 	var reply bus.CancelReply
-	request := bus.CancelRequest{RunID: id, Job: name, By: author(ctx), Reason: reason}
+	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: reason}
 	err := h.ask(ctx, name, "cancel", 0, request, &reply)
 	if errors.Is(err, job.ErrNotFound) {
 		return h.cancelOrphan(ctx, id, name, request, err)

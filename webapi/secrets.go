@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -75,7 +76,7 @@ func (h *handlers) PutSecret(ctx context.Context, r PutSecretRequestObject) (Put
 	}
 	key := h.master.Group(r.Group)
 	s := &bus.Secret{
-		Group: r.Group, Secret: r.Secret, Description: r.Body.Description, Author: author(ctx),
+		Group: r.Group, Secret: r.Secret, Description: r.Body.Description, Author: access.Author(ctx),
 		UpdatedAt: time.Now().UTC().Truncate(time.Millisecond), KeyID: key.ID(), Sealed: key.Seal(r.Secret, r.Body.Value),
 	}
 	if err := h.conn.PutSecret(ctx, s); err != nil {

@@ -8,6 +8,7 @@ import (
 	"carillon/auth"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -17,19 +18,19 @@ func (h *handlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (Get
 	if err != nil {
 		return nil, err
 	}
-	who := whoIs(ctx)
+	who := access.Who(ctx)
 	return GetSignIn200JSONResponse{Local: who != nil && who.How == rights.ByLocal, Password: true, NeedsAdministrator: !has, Provider: h.providerName()}, nil
 }
 
 // SignIn answers POST /sign-in.
 func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInResponseObject, error) {
-	who, secret, err := h.users.SignIn(ctx, r.Body.User, r.Body.Password, callerOf(ctx).from)
+	who, secret, err := h.users.SignIn(ctx, r.Body.User, r.Body.Password, access.Of(ctx).From)
 	if errors.Is(err, auth.ErrLocked) {
 		h.metrics.signIns.WithLabelValues(signInLocked).Inc()
 	}
 	if errors.Is(err, auth.ErrUnauthenticated) {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
-		h.log.WarnContext(ctx, "sign-in failed", "user", r.Body.User, "address", callerOf(ctx).from.Address)
+		h.log.WarnContext(ctx, "sign-in failed", "user", r.Body.User, "address", access.Of(ctx).From.Address)
 		return nil, problem.Explain(err, "the user name or the password is wrong")
 	}
 	if err != nil {
@@ -43,7 +44,7 @@ func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInRes
 
 // SignOut answers POST /sign-out.
 func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
-	who := whoIs(ctx)
+	who := access.Who(ctx)
 	e := entryOfChange(ctx)
 	if e.Same = who == nil || who.How != rights.BySession; !e.Same {
 		e.Object = "session " + who.Session
@@ -65,7 +66,7 @@ func (h *handlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestOb
 
 // AcceptInvitation answers POST /invitations/accept.
 func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error) {
-	who, secret, err := h.users.Accept(ctx, r.Body.Invitation, r.Body.User, r.Body.Password, callerOf(ctx).from)
+	who, secret, err := h.users.Accept(ctx, r.Body.Invitation, r.Body.User, r.Body.Password, access.Of(ctx).From)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationReque
 
 // GetMe answers GET /me.
 func (h *handlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
-	who := whoIs(ctx)
+	who := access.Who(ctx)
 	me := meOf(who)
 	if h.provider != nil && who.External && who.How == rights.BySession {
 		me.SignOutAt = h.provider.SignOut(ctx, h.public())
@@ -107,31 +108,31 @@ func shownGroups(groups []string, everywhere bool) []string {
 
 // SetMyPassword answers PUT /me/password.
 func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
-	by := callerOf(ctx)
-	if by.who.How != rights.BySession {
+	by := access.Of(ctx)
+	if by.Who.How != rights.BySession {
 		return nil, problem.Explain(problem.ErrForbidden, "only somebody who has signed in with a password can change it")
 	}
-	err := h.users.Reauthenticate(ctx, by.who.User, r.Body.Current, by.from)
+	err := h.users.Reauthenticate(ctx, by.Who.User, r.Body.Current, by.From)
 	if errors.Is(err, auth.ErrUnauthenticated) {
 		return nil, problem.Explain(err, "the current password is wrong")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := h.users.SetPassword(ctx, by.who.User, r.Body.Password); err != nil {
+	if err := h.users.SetPassword(ctx, by.Who.User, r.Body.Password); err != nil {
 		return nil, err
 	}
-	who, secret, err := h.users.Renew(ctx, by.who.User, by.from)
+	who, secret, err := h.users.Renew(ctx, by.Who.User, by.From)
 	if err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Object = "user " + by.who.User
+	entryOfChange(ctx).Object = "user " + by.Who.User
 	return SetMyPassword200JSONResponse{Body: meOf(who), Headers: SetMyPassword200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
 
 // ListMySessions answers GET /me/sessions.
 func (h *handlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestObject) (ListMySessionsResponseObject, error) {
-	list, err := h.sessionsOf(ctx, whoIs(ctx).User)
+	list, err := h.sessionsOf(ctx, access.Who(ctx).User)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func (h *handlers) sessionsOf(ctx context.Context, user string) (SessionList, er
 	for _, s := range sessions {
 		list.Items = append(list.Items, Session{
 			ID: s.ID, CreatedAt: s.CreatedAt, SeenAt: s.SeenAt, ExpiresAt: s.ExpiresAt, Address: s.Address, UserAgent: s.UserAgent,
-			Current: s.ID == whoIs(ctx).Session,
+			Current: s.ID == access.Who(ctx).Session,
 		})
 	}
 	return list, nil
@@ -157,7 +158,7 @@ func (h *handlers) sessionsOf(ctx context.Context, user string) (SessionList, er
 
 // EndMySession answers DELETE /me/sessions/{session}.
 func (h *handlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (EndMySessionResponseObject, error) {
-	if err := h.users.EndSession(ctx, whoIs(ctx).User, r.Session); err != nil {
+	if err := h.users.EndSession(ctx, access.Who(ctx).User, r.Session); err != nil {
 		return nil, err
 	}
 	return EndMySession204Response{}, nil

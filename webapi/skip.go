@@ -9,6 +9,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -109,7 +110,7 @@ func (h *handlers) startEarly(ctx context.Context, name job.Name, r *SkipRequest
 			return known, err
 		}
 	}
-	request := bus.TriggerRequest{RunID: id, Job: name, Cause: job.CauseManual, By: author(ctx), InsteadOf: fireTime}
+	request := bus.TriggerRequest{RunID: id, Job: name, Cause: job.CauseManual, By: access.Author(ctx), InsteadOf: fireTime}
 	var reply bus.TriggerReply
 	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
 		return accepted, err
@@ -141,11 +142,11 @@ func (h *handlers) changeSkips(ctx context.Context, name job.Name, fireTime time
 	}
 	var refused error
 	var before, after []job.Skip
-	entry, err := h.editJob(ctx, name, bus.Edit{At: time.Now(), Author: author(ctx), Note: skipNote(fireTime, reason)}, func(v *job.Version) {
+	entry, err := h.editJob(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: skipNote(fireTime, reason)}, func(v *job.Version) {
 		was := *v
 		before = v.Skips
 		if refused = v.CheckSkip(fireTime); refused == nil {
-			refused = change(v, job.Skip{FireTime: fireTime, By: author(ctx), At: now, Reason: reason})
+			refused = change(v, job.Skip{FireTime: fireTime, By: access.Author(ctx), At: now, Reason: reason})
 		}
 		if refused == nil && len(v.Skips) > job.MaxSkips {
 			refused = fmt.Errorf("%w: job %s has %d fires ahead that are called off, which is as many as are kept", job.ErrConflict, name, job.MaxSkips)

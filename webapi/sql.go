@@ -16,6 +16,7 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -54,7 +55,7 @@ func (h *handlers) serveSQL(live context.Context) fiber.Handler {
 		conn := c.Context().Conn()
 		ctx, cancel := context.WithTimeout(live, cmp.Or(time.Duration(r.Timeout), defaultSQLTime))
 		go cancelWithClient(ctx, cancel, conn)
-		answer, err := h.asked.Ask(ctx, r.Query, whoIs(c.UserContext()).Access.May(rights.Admin, rights.Everywhere))
+		answer, err := h.asked.Ask(ctx, r.Query, access.Who(c.UserContext()).Access.May(rights.Admin, rights.Everywhere))
 		if err != nil {
 			cancel()
 			return askedError(err)

@@ -18,6 +18,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -55,7 +56,7 @@ func (h *handlers) serveTail(ctx context.Context, open *streams) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		by := callerOf(c.UserContext())
+		by := access.Of(c.UserContext())
 		// c must not be touched once the handler has returned: Fiber gives it to the
 		// next request. The connection stays ours until the stream ends.
 		conn := c.Context().Conn()
@@ -77,9 +78,9 @@ func (h *handlers) serveTail(ctx context.Context, open *streams) fiber.Handler {
 			defer open.remove(conn)
 			defer subs.stop()
 			t.out = events{w, conn}
-			following, _ := logstore.AcceptPartial(withCaller(ctx, by)) // whatever there is
+			following, _ := logstore.AcceptPartial(access.With(ctx, by)) // whatever there is
 			err := t.follow(following)
-			if errors.Is(err, errOthers) { // who comes again is told that there is no such run
+			if errors.Is(err, access.ErrOthers) { // who comes again is told that there is no such run
 				err = t.out.send("bye", "", struct{}{})
 			}
 			if err != nil {
@@ -96,7 +97,7 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tail{handlers: h, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), who: whoIs(c.UserContext()), heard: make(chan *nats.Msg, tailQueue)}
+	t := &tail{handlers: h, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, tailQueue)}
 	if c.Query("broadcast_index") != "" {
 		t.piece = runlog.PieceAt(c.QueryInt("broadcast_index"))
 	}
@@ -281,7 +282,7 @@ func (t *tail) hear(m *nats.Msg) error {
 }
 
 // lookUp asks the store for what was not heard. When it does not answer, the bus may
-// still do: the tail goes on. The error is errOthers for a run that is stored by now, and
+// still do: the tail goes on. The error is access.ErrOthers for a run that is stored by now, and
 // of a group that the caller does not see.
 func (t *tail) lookUp(ctx context.Context) error {
 	for more := true; more; {
@@ -299,7 +300,7 @@ func (t *tail) lookUp(ctx context.Context) error {
 		return nil
 	}
 	switch err := t.lookUpEnd(ctx); {
-	case errors.Is(err, errOthers):
+	case errors.Is(err, access.ErrOthers):
 		return err
 	case err != nil:
 		t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)

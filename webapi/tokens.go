@@ -8,6 +8,7 @@ import (
 	"carillon/auth"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -16,7 +17,7 @@ const tokenLife = 30 * 24 * time.Hour
 
 // otherUser returns ErrForbidden unless the caller may deal with the tokens of user.
 func otherUser(ctx context.Context, user string) error {
-	who := whoIs(ctx)
+	who := access.Who(ctx)
 	if user == who.User || who.Access.May(rights.Admin, rights.Everywhere) {
 		return nil
 	}
@@ -27,7 +28,7 @@ func otherUser(ctx context.Context, user string) error {
 func (h *handlers) ListTokens(ctx context.Context, r ListTokensRequestObject) (ListTokensResponseObject, error) {
 	user := r.Params.User
 	if user == "" {
-		user = whoIs(ctx).User
+		user = access.Who(ctx).User
 	}
 	if err := otherUser(ctx, user); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (h *handlers) ListTokens(ctx context.Context, r ListTokensRequestObject) (L
 
 // CreateToken answers POST /tokens.
 func (h *handlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) (CreateTokenResponseObject, error) {
-	who, user := whoIs(ctx), r.Body.User
+	who, user := access.Who(ctx), r.Body.User
 	if user == "" {
 		user = who.User
 		if who.How == rights.ByLocal {

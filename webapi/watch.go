@@ -16,6 +16,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -51,7 +52,7 @@ type watch struct {
 // done.
 func (h *handlers) serveWatch(ctx context.Context, open *streams) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		w := &watch{handlers: h, who: whoIs(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
+		w := &watch{handlers: h, who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
 		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: manyOf[string](c, "level"), Jobs: names(manyOf[string](c, "job")), Group: c.Query("group")}
 		if err := w.filter.Validate(); err != nil {
 			return err

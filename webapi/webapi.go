@@ -27,6 +27,7 @@ import (
 	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore"
+	"carillon/webapi/access"
 	"carillon/webapi/problem"
 )
 
@@ -202,7 +203,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: visibleStore{store}, history: store, ledger: ledger.New(conn, visibleStore{store}, *cfg.Retention), index: x, presence: &presence{conn: conn}, week: &week{store: store, index: x, log: cfg.Logger}, news: told, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
+		conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention), index: x, presence: &presence{conn: conn}, week: &week{store: store, index: x, log: cfg.Logger}, news: told, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, flowCookie: s.flowCookie, public: s.publicURL,
 		retention: *cfg.Retention,

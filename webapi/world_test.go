@@ -26,6 +26,7 @@ import (
 	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
+	"carillon/webapi/access"
 )
 
 // world is a server with a bus and a log store, and a client that checks each
@@ -294,7 +295,7 @@ func (w *world) printed(u logstore.Update, from, to int64) {
 
 // local returns a context of a request that somebody on this machine makes.
 func local(ctx context.Context) context.Context {
-	return withCaller(ctx, &caller{who: auth.Local("ann")})
+	return access.With(ctx, &access.Caller{Who: auth.Local("ann")})
 }
 
 // tomorrow returns an instant a day from now.
