@@ -16,6 +16,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/guard"
 )
 
 // hostile makes requests that somebody makes who means no good, from what the contract
@@ -106,7 +107,7 @@ func (h *hostile) value(schema *openapi3.Schema, depth int) any {
 var bodies = []string{
 	"", "{", "[", "null", "true", "0", `"x"`, "[]", "{}", "{}{}", "\xff\xfe{}", "{\"a\":\"\xff\"}", `{"a":1,"a":2}`, `{"job":null,"task":null}`,
 	strings.Repeat("[", 200_000), strings.Repeat(`{"a":`, 100_000), `{"params":` + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000) + `}`,
-	`{"user":"` + strings.Repeat("a", 1<<20) + `"}`, `{"n":` + strings.Repeat("9", 100_000) + `}`, `{"n":1e1000000000}`, "\x00", strings.Repeat(" ", MaxBody),
+	`{"user":"` + strings.Repeat("a", 1<<20) + `"}`, `{"n":` + strings.Repeat("9", 100_000) + `}`, `{"n":1e1000000000}`, "\x00", strings.Repeat(" ", guard.MaxBody),
 }
 
 // try makes a request with parameters that nobody should make, and wants an answer,

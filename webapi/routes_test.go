@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/gofiber/fiber/v2"
+
+	"carillon/webapi/guard"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -136,7 +138,7 @@ func TestABodyMustBeJSONAndBounded(t *testing.T) {
 	for _, kind := range []string{"text/plain", "application/yaml", ""} {
 		w.problemWith([]header{{"Content-Type", kind}}, 415, "unsupported_media_type", "PUT", x, document("billing/x", "@daily"), "application/json")
 	}
-	w.problem(413, "too_large", "PUT", x, strings.Repeat(" ", MaxBody+1))
+	w.problem(413, "too_large", "PUT", x, strings.Repeat(" ", guard.MaxBody+1))
 	w.problem(400, "invalid", "PUT", x, strings.Repeat(" ", 1<<20), "at most 262144")
 	want[PutJobResult](w, http.StatusCreated, "PUT", x, document("billing/x", "@daily"), header{"Content-Type", "application/json; charset=utf-8"})
 }
@@ -147,7 +149,7 @@ func TestABodyThatIsCompressedIsNotUnpacked(t *testing.T) {
 	z := gzip.NewWriter(&packed)
 	_, err := z.Write(bytes.Repeat([]byte(" "), 64<<20))
 	w.check(errors.Join(err, z.Close()))
-	if packed.Len() > MaxBody/10 {
+	if packed.Len() > guard.MaxBody/10 {
 		t.Fatalf("%d bytes are too many to show anything", packed.Len())
 	}
 	for _, kind := range []string{"gzip", "GZIP", "deflate", "br", "zstd", "gzip, gzip", "identity, gzip"} {

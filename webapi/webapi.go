@@ -28,6 +28,7 @@ import (
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/guard"
 	"carillon/webapi/problem"
 )
 
@@ -162,7 +163,7 @@ func (c Config) CheckAddr(addr string) error {
 	switch {
 	case err != nil:
 		return problem.Invalid("http", fmt.Sprintf("%q must be HOST:PORT, such as 127.0.0.1:8080", addr))
-	case isLoopback(host) || c.TLS != nil || c.BehindProxy:
+	case guard.IsLoopback(host) || c.TLS != nil || c.BehindProxy:
 		return nil
 	case c.Local:
 		return problem.Invalid("http", fmt.Sprintf("%q must be a loopback address: everybody who asks counts as an administrator", addr))
@@ -176,6 +177,7 @@ type Server struct {
 	cfg       Config
 	handlers  *handlers
 	contract  *contract
+	guard     *guard.Guard
 	streams   *streams
 	metrics   *metrics
 	log       *slog.Logger
@@ -201,14 +203,20 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	users := auth.NewDirectory(conn, cfg.Logger)
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention), index: x, presence: &presence{conn: conn}, week: &week{store: store, index: x, log: cfg.Logger}, news: told, users: auth.NewDirectory(conn, cfg.Logger), audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
-		version: cfg.Version, log: cfg.Logger, cookie: s.cookie, link: s.link, metrics: m, executors: cfg.Executors,
-		provider: cfg.Provider, flowCookie: s.flowCookie, public: s.publicURL,
+		conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention), index: x, presence: &presence{conn: conn}, week: &week{store: store, index: x, log: cfg.Logger}, news: told, users: users, audit: audit.New(conn, cfg.Logger), alerts: alert.NewBook(conn),
+		version: cfg.Version, log: cfg.Logger, link: s.link, metrics: m, executors: cfg.Executors,
+		provider: cfg.Provider, public: s.publicURL,
 		retention: *cfg.Retention,
 		settings:  cfg.Settings, profiles: cfg.Profiles, gatherer: cfg.Gatherer,
 	}
+	s.guard = guard.New(users, guard.Config{
+		TLS: cfg.TLS != nil, BehindProxy: cfg.BehindProxy, Local: cfg.Local, Hosts: cfg.Hosts,
+		GroupOfRun: s.handlers.groupOfRun, GroupOfIncident: s.handlers.groupOfIncident, Observe: m.observe,
+	}, cfg.Logger)
+	s.handlers.cookie, s.handlers.flowCookie = s.guard.Cookie, s.guard.FlowCookie
 	s.handlers.asked, _ = store.(logstore.Asked)
 	s.handlers.stoodIn, _ = store.(StoodIn)
 	if cfg.MasterKey != "" {
@@ -290,20 +298,20 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		Immutable:     true,
 		CaseSensitive: true,
 		StrictRouting: true,
-		BodyLimit:     MaxBody, // of somebody who is signed in: room
+		BodyLimit:     guard.MaxBody, // of somebody who is signed in: room
 		// No route takes forms, which would be written to files while they are read.
 		DisablePreParseMultipartForm: true,
 		ReadTimeout:                  s.cfg.HeadTimeout,
 		WriteTimeout:                 time.Minute,
 		IdleTimeout:                  2 * time.Minute,
-		ErrorHandler:                 s.fail,
+		ErrorHandler:                 s.guard.Fail,
 		JSONEncoder:                  json.Marshal,
 		JSONDecoder:                  json.Unmarshal,
 	})
-	app.Server().HeaderReceived = s.room
-	app.Server().Handler = s.knownMethods(app, app.Server().Handler)
-	app.Use(s.outermost(requests), partial, s.ours, plain)
-	routes := s.contract.checked(app, s.admit)
+	app.Server().HeaderReceived = s.guard.Room
+	app.Server().Handler = s.guard.KnownMethods(app, app.Server().Handler)
+	app.Use(s.guard.Outermost(requests), partial, s.guard.Ours, guard.Plain)
+	routes := s.contract.checked(app, s.guard.Admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams))

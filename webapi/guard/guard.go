@@ -1,4 +1,4 @@
-package webapi
+package guard
 
 import (
 	"context"
@@ -33,32 +33,32 @@ const retryAfter = "2"
 // headerRequestID names a request in its response, in problems and in the log.
 const headerRequestID = "X-Request-Id"
 
-// outermost gives each request its id, its limit in time, its security headers and
+// Outermost gives each request its id, its limit in time, its security headers and
 // its line in the log, and turns errors and panics into problems.
-func (s *Server) outermost(ctx context.Context) fiber.Handler {
+func (g *Guard) Outermost(ctx context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		began := time.Now()
 		c.Set(headerRequestID, rand.Text()[:16])
-		s.secure(c)
+		g.secure(c)
 		limited, cancel := context.WithTimeoutCause(ctx, requestTimeout, fmt.Errorf("%w: the request took longer than %v", job.ErrUnavailable, requestTimeout))
 		defer cancel()
 		c.SetUserContext(limited)
 		if err := guarded(c); err != nil {
-			if err := s.fail(c, err); err != nil {
+			if err := g.Fail(c, err); err != nil {
 				return err
 			}
 		}
 		took := time.Since(began)
-		s.metrics.observe(c.Method(), c.Response().StatusCode(), took)
-		s.log.DebugContext(limited, "request served", "request_id", requestID(c), "method", c.Method(), "path", c.Path(),
+		g.cfg.Observe(c.Method(), c.Response().StatusCode(), took)
+		g.log.DebugContext(limited, "request served", "request_id", requestID(c), "method", c.Method(), "path", c.Path(),
 			"status", c.Response().StatusCode(), "seconds", took.Seconds())
 		return nil
 	}
 }
 
-// knownMethods answers requests with a method that HTTP servers need not know, such as
+// KnownMethods answers requests with a method that HTTP servers need not know, such as
 // PROPFIND, which Fiber would answer by itself in plain text.
-func (s *Server) knownMethods(app *fiber.App, serve fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (g *Guard) KnownMethods(app *fiber.App, serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(r *fasthttp.RequestCtx) {
 		if slices.Contains(fiber.DefaultMethods, string(r.Method())) {
 			serve(r)
@@ -68,7 +68,7 @@ func (s *Server) knownMethods(app *fiber.App, serve fasthttp.RequestHandler) fas
 		defer app.ReleaseCtx(c)
 		c.SetUserContext(context.Background()) //nolint:forbidigo // no handler comes after it, and nothing waits
 		// What it returns is an answer that could not be written as JSON.
-		_ = s.fail(c, fiber.NewError(http.StatusMethodNotAllowed, "this server knows no such method; use GET, HEAD, POST, PUT or DELETE"))
+		_ = g.Fail(c, fiber.NewError(http.StatusMethodNotAllowed, "this server knows no such method; use GET, HEAD, POST, PUT or DELETE"))
 	}
 }
 
@@ -82,9 +82,9 @@ func guarded(c *fiber.Ctx) (err error) {
 	return c.Next()
 }
 
-// fail answers with the problem that err is. It is also Fiber's error handler, for
+// Fail answers with the problem that err is. It is also Fiber's error handler, for
 // requests that are too broken to get a handler.
-func (s *Server) fail(c *fiber.Ctx, err error) error {
+func (g *Guard) Fail(c *fiber.Ctx, err error) error {
 	if errors.Is(err, fiber.ErrRequestEntityTooLarge) {
 		err = tooLong(c)
 	}
@@ -92,13 +92,13 @@ func (s *Server) fail(c *fiber.Ctx, err error) error {
 	if id == "" {
 		id = rand.Text()[:16]
 		c.Set(headerRequestID, id)
-		s.secure(c)
+		g.secure(c)
 	}
 	p := problem.Of(err, id)
 	if ours, ok := errors.AsType[*fiber.Error](err); ok {
 		p = problemOfHTTP(ours, id)
 	}
-	s.logProblem(c, p, err)
+	g.logProblem(c, p, err)
 	switch p.Status {
 	case http.StatusServiceUnavailable:
 		c.Set(fiber.HeaderRetryAfter, retryAfter)
@@ -123,20 +123,20 @@ var httpCodes = map[int]string{
 }
 
 // problemOfHTTP returns what a client is told of an error that the HTTP layer itself makes.
-func problemOfHTTP(fe *fiber.Error, requestID string) Problem {
-	p := Problem{Type: "about:blank", Title: http.StatusText(fe.Code), Status: fe.Code, Code: httpCodes[fe.Code], RequestID: requestID, Detail: fe.Message}
+func problemOfHTTP(fe *fiber.Error, requestID string) api.Problem {
+	p := api.Problem{Type: "about:blank", Title: http.StatusText(fe.Code), Status: fe.Code, Code: httpCodes[fe.Code], RequestID: requestID, Detail: fe.Message}
 	switch {
 	case p.Code != "":
 	case fe.Code < http.StatusInternalServerError:
 		p.Code = api.CodeInvalid
-		p.Errors = []FieldError{{Reason: fe.Message}}
+		p.Errors = []api.FieldError{{Reason: fe.Message}}
 	default:
 		p.Code = api.CodeInternal
 	}
 	return p
 }
 
-func (s *Server) logProblem(c *fiber.Ctx, p Problem, err error) {
+func (g *Guard) logProblem(c *fiber.Ctx, p api.Problem, err error) {
 	level := slog.LevelDebug
 	if p.Status == http.StatusInternalServerError {
 		level = slog.LevelError
@@ -145,14 +145,14 @@ func (s *Server) logProblem(c *fiber.Ctx, p Problem, err error) {
 	if panicked, ok := err.(*problem.Crash); ok { //nolint:errorlint // guarded returns it as it is
 		attrs = append(attrs, "stack", string(panicked.Stack))
 	}
-	s.log.Log(c.UserContext(), level, "request refused", attrs...)
+	g.log.Log(c.UserContext(), level, "request refused", attrs...)
 }
 
 func requestID(c *fiber.Ctx) string { return string(c.Response().Header.Peek(headerRequestID)) }
 
 // secure sets the headers that keep a browser from misusing a response.
-func (s *Server) secure(c *fiber.Ctx) {
-	if s.isSecure() {
+func (g *Guard) secure(c *fiber.Ctx) {
+	if g.isSecure() {
 		c.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
 	}
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
@@ -167,12 +167,12 @@ func (s *Server) secure(c *fiber.Ctx) {
 	}
 }
 
-// ours lets through requests that were meant for this server. A page elsewhere can
+// Ours lets through requests that were meant for this server. A page elsewhere can
 // make a browser on this machine send others: by a name of its own that resolves to
 // loopback (the Host header tells), or straight to it (Origin and Sec-Fetch-Site do).
-func (s *Server) ours(c *fiber.Ctx) error {
+func (g *Guard) Ours(c *fiber.Ctx) error {
 	host := string(c.Request().Host())
-	if !s.answersFor(hostOf(host)) {
+	if !g.answersFor(hostOf(host)) {
 		return fiber.NewError(http.StatusMisdirectedRequest, "this server does not answer for that host name; use localhost or the address that it listens on")
 	}
 	switch c.Method() {
@@ -188,11 +188,11 @@ func (s *Server) ours(c *fiber.Ctx) error {
 // answersFor reports whether the server is called by that name. One that is not bound
 // to loopback may be called anything, unless it was told its names: a page of another
 // name has none of its cookies.
-func (s *Server) answersFor(host string) bool {
-	if isLoopback(host) || slices.Contains(s.cfg.Hosts, host) {
+func (g *Guard) answersFor(host string) bool {
+	if IsLoopback(host) || slices.Contains(g.cfg.Hosts, host) {
 		return true
 	}
-	return len(s.cfg.Hosts) == 0 && s.isSecure()
+	return len(g.cfg.Hosts) == 0 && g.isSecure()
 }
 
 // sameOrigin judges by what browsers say; other programs say neither, and are not
@@ -220,8 +220,8 @@ func hostOf(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-// isLoopback reports whether host is a name or an address of this machine's own.
-func isLoopback(host string) bool {
+// IsLoopback reports whether host is a name or an address of this machine's own.
+func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
