@@ -176,8 +176,8 @@ func (h *hostile) ask(op *openapi3.Operation, method, path string, body any, hea
 // rounds of what is made up.
 func (h *hostile) everything(rounds int) {
 	h.Helper()
-	for _, template := range slices.Sorted(maps.Keys(h.server.contract.doc.Paths.Map())) {
-		item := h.server.contract.doc.Paths.Find(template)
+	for _, template := range slices.Sorted(maps.Keys(h.server.contract.Doc.Paths.Map())) {
+		item := h.server.contract.Doc.Paths.Find(template)
 		operations := item.Operations()
 		for _, method := range slices.Sorted(maps.Keys(operations)) {
 			op := operations[method]
@@ -220,7 +220,7 @@ func TestTheEndsOfTimeAreNoFaultOfTheServers(t *testing.T) {
 	h := newHostile(t)
 	ends := []string{"", "0001-01-01T00:00:01Z", "1969-12-31T23:59:59Z", "9998-12-31T23:59:59Z", "9999-12-31T23:59:59Z"}
 	asked := 0
-	for template, item := range h.server.contract.doc.Paths.Map() {
+	for template, item := range h.server.contract.Doc.Paths.Map() {
 		op := item.Get
 		if op == nil {
 			continue

@@ -87,7 +87,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 		return "?"
 	}
 	rows := map[string]string{}
-	for template, item := range g.server.contract.doc.Paths.Map() {
+	for template, item := range g.server.contract.Doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			p, known := access.Permits[op.OperationID]
 			if !known {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/webapi/contract"
 	"carillon/webapi/guard"
 )
 
@@ -21,11 +22,11 @@ func TestEveryRouteIsInTheContractAndTheReverse(t *testing.T) {
 	served := map[string]bool{}
 	for _, r := range w.server.app(t.Context(), t.Context()).GetRoutes(true) {
 		if r.Method != fiber.MethodHead { // Fiber adds one to each GET
-			served[r.Method+" "+templateOf(r.Path)] = true
+			served[r.Method+" "+contract.TemplateOf(r.Path)] = true
 		}
 	}
 	described := map[string]bool{}
-	for path, item := range w.server.contract.doc.Paths.Map() {
+	for path, item := range w.server.contract.Doc.Paths.Map() {
 		for method := range item.Operations() {
 			described[method+" "+path] = true
 		}

@@ -28,6 +28,7 @@ import (
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/contract"
 	"carillon/webapi/guard"
 	"carillon/webapi/problem"
 )
@@ -176,7 +177,7 @@ func (c Config) CheckAddr(addr string) error {
 type Server struct {
 	cfg       Config
 	handlers  *handlers
-	contract  *contract
+	contract  *contract.Contract
 	guard     *guard.Guard
 	streams   *streams
 	metrics   *metrics
@@ -192,7 +193,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	rules, err := loadContract()
+	rules, err := contract.Load()
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +312,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	app.Server().HeaderReceived = s.guard.Room
 	app.Server().Handler = s.guard.KnownMethods(app, app.Server().Handler)
 	app.Use(s.guard.Outermost(requests), partial, s.guard.Ours, guard.Plain)
-	routes := s.contract.checked(app, s.guard.Admit)
+	routes := s.contract.Checked(app, s.guard.Admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams))
@@ -319,8 +320,8 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	routes.Get("/api/v1/events", s.handlers.serveEvents(live, s.streams))
 	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
 	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))
-	routes.Get("/api/docs", s.serveReference())
-	routes.Get("/api/openapi.yaml", serveContract)
+	routes.Get("/api/docs", s.contract.ServeReference())
+	routes.Get("/api/openapi.yaml", contract.Serve)
 	routes.Get("/metrics", s.serveMetrics)
 	app.Use(console())
 	return app

@@ -27,6 +27,7 @@ import (
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
 	"carillon/webapi/access"
+	"carillon/webapi/contract"
 )
 
 // world is a server with a bus and a log store, and a client that checks each
@@ -68,9 +69,9 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 		openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 		openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.FileBodyDecoder)
 	})
-	contract, err := loadContract()
+	contract, err := contract.Load()
 	w.check(err)
-	w.rules, err = legacy.NewRouter(contract.doc)
+	w.rules, err = legacy.NewRouter(contract.Doc)
 	w.check(err)
 
 	cfg := Config{Version: "1.2.3", Local: true}

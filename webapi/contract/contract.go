@@ -1,7 +1,6 @@
-package webapi
+package contract
 
 import (
-	_ "embed" // for the contract
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,30 +22,30 @@ import (
 	"carillon/webapi/problem"
 )
 
-// contract is [api.Contract], made ready to check requests.
-type contract struct {
-	doc *openapi3.T
+// Contract is [api.Contract], made ready to check requests.
+type Contract struct {
+	Doc *openapi3.T
 }
 
-// loadContract reads the contract, once.
-var loadContract = sync.OnceValues(func() (*contract, error) {
+// Load reads the contract, once.
+var Load = sync.OnceValues(func() (*Contract, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(api.Contract)
 	if err != nil {
 		return nil, fmt.Errorf("read contract: %w", err)
 	}
-	return &contract{doc}, nil
+	return &Contract{doc}, nil
 })
 
-// checked returns a router that puts two handlers in front of each: that of admit, for
+// Checked returns a router that puts two handlers in front of each: that of admit, for
 // the operation, and a check of the request. The check must come before the generated code binds parameters, whose errors
 // have no field names.
-func (c *contract) checked(to fiber.Router, admit func(operation string) fiber.Handler) fiber.Router {
+func (c *Contract) Checked(to fiber.Router, admit func(operation string) fiber.Handler) fiber.Router {
 	return checkedRouter{to, c, admit}
 }
 
 type checkedRouter struct {
 	fiber.Router
-	contract *contract
+	contract *Contract
 	admit    func(operation string) fiber.Handler
 }
 
@@ -67,7 +66,7 @@ func (r checkedRouter) Delete(path string, h ...fiber.Handler) fiber.Router {
 }
 
 func (r checkedRouter) with(method, path string, h []fiber.Handler) []fiber.Handler {
-	item := r.contract.doc.Paths.Find(templateOf(path))
+	item := r.contract.Doc.Paths.Find(TemplateOf(path))
 	if item == nil || item.GetOperation(method) == nil {
 		panic("BUG: route " + method + " " + path + " is not in openapi.yaml")
 	}
@@ -85,8 +84,8 @@ func (r checkedRouter) with(method, path string, h []fiber.Handler) []fiber.Hand
 	return append([]fiber.Handler{r.admit(op.OperationID), check}, h...)
 }
 
-// templateOf returns a route's path as the contract writes it: {group}, not :group.
-func templateOf(route string) string {
+// TemplateOf returns a route's path as the contract writes it: {group}, not :group.
+func TemplateOf(route string) string {
 	parts := strings.Split(route, "/")
 	for i, part := range parts {
 		if name, ok := strings.CutPrefix(part, ":"); ok {

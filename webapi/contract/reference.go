@@ -1,4 +1,4 @@
-package webapi
+package contract
 
 import (
 	"bytes"
@@ -65,9 +65,9 @@ type referenceField struct {
 // referenceType is a type in words; Link is the name of the schema that it is of.
 type referenceType struct{ Before, Link, After string }
 
-// serveReference answers GET /api/docs. The page is made once.
-func (s *Server) serveReference() fiber.Handler {
-	page := sync.OnceValues(func() ([]byte, error) { return renderReference(s.contract.doc) })
+// ServeReference answers GET /api/docs. The page is made once.
+func (c *Contract) ServeReference() fiber.Handler {
+	page := sync.OnceValues(func() ([]byte, error) { return renderReference(c.Doc) })
 	sum := sha256.Sum256([]byte(referenceCSS))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 	return func(c *fiber.Ctx) error {
@@ -81,8 +81,8 @@ func (s *Server) serveReference() fiber.Handler {
 	}
 }
 
-// serveContract answers GET /api/openapi.yaml.
-func serveContract(c *fiber.Ctx) error {
+// Serve answers GET /api/openapi.yaml.
+func Serve(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
 	return c.Send(api.Contract)
 }
