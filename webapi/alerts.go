@@ -18,6 +18,7 @@ import (
 	"carillon/job/rights"
 	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -67,7 +68,7 @@ func (h *handlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAl
 	if was != nil {
 		before = was.Doc
 	}
-	if err := describe(ctx, changed, "", before, now.Doc); err != nil {
+	if err := auditlog.Describe(ctx, changed, "", before, now.Doc); err != nil {
 		return nil, err
 	}
 	return PutAlert200JSONResponse{Body: alertItem(now), Headers: PutAlert200ResponseHeaders{ETag: etag(now.Revision)}}, nil
@@ -179,7 +180,7 @@ func (h *handlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeInciden
 	if err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Note = r.Body.Note
+	auditlog.Entry(ctx).Note = r.Body.Note
 	return AcknowledgeIncident200JSONResponse(shownIncident(inc)), nil
 }
 
@@ -191,7 +192,7 @@ func (h *handlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequest
 	if err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Note = r.Body.Note
+	auditlog.Entry(ctx).Note = r.Body.Note
 	return ResolveIncident200JSONResponse(shownIncident(inc)), nil
 }
 
@@ -212,7 +213,7 @@ func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestOb
 	if err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Note = r.Body.Note
+	auditlog.Entry(ctx).Note = r.Body.Note
 	return SnoozeIncident200JSONResponse(shownIncident(inc)), nil
 }
 
@@ -276,7 +277,7 @@ func (h *handlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (A
 	if err := h.alerts.AddSilence(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := describe(ctx, true, b.Reason, nil, *s); err != nil {
+	if err := auditlog.Describe(ctx, true, b.Reason, nil, *s); err != nil {
 		return nil, err
 	}
 	return AddSilence201JSONResponse(*s), nil
@@ -339,7 +340,7 @@ func (h *handlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (P
 	if was != nil {
 		before = withoutHeaders(was.Doc)
 	}
-	if err := describe(ctx, changed, "", before, withoutHeaders(now.Doc)); err != nil {
+	if err := auditlog.Describe(ctx, changed, "", before, withoutHeaders(now.Doc)); err != nil {
 		return nil, err
 	}
 	return PutChannel200JSONResponse{Body: channelItem(now), Headers: PutChannel200ResponseHeaders{ETag: etag(now.Revision)}}, nil

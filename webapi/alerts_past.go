@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/logstore"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -66,7 +67,7 @@ func (h *handlers) findIncidents(ctx context.Context, kept logstore.FactFilter, 
 		}
 		kept.Cursor, more = page.Next, page.Next != ""
 	}
-	list, next = joinPages(fitting, past, more, after, limit, place)
+	list, next = auditlog.JoinPages(fitting, past, more, after, limit, place)
 	if list == nil {
 		list = []alerting.Incident{}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -79,8 +80,8 @@ func (h *handlers) bulkOne(ctx context.Context, i int, dryRun bool, step func(co
 	if dryRun {
 		return s.do(ctx, true)
 	}
-	e := newEntry(by, s.operation, objectOf(p.Change, s.names), s.group)
-	err = h.recordChange(ctx, e, func(ctx context.Context) error {
+	e := auditlog.NewEntry(by, s.operation, auditlog.ObjectOf(p.Change, s.names), s.group)
+	err = h.audit.Record(ctx, e, func(ctx context.Context) error {
 		changed, err = s.do(ctx, false)
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -151,5 +152,5 @@ func (h *handlers) editAbout(ctx context.Context, name job.Name, b *JobBulk, dry
 	if err != nil {
 		return false, err
 	}
-	return true, describe(ctx, true, b.Note, before, after)
+	return true, auditlog.Describe(ctx, true, b.Note, before, after)
 }

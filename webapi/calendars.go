@@ -10,6 +10,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -73,7 +74,7 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
-	if err := describe(ctx, changed, "", before, entry.Calendar); err != nil {
+	if err := auditlog.Describe(ctx, changed, "", before, entry.Calendar); err != nil {
 		return nil, err
 	}
 	return PutCalendar200JSONResponse{

@@ -8,6 +8,7 @@ import (
 	"carillon/auth"
 	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -74,7 +75,7 @@ func (h *handlers) RevokeCredential(ctx context.Context, r RevokeCredentialReque
 	if err := h.users.RevokeCredential(ctx, r.Group, r.Credential); err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Note = was.Name
+	auditlog.Entry(ctx).Note = was.Name
 	return RevokeCredential204Response{}, nil
 }
 
@@ -90,7 +91,7 @@ func (h *handlers) checksExecutors(to string) error {
 
 // described says in the entry of a change which credential was made.
 func (h *handlers) described(ctx context.Context, made *auth.Credential) error {
-	entryOfChange(ctx).Object = "credential " + made.Group + "/" + made.ID
+	auditlog.Entry(ctx).Object = "credential " + made.Group + "/" + made.ID
 	to := map[string]any{"name": made.Name, "public_key": made.PublicKey}
 	if !made.ExpiresAt.IsZero() {
 		to["expires_at"] = made.ExpiresAt
@@ -98,7 +99,7 @@ func (h *handlers) described(ctx context.Context, made *auth.Credential) error {
 	if made.Replaces != "" {
 		to["replaces"] = made.Replaces
 	}
-	return describe(ctx, true, "", nil, to)
+	return auditlog.Describe(ctx, true, "", nil, to)
 }
 
 func credentialItem(c *auth.Credential) Credential {

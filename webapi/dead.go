@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"carillon/bus"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -73,6 +74,6 @@ func (h *handlers) letterToChange(ctx context.Context, seq uint64) (*bus.DeadLet
 	if err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Note = l.Stream + " " + l.Subject + ": " + l.Reason
+	auditlog.Entry(ctx).Note = l.Stream + " " + l.Subject + ": " + l.Reason
 	return l, nil
 }

@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/job/runlog"
+	"carillon/webapi/auditlog"
 )
 
 // PutGroup answers PUT /groups/{group}.
@@ -23,7 +24,7 @@ func (h *handlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGr
 	if err != nil {
 		return nil, err
 	}
-	if err := describe(ctx, was.GroupLimits != limits, "", was.GroupLimits, limits); err != nil {
+	if err := auditlog.Describe(ctx, was.GroupLimits != limits, "", was.GroupLimits, limits); err != nil {
 		return nil, err
 	}
 	g, err := h.groupNamed(ctx, r.Group)

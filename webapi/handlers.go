@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/alert"
-	"carillon/audit"
 	"carillon/auth"
 	"carillon/auth/oidc"
 	"carillon/bus"
@@ -14,6 +13,7 @@ import (
 	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore"
+	"carillon/webapi/auditlog"
 )
 
 // handlers implements the operations of the contract, a file for each resource. An
@@ -29,7 +29,7 @@ type handlers struct {
 	week     *week
 	news     *news
 	users    *auth.Directory
-	audit    *audit.Log
+	audit    *auditlog.Recorder
 	alerts   *alert.Book
 	version  string
 	master   *seal.Master   // seals secrets; nil without one

@@ -6,6 +6,7 @@ import (
 
 	"carillon/bus"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -34,7 +35,7 @@ func (h *handlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHold
 		return nil, err
 	}
 	changed := was.Paused != hold.Paused || !was.Until.Equal(hold.Until)
-	if err := describe(ctx, changed, r.Body.Note, pauseFields(was.Paused, was.Until), pauseFields(hold.Paused, hold.Until)); err != nil {
+	if err := auditlog.Describe(ctx, changed, r.Body.Note, pauseFields(was.Paused, was.Until), pauseFields(hold.Paused, hold.Until)); err != nil {
 		return nil, err
 	}
 	return SetHold200JSONResponse(hold), nil

@@ -10,6 +10,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/fleet"
+	"carillon/webapi/auditlog"
 )
 
 // instanceWait is how long an instance has to answer a request. Giving up its pull
@@ -25,7 +26,7 @@ func (h *handlers) DrainInstance(ctx context.Context, r DrainInstanceRequestObje
 	if err := wish.Validate(); err != nil {
 		return nil, err
 	}
-	if err := describe(ctx, true, "", nil, wish); err != nil {
+	if err := auditlog.Describe(ctx, true, "", nil, wish); err != nil {
 		return nil, err
 	}
 	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbDrain, wish)

@@ -13,6 +13,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -96,7 +97,7 @@ func (h *handlers) saveJob(ctx context.Context, wish job.Job, edit bus.Edit, dry
 	if was != nil {
 		before = was.Job
 	}
-	if err := describe(ctx, changed, edit.Note, before, entry.Job); err != nil {
+	if err := auditlog.Describe(ctx, changed, edit.Note, before, entry.Job); err != nil {
 		return result, err
 	}
 	if err := h.index.wrote(entry); err != nil {
@@ -110,7 +111,7 @@ func (h *handlers) saveJob(ctx context.Context, wish job.Job, edit bus.Edit, dry
 		result.Result = PutJobResultResultCreated
 	default:
 		result.Result = PutJobResultResultChanged
-		result.Changes, err = diff(was.Job, entry.Job)
+		result.Changes, err = auditlog.Diff(was.Job, entry.Job)
 	}
 	return result, err
 }
@@ -141,7 +142,7 @@ func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (P
 		result.Definition = job.Version{Job: wish, Version: 1, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Author: e.Author, Note: e.Note}
 		return result, nil
 	}
-	changes, err := diff(was.Job, wish)
+	changes, err := auditlog.Diff(was.Job, wish)
 	if err != nil {
 		return result, err
 	}

@@ -13,6 +13,7 @@ import (
 	"carillon/job/rights"
 	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -60,7 +61,7 @@ func (h *handlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesReq
 	place := func(f *outcome.Finding) logstore.FactCursor {
 		return logstore.FactCursor{At: f.FireTime, ID: string(f.RunID)}
 	}
-	items, next := joinPages(now, past, stored.Next != "", after, limit, place)
+	items, next := auditlog.JoinPages(now, past, stored.Next != "", after, limit, place)
 	return ListDiscrepancies200JSONResponse{Items: append([]Discrepancy{}, items...), Next: next}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 )
 
 // MarkRun answers POST /runs/{run_id}/mark.
@@ -47,7 +48,7 @@ func (h *handlers) markRun(ctx context.Context, run *runlog.Run, as job.Mark, no
 		RunID: run.RunID, Job: run.Job, Version: run.Version, Attempt: run.Attempt, Cause: run.Cause, Status: run.RunStatus(),
 		As: as, Note: note, By: access.Author(ctx), At: time.Now().UTC().Truncate(time.Millisecond),
 	}
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.Group, e.Note = run.Job.Group(), string(mark.As)+": "+mark.Note
 	return mark, h.conn.Mark(ctx, mark)
 }

@@ -7,6 +7,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 )
 
 // PauseJob answers POST /jobs/{group}/{name}/pause.
@@ -84,5 +85,5 @@ func (h *handlers) pauseJob(ctx context.Context, name job.Name, edit bus.Edit, w
 	if err != nil {
 		return nil, false, err
 	}
-	return entry, changed, describe(ctx, changed, edit.Note, was, pauseFields(wish.paused, wish.until))
+	return entry, changed, auditlog.Describe(ctx, changed, edit.Note, was, pauseFields(wish.paused, wish.until))
 }

@@ -10,6 +10,7 @@ import (
 	"carillon/auth/oidc"
 	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -71,11 +72,11 @@ func (h *handlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSig
 	if err != nil {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
 		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", reason, "address", access.Of(ctx).From.Address, "error", err)
-		entryOfChange(ctx).Same = true
+		auditlog.Entry(ctx).Same = true
 		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + reason, SetCookie: h.flowCookie("")}}, nil
 	}
 	h.metrics.signIns.WithLabelValues(signInDone).Inc()
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "session "+who.Session
 	return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: to, SetCookie: h.cookie(secret)}}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -37,7 +38,7 @@ func (h *handlers) PutRetention(ctx context.Context, r PutRetentionRequestObject
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
-	if err := describe(ctx, true, r.Body.Note, was.Retention, entry.Retention); err != nil {
+	if err := auditlog.Describe(ctx, true, r.Body.Note, was.Retention, entry.Retention); err != nil {
 		return nil, err
 	}
 	return PutRetention200JSONResponse{Body: retentionItem(entry), Headers: PutRetention200ResponseHeaders{ETag: etag(entry.Revision)}}, nil

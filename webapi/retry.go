@@ -17,6 +17,7 @@ import (
 	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -73,7 +74,7 @@ func (h *handlers) retryRun(ctx context.Context, attempts []runlog.Run, wish *Re
 	if err := h.keepGiven(ctx, &request); err != nil {
 		return none, err
 	}
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.Group = of.Job.Group()
 	var reply bus.TriggerReply
 	if err := h.ask(ctx, of.Job, "trigger", entry.Revision, request, &reply); err != nil {

@@ -10,6 +10,7 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -62,7 +63,7 @@ func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest
 	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
 		return none, err
 	}
-	entryOfChange(ctx).Note = "run " + string(reply.RunID)
+	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
 	return RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
 }
 

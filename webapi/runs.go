@@ -13,6 +13,7 @@ import (
 	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -167,7 +168,7 @@ func mayCancel(run *runlog.Run) error {
 
 // cancelRun has the owner of its job's shard end a run, and returns what it was.
 func (h *handlers) cancelRun(ctx context.Context, id job.RunID, name job.Name, reason string) (job.Status, error) {
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.Group, e.Note = name.Group(), reason
 	var reply bus.CancelReply
 	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: reason}

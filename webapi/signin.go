@@ -9,6 +9,7 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -37,7 +38,7 @@ func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInRes
 		return nil, err
 	}
 	h.metrics.signIns.WithLabelValues(signInDone).Inc()
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "session "+who.Session
 	return SignIn200JSONResponse{Body: meOf(who), Headers: SignIn200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
@@ -45,7 +46,7 @@ func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInRes
 // SignOut answers POST /sign-out.
 func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
 	who := access.Who(ctx)
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	if e.Same = who == nil || who.How != rights.BySession; !e.Same {
 		e.Object = "session " + who.Session
 		if err := h.users.EndSession(ctx, who.User, who.Session); err != nil && !errors.Is(err, job.ErrNotFound) {
@@ -70,7 +71,7 @@ func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationReque
 	if err != nil {
 		return nil, err
 	}
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "user "+who.User
 	return AcceptInvitation200JSONResponse{Body: meOf(who), Headers: AcceptInvitation200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
@@ -126,7 +127,7 @@ func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObje
 	if err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Object = "user " + by.Who.User
+	auditlog.Entry(ctx).Object = "user " + by.Who.User
 	return SetMyPassword200JSONResponse{Body: meOf(who), Headers: SetMyPassword200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
 

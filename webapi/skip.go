@@ -10,6 +10,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -115,7 +116,7 @@ func (h *handlers) startEarly(ctx context.Context, name job.Name, r *SkipRequest
 	if err := h.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
 		return accepted, err
 	}
-	entryOfChange(ctx).Note = "run " + string(reply.RunID)
+	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
 	return RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
 }
 
@@ -159,7 +160,7 @@ func (h *handlers) changeSkips(ctx context.Context, name job.Name, fireTime time
 	if err = errors.Join(err, refused); err != nil {
 		return nil, err
 	}
-	return entry, describe(ctx, !reflect.DeepEqual(before, after), reason, map[string]any{"skips": before}, map[string]any{"skips": after})
+	return entry, auditlog.Describe(ctx, !reflect.DeepEqual(before, after), reason, map[string]any{"skips": before}, map[string]any{"skips": after})
 }
 
 func skipNote(fireTime time.Time, reason string) string {

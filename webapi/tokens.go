@@ -9,6 +9,7 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -78,8 +79,8 @@ func (h *handlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Object = "token " + token.ID
-	if err := describe(ctx, true, "", nil, map[string]any{"name": token.Name, "user": token.User, "access": token.Access, "expires_at": token.ExpiresAt}); err != nil {
+	auditlog.Entry(ctx).Object = "token " + token.ID
+	if err := auditlog.Describe(ctx, true, "", nil, map[string]any{"name": token.Name, "user": token.User, "access": token.Access, "expires_at": token.ExpiresAt}); err != nil {
 		return nil, err
 	}
 	return CreateToken201JSONResponse{Token: h.tokenItem(token), Secret: secret}, nil
@@ -97,7 +98,7 @@ func (h *handlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObject) 
 	if err := h.users.RevokeToken(ctx, r.Token); err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Note = fmt.Sprintf("%s, of %s", token.Name, token.User)
+	auditlog.Entry(ctx).Note = fmt.Sprintf("%s, of %s", token.Name, token.User)
 	return RevokeToken204Response{}, nil
 }
 

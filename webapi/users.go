@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"carillon/auth"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
@@ -45,7 +46,7 @@ func (h *handlers) PutUser(ctx context.Context, r PutUserRequestObject) (PutUser
 	if was != nil {
 		before = recordedUser(was)
 	}
-	if err := describe(ctx, true, "", before, recordedUser(now)); err != nil {
+	if err := auditlog.Describe(ctx, true, "", before, recordedUser(now)); err != nil {
 		return nil, err
 	}
 	if was == nil {

@@ -7,6 +7,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/auditlog"
 )
 
 // DiffJob answers GET /jobs/{group}/{name}/diff.
@@ -45,7 +46,7 @@ func (h *handlers) compareVersions(ctx context.Context, name job.Name, fromVersi
 		}
 		result.From, before = kept[from].Version.Version, contentOf(kept[from])
 	}
-	result.Changes, err = diff(before, contentOf(kept[to]))
+	result.Changes, err = auditlog.Diff(before, contentOf(kept[to]))
 	return result, err
 }
 
