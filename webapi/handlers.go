@@ -14,27 +14,28 @@ import (
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/cluster"
 )
 
 // handlers implements the operations of the contract, a file for each resource. An
 // operation gets a checked request and returns a typed response or an error. It is
 // safe for concurrent use.
 type handlers struct {
-	conn     *bus.Conn
-	store    logstore.Store // as access.VisibleStore has it
-	history  logstore.Store // the same with all that there is, for what no caller is shown unchecked
-	ledger   *ledger.Ledger
-	index    *index
-	presence *presence
-	week     *week
-	news     *news
-	users    *auth.Directory
-	audit    *auditlog.Recorder
-	alerts   *alert.Book
-	version  string
-	master   *seal.Master   // seals secrets; nil without one
-	asked    logstore.Asked // answers people's SQL; nil if the store has none
-	stoodIn  StoodIn        // tells of who answers for the store; nil if nobody does ever
+	conn    *bus.Conn
+	store   logstore.Store // as access.VisibleStore has it
+	history logstore.Store // the same with all that there is, for what no caller is shown unchecked
+	ledger  *ledger.Ledger
+	index   *index
+	view    *cluster.View
+	week    *week
+	news    *news
+	users   *auth.Directory
+	audit   *auditlog.Recorder
+	alerts  *alert.Book
+	version string
+	master  *seal.Master   // seals secrets; nil without one
+	asked   logstore.Asked // answers people's SQL; nil if the store has none
+	stoodIn StoodIn        // tells of who answers for the store; nil if nobody does ever
 	// retention holds while nobody has said otherwise.
 	retention job.Retention
 	log       *slog.Logger

@@ -37,7 +37,7 @@ func (h *handlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJobRes
 	if err != nil {
 		return nil, err
 	}
-	item.Warnings = h.warningsOf(ctx, &entry.Job)
+	item.Warnings = h.view.Warnings(ctx, &entry.Job)
 	return GetJob200JSONResponse{Body: item, Headers: GetJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
 }
 
@@ -80,7 +80,7 @@ func (h *handlers) saveJob(ctx context.Context, wish job.Job, edit bus.Edit, dry
 	if wish, err = mayPut(ctx, was, wish, &edit); err != nil {
 		return result, err
 	}
-	if result.Warnings, err = h.checkJob(ctx, &wish); err != nil {
+	if result.Warnings, err = h.view.CheckJob(ctx, &wish); err != nil {
 		return result, err
 	}
 	if err := h.checkChildren(ctx, was, wish); err != nil {
@@ -254,7 +254,7 @@ func (h *handlers) lastRuns(ctx context.Context, names []job.Name, n int) map[jo
 	defer cancel()
 	last, err := h.store.LastRuns(ctx, names, n)
 	if err == nil {
-		err = h.markSilent(ctx, slices.Collect(maps.Values(last))...)
+		err = h.view.MarkSilent(ctx, slices.Collect(maps.Values(last))...)
 	}
 	if err != nil {
 		h.log.WarnContext(ctx, "last runs are not known", "error", err)

@@ -30,7 +30,7 @@ func (h *handlers) pieces(ctx context.Context, id string, p *ListPiecesParams) (
 	if err != nil {
 		return PieceList{}, problem.StoreAway(err)
 	}
-	if err := h.markSilent(ctx, page.Pieces); err != nil {
+	if err := h.view.MarkSilent(ctx, page.Pieces); err != nil {
 		return PieceList{}, err
 	}
 	list := PieceList{Items: append([]Run{}, page.Pieces...), Total: attempts[0].Total, Counts: StatusCounts{}}

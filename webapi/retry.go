@@ -137,7 +137,7 @@ func (h *handlers) giveAgain(ctx context.Context, request *bus.TriggerRequest, o
 		return problem.Invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
 	}
 	if handler := version.Task.Handler; handler != "" {
-		if err := h.checkParams(ctx, of.Job.Group(), handler, request.Params); !errors.Is(err, job.ErrNotFound) {
+		if err := h.view.CheckParams(ctx, of.Job.Group(), handler, request.Params); !errors.Is(err, job.ErrNotFound) {
 			return err
 		}
 	}

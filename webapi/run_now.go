@@ -52,7 +52,7 @@ func (h *handlers) startJob(ctx context.Context, name job.Name, wish *RunRequest
 		return none, err
 	}
 	if handler := entry.Task.Handler; handler != "" && len(request.Params) > 0 {
-		if err := h.checkParams(ctx, name.Group(), handler, request.Params); err != nil && !errors.Is(err, job.ErrNotFound) {
+		if err := h.view.CheckParams(ctx, name.Group(), handler, request.Params); err != nil && !errors.Is(err, job.ErrNotFound) {
 			return none, err
 		}
 	}

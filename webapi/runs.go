@@ -14,6 +14,7 @@ import (
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/cluster"
 	"carillon/webapi/problem"
 )
 
@@ -33,10 +34,10 @@ func (h *handlers) listRuns(ctx context.Context, p *ListRunsParams) (RunPage, er
 	if err != nil {
 		return RunPage{}, problem.StoreAway(err)
 	}
-	if err := h.markSilent(ctx, found.Runs); err != nil {
+	if err := h.view.MarkSilent(ctx, found.Runs); err != nil {
 		return RunPage{}, err
 	}
-	if err := h.markWaiting(ctx, found.Runs); err != nil {
+	if err := h.view.MarkWaiting(ctx, found.Runs); err != nil {
 		return RunPage{}, err
 	}
 	return RunPage{Items: append([]Run{}, found.Runs...), Next: found.Next}, nil
@@ -87,17 +88,17 @@ func (h *handlers) runDetail(ctx context.Context, id string) (RunDetail, error) 
 	if err != nil {
 		return RunDetail{}, problem.StoreAway(err)
 	}
-	if err := h.markSilent(ctx, attempts); err != nil {
+	if err := h.view.MarkSilent(ctx, attempts); err != nil {
 		return RunDetail{}, err
 	}
-	if err := h.markWaiting(ctx, attempts[:1]); err != nil {
+	if err := h.view.MarkWaiting(ctx, attempts[:1]); err != nil {
 		return RunDetail{}, err
 	}
 	newest := attempts[0]
-	asking, cancel := context.WithTimeout(ctx, completionTimeout)
+	asking, cancel := context.WithTimeout(ctx, cluster.CompletionTimeout)
 	defer cancel()
 	given, err := h.given(asking, &newest)
-	if err != nil && h.withoutBus(ctx, err) != nil {
+	if err != nil && h.view.WithoutBus(ctx, err) != nil {
 		return RunDetail{}, err
 	}
 	detail := RunDetail{

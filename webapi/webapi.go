@@ -28,6 +28,7 @@ import (
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/cluster"
 	"carillon/webapi/contract"
 	"carillon/webapi/guard"
 	"carillon/webapi/problem"
@@ -207,7 +208,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	users := auth.NewDirectory(conn, cfg.Logger)
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention), index: x, presence: &presence{conn: conn}, week: &week{store: store, index: x, log: cfg.Logger}, news: told, users: users, audit: auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger), alerts: alert.NewBook(conn),
+		conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention), index: x, view: cluster.New(conn, cfg.Logger), week: &week{store: store, index: x, log: cfg.Logger}, news: told, users: users, audit: auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, public: s.publicURL,
 		retention: *cfg.Retention,

@@ -1,9 +1,10 @@
-package webapi
+package cluster
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -15,15 +16,20 @@ import (
 	"carillon/job/runlog"
 )
 
-// presence knows which instances are alive, well enough to judge runs by it. To ask the bus
-// makes a consumer, which is too much for each list that has a run in progress.
-type presence struct {
+// View is what is known of the cluster. It knows which instances are alive well enough to judge runs
+// by it: to ask the bus makes a consumer, which is too much for each list that has a run in progress.
+// It is safe for concurrent use.
+type View struct {
 	conn *bus.Conn
+	log  *slog.Logger
 	asks singleflight.Group
 
 	mu    sync.Mutex
 	known roll
 }
+
+// New returns a view of the cluster that conn is connected to.
+func New(conn *bus.Conn, log *slog.Logger) *View { return &View{conn: conn, log: log} }
 
 // roll is the instances that there are, and when the bus was asked for them.
 type roll struct {
@@ -35,33 +41,33 @@ const (
 	// presenceFor is for how long an answer of the bus counts. An instance is silent for
 	// many times as long before it is taken for gone.
 	presenceFor = time.Second
-	// completionTimeout bounds how long the bus is waited for by what the history is complete
+	// CompletionTimeout bounds how long the bus is waited for by what the history is complete
 	// enough without: a request that is on its way when the connection breaks has no answer.
-	completionTimeout = 2 * time.Second
+	CompletionTimeout = 2 * time.Second
 	// presenceSkew is by how much the clocks of executors may differ from ours.
 	presenceSkew = 5 * time.Second
 )
 
 // call returns all instances, as of a second ago at most. Nobody changes the list.
-func (p *presence) call(ctx context.Context) (roll, error) {
-	p.mu.Lock()
-	known := p.known
-	p.mu.Unlock()
+func (v *View) call(ctx context.Context) (roll, error) {
+	v.mu.Lock()
+	known := v.known
+	v.mu.Unlock()
 	if time.Since(known.at) < presenceFor {
 		return known, nil
 	}
 	// Whoever asks first asks for all who wait, so the asking does not end with them.
-	answer := p.asks.DoChan("", func() (any, error) {
-		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), completionTimeout)
+	answer := v.asks.DoChan("", func() (any, error) {
+		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), CompletionTimeout)
 		defer cancel()
 		found := roll{at: time.Now()}
 		var err error
-		if found.instances, err = p.conn.Instances(asked); err != nil {
+		if found.instances, err = v.conn.Instances(asked); err != nil {
 			return nil, err
 		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.known = found
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.known = found
 		return found, nil
 	})
 	select {
@@ -75,18 +81,18 @@ func (p *presence) call(ctx context.Context) (roll, error) {
 	}
 }
 
-// markSilent gives the reason to running runs whose executor's heartbeat has ceased: they
+// MarkSilent gives the reason to running runs whose executor's heartbeat has ceased: they
 // wait for another executor, which gets the trigger when its AckWait ends. The history
 // learns of it only from that one. Their status stays what it is in the history, by which
 // lists are filtered and counted: nobody is shown what they cannot find. While the bus is
 // away, all are shown as the history has them.
-func (h *handlers) markSilent(ctx context.Context, lists ...[]runlog.Run) error {
+func (v *View) MarkSilent(ctx context.Context, lists ...[]runlog.Run) error {
 	if !anyRunning(lists) {
 		return nil
 	}
-	known, err := h.presence.call(ctx)
+	known, err := v.call(ctx)
 	if err != nil {
-		return h.withoutBus(ctx, err)
+		return v.WithoutBus(ctx, err)
 	}
 	for _, runs := range lists {
 		showSilent(runs, known)
@@ -94,13 +100,13 @@ func (h *handlers) markSilent(ctx context.Context, lists ...[]runlog.Run) error 
 	return nil
 }
 
-// withoutBus returns the error of what the history is completed by, but nil if the bus is
+// WithoutBus returns the error of what the history is completed by, but nil if the bus is
 // away: the history is shown without.
-func (h *handlers) withoutBus(ctx context.Context, err error) error {
+func (v *View) WithoutBus(ctx context.Context, err error) error {
 	if !errors.Is(err, job.ErrUnavailable) || ctx.Err() != nil {
 		return err
 	}
-	h.log.DebugContext(ctx, "history shown without what the bus knows", "error", err)
+	v.log.DebugContext(ctx, "history shown without what the bus knows", "error", err)
 	return nil
 }
 
