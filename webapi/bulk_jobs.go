@@ -3,14 +3,12 @@ package webapi
 import (
 	"context"
 	"errors"
-	"reflect"
-	"slices"
 	"time"
 
 	"carillon/bus"
 	"carillon/job"
 	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
+	"carillon/webapi/catalog"
 	"carillon/webapi/problem"
 )
 
@@ -30,7 +28,7 @@ func (h *handlers) changeJobs(ctx context.Context, b *JobBulk) (JobBulkResult, e
 	if edits && b.Owner == nil && len(b.AddTags) == 0 && len(b.RemoveTags) == 0 {
 		err = errors.Join(err, problem.Invalid("owner", "must be given, or add_tags, or remove_tags, with action edit"))
 	}
-	err = errors.Join(err, checkUntil(b.Action == JobBulkActionPause, b.Until, time.Now()))
+	err = errors.Join(err, catalog.CheckUntil(b.Action == JobBulkActionPause, b.Until, time.Now()))
 	if b.RunID == "" {
 		b.RunID = job.NewRunID(time.Now())
 	} else if _, bad := job.ParseRunID(string(b.RunID)); bad != nil {
@@ -43,14 +41,14 @@ func (h *handlers) changeJobs(ctx context.Context, b *JobBulk) (JobBulkResult, e
 	names := once(b.Jobs)
 	result.Total = len(names)
 	if b.Filter != nil {
-		page, err := h.findJobs(ctx, jobFilter{group: b.Filter.Group, text: b.Filter.Q, paused: b.Filter.Paused, last: b.Filter.Last, where: b.Filter.Where}, "", b.Cursor, limit)
+		page, err := h.catalog.Find(ctx, catalog.Filter{Group: b.Filter.Group, Text: b.Filter.Q, Paused: b.Filter.Paused, Last: b.Filter.Last, Where: b.Filter.Where}, "", b.Cursor, limit)
 		if err != nil {
 			return JobBulkResult{}, err
 		}
-		for _, entry := range page.entries {
+		for _, entry := range page.Entries {
 			names = append(names, entry.Job.Job)
 		}
-		result.Total, result.Next = page.total, page.next
+		result.Total, result.Next = page.Total, page.Next
 	}
 	result.Items = make([]JobBulkItem, len(names))
 	for i, name := range names {
@@ -77,14 +75,14 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 	}
 	switch b.Action {
 	case JobBulkActionPause, JobBulkActionResume:
-		wish := wishedPause{paused: b.Action == JobBulkActionPause, until: b.Until}
-		s.operation = map[bool]string{true: "pauseJob", false: "resumeJob"}[wish.paused]
+		wish := catalog.Pause{Paused: b.Action == JobBulkActionPause, Until: b.Until}
+		s.operation = map[bool]string{true: "pauseJob", false: "resumeJob"}[wish.Paused]
 		s.do = func(ctx context.Context, dryRun bool) (bool, error) {
 			if dryRun {
 				entry, err := h.conn.GetJob(ctx, name)
-				return err == nil && !wish.holds(&entry.Job, time.Now()), err
+				return err == nil && !wish.Holds(&entry.Job, time.Now()), err
 			}
-			_, changed, err := h.pauseJob(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, wish)
+			_, changed, err := h.catalog.SetPaused(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, wish)
 			return changed, err
 		}
 	case JobBulkActionRun:
@@ -99,58 +97,16 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 		}
 	case JobBulkActionEdit:
 		s.operation = "putJob"
-		s.do = func(ctx context.Context, dryRun bool) (bool, error) { return h.editAbout(ctx, name, b, dryRun) }
+		s.do = func(ctx context.Context, dryRun bool) (bool, error) { return h.catalog.EditAbout(ctx, name, b, dryRun) }
 	case JobBulkActionDelete:
 		s.operation = "deleteJob"
 		s.do = func(ctx context.Context, dryRun bool) (bool, error) {
 			if dryRun {
 				return exists(ctx)
 			}
-			err := h.deleteJob(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
+			err := h.catalog.Delete(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
 			return err == nil, err
 		}
 	}
 	return s, nil
-}
-
-// editAbout gives a job another owner or other tags, or with dryRun says whether it would.
-func (h *handlers) editAbout(ctx context.Context, name job.Name, b *JobBulk, dryRun bool) (changed bool, err error) {
-	edit := func(j *job.Job) error {
-		if b.Owner != nil {
-			j.Owner = *b.Owner
-		}
-		tags := slices.DeleteFunc(slices.Clone(j.Tags), func(tag string) bool { return slices.Contains(b.RemoveTags, tag) })
-		for _, tag := range b.AddTags {
-			if !slices.Contains(tags, tag) {
-				tags = append(tags, tag)
-			}
-		}
-		if j.Tags = tags; len(tags) == 0 {
-			j.Tags = nil
-		}
-		return j.Validate()
-	}
-	was, err := h.conn.GetJob(ctx, name)
-	if err != nil {
-		return false, err
-	}
-	wish := was.Job
-	if err := edit(&wish); err != nil {
-		return false, err
-	}
-	if changed = !reflect.DeepEqual(was.Job, wish); dryRun || !changed {
-		return changed, nil
-	}
-	var before, after any
-	_, err = h.editJob(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, func(v *job.Version) {
-		before, wish = v.Job, v.Job
-		if edit(&wish) == nil { // somebody else's edit may have left no room for more tags
-			v.Job = wish
-		}
-		after = v.Job
-	})
-	if err != nil {
-		return false, err
-	}
-	return true, auditlog.Describe(ctx, true, b.Note, before, after)
 }

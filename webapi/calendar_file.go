@@ -1,7 +1,6 @@
 package webapi
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -38,40 +37,11 @@ func (h *handlers) ReadCalendarFile(_ context.Context, r ReadCalendarFileRequest
 	return ReadCalendarFile200JSONResponse(answer), nil
 }
 
-// Bounds of a calendar's preview; the contract states them.
-const (
-	affectedFor   = 366 * 24 * time.Hour
-	affectedJobs  = 500
-	affectedFires = 5
-)
-
 // PreviewCalendar answers POST /calendars/{calendar}/preview.
 func (h *handlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error) {
 	if r.Body.Calendar != r.Calendar {
 		return nil, problem.Invalid("calendar", "must be as in the path")
 	}
-	preview, err := h.previewCalendar(ctx, *r.Body)
+	preview, err := h.catalog.PreviewCalendar(ctx, *r.Body)
 	return PreviewCalendar200JSONResponse(preview), err
-}
-
-// previewCalendar returns the fires that saving a calendar would affect.
-func (h *handlers) previewCalendar(ctx context.Context, wish job.Calendar) (CalendarPreview, error) {
-	wish.Zone = cmp.Or(wish.Zone, "UTC")
-	set, err := wish.Compile()
-	if err != nil {
-		return CalendarPreview{}, err
-	}
-	from := time.Now().UTC().Truncate(time.Millisecond)
-	a := affected{
-		calendar: wish.Calendar, now: newForecast(h.conn, from), then: newForecast(h.conn, from), left: maxCounted,
-		CalendarPreview: CalendarPreview{From: from, To: from.Add(affectedFor), Jobs: []AffectedJob{}, Complete: true},
-	}
-	a.then.sets[wish.Calendar] = set
-	err = h.index.eachPlan(ctx, query{firing: true}, func(name job.Name, plan job.Plan) bool {
-		return a.add(ctx, name, plan)
-	})
-	if err = cmp.Or(err, a.err); err != nil {
-		return CalendarPreview{}, problem.Explain(err, "the jobs are not loaded yet")
-	}
-	return a.CalendarPreview, nil
 }

@@ -14,6 +14,7 @@ import (
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/catalog"
 	"carillon/webapi/cluster"
 )
 
@@ -25,9 +26,8 @@ type handlers struct {
 	store   logstore.Store // as access.VisibleStore has it
 	history logstore.Store // the same with all that there is, for what no caller is shown unchecked
 	ledger  *ledger.Ledger
-	index   *index
 	view    *cluster.View
-	week    *week
+	catalog *catalog.Catalog
 	news    *news
 	users   *auth.Directory
 	audit   *auditlog.Recorder

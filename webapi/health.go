@@ -49,12 +49,10 @@ func (h *handlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzRes
 		return err
 	})
 	check("jobs", "the jobs are not loaded yet", func(context.Context) error {
-		select {
-		case <-h.index.loaded:
-			return nil
-		default:
+		if !h.catalog.Loaded() {
 			return errors.New("index is loading")
 		}
+		return nil
 	})
 	if health.Status == HealthStatusOk {
 		return Readyz200JSONResponse(health), nil

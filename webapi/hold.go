@@ -7,7 +7,7 @@ import (
 	"carillon/bus"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"carillon/webapi/catalog"
 )
 
 // GetHold answers GET /hold.
@@ -22,7 +22,7 @@ func (h *handlers) GetHold(ctx context.Context, _ GetHoldRequestObject) (GetHold
 // SetHold answers PUT /hold.
 func (h *handlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHoldResponseObject, error) {
 	now := time.Now()
-	if err := checkUntil(r.Body.Paused, r.Body.Until, now); err != nil {
+	if err := catalog.CheckUntil(r.Body.Paused, r.Body.Until, now); err != nil {
 		return nil, err
 	}
 	was, err := h.conn.GetHold(ctx)
@@ -35,32 +35,8 @@ func (h *handlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHold
 		return nil, err
 	}
 	changed := was.Paused != hold.Paused || !was.Until.Equal(hold.Until)
-	if err := auditlog.Describe(ctx, changed, r.Body.Note, pauseFields(was.Paused, was.Until), pauseFields(hold.Paused, hold.Until)); err != nil {
+	if err := auditlog.Describe(ctx, changed, r.Body.Note, catalog.PauseFields(was.Paused, was.Until), catalog.PauseFields(hold.Paused, hold.Until)); err != nil {
 		return nil, err
 	}
 	return SetHold200JSONResponse(hold), nil
-}
-
-// checkUntil checks when a pause is to end by itself, if it is to.
-func checkUntil(paused bool, until, now time.Time) error {
-	switch {
-	case until.IsZero():
-		return nil
-	case !paused:
-		return problem.Invalid("until", "belongs to pausing only")
-	case !until.After(now):
-		return problem.Invalid("until", until.UTC().Format(time.RFC3339)+" must lie ahead")
-	case until.Year() > 2225:
-		return problem.Invalid("until", "must lie before the year 2226")
-	}
-	return nil
-}
-
-// pauseFields are what a pause is in the audit log.
-func pauseFields(paused bool, until time.Time) map[string]any {
-	fields := map[string]any{"paused": paused}
-	if paused && !until.IsZero() {
-		fields["until"] = until.UTC()
-	}
-	return fields
 }

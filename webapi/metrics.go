@@ -15,6 +15,7 @@ import (
 
 	"carillon/job/rights"
 	"carillon/webapi/access"
+	"carillon/webapi/catalog"
 )
 
 // groupLabel is the label of series that are about one executor group.
@@ -50,7 +51,7 @@ type metrics struct {
 }
 
 // newMetrics registers the collectors, which read what they can where it is.
-func newMetrics(to prometheus.Registerer, x *index, open *streams) (*metrics, error) {
+func newMetrics(to prometheus.Registerer, jobs *catalog.Catalog, open *streams) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "request_seconds",
@@ -73,7 +74,7 @@ func newMetrics(to prometheus.Registerer, x *index, open *streams) (*metrics, er
 		}, func() float64 { return float64(open.len()) })),
 		to.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "indexed_jobs", Help: "Jobs in the index that lists are read from.",
-		}, func() float64 { return float64(x.len()) })),
+		}, func() float64 { return float64(jobs.Len()) })),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)

@@ -21,6 +21,8 @@ const (
 	// editionsBefore is how many of the last editions a new reader gets: it may have
 	// asked for what it shows just before them.
 	editionsBefore = 8
+	// regather is how long to wait before gathering again after the bus went away.
+	regather = time.Second
 )
 
 // news tells open pages what has changed, so that they need not keep asking. It
@@ -58,7 +60,7 @@ func newNews(conn *bus.Conn, log *slog.Logger) *news {
 
 // run gathers while there are readers, until ctx is done.
 func (n *news) run(ctx context.Context) error {
-	retry := time.NewTicker(rewatch)
+	retry := time.NewTicker(regather)
 	defer retry.Stop()
 	for {
 		select {

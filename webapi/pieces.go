@@ -22,7 +22,7 @@ func (h *handlers) pieces(ctx context.Context, id string, p *ListPiecesParams) (
 	if err != nil {
 		return PieceList{}, err
 	}
-	filter := logstore.PieceFilter{RunID: attempts[0].RunID, Attempt: p.Attempt, From: runlog.PieceAt(p.FromIndex), Limit: cmp.Or(p.Limit, pageSize)}
+	filter := logstore.PieceFilter{RunID: attempts[0].RunID, Attempt: p.Attempt, From: runlog.PieceAt(p.FromIndex), Limit: cmp.Or(p.Limit, PageSize)}
 	if err := filter.Validate(); err != nil {
 		return PieceList{}, err
 	}

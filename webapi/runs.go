@@ -47,7 +47,7 @@ func (h *handlers) listRuns(ctx context.Context, p *ListRunsParams) (RunPage, er
 func runFilter(p *ListRunsParams) (logstore.RunFilter, error) {
 	filter := logstore.RunFilter{
 		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
-		From: p.From.UTC(), To: p.To.UTC(), Limit: cmp.Or(p.Limit, pageSize), Cursor: p.Cursor,
+		From: p.From.UTC(), To: p.To.UTC(), Limit: cmp.Or(p.Limit, PageSize), Cursor: p.Cursor,
 		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
 	}
 	if p.Sort != "" {

@@ -3,8 +3,6 @@ package webapi
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +21,7 @@ func (h *handlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	users, err := h.usersOfSecrets(ctx, r.Group)
+	users, err := h.catalog.UsersOfSecrets(ctx, r.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -34,24 +32,6 @@ func (h *handlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) 
 		list.Items = append(list.Items, item)
 	}
 	return ListSecrets200JSONResponse(list), nil
-}
-
-// usersOfSecrets returns the jobs of a group by the secrets that their tasks ask for, in
-// order of name.
-func (h *handlers) usersOfSecrets(ctx context.Context, group string) (map[string][]string, error) {
-	// Most jobs ask for none, and those need not be decoded.
-	entries, err := h.index.containing(ctx, group, []byte(`"secrets":`))
-	if err != nil {
-		return nil, err
-	}
-	users := map[string][]string{}
-	for _, e := range entries {
-		asked := slices.Compact(slices.Sorted(maps.Values(e.Task.Secrets)))
-		for _, secret := range asked {
-			users[secret] = append(users[secret], string(e.Job.Job))
-		}
-	}
-	return users, nil
 }
 
 func secretItem(s *bus.Secret) Secret {

@@ -3,8 +3,6 @@ package webapi
 import (
 	"context"
 	"errors"
-	"fmt"
-	"reflect"
 	"time"
 
 	"carillon/bus"
@@ -14,13 +12,9 @@ import (
 	"carillon/webapi/problem"
 )
 
-// skipAhead is how far ahead a fire must be for it to be called off: the owner of its
-// shard has to hear of that first.
-const skipAhead = time.Second
-
 // SkipFire answers POST /jobs/{group}/{name}/skip.
 func (h *handlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (SkipFireResponseObject, error) {
-	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.skipFire)
+	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.catalog.Skip)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +23,7 @@ func (h *handlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (SkipF
 
 // UnskipFire answers POST /jobs/{group}/{name}/unskip.
 func (h *handlers) UnskipFire(ctx context.Context, r UnskipFireRequestObject) (UnskipFireResponseObject, error) {
-	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.unskipFire)
+	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.catalog.Unskip)
 	if err != nil {
 		return nil, err
 	}
@@ -46,34 +40,7 @@ func (h *handlers) skipsChanged(ctx context.Context, group, short string, r Skip
 	if err != nil {
 		return JobItem{}, err
 	}
-	return h.jobItem(ctx, entry, shownFires, shownRuns)
-}
-
-// skipFire calls a fire of a job off, unless it is already.
-func (h *handlers) skipFire(ctx context.Context, name job.Name, r *SkipRequest) (*bus.JobEntry, error) {
-	return h.changeSkips(ctx, name, r.FireTime, r.Reason, callOff)
-}
-
-// unskipFire has a fire run after all, unless another run was made in its place.
-func (h *handlers) unskipFire(ctx context.Context, name job.Name, r *SkipRequest) (*bus.JobEntry, error) {
-	return h.changeSkips(ctx, name, r.FireTime, r.Reason, takeBack)
-}
-
-// callOff calls a fire off, unless it is already.
-func callOff(v *job.Version, s job.Skip) error {
-	if v.SkipOf(s.FireTime) == nil {
-		v.Skip(s)
-	}
-	return nil
-}
-
-// takeBack has a fire run after all, unless another run was made in its place.
-func takeBack(v *job.Version, s job.Skip) error {
-	if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
-		return fmt.Errorf("%w: the fire at %s ran early, as run %s; it would run twice", job.ErrConflict, s.FireTime.Format(time.RFC3339Nano), was.RunID)
-	}
-	v.TakeBack(s.FireTime)
-	return nil
+	return h.catalog.Item(ctx, entry, shownFires, shownRuns)
 }
 
 // RunFireEarly answers POST /jobs/{group}/{name}/run-early.
@@ -92,7 +59,7 @@ func (h *handlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject
 func (h *handlers) startEarly(ctx context.Context, name job.Name, r *SkipRequest) (accepted RunAccepted, err error) {
 	fireTime := r.FireTime.UTC().Truncate(time.Millisecond)
 	id, again := job.NewRunID(time.Now()), false
-	entry, err := h.changeSkips(ctx, name, fireTime, r.Reason, func(v *job.Version, s job.Skip) error {
+	entry, err := h.catalog.ChangeSkips(ctx, name, fireTime, r.Reason, func(v *job.Version, s job.Skip) error {
 		if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
 			id, again = was.RunID, true
 			return nil
@@ -131,42 +98,4 @@ func (h *handlers) acceptedBefore(ctx context.Context, id job.RunID) (accepted R
 	}
 	newest := &attempts[0]
 	return RunAccepted{RunID: id, Job: newest.Job, Version: newest.Version, Status: newest.RunStatus(), Reason: newest.Reason}, true, nil
-}
-
-// changeSkips changes which of a job's fires are called off: change is told of the one at
-// an instant, which must be a fire of the job, and ahead.
-func (h *handlers) changeSkips(ctx context.Context, name job.Name, fireTime time.Time, reason string, change func(*job.Version, job.Skip) error) (*bus.JobEntry, error) {
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	fireTime = fireTime.UTC().Truncate(time.Millisecond)
-	if fireTime.Before(now.Add(skipAhead)) {
-		return nil, problem.Invalid("fire_time", fmt.Sprintf("%s must be at least %s ahead", fireTime.Format(time.RFC3339Nano), skipAhead))
-	}
-	var refused error
-	var before, after []job.Skip
-	entry, err := h.editJob(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: skipNote(fireTime, reason)}, func(v *job.Version) {
-		was := *v
-		before = v.Skips
-		if refused = v.CheckSkip(fireTime); refused == nil {
-			refused = change(v, job.Skip{FireTime: fireTime, By: access.Author(ctx), At: now, Reason: reason})
-		}
-		if refused == nil && len(v.Skips) > job.MaxSkips {
-			refused = fmt.Errorf("%w: job %s has %d fires ahead that are called off, which is as many as are kept", job.ErrConflict, name, job.MaxSkips)
-		}
-		if refused != nil {
-			*v = was
-		}
-		after = v.Skips
-	})
-	if err = errors.Join(err, refused); err != nil {
-		return nil, err
-	}
-	return entry, auditlog.Describe(ctx, !reflect.DeepEqual(before, after), reason, map[string]any{"skips": before}, map[string]any{"skips": after})
-}
-
-func skipNote(fireTime time.Time, reason string) string {
-	note := "the fire at " + fireTime.Format(time.RFC3339)
-	if reason != "" {
-		note += ": " + reason
-	}
-	return note
 }

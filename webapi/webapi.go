@@ -28,6 +28,7 @@ import (
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/catalog"
 	"carillon/webapi/cluster"
 	"carillon/webapi/contract"
 	"carillon/webapi/guard"
@@ -199,16 +200,17 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	told := newNews(conn, cfg.Logger)
-	x := newIndex(conn, func(name job.Name) { told.note(topicJobs, name.Group(), string(name)) }, cfg.Logger)
+	view := cluster.New(conn, cfg.Logger)
+	jobs := catalog.New(conn, store, view, func(name job.Name) { told.note(topicJobs, name.Group(), string(name)) }, cfg.Logger)
 	open := newStreams(cfg.MaxStreams, cfg.MaxUserStreams)
-	m, err := newMetrics(cfg.Registerer, x, open)
+	m, err := newMetrics(cfg.Registerer, jobs, open)
 	if err != nil {
 		return nil, err
 	}
 	users := auth.NewDirectory(conn, cfg.Logger)
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention), index: x, view: cluster.New(conn, cfg.Logger), week: &week{store: store, index: x, log: cfg.Logger}, news: told, users: users, audit: auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger), alerts: alert.NewBook(conn),
+		conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention), view: view, catalog: jobs, news: told, users: users, audit: auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, public: s.publicURL,
 		retention: *cfg.Retention,
@@ -256,12 +258,12 @@ func (s *Server) Run(ctx context.Context) error {
 	close(s.listening)
 
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.handlers.index.run(ctx) })
+	g.Go(func() error { return s.handlers.catalog.Run(ctx) })
 	g.Go(func() error { return s.handlers.news.run(ctx) })
 	g.Go(func() error { return s.handlers.users.Run(ctx) })
 	g.Go(func() error { return s.handlers.audit.Run(ctx) })
 	g.Go(func() error { s.welcome(ctx); return nil })
-	g.Go(func() error { s.handlers.warmUp(ctx); return nil })
+	g.Go(func() error { s.handlers.catalog.WarmUp(ctx); return nil })
 	g.Go(func() error {
 		if err := app.Listener(s.listener); err != nil && !errors.Is(err, net.ErrClosed) {
 			return fmt.Errorf("serve on %s: %w", s.listener.Addr(), err)

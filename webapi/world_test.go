@@ -294,7 +294,7 @@ func (w *world) printed(u logstore.Update, from, to int64) {
 	w.check(w.store.WriteLines(w.Context(), "", lines))
 }
 
-// local returns a context of a request that somebody on this machine makes.
+// Local returns a context of a request that somebody on this machine makes.
 func local(ctx context.Context) context.Context {
 	return access.With(ctx, &access.Caller{Who: auth.Local("ann")})
 }

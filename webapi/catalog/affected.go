@@ -1,16 +1,17 @@
-package webapi
+package catalog
 
 import (
 	"context"
 	"slices"
 	"time"
 
+	"carillon/api"
 	"carillon/job"
 )
 
 // affected finds the fires that saving a calendar would affect. It lives for one request.
 type affected struct {
-	CalendarPreview
+	api.CalendarPreview
 
 	calendar  string
 	now, then *forecast // by the calendar as it is, and as it would be
@@ -28,7 +29,7 @@ func (a *affected) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 		a.Complete = false
 		return false
 	}
-	one := AffectedJob{Job: name, Fires: []AffectedFire{}}
+	one := api.AffectedJob{Job: name, Fires: []api.AffectedFire{}}
 	calendars := job.Schedule{Only: plan.Only, Except: plan.Except}
 	job.History{plan}.Fires(0, a.From.UnixMilli(), a.To.UnixMilli(), func(fire job.Fire) bool {
 		if a.left--; a.left < 0 {
@@ -54,7 +55,7 @@ func (a *affected) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 			one.Released++
 		}
 		if len(one.Fires) < affectedFires {
-			one.Fires = append(one.Fires, AffectedFire{FireTime: time.UnixMilli(fire.At).UTC(), Skipped: is != ""})
+			one.Fires = append(one.Fires, api.AffectedFire{FireTime: time.UnixMilli(fire.At).UTC(), Skipped: is != ""})
 		}
 		return true
 	})

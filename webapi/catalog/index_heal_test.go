@@ -1,12 +1,10 @@
-package webapi
+package catalog
 
 import (
 	"context"
 	"log/slog"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
 	"carillon/bus/bustest"
@@ -16,18 +14,7 @@ import (
 func TestTheIndexCatchesUpAfterTheBusWasAway(t *testing.T) {
 	bustest.Run(t, noon, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		connect := func(name string) *bus.Conn {
-			conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(conn.NC.Close)
-			if err := conn.Setup(t.Context(), bus.Assets{Shards: shards}); err != nil {
-				t.Fatal(err)
-			}
-			return conn
-		}
-		ours, other := connect("ours"), connect("other")
+		ours, other := connect(t, broker, "ours"), connect(t, broker, "other")
 		put := func(name job.Name) {
 			t.Helper()
 			if _, _, err := other.PutJob(t.Context(), entryOf(name, 0, nil).Job, bus.Edit{At: time.Now()}); err != nil {

@@ -1,4 +1,4 @@
-package webapi
+package catalog
 
 import (
 	"cmp"
@@ -59,9 +59,9 @@ func parsePlace(cursor string) (place jobPlace, err error) {
 }
 
 // places returns where jobs are in an order; a hyphen before it turns it round.
-func (h *handlers) places(ctx context.Context, jobs []found, order string) ([]jobPlace, error) {
+func (c *Catalog) places(ctx context.Context, jobs []found, order string) ([]jobPlace, error) {
 	by, down := strings.CutPrefix(order, "-")
-	figures, err := h.figures(ctx, jobs, by)
+	figures, err := c.figures(ctx, jobs, by)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (h *handlers) places(ctx context.Context, jobs []found, order string) ([]jo
 }
 
 // figures returns what tells the places of jobs in an order, the least first.
-func (h *handlers) figures(ctx context.Context, jobs []found, by string) (func(*found) [3]float64, error) {
+func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*found) [3]float64, error) {
 	one := func(figure float64) [3]float64 { return [3]float64{figure} }
 	or := func(figure float64, known bool) [3]float64 {
 		if !known {
@@ -94,14 +94,14 @@ func (h *handlers) figures(ctx context.Context, jobs []found, by string) (func(*
 	}
 	switch by {
 	case orderAttention:
-		return h.attention(ctx, jobs)
+		return c.attention(ctx, jobs)
 	case orderNext:
 		return func(f *found) [3]float64 { return or(float64(f.due), f.due > 0 && !f.paused) }, nil
 	case orderLast:
 		if len(jobs) == 0 {
 			return func(*found) [3]float64 { return one(noFigure) }, nil
 		}
-		last, err := h.store.LastRuns(ctx, namesOf(jobs), 1)
+		last, err := c.store.LastRuns(ctx, namesOf(jobs), 1)
 		if err != nil {
 			return nil, problem.StoreAway(err)
 		}
@@ -113,7 +113,7 @@ func (h *handlers) figures(ctx context.Context, jobs []found, by string) (func(*
 			return one(float64(runs[0].FireTime.UnixMilli()))
 		}, nil
 	case orderSuccess, orderP95:
-		week, err := h.week.call(ctx)
+		week, err := c.week.call(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -135,11 +135,11 @@ func (h *handlers) figures(ctx context.Context, jobs []found, by string) (func(*
 // attention returns the places of jobs by whether they need somebody: first those that
 // have failed, by how often in a row; then those that run longer than they usually do;
 // then by when they fire next. It does not wait for what is usual.
-func (h *handlers) attention(ctx context.Context, jobs []found) (func(*found) [3]float64, error) {
-	if err := h.lookLast(ctx, jobs); err != nil {
+func (c *Catalog) attention(ctx context.Context, jobs []found) (func(*found) [3]float64, error) {
+	if err := c.lookLast(ctx, jobs); err != nil {
 		return nil, err
 	}
-	week, now := h.week.known(ctx), time.Now()
+	week, now := c.week.known(ctx), time.Now()
 	return func(f *found) [3]float64 {
 		place := [3]float64{-float64(f.standing.Streak), 0, noFigure}
 		if s := &f.standing; s.Status == job.StatusRunning && !s.StartedAt.IsZero() {

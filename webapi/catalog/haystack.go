@@ -1,4 +1,4 @@
-package webapi
+package catalog
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package webapi
+package catalog
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // checkChildren refuses children that lead back to the job itself, and new ones that
 // the caller could not run: the job's runs will.
-func (h *handlers) checkChildren(ctx context.Context, was *bus.JobEntry, wish job.Job) error {
+func (c *Catalog) checkChildren(ctx context.Context, was *bus.JobEntry, wish job.Job) error {
 	theirs := access.Who(ctx).Access
 	for _, c := range wish.Children {
 		known := was != nil && !was.Deleted && slices.ContainsFunc(was.Children, func(old job.Child) bool { return old.Job == c.Job })
@@ -23,14 +23,14 @@ func (h *handlers) checkChildren(ctx context.Context, was *bus.JobEntry, wish jo
 			return problem.Explain(problem.ErrForbidden, fmt.Sprintf("to have child %s run needs the role operator in group %s", c.Job, c.Job.Group()))
 		}
 	}
-	return h.refuseCycle(ctx, wish)
+	return c.refuseCycle(ctx, wish)
 }
 
 // refuseCycle returns an error when the job would run, over some children, after itself.
-func (h *handlers) refuseCycle(ctx context.Context, wish job.Job) error {
+func (c *Catalog) refuseCycle(ctx context.Context, wish job.Job) error {
 	var failed error
 	err := wish.RefuseCycle(func(name job.Name) []job.Child {
-		entry, err := h.conn.GetJob(ctx, name)
+		entry, err := c.conn.GetJob(ctx, name)
 		switch {
 		case err == nil:
 			return entry.Children

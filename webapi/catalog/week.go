@@ -1,4 +1,4 @@
-package webapi
+package catalog
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"carillon/api"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -50,19 +51,19 @@ type week struct {
 type weekly struct {
 	at   time.Time
 	took time.Duration // to read it
-	of   map[job.Name]JobWeek
+	of   map[job.Name]api.JobWeek
 }
 
 // call returns the figures as of some seconds ago, or as they were last known while they are
 // read anew. Jobs that have not ended a run are absent.
-func (w *week) call(ctx context.Context) (map[job.Name]JobWeek, error) {
+func (w *week) call(ctx context.Context) (map[job.Name]api.JobWeek, error) {
 	ctx, cancel := context.WithTimeout(ctx, weekWait)
 	defer cancel()
 	return w.wait(ctx)
 }
 
 // known returns the same, and nothing unless it is at hand: what it is for does without.
-func (w *week) known(ctx context.Context) map[job.Name]JobWeek {
+func (w *week) known(ctx context.Context) map[job.Name]api.JobWeek {
 	ctx, cancel := context.WithTimeout(ctx, weekPatience)
 	defer cancel()
 	of, err := w.wait(ctx)
@@ -73,7 +74,7 @@ func (w *week) known(ctx context.Context) map[job.Name]JobWeek {
 }
 
 // usual returns what call does, and nothing while the log store does not answer.
-func (w *week) usual(ctx context.Context) map[job.Name]JobWeek {
+func (w *week) usual(ctx context.Context) map[job.Name]api.JobWeek {
 	of, err := w.call(ctx)
 	if err != nil {
 		w.log.WarnContext(ctx, "figures of the week are not known", "error", err)
@@ -81,7 +82,7 @@ func (w *week) usual(ctx context.Context) map[job.Name]JobWeek {
 	return of
 }
 
-func (w *week) wait(ctx context.Context) (map[job.Name]JobWeek, error) {
+func (w *week) wait(ctx context.Context) (map[job.Name]api.JobWeek, error) {
 	w.mu.Lock()
 	last := w.last
 	w.mu.Unlock()
@@ -109,11 +110,11 @@ func (w *week) wait(ctx context.Context) (map[job.Name]JobWeek, error) {
 		if a.Err != nil {
 			return nil, problem.StoreAway(a.Err)
 		}
-		return a.Val.(map[job.Name]JobWeek), nil
+		return a.Val.(map[job.Name]api.JobWeek), nil
 	}
 }
 
-func (w *week) readAnew(ctx context.Context) (map[job.Name]JobWeek, error) {
+func (w *week) readAnew(ctx context.Context) (map[job.Name]api.JobWeek, error) {
 	at := time.Now()
 	of, err := w.read(ctx, at)
 	if err != nil || len(of) == 0 {
@@ -125,12 +126,12 @@ func (w *week) readAnew(ctx context.Context) (map[job.Name]JobWeek, error) {
 	return of, nil
 }
 
-func (w *week) read(ctx context.Context, now time.Time) (map[job.Name]JobWeek, error) {
+func (w *week) read(ctx context.Context, now time.Time) (map[job.Name]api.JobWeek, error) {
 	filter := logstore.ReportFilter{
 		From: now.Add(-weekSpan), To: now, By: []runlog.Dimension{runlog.ByJob},
 		Times: []runlog.Timing{runlog.TimeDuration}, Limit: logstore.MaxReportRows,
 	}
-	of := map[job.Name]JobWeek{}
+	of := map[job.Name]api.JobWeek{}
 	names := w.index.names()
 	if len(names) <= logstore.MaxReportRows {
 		return of, w.add(ctx, filter, of)
@@ -144,14 +145,14 @@ func (w *week) read(ctx context.Context, now time.Time) (map[job.Name]JobWeek, e
 	return of, nil
 }
 
-func (w *week) add(ctx context.Context, filter logstore.ReportFilter, of map[job.Name]JobWeek) error {
+func (w *week) add(ctx context.Context, filter logstore.ReportFilter, of map[job.Name]api.JobWeek) error {
 	report, err := w.store.Report(ctx, filter)
 	if err != nil {
 		return fmt.Errorf("report the week of jobs: %w", err)
 	}
 	for i := range report.Rows {
 		row := &report.Rows[i]
-		figures := JobWeek{Failed: row.Failed(), P50Ms: row.Duration.P50.Milliseconds(), P95Ms: row.Duration.P95.Milliseconds()}
+		figures := api.JobWeek{Failed: row.Failed(), P50Ms: row.Duration.P50.Milliseconds(), P95Ms: row.Duration.P95.Milliseconds()}
 		for status, n := range row.Statuses {
 			if status.Executed() {
 				figures.Executed += n

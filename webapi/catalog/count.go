@@ -1,8 +1,9 @@
-package webapi
+package catalog
 
 import (
 	"context"
 
+	"carillon/api"
 	"carillon/job"
 )
 
@@ -11,11 +12,11 @@ const minutesOfHour = 60
 
 // counter counts the fires of jobs over a range of time in equal parts. It lives for one request.
 type counter struct {
-	FireCounts
+	api.FireCounts
 
 	forecast *forecast
-	week     map[job.Name]JobWeek // nil without the figures, or if nobody asks for them
-	left     int                  // of the fires that may be counted
+	week     map[job.Name]api.JobWeek // nil without the figures, or if nobody asks for them
+	left     int                      // of the fires that may be counted
 	err      error
 }
 

@@ -1,4 +1,4 @@
-package webapi
+package catalog
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ const (
 	fieldChanged  jobField = "changed"
 )
 
-// jobFacets are the fields whose values are counted.
+// Facets are the fields whose values are counted.
 var jobFacets = []jobField{fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast}
 
 var jobFields = append(slices.Clone(jobFacets), fieldFires, fieldChanged)
@@ -44,7 +44,7 @@ const (
 	stateEnded  = "ended" // its schedule has no more fires
 )
 
-// jobConditions are what a request says of the fields of jobs; all have to hold.
+// conditionsOf are what a request says of the fields of jobs; all have to hold.
 type jobConditions map[jobField]*jobCondition
 
 type jobCondition struct {

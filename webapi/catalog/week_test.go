@@ -1,4 +1,4 @@
-package webapi
+package catalog
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"carillon/api"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -35,12 +36,12 @@ func (s *slow) Report(ctx context.Context, _ logstore.ReportFilter) (logstore.Re
 func TestNobodyWaitsForAWeekThatIsReadAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &week{store: &slow{takes: 3 * time.Second}, index: newIndex(nil, nil, slog.New(slog.DiscardHandler)), log: slog.New(slog.DiscardHandler)}
-		check := func(what string, ask func() map[job.Name]JobWeek, executed int, after time.Duration) {
+		check := func(what string, ask func() map[job.Name]api.JobWeek, executed int, after time.Duration) {
 			t.Helper()
 			began := time.Now()
-			var want map[job.Name]JobWeek
+			var want map[job.Name]api.JobWeek
 			if executed > 0 {
-				want = map[job.Name]JobWeek{"billing/x": {Executed: executed}}
+				want = map[job.Name]api.JobWeek{"billing/x": {Executed: executed}}
 			}
 			if diff := cmp.Diff(want, ask()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
@@ -49,8 +50,8 @@ func TestNobodyWaitsForAWeekThatIsReadAnew(t *testing.T) {
 				t.Errorf("%s: took %v, want %v", what, took, after)
 			}
 		}
-		known := func() map[job.Name]JobWeek { return w.known(t.Context()) }
-		call := func() map[job.Name]JobWeek {
+		known := func() map[job.Name]api.JobWeek { return w.known(t.Context()) }
+		call := func() map[job.Name]api.JobWeek {
 			of, err := w.call(t.Context())
 			if err != nil {
 				t.Error(err)
