@@ -107,7 +107,7 @@ func (h *handlers) incidents(ctx context.Context, p *ListIncidentsParams) (Incid
 	if p.State != "" && p.State != string(alerting.Resolved) {
 		kept.State = string(alerting.Open)
 	}
-	list, next, err := h.findIncidents(ctx, kept, fits, p.Cursor, cmp.Or(p.Limit, PageSize))
+	list, next, err := h.findIncidents(ctx, kept, fits, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return IncidentPage{}, err
 	}
@@ -225,7 +225,7 @@ func (h *handlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestOb
 
 // deliveries returns the newest messages about incidents that the caller sees.
 func (h *handlers) deliveries(ctx context.Context, p *ListDeliveriesParams) (DeliveryList, error) {
-	limit := cmp.Or(p.Limit, PageSize)
+	limit := cmp.Or(p.Limit, pageSize)
 	incidents, err := h.alerts.Incidents(ctx, func(*alerting.Incident) bool { return true })
 	if err != nil {
 		return DeliveryList{}, err

@@ -49,7 +49,7 @@ func (s *Server) changing(next StrictHandlerFunc, operation string, p access.Per
 func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (ListAuditResponseObject, error) {
 	p := r.Params
 	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: trail.Result(p.Result), From: p.From, To: p.To}
-	found, err := h.audit.Find(ctx, f, p.Cursor, cmp.Or(p.Limit, PageSize))
+	found, err := h.audit.Find(ctx, f, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func (h *handlers) jobStep(b *JobBulk, item *JobBulkItem) (bulkStep, error) {
 			if dryRun {
 				return exists(ctx)
 			}
-			accepted, err := h.startJob(ctx, name, &RunRequest{RunID: b.RunID, Cause: job.CauseManual})
+			accepted, err := h.runs.Start(ctx, name, &RunRequest{RunID: b.RunID, Cause: job.CauseManual})
 			item.RunID = accepted.RunID
 			return err == nil, err
 		}

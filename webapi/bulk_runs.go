@@ -10,6 +10,7 @@ import (
 	"carillon/job/runlog"
 	"carillon/webapi/access"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
 // maxReason bounds why a run is cancelled, in bytes; the contract states it.
@@ -40,7 +41,7 @@ func (h *handlers) changeRuns(ctx context.Context, b *RunBulk) (RunBulkResult, e
 	result := RunBulkResult{Action: string(b.Action), DryRun: b.DryRun}
 	ids := once(b.Runs)
 	if b.Filter != nil {
-		filter, err := runFilter(filterParams(b, limit))
+		filter, err := runs.Filter(filterParams(b, limit))
 		if err != nil {
 			return RunBulkResult{}, err
 		}
@@ -98,7 +99,7 @@ func filterParams(b *RunBulk, limit int) *ListRunsParams {
 
 // runStep returns what a request does to the run of an item, as the history has it.
 func (h *handlers) runStep(ctx context.Context, b *RunBulk, item *RunBulkItem) (bulkStep, error) {
-	attempts, err := h.attempts(ctx, string(item.RunID))
+	attempts, err := h.runs.Attempts(ctx, string(item.RunID))
 	if err != nil {
 		return bulkStep{}, err
 	}
@@ -110,8 +111,8 @@ func (h *handlers) runStep(ctx context.Context, b *RunBulk, item *RunBulkItem) (
 	switch b.Action {
 	case RunBulkActionCancel:
 		s.operation = "cancelRun"
-		s.do = checkedRun(run, mayCancel, func(ctx context.Context) error {
-			found, err := h.cancelRun(ctx, run.RunID, run.Job, b.Note)
+		s.do = checkedRun(run, runs.MayCancel, func(ctx context.Context) error {
+			found, err := h.runs.Cancel(ctx, run.RunID, run.Job, b.Note)
 			if err == nil {
 				item.Status = found // its owner knows best
 			}
@@ -119,15 +120,15 @@ func (h *handlers) runStep(ctx context.Context, b *RunBulk, item *RunBulkItem) (
 		})
 	case RunBulkActionRetry:
 		s.operation = "retryRun"
-		s.do = checkedRun(run, mayRetry, func(ctx context.Context) error {
-			accepted, err := h.retryRun(ctx, attempts, &RetryRequest{Version: b.Version, Pieces: b.Pieces, Key: b.Key})
+		s.do = checkedRun(run, runs.MayRerun, func(ctx context.Context) error {
+			accepted, err := h.runs.Rerun(ctx, attempts, &RetryRequest{Version: b.Version, Pieces: b.Pieces, Key: b.Key})
 			item.RetryRunID = accepted.RunID
 			return err
 		})
 	case RunBulkActionMark:
 		s.operation = "markRun"
-		s.do = checkedRun(run, mayMark, func(ctx context.Context) error {
-			_, err := h.markRun(ctx, run, b.As, b.Note)
+		s.do = checkedRun(run, runs.MayMark, func(ctx context.Context) error {
+			_, err := h.runs.Mark(ctx, run, b.As, b.Note)
 			return err
 		})
 	}

@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"context"
 
-	"carillon/job"
 	"carillon/logstore"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
 // CountRuns answers GET /runs/counts.
 func (h *handlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (CountRunsResponseObject, error) {
 	p := r.Params
 	filter := logstore.RunFilter{
-		Jobs: names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
 		MinAttempt: p.MinAttempt,
 	}
 	items, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
@@ -28,7 +28,7 @@ func (h *handlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject) (Fac
 	p := r.Params
 	filter := logstore.FacetFilter{
 		RunFilter: logstore.RunFilter{
-			Jobs: names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+			Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
 			MinAttempt: p.MinAttempt,
 		},
 		By: p.By, Values: p.Values,
@@ -38,12 +38,4 @@ func (h *handlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject) (Fac
 		return nil, problem.StoreAway(err)
 	}
 	return FacetRuns200JSONResponse{Items: facets}, nil
-}
-
-func names(texts []string) []job.Name {
-	all := make([]job.Name, len(texts))
-	for i, text := range texts {
-		all[i] = job.Name(text)
-	}
-	return all
 }

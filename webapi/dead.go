@@ -13,7 +13,7 @@ import (
 
 // ListDeadLetters answers GET /dead-letters.
 func (h *handlers) ListDeadLetters(ctx context.Context, r ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error) {
-	limit := cmp.Or(r.Params.Limit, PageSize)
+	limit := cmp.Or(r.Params.Limit, pageSize)
 	var before uint64
 	if r.Params.Cursor != "" {
 		var err error

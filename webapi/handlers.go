@@ -16,6 +16,7 @@ import (
 	"carillon/webapi/auditlog"
 	"carillon/webapi/catalog"
 	"carillon/webapi/cluster"
+	"carillon/webapi/runs"
 )
 
 // handlers implements the operations of the contract, a file for each resource. An
@@ -24,10 +25,10 @@ import (
 type handlers struct {
 	conn    *bus.Conn
 	store   logstore.Store // as access.VisibleStore has it
-	history logstore.Store // the same with all that there is, for what no caller is shown unchecked
 	ledger  *ledger.Ledger
 	view    *cluster.View
 	catalog *catalog.Catalog
+	runs    *runs.Runs
 	news    *news
 	users   *auth.Directory
 	audit   *auditlog.Recorder

@@ -9,7 +9,7 @@ import (
 
 // Defaults of a list; the contract states them.
 const (
-	PageSize    = 100
+	pageSize    = 100
 	listedFires = 1
 	listedRuns  = 1
 )
@@ -17,7 +17,7 @@ const (
 // ListJobs answers GET /jobs.
 func (h *handlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJobsResponseObject, error) {
 	p := r.Params
-	page, err := h.catalog.Find(ctx, catalog.Filter{Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, PageSize))
+	page, err := h.catalog.Find(ctx, catalog.Filter{Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}

@@ -5,33 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"carillon/job"
 	"carillon/ledger"
 	"carillon/webapi/access"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
-
-// ledgerRange is how much of the past a ledger shows when nobody says.
-const ledgerRange = 24 * time.Hour
-
-// rangeBehind returns the range of the past that parameters name. It may end ahead of now,
-// as the end of today does; what lies further ahead than a ledger is long is refused: that
-// nothing is missing there proves nothing.
-func rangeBehind(from, to time.Time) (time.Time, time.Time, error) {
-	now := time.Now()
-	if to.After(now.Add(ledger.MaxRange)) {
-		return from, to, problem.Invalid("to", to.UTC().Format(time.RFC3339)+" lies too far in the future; what has fired is known up to now")
-	}
-	if to.IsZero() {
-		to = now
-	}
-	if from.IsZero() {
-		from = to.Add(-ledgerRange)
-	}
-	return from.UTC(), to.UTC(), nil
-}
 
 // GetJobLedger answers GET /jobs/{group}/{name}/ledger.
 func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error) {
@@ -39,7 +19,7 @@ func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := rangeBehind(r.Params.From, r.Params.To)
+	from, to, err := runs.PastRange(r.Params.From, r.Params.To)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +34,7 @@ func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject
 
 // AuditLedger answers GET /ledger.
 func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) (AuditLedgerResponseObject, error) {
-	from, to, err := rangeBehind(r.Params.From, r.Params.To)
+	from, to, err := runs.PastRange(r.Params.From, r.Params.To)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 // found, from the log store, and what the bucket has that is not there yet.
 func (h *handlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error) {
 	p := r.Params
-	limit := cmp.Or(p.Limit, PageSize)
+	limit := cmp.Or(p.Limit, pageSize)
 	kept := logstore.FactFilter{Kind: logstore.FactDiscrepancy, Group: p.Group, What: p.Job, From: p.From, To: p.To, Cursor: p.Cursor, Limit: limit}
 	var after *logstore.FactCursor
 	if p.Cursor != "" {

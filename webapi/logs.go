@@ -12,6 +12,7 @@ import (
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
 // linesPerPage is how many lines a page of logs has by default; the contract states
@@ -26,7 +27,7 @@ func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (S
 	p := r.Params
 	filter := logstore.SearchFilter{
 		Text: p.Text, Levels: p.Level, Group: p.Group, RunID: job.RunID(p.RunID),
-		Jobs: names(p.Job), From: p.From.UTC(), To: p.To.UTC(), Limit: p.Limit, Cursor: p.Cursor,
+		Jobs: runs.Names(p.Job), From: p.From.UTC(), To: p.To.UTC(), Limit: p.Limit, Cursor: p.Cursor,
 	}
 	if err := filter.Validate(); err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (S
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	hits, err := hitsOf(ctx, h.store, p.Text, found.Lines, p.Context)
+	hits, err := runs.Hits(ctx, h.store, p.Text, found.Lines, p.Context)
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
@@ -51,7 +52,7 @@ func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (Cou
 	p := r.Params
 	filter := logstore.HitCountFilter{
 		SearchFilter: logstore.SearchFilter{
-			Text: p.Text, Levels: p.Level, Jobs: names(p.Job), Group: p.Group, RunID: job.RunID(p.RunID), From: p.From.UTC(), To: p.To.UTC(),
+			Text: p.Text, Levels: p.Level, Jobs: runs.Names(p.Job), Group: p.Group, RunID: job.RunID(p.RunID), From: p.From.UTC(), To: p.To.UTC(),
 		},
 		Parts: cmp.Or(p.Parts, 60),
 	}
@@ -83,14 +84,14 @@ func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogs
 		return nil, err
 	}
 	p := r.Params
-	attempt, piece := p.Attempt, pieceOf(p.BroadcastIndex)
+	attempt, piece := p.Attempt, runs.PieceOf(p.BroadcastIndex)
 	if attempt == 0 {
-		if attempt, err = h.newestAttempt(ctx, r.RunID, piece); err != nil {
+		if attempt, err = h.runs.NewestAttempt(ctx, r.RunID, piece); err != nil {
 			return nil, err
 		}
 	}
 	owner := job.Name("") // of a run that is not stored yet
-	switch attempts, err := h.attempts(ctx, r.RunID); {
+	switch attempts, err := h.runs.Attempts(ctx, r.RunID); {
 	case err == nil:
 		owner = attempts[0].Job
 	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, access.ErrOthers):

@@ -15,7 +15,7 @@ import (
 // claim: what is then read of the run is checked again (access.VisibleStore), and what is done
 // to it is done to a run of a job of which the caller may do so (access.MayDo).
 func (h *handlers) groupOfRun(c *fiber.Ctx) (string, error) {
-	attempts, err := h.attempts(c.UserContext(), c.Params("run_id"))
+	attempts, err := h.runs.Attempts(c.UserContext(), c.Params("run_id"))
 	if err == nil {
 		return attempts[0].Job.Group(), nil
 	}

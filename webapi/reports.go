@@ -8,6 +8,7 @@ import (
 	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
 // rangeOf returns the range of a report: the last day where it is not given.
@@ -35,7 +36,7 @@ func (h *handlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) 
 // ReportRuns answers GET /reports/runs.
 func (h *handlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (ReportRunsResponseObject, error) {
 	p := r.Params
-	filter := logstore.ReportFilter{Jobs: names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Order: p.Order, Limit: p.Limit, Times: p.Times}
+	filter := logstore.ReportFilter{Jobs: runs.Names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Order: p.Order, Limit: p.Limit, Times: p.Times}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	report, err := h.store.Report(ctx, filter)
 	if err != nil {
@@ -47,7 +48,7 @@ func (h *handlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (R
 // ReportFailures answers GET /reports/failures.
 func (h *handlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (ReportFailuresResponseObject, error) {
 	p := r.Params
-	filter := logstore.FailureFilter{Jobs: names(p.Job), Group: p.Group, Limit: cmp.Or(p.Limit, logstore.DefaultFailures)}
+	filter := logstore.FailureFilter{Jobs: runs.Names(p.Job), Group: p.Group, Limit: cmp.Or(p.Limit, logstore.DefaultFailures)}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	found, err := h.store.Failures(ctx, filter)
 	if err != nil {

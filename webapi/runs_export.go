@@ -9,13 +9,14 @@ import (
 
 	"carillon/job/runlog"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
 // serveRunsExport answers GET /runs/export: all runs that match, newest fire first. The
 // query was checked against the contract.
 func (h *handlers) serveRunsExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		filter, err := runFilter(&ListRunsParams{
+		filter, err := runs.Filter(&ListRunsParams{
 			Job: manyOf[string](c, "job"), Group: c.Query("group"), Status: manyOf[Status](c, "status"), Cause: manyOf[Cause](c, "cause"),
 			Instance: c.Query("instance"), Version: c.QueryInt("version"), From: timeOf(c, "from"), To: timeOf(c, "to"), Parent: c.Query("parent"),
 			RetryOf: c.Query("retry_of"), Attempts: ListRunsParamsAttempts(c.Query("attempts")), MinAttempt: c.QueryInt("min_attempt"), Limit: exportPage,

@@ -120,7 +120,7 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 	default:
 		t.job = attempts[0].Job
 		if t.attempt == 0 && resumed == 0 {
-			if t.attempt, err = h.newestAttempt(c.UserContext(), string(id), t.piece); err != nil {
+			if t.attempt, err = h.runs.NewestAttempt(c.UserContext(), string(id), t.piece); err != nil {
 				return nil, err
 			}
 		}
@@ -316,7 +316,7 @@ func (t *tail) lookUpEnd(ctx context.Context) error {
 	}
 	newest := &attempts[0]
 	if t.piece != runlog.Whole {
-		r, err := t.pieceRow(ctx, t.id, t.attempt, t.piece)
+		r, err := t.runs.Piece(ctx, t.id, t.attempt, t.piece)
 		switch {
 		case err != nil:
 			return err

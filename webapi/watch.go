@@ -18,6 +18,7 @@ import (
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
 const (
@@ -53,7 +54,7 @@ type watch struct {
 func (h *handlers) serveWatch(ctx context.Context, open *streams) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		w := &watch{handlers: h, who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
-		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: manyOf[string](c, "level"), Jobs: names(manyOf[string](c, "job")), Group: c.Query("group")}
+		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: manyOf[string](c, "level"), Jobs: runs.Names(manyOf[string](c, "job")), Group: c.Query("group")}
 		if err := w.filter.Validate(); err != nil {
 			return err
 		}

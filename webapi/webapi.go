@@ -33,6 +33,7 @@ import (
 	"carillon/webapi/contract"
 	"carillon/webapi/guard"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
 // Config says where to serve, and how.
@@ -208,9 +209,10 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	users := auth.NewDirectory(conn, cfg.Logger)
+	fires := ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention)
 	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention), view: view, catalog: jobs, news: told, users: users, audit: auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger), alerts: alert.NewBook(conn),
+		conn: conn, store: access.VisibleStore{Store: store}, ledger: fires, runs: runs.New(conn, store, fires, jobs, view, cfg.Logger), view: view, catalog: jobs, news: told, users: users, audit: auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, public: s.publicURL,
 		retention: *cfg.Retention,

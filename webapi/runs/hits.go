@@ -1,4 +1,4 @@
-package webapi
+package runs
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 // hitReads is how many logs are read at a time for the lines around hits.
 const hitReads = 4
 
-// hitsOf returns lines that a search for text has found as hits, with n lines before
+// Hits returns lines that a search for text has found as hits, with n lines before
 // and after each.
-func hitsOf(ctx context.Context, store logstore.Store, text string, lines []runlog.Line, n int) ([]runlog.Hit, error) {
+func Hits(ctx context.Context, store logstore.Store, text string, lines []runlog.Line, n int) ([]runlog.Hit, error) {
 	terms := logstore.ParseTerms(text)
 	hits := make([]runlog.Hit, len(lines))
 	for i := range lines {
