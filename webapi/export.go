@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/webapi/access"
+	"carillon/webapi/stream"
 )
 
 // exportPage is how many items an export reads at a time.
@@ -58,7 +59,7 @@ func (e *export[T]) serve(live context.Context, c *fiber.Ctx, log *slog.Logger) 
 	ctx := access.With(live, by)
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		for begun := false; ; begun = true {
-			err := conn.SetWriteDeadline(time.Now().Add(writeLimit))
+			err := conn.SetWriteDeadline(time.Now().Add(stream.WriteLimit))
 			if err == nil {
 				err = errors.Join(write(w, items, !begun), w.Flush())
 			}

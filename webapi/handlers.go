@@ -29,7 +29,6 @@ type handlers struct {
 	view    *cluster.View
 	catalog *catalog.Catalog
 	runs    *runs.Runs
-	news    *news
 	users   *auth.Directory
 	audit   *auditlog.Recorder
 	alerts  *alert.Book

@@ -16,6 +16,7 @@ import (
 	"carillon/job/rights"
 	"carillon/webapi/access"
 	"carillon/webapi/catalog"
+	"carillon/webapi/stream"
 )
 
 // groupLabel is the label of series that are about one executor group.
@@ -51,7 +52,7 @@ type metrics struct {
 }
 
 // newMetrics registers the collectors, which read what they can where it is.
-func newMetrics(to prometheus.Registerer, jobs *catalog.Catalog, open *streams) (*metrics, error) {
+func newMetrics(to prometheus.Registerer, jobs *catalog.Catalog, open *stream.Open) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "request_seconds",
@@ -71,7 +72,7 @@ func newMetrics(to prometheus.Registerer, jobs *catalog.Catalog, open *streams) 
 		to.Register(m.signIns),
 		to.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "streams", Help: "Open live tails.",
-		}, func() float64 { return float64(open.len()) })),
+		}, func() float64 { return float64(open.Len()) })),
 		to.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "indexed_jobs", Help: "Jobs in the index that lists are read from.",
 		}, func() float64 { return float64(jobs.Len()) })),

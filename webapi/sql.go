@@ -18,6 +18,7 @@ import (
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/problem"
+	"carillon/webapi/stream"
 )
 
 const (
@@ -130,14 +131,14 @@ func writeAnswer(out answerWriter, w *bufio.Writer, conn net.Conn, answer logsto
 			break
 		}
 		if n%sqlFlush == 0 {
-			err = errors.Join(conn.SetWriteDeadline(time.Now().Add(writeLimit)), w.Flush())
+			err = errors.Join(conn.SetWriteDeadline(time.Now().Add(stream.WriteLimit)), w.Flush())
 		}
 		if err == nil {
 			row, err = answer.Next()
 		}
 	}
 	if err == nil {
-		err = errors.Join(out.end(row != nil), conn.SetWriteDeadline(time.Now().Add(writeLimit)), w.Flush())
+		err = errors.Join(out.end(row != nil), conn.SetWriteDeadline(time.Now().Add(stream.WriteLimit)), w.Flush())
 	}
 	return err
 }

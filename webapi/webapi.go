@@ -34,6 +34,7 @@ import (
 	"carillon/webapi/guard"
 	"carillon/webapi/problem"
 	"carillon/webapi/runs"
+	"carillon/webapi/stream"
 )
 
 // Config says where to serve, and how.
@@ -182,7 +183,9 @@ type Server struct {
 	handlers  *handlers
 	contract  *contract.Contract
 	guard     *guard.Guard
-	streams   *streams
+	open      *stream.Open
+	streams   *stream.Server
+	news      *stream.News
 	metrics   *metrics
 	log       *slog.Logger
 	listening chan struct{}
@@ -200,19 +203,20 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := newNews(conn, cfg.Logger)
+	told := stream.NewNews(conn, cfg.Logger)
 	view := cluster.New(conn, cfg.Logger)
-	jobs := catalog.New(conn, store, view, func(name job.Name) { told.note(topicJobs, name.Group(), string(name)) }, cfg.Logger)
-	open := newStreams(cfg.MaxStreams, cfg.MaxUserStreams)
+	jobs := catalog.New(conn, store, view, told.JobChanged, cfg.Logger)
+	open := stream.NewOpen(cfg.MaxStreams, cfg.MaxUserStreams)
 	m, err := newMetrics(cfg.Registerer, jobs, open)
 	if err != nil {
 		return nil, err
 	}
 	users := auth.NewDirectory(conn, cfg.Logger)
 	fires := ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention)
-	s := &Server{cfg: cfg, contract: rules, streams: open, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
+	history := runs.New(conn, store, fires, jobs, view, cfg.Logger)
+	s := &Server{cfg: cfg, contract: rules, open: open, streams: stream.New(conn, store, history, users, told, open, cfg.Logger), news: told, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: access.VisibleStore{Store: store}, ledger: fires, runs: runs.New(conn, store, fires, jobs, view, cfg.Logger), view: view, catalog: jobs, news: told, users: users, audit: auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger), alerts: alert.NewBook(conn),
+		conn: conn, store: access.VisibleStore{Store: store}, ledger: fires, runs: history, view: view, catalog: jobs, users: users, audit: auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, public: s.publicURL,
 		retention: *cfg.Retention,
@@ -252,7 +256,7 @@ func (s *Server) Run(ctx context.Context) error {
 	// Requests outlive ctx, so that those which have begun can end.
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	s.listener = lingers(s.listener)
+	s.listener = stream.Linger(s.listener)
 	if s.cfg.TLS != nil {
 		s.listener = tls.NewListener(s.listener, s.cfg.TLS)
 	}
@@ -261,7 +265,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.handlers.catalog.Run(ctx) })
-	g.Go(func() error { return s.handlers.news.run(ctx) })
+	g.Go(func() error { return s.news.Run(ctx) })
 	g.Go(func() error { return s.handlers.users.Run(ctx) })
 	g.Go(func() error { return s.handlers.audit.Run(ctx) })
 	g.Go(func() error { s.welcome(ctx); return nil })
@@ -287,11 +291,11 @@ func (s *Server) shutdown(ctx context.Context, app *fiber.App) {
 	defer cancel()
 	if err := app.ShutdownWithContext(limited); err != nil {
 		s.log.WarnContext(ctx, "requests cut off", "error", err)
-		s.streams.cut()
+		s.open.Cut()
 	}
 	// Had the app not begun to listen, it would not have closed this.
 	_ = s.listener.Close()
-	<-s.streams.drained()
+	<-s.open.Drained()
 }
 
 // app returns the routes. Streams end when live is done; requests are served as long
@@ -320,9 +324,9 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	routes := s.contract.Checked(app, s.guard.Admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
-	routes.Get("/api/v1/runs/:run_id/logs/tail", s.handlers.serveTail(live, s.streams))
-	routes.Get("/api/v1/logs/tail", s.handlers.serveWatch(live, s.streams))
-	routes.Get("/api/v1/events", s.handlers.serveEvents(live, s.streams))
+	routes.Get("/api/v1/runs/:run_id/logs/tail", s.streams.Tail(live))
+	routes.Get("/api/v1/logs/tail", s.streams.Watch(live))
+	routes.Get("/api/v1/events", s.streams.Events(live))
 	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
 	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))
 	routes.Get("/api/docs", s.contract.ServeReference())

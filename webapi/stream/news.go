@@ -1,4 +1,4 @@
-package webapi
+package stream
 
 import (
 	"context"
@@ -25,12 +25,12 @@ const (
 	regather = time.Second
 )
 
-// news tells open pages what has changed, so that they need not keep asking. It
+// News tells open pages what has changed, so that they need not keep asking. It
 // listens to the bus only while somebody reads.
 //
 // An edition is what changed within a quarter of a second. A reader that was cut off
 // gets the editions since, if they are still kept, else it is told to load all anew.
-type news struct {
+type News struct {
 	conn *bus.Conn
 	log  *slog.Logger
 
@@ -54,12 +54,12 @@ type reader struct {
 	reload bool
 }
 
-func newNews(conn *bus.Conn, log *slog.Logger) *news {
-	return &news{conn: conn, log: log, wanted: make(chan struct{}, 1), next: map[topic]*changed{}, readers: map[*reader]struct{}{}}
+func NewNews(conn *bus.Conn, log *slog.Logger) *News {
+	return &News{conn: conn, log: log, wanted: make(chan struct{}, 1), next: map[topic]*changed{}, readers: map[*reader]struct{}{}}
 }
 
-// run gathers while there are readers, until ctx is done.
-func (n *news) run(ctx context.Context) error {
+// Run gathers while there are readers, until ctx is done.
+func (n *News) Run(ctx context.Context) error {
 	retry := time.NewTicker(regather)
 	defer retry.Stop()
 	for {
@@ -81,7 +81,7 @@ func (n *news) run(ctx context.Context) error {
 }
 
 // read reports whether anybody reads.
-func (n *news) read() bool {
+func (n *News) read() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.readers) > 0
@@ -89,7 +89,7 @@ func (n *news) read() bool {
 
 // subscribe adds a reader that has had the editions up to the one that lastID names,
 // if it names one. The reader must be given back to unsubscribe.
-func (n *news) subscribe(of []topic, lastID string) *reader {
+func (n *News) subscribe(of []topic, lastID string) *reader {
 	r := &reader{topics: of, waked: make(chan struct{}, 1), unread: map[topic]*changed{}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -108,14 +108,14 @@ func (n *news) subscribe(of []topic, lastID string) *reader {
 	return r
 }
 
-func (n *news) unsubscribe(r *reader) {
+func (n *News) unsubscribe(r *reader) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.readers, r)
 }
 
 // catchUp has r read what it missed, or load all anew.
-func (n *news) catchUp(r *reader, lastID string) {
+func (n *News) catchUp(r *reader, lastID string) {
 	since, number, _ := strings.Cut(lastID, ".")
 	had, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || since != n.since || had > n.edition || n.edition-had > uint64(len(n.past)) {
@@ -151,7 +151,7 @@ func (r *reader) take(edition map[topic]changed) {
 
 // rest returns what r has not read, and the id after which it goes on; reload is true
 // when it is to load all anew.
-func (n *news) rest(r *reader) (unread map[topic]*changed, id string, reload bool) {
+func (n *News) rest(r *reader) (unread map[topic]*changed, id string, reload bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	unread, reload = r.unread, r.reload
@@ -160,7 +160,7 @@ func (n *news) rest(r *reader) (unread map[topic]*changed, id string, reload boo
 }
 
 // note adds to the next edition.
-func (n *news) note(t topic, group, name string) {
+func (n *News) note(t topic, group, name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.readers) == 0 {
@@ -170,13 +170,13 @@ func (n *news) note(t topic, group, name string) {
 }
 
 // noteMore adds to the next edition that more has changed in a group, "" for any.
-func (n *news) noteMore(t topic, group string) {
+func (n *News) noteMore(t topic, group string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.at(t).more(group)
 }
 
-func (n *news) at(t topic) *changed {
+func (n *News) at(t topic) *changed {
 	if n.next[t] == nil {
 		n.next[t] = &changed{}
 	}
@@ -184,7 +184,7 @@ func (n *news) at(t topic) *changed {
 }
 
 // crowded reports whether what follows of a topic will not be named.
-func (n *news) crowded(t topic) bool {
+func (n *News) crowded(t topic) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c := n.next[t]
@@ -192,7 +192,7 @@ func (n *news) crowded(t topic) bool {
 }
 
 // publish gives readers the next edition, if there is anything in it.
-func (n *news) publish() {
+func (n *News) publish() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.next) == 0 {
@@ -215,7 +215,7 @@ func (n *news) publish() {
 
 // begin starts another gathering. What was before it nobody has heard, so whoever reads
 // by now loads everything anew.
-func (n *news) begin(at time.Time) {
+func (n *News) begin(at time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.since, n.edition, n.past = strconv.FormatInt(at.UnixMilli(), 36), 0, nil

@@ -1,4 +1,4 @@
-package webapi
+package stream
 
 import (
 	"bufio"
@@ -18,9 +18,9 @@ const (
 	// heartbeat is how often a silent stream sends a comment. Only by writing it is
 	// noticed that a client has gone.
 	heartbeat = 15 * time.Second
-	// writeLimit is how long one write may take. It replaces the server's own limit,
+	// WriteLimit is how long one write may take. It replaces the server's own limit,
 	// which is for whole responses.
-	writeLimit = 10 * time.Second
+	WriteLimit = 10 * time.Second
 )
 
 // events writes server-sent events. It belongs to one goroutine.
@@ -47,7 +47,7 @@ func (e events) send(name, id string, data any) error {
 func (e events) comment() error { return e.write(":\n\n") }
 
 func (e events) write(text string) error {
-	if err := e.conn.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
+	if err := e.conn.SetWriteDeadline(time.Now().Add(WriteLimit)); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
 	if _, err := e.w.WriteString(text); err != nil {
@@ -59,9 +59,9 @@ func (e events) write(text string) error {
 	return nil
 }
 
-// streams counts the open streams, in all and of each user, and lets a stopping server
+// Open counts the open streams, in all and of each user, and lets a stopping server
 // wait for them.
-type streams struct {
+type Open struct {
 	limit   int // in all
 	perUser int // of one user, by sessions and tokens together
 
@@ -71,15 +71,15 @@ type streams struct {
 	idle chan struct{}       // closed when open becomes empty; nil while nobody waits
 }
 
-func newStreams(limit, perUser int) *streams {
-	return &streams{limit: limit, perUser: perUser, open: map[net.Conn]string{}, of: map[string]int{}}
+func NewOpen(limit, perUser int) *Open {
+	return &Open{limit: limit, perUser: perUser, open: map[net.Conn]string{}, of: map[string]int{}}
 }
 
 // add takes in a stream of somebody. The error is problem.ErrTooMany when they have as many as one
 // user may have, and job.ErrUnavailable when there are as many as the server serves.
 // Whoever uses `carillon dev` is told apart by a name that anybody can choose, so only all
 // of them together are limited.
-func (s *streams) add(conn net.Conn, who *auth.Identity) error {
+func (s *Open) add(conn net.Conn, who *auth.Identity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if who.How != rights.ByLocal && s.of[who.User] >= s.perUser {
@@ -94,7 +94,7 @@ func (s *streams) add(conn net.Conn, who *auth.Identity) error {
 	return nil
 }
 
-func (s *streams) remove(conn net.Conn) {
+func (s *Open) remove(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	user, open := s.open[conn]
@@ -111,14 +111,14 @@ func (s *streams) remove(conn net.Conn) {
 	}
 }
 
-func (s *streams) len() int {
+func (s *Open) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.open)
 }
 
-// drained returns a channel that is closed when no stream is open.
-func (s *streams) drained() <-chan struct{} {
+// Drained returns a channel that is closed when no stream is open.
+func (s *Open) Drained() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.open) == 0 {
@@ -132,8 +132,8 @@ func (s *streams) drained() <-chan struct{} {
 	return s.idle
 }
 
-// cut closes the connections of streams whose clients do not read.
-func (s *streams) cut() {
+// Cut closes the connections of streams whose clients do not read.
+func (s *Open) Cut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for conn := range s.open {

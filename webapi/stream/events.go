@@ -1,4 +1,4 @@
-package webapi
+package stream
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"carillon/api"
 	"carillon/auth"
 	"carillon/job/rights"
 	"carillon/webapi/access"
@@ -18,9 +19,9 @@ import (
 // stillAllowed is how often it is looked whether a reader of events still may.
 const stillAllowed = 5 * time.Second
 
-// serveEvents returns the handler of GET /events. Streams get "bye" and end when ctx
+// Events returns the handler of GET /events. Streams get "bye" and end when ctx
 // is done.
-func (h *handlers) serveEvents(ctx context.Context, open *streams) fiber.Handler {
+func (s *Server) Events(ctx context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		wanted := topics
 		if query := c.Context().QueryArgs().PeekMulti("topic"); len(query) > 0 {
@@ -30,7 +31,7 @@ func (h *handlers) serveEvents(ctx context.Context, open *streams) fiber.Handler
 			}
 		}
 		lastID, who := c.Get("Last-Event-ID"), access.Who(c.UserContext())
-		// c must not be touched once the handler has returned: see serveTail.
+		// c must not be touched once the handler has returned: see Tail.
 		conn := c.Context().Conn()
 		c.Set(fiber.HeaderContentType, "text/event-stream")
 		c.Set(fiber.HeaderCacheControl, "no-store")
@@ -38,15 +39,15 @@ func (h *handlers) serveEvents(ctx context.Context, open *streams) fiber.Handler
 		if c.Method() == fiber.MethodHead {
 			return nil
 		}
-		if err := open.add(conn, who); err != nil {
+		if err := s.open.add(conn, who); err != nil {
 			return err
 		}
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-			defer open.remove(conn)
-			r := h.news.subscribe(wanted, lastID)
-			defer h.news.unsubscribe(r)
-			if err := h.tellEvents(ctx, r, who, events{w, conn}); err != nil {
-				h.log.DebugContext(ctx, "events interrupted", "error", err)
+			defer s.open.remove(conn)
+			r := s.news.subscribe(wanted, lastID)
+			defer s.news.unsubscribe(r)
+			if err := s.tellEvents(ctx, r, who, events{w, conn}); err != nil {
+				s.log.DebugContext(ctx, "events interrupted", "error", err)
 			}
 		})
 		return nil
@@ -54,7 +55,7 @@ func (h *handlers) serveEvents(ctx context.Context, open *streams) fiber.Handler
 }
 
 // tellEvents sends r's news until ctx is done, the client is gone, or may not read any more.
-func (h *handlers) tellEvents(ctx context.Context, r *reader, who *auth.Identity, out events) error {
+func (s *Server) tellEvents(ctx context.Context, r *reader, who *auth.Identity, out events) error {
 	if err := out.comment(); err != nil { // so that the client sees the stream open
 		return err
 	}
@@ -67,11 +68,11 @@ func (h *handlers) tellEvents(ctx context.Context, r *reader, who *auth.Identity
 		case <-ctx.Done():
 			return out.send("bye", "", struct{}{})
 		case <-r.waked:
-			if err := h.tell(r, who.Access, out); err != nil {
+			if err := s.tell(r, who.Access, out); err != nil {
 				return err
 			}
 		case <-check.C:
-			now, err := h.users.Refresh(ctx, who)
+			now, err := s.users.Refresh(ctx, who)
 			if err != nil || !now.Access.MaySomewhere(rights.Viewer) {
 				return out.send("bye", "", struct{}{})
 			}
@@ -85,8 +86,8 @@ func (h *handlers) tellEvents(ctx context.Context, r *reader, who *auth.Identity
 }
 
 // tell sends what r has not read, as far as it may be seen.
-func (h *handlers) tell(r *reader, access rights.List, out events) error {
-	unread, id, reload := h.news.rest(r)
+func (s *Server) tell(r *reader, access rights.List, out events) error {
+	unread, id, reload := s.news.rest(r)
 	if reload {
 		if err := out.send("reload", id, struct{}{}); err != nil {
 			return err
@@ -98,7 +99,7 @@ func (h *handlers) tell(r *reader, access rights.List, out events) error {
 			continue
 		}
 		seen := func(group string) bool { return access.May(rights.Viewer, group) }
-		told := Changed{Names: []string{}}
+		told := api.Changed{Names: []string{}}
 		for _, name := range slices.Sorted(maps.Keys(c.names)) {
 			if group, _, _ := strings.Cut(name, "/"); seen(group) {
 				told.Names = append(told.Names, name)

@@ -1,4 +1,4 @@
-package webapi
+package stream
 
 import (
 	"errors"
@@ -26,8 +26,8 @@ const (
 // with its request. RFC 9112, section 9.6, asks servers to close in stages for this.
 type lingerer struct{ *net.TCPListener }
 
-// lingers returns the listener with lingering connections, where they are of TCP.
-func lingers(l net.Listener) net.Listener {
+// Linger returns the listener with lingering connections, where they are of TCP.
+func Linger(l net.Listener) net.Listener {
 	if tcp, ok := l.(*net.TCPListener); ok {
 		return lingerer{tcp}
 	}

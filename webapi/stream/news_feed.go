@@ -1,4 +1,4 @@
-package webapi
+package stream
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 const newsQueue = 4096
 
 // gather listens to the bus until nobody reads any more. Jobs are told by the index.
-func (n *news) gather(ctx context.Context) error {
+func (n *News) gather(ctx context.Context) error {
 	heard := make(chan *nats.Msg, newsQueue)
 	var subs subscriptions
 	defer func() { subs.stop() }()
@@ -114,7 +114,7 @@ func (n *news) gather(ctx context.Context) error {
 }
 
 // hear takes in what an executor, an owner or somebody who marks them says of runs.
-func (n *news) hear(m *nats.Msg) {
+func (n *News) hear(m *nats.Msg) {
 	if bus.IsMark(m.Subject) {
 		if mark, err := bus.DecodeMark(m.Header, m.Data); err == nil {
 			n.note(topicRuns, mark.Job.Group(), string(mark.Job))
@@ -157,7 +157,7 @@ type follower struct {
 	last map[string]string
 }
 
-func (f *follower) hear(n *news, e jetstream.KeyValueEntry) {
+func (f *follower) hear(n *News, e jetstream.KeyValueEntry) {
 	if e == nil {
 		f.begun = true
 		return

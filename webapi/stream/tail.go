@@ -1,4 +1,4 @@
-package webapi
+package stream
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/nats-io/nats.go"
 
+	"carillon/api"
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
@@ -28,7 +29,9 @@ const (
 	tailQueue = 512
 	// linesPerEvent and textPerEvent, in bytes, bound one event of a tail.
 	linesPerEvent = 500
-	textPerEvent  = 256 << 10
+	// linesPerLook is how many lines are read from the store at a time.
+	linesPerLook = 1000
+	textPerEvent = 256 << 10
 	// look is how often a tail asks the store about what it may not have heard;
 	// lookGap is the same while it knows of lines that it has not.
 	look    = 2 * time.Second
@@ -38,7 +41,7 @@ const (
 // tail follows the log of a run for one client: of the newest attempt and those after
 // it, or of one attempt or piece.
 type tail struct {
-	*handlers
+	*Server
 	followed
 	fixed bool        // there is nothing to follow after the attempt
 	over  *runlog.Run // what is followed has ended, like this
@@ -48,11 +51,11 @@ type tail struct {
 	out   events
 }
 
-// serveTail returns the handler of GET /runs/{run_id}/logs/tail. Streams get "bye"
+// Tail returns the handler of GET /runs/{run_id}/logs/tail. Streams get "bye"
 // and end when ctx is done.
-func (h *handlers) serveTail(ctx context.Context, open *streams) fiber.Handler {
+func (s *Server) Tail(ctx context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		t, err := h.newTail(c)
+		t, err := s.newTail(c)
 		if err != nil {
 			return err
 		}
@@ -70,12 +73,12 @@ func (h *handlers) serveTail(ctx context.Context, open *streams) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		if err := open.add(conn, t.who); err != nil {
+		if err := s.open.add(conn, t.who); err != nil {
 			subs.stop()
 			return err
 		}
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-			defer open.remove(conn)
+			defer s.open.remove(conn)
 			defer subs.stop()
 			t.out = events{w, conn}
 			following, _ := logstore.AcceptPartial(access.With(ctx, by)) // whatever there is
@@ -92,12 +95,12 @@ func (h *handlers) serveTail(ctx context.Context, open *streams) fiber.Handler {
 }
 
 // newTail reads what is to be followed, and from where.
-func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
+func (s *Server) newTail(c *fiber.Ctx) (*tail, error) {
 	id, err := job.ParseRunID(c.Params("run_id"))
 	if err != nil {
 		return nil, err
 	}
-	t := &tail{handlers: h, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, tailQueue)}
+	t := &tail{Server: s, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, tailQueue)}
 	if c.Query("broadcast_index") != "" {
 		t.piece = runlog.PieceAt(c.QueryInt("broadcast_index"))
 	}
@@ -111,7 +114,7 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := h.store.Run(c.UserContext(), id)
+	attempts, err := s.store.Run(c.UserContext(), id)
 	switch {
 	case errors.Is(err, job.ErrNotFound) && t.job != "": // as new as that
 		t.attempt = max(t.attempt, resumed, 1)
@@ -120,7 +123,7 @@ func (h *handlers) newTail(c *fiber.Ctx) (*tail, error) {
 	default:
 		t.job = attempts[0].Job
 		if t.attempt == 0 && resumed == 0 {
-			if t.attempt, err = h.runs.NewestAttempt(c.UserContext(), string(id), t.piece); err != nil {
+			if t.attempt, err = s.runs.NewestAttempt(c.UserContext(), string(id), t.piece); err != nil {
 				return nil, err
 			}
 		}
@@ -206,7 +209,7 @@ func (t *tail) follow(ctx context.Context) error {
 			next.Reset(t.pause())
 		}
 		if t.over != nil {
-			return t.out.send("end", "", LogEnd{Run: *t.over, Missing: t.lost})
+			return t.out.send("end", "", api.LogEnd{Run: *t.over, Missing: t.lost})
 		}
 		select {
 		case <-ctx.Done():
@@ -286,12 +289,12 @@ func (t *tail) hear(m *nats.Msg) error {
 // of a group that the caller does not see.
 func (t *tail) lookUp(ctx context.Context) error {
 	for more := true; more; {
-		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Job: t.job, Attempt: t.attempt, Piece: t.piece, FromSeq: t.sent + 1, Limit: linesPerPage})
+		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Job: t.job, Attempt: t.attempt, Piece: t.piece, FromSeq: t.sent + 1, Limit: linesPerLook})
 		if err != nil {
 			t.log.DebugContext(ctx, "tail without the log store", "run_id", t.id, "error", err)
 			return nil
 		}
-		more = len(stored) == linesPerPage
+		more = len(stored) == linesPerLook
 		if err := t.lines(t.stored(stored)); err != nil {
 			return err
 		}

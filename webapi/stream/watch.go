@@ -1,4 +1,4 @@
-package webapi
+package stream
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/nats-io/nats.go"
 
+	"carillon/api"
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/job"
@@ -35,7 +36,7 @@ const (
 // watch follows what all runs print, as far as it matches, for one client. Nothing of it
 // is kept: what it does not show is in the history.
 type watch struct {
-	*handlers
+	*Server
 	filter logstore.SearchFilter
 	terms  logstore.Terms
 	who    *auth.Identity
@@ -45,21 +46,21 @@ type watch struct {
 
 	waiting []runlog.Line // the newest that match, and are to be shown
 	room    int           // for how many lines there is, as of the rate
-	rate    LogRate       // since the last was sent
+	rate    api.LogRate   // since the last was sent
 	idle    bool          // the last that was sent had nothing in it
 }
 
-// serveWatch returns the handler of GET /logs/tail. Streams get "bye" and end when ctx is
+// Watch returns the handler of GET /logs/tail. Streams get "bye" and end when ctx is
 // done.
-func (h *handlers) serveWatch(ctx context.Context, open *streams) fiber.Handler {
+func (s *Server) Watch(ctx context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		w := &watch{handlers: h, who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
-		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: manyOf[string](c, "level"), Jobs: runs.Names(manyOf[string](c, "job")), Group: c.Query("group")}
+		w := &watch{Server: s, who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
+		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: many(c, "level"), Jobs: runs.Names(many(c, "job")), Group: c.Query("group")}
 		if err := w.filter.Validate(); err != nil {
 			return err
 		}
 		w.terms = logstore.ParseTerms(w.filter.Text)
-		// c must not be touched once the handler has returned: see serveTail.
+		// c must not be touched once the handler has returned: see Tail.
 		conn := c.Context().Conn()
 		c.Set(fiber.HeaderContentType, "text/event-stream")
 		c.Set(fiber.HeaderCacheControl, "no-store")
@@ -70,20 +71,28 @@ func (h *handlers) serveWatch(ctx context.Context, open *streams) fiber.Handler 
 		if err := w.subscribe(); err != nil {
 			return err
 		}
-		if err := open.add(conn, w.who); err != nil {
+		if err := s.open.add(conn, w.who); err != nil {
 			w.subs.stop()
 			return err
 		}
 		c.Context().SetBodyStreamWriter(func(b *bufio.Writer) {
-			defer open.remove(conn)
+			defer s.open.remove(conn)
 			defer w.subs.stop()
 			w.out = events{b, conn}
 			if err := w.follow(ctx); err != nil {
-				h.log.DebugContext(ctx, "watch interrupted", "error", err)
+				s.log.DebugContext(ctx, "watch interrupted", "error", err)
 			}
 		})
 		return nil
 	}
+}
+
+// many returns the values of a parameter that may be given more than once.
+func many(c *fiber.Ctx, name string) (values []string) {
+	for _, v := range c.Context().QueryArgs().PeekMulti(name) {
+		values = append(values, string(v))
+	}
+	return values
 }
 
 // subscribe begins to hear what the groups print whose logs are wanted and may be seen.
@@ -213,10 +222,10 @@ func (w *watch) tell() error {
 	w.room = shownLines
 	rate := w.rate
 	rate.Dropped = w.subs.dropped() > 0
-	w.rate = LogRate{}
-	if idle := rate == (LogRate{}); idle && w.idle {
+	w.rate = api.LogRate{}
+	if idle := rate == (api.LogRate{}); idle && w.idle {
 		return nil
 	}
-	w.idle = rate == LogRate{}
+	w.idle = rate == api.LogRate{}
 	return w.out.send("rate", "", rate)
 }

@@ -1,7 +1,8 @@
-package webapi
+package stream
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,10 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 )
+
+var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // some returns lines of these seqs.
 func some(seqs ...int64) []runlog.Line {
