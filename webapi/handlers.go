@@ -14,6 +14,7 @@ import (
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/bulk"
 	"carillon/webapi/catalog"
 	"carillon/webapi/cluster"
 	"carillon/webapi/runs"
@@ -29,6 +30,7 @@ type handlers struct {
 	view    *cluster.View
 	catalog *catalog.Catalog
 	runs    *runs.Runs
+	bulk    *bulk.Bulk
 	users   *auth.Directory
 	audit   *auditlog.Recorder
 	alerts  *alert.Book

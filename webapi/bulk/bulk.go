@@ -1,4 +1,4 @@
-package webapi
+package bulk
 
 import (
 	"cmp"
@@ -9,15 +9,35 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"carillon/api"
+	"carillon/bus"
 	"carillon/job"
+	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/catalog"
 	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
+// Bulk is safe for concurrent use. Who calls is in the context, see package access.
+type Bulk struct {
+	conn    *bus.Conn
+	store   logstore.Store // as access.VisibleStore has it
+	catalog *catalog.Catalog
+	runs    *runs.Runs
+	audit   *auditlog.Recorder
+	log     *slog.Logger
+}
+
+// New returns what changes many jobs and runs at a time.
+func New(conn *bus.Conn, store logstore.Store, jobs *catalog.Catalog, history *runs.Runs, audit *auditlog.Recorder, log *slog.Logger) *Bulk {
+	return &Bulk{conn: conn, store: access.VisibleStore{Store: store}, catalog: jobs, runs: history, audit: audit, log: log}
+}
+
 const (
-	// maxBulk is how many things one request changes; the contract states it.
-	maxBulk = 1000
+	// Most is how many things one request changes; the contract states it.
+	Most = 1000
 	// bulkAtOnce is how many of them are changed at a time: enough to wait for the bus
 	// together, and few enough that others' requests get their turn.
 	bulkAtOnce = 16
@@ -35,23 +55,23 @@ type bulkStep struct {
 	do func(ctx context.Context, dryRun bool) (changed bool, err error)
 }
 
-// bulk does one step after the other, some of them at a time, each as a request of its own
+// each does one step after the other, some of them at a time, each as a request of its own
 // would be: if the caller may, and with an entry in the audit log. step looks at thing i
 // and says what to do to it. decided is told what became of each, at any time before bulk
 // returns; it must only touch what belongs to i.
-func (h *handlers) bulk(ctx context.Context, n int, dryRun bool, step func(ctx context.Context, i int) (bulkStep, error), decided func(i int, outcome BulkOutcome, problem *Problem)) {
+func (m *Bulk) each(ctx context.Context, n int, dryRun bool, step func(ctx context.Context, i int) (bulkStep, error), decided func(i int, outcome api.BulkOutcome, problem *api.Problem)) {
 	var g errgroup.Group
 	g.SetLimit(bulkAtOnce)
 	for i := range n {
 		g.Go(func() error {
-			changed, err := h.bulkOne(ctx, i, dryRun, step)
+			changed, err := m.one(ctx, i, dryRun, step)
 			switch {
 			case err != nil:
-				decided(i, BulkOutcomeRefused, h.bulkProblem(ctx, err))
+				decided(i, api.BulkOutcomeRefused, m.problem(ctx, err))
 			case changed:
-				decided(i, BulkOutcomeChanged, nil)
+				decided(i, api.BulkOutcomeChanged, nil)
 			default:
-				decided(i, BulkOutcomeUnchanged, nil)
+				decided(i, api.BulkOutcomeUnchanged, nil)
 			}
 			return nil
 		})
@@ -59,8 +79,8 @@ func (h *handlers) bulk(ctx context.Context, n int, dryRun bool, step func(ctx c
 	_ = g.Wait() // no step returns an error: each has its own outcome
 }
 
-// bulkOne does one step. A panic is its error.
-func (h *handlers) bulkOne(ctx context.Context, i int, dryRun bool, step func(context.Context, int) (bulkStep, error)) (changed bool, err error) {
+// one does one step. A panic is its error.
+func (m *Bulk) one(ctx context.Context, i int, dryRun bool, step func(context.Context, int) (bulkStep, error)) (changed bool, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			changed, err = false, problem.CrashOf(v)
@@ -81,22 +101,22 @@ func (h *handlers) bulkOne(ctx context.Context, i int, dryRun bool, step func(co
 		return s.do(ctx, true)
 	}
 	e := auditlog.NewEntry(by, s.operation, auditlog.ObjectOf(p.Change, s.names), s.group)
-	err = h.audit.Record(ctx, e, func(ctx context.Context) error {
+	err = m.audit.Record(ctx, e, func(ctx context.Context) error {
 		changed, err = s.do(ctx, false)
 		return err
 	})
 	return changed, err
 }
 
-// bulkProblem returns what the caller is told of one thing that was refused.
-func (h *handlers) bulkProblem(ctx context.Context, err error) *Problem {
+// problem returns what the caller is told of one thing that was refused.
+func (m *Bulk) problem(ctx context.Context, err error) *api.Problem {
 	p := problem.Of(err, access.Of(ctx).Request)
 	if p.Status == http.StatusInternalServerError {
 		attrs := []slog.Attr{slog.String("request_id", p.RequestID), slog.Any("error", err)}
-		if panicked, ok := err.(*problem.Crash); ok { //nolint:errorlint // bulkOne returns it as it is
+		if panicked, ok := err.(*problem.Crash); ok { //nolint:errorlint // one returns it as it is
 			attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
 		}
-		h.log.LogAttrs(ctx, slog.LevelError, "request refused in part", attrs...)
+		m.log.LogAttrs(ctx, slog.LevelError, "request refused in part", attrs...)
 	}
 	return &p
 }
@@ -111,10 +131,10 @@ func bulkPage(named int, field string, filtered bool, cursor string, limit int) 
 		return 0, problem.Invalid("cursor", "goes together with filter")
 	case !filtered && limit != 0:
 		return 0, problem.Invalid("limit", "goes together with filter")
-	case named > maxBulk:
-		return 0, problem.Invalid(field, fmt.Sprintf("has %d entries; at most %d are changed at once", named, maxBulk))
+	case named > Most:
+		return 0, problem.Invalid(field, fmt.Sprintf("has %d entries; at most %d are changed at once", named, Most))
 	}
-	return cmp.Or(limit, maxBulk), nil
+	return cmp.Or(limit, Most), nil
 }
 
 // onlyFor reports a field that belongs to another action than the one asked for.
