@@ -15,6 +15,7 @@ import (
 	"carillon/job/trail"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/export"
 )
 
 // recorded is a middleware that gives each change its entry in the audit log: what
@@ -64,10 +65,10 @@ func (h *handlers) serveExport(live context.Context) fiber.Handler {
 		f.To, _ = time.Parse(time.RFC3339, c.Query("to"))
 		var next string
 		var first *auditlog.Found
-		e := export[trail.Entry]{
-			name: "changes",
-			page: func(ctx context.Context) (page []trail.Entry, more bool, err error) {
-				found, err := h.audit.Find(ctx, f, next, exportPage)
+		e := export.List[trail.Entry]{
+			Name: "changes",
+			Page: func(ctx context.Context) (page []trail.Entry, more bool, err error) {
+				found, err := h.audit.Find(ctx, f, next, export.PageSize)
 				switch {
 				case err != nil:
 				case first == nil:
@@ -81,19 +82,19 @@ func (h *handlers) serveExport(live context.Context) fiber.Handler {
 				next = found.Next
 				return found.Entries, next != "", err
 			},
-			head: []string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes"},
-			row:  auditRow,
-			about: func() map[string]string {
+			Head: []string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes"},
+			Row:  auditRow,
+			About: func() map[string]string {
 				about := map[string]string{}
 				for name, at := range map[string]time.Time{headerSince: first.Since, headerAsOf: first.AsOf} {
 					if !at.IsZero() {
-						about[name] = cellTime(at)
+						about[name] = export.CellTime(at)
 					}
 				}
 				return about
 			},
 		}
-		return e.serve(live, c, h.log)
+		return e.Serve(live, c, h.log)
 	}
 }
 
@@ -106,15 +107,7 @@ const (
 func auditRow(e *trail.Entry) []string {
 	changes, _ := json.Marshal(e.Changes) // which came as JSON
 	return []string{
-		cellTime(e.At), cellText(e.User), e.How, e.Token, e.Address, e.Operation, cellText(e.Object), e.Group,
-		string(e.Result), cellText(e.Note), cellText(string(changes)),
+		export.CellTime(e.At), export.CellText(e.User), e.How, e.Token, e.Address, e.Operation, export.CellText(e.Object), e.Group,
+		string(e.Result), export.CellText(e.Note), export.CellText(string(changes)),
 	}
-}
-
-// cellText keeps a spreadsheet from taking foreign text for a formula.
-func cellText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }

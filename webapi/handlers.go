@@ -35,9 +35,8 @@ type handlers struct {
 	audit   *auditlog.Recorder
 	alerts  *alert.Book
 	version string
-	master  *seal.Master   // seals secrets; nil without one
-	asked   logstore.Asked // answers people's SQL; nil if the store has none
-	stoodIn StoodIn        // tells of who answers for the store; nil if nobody does ever
+	master  *seal.Master // seals secrets; nil without one
+	stoodIn StoodIn      // tells of who answers for the store; nil if nobody does ever
 	// retention holds while nobody has said otherwise.
 	retention job.Retention
 	log       *slog.Logger

@@ -32,6 +32,7 @@ import (
 	"carillon/webapi/catalog"
 	"carillon/webapi/cluster"
 	"carillon/webapi/contract"
+	"carillon/webapi/export"
 	"carillon/webapi/guard"
 	"carillon/webapi/problem"
 	"carillon/webapi/runs"
@@ -187,6 +188,7 @@ type Server struct {
 	open      *stream.Open
 	streams   *stream.Server
 	news      *stream.News
+	sql       *export.SQL
 	metrics   *metrics
 	log       *slog.Logger
 	listening chan struct{}
@@ -216,7 +218,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	fires := ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention)
 	history := runs.New(conn, store, fires, jobs, view, cfg.Logger)
 	record := auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger)
-	s := &Server{cfg: cfg, contract: rules, open: open, streams: stream.New(conn, store, history, users, told, open, cfg.Logger), news: told, metrics: m, log: cfg.Logger, listening: make(chan struct{})}
+	s := &Server{cfg: cfg, contract: rules, open: open, streams: stream.New(conn, store, history, users, told, open, cfg.Logger), news: told, sql: export.NewSQL(store, cfg.Logger), metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
 		conn: conn, store: access.VisibleStore{Store: store}, ledger: fires, runs: history, view: view, catalog: jobs, users: users, audit: record, bulk: bulk.New(conn, store, jobs, history, record, cfg.Logger), alerts: alert.NewBook(conn),
 		version: cfg.Version, log: cfg.Logger, link: s.link, metrics: m, executors: cfg.Executors,
@@ -229,7 +231,6 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 		GroupOfRun: s.handlers.groupOfRun, GroupOfIncident: s.handlers.groupOfIncident, Observe: m.observe,
 	}, cfg.Logger)
 	s.handlers.cookie, s.handlers.flowCookie = s.guard.Cookie, s.guard.FlowCookie
-	s.handlers.asked, _ = store.(logstore.Asked)
 	s.handlers.stoodIn, _ = store.(StoodIn)
 	if cfg.MasterKey != "" {
 		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
@@ -330,7 +331,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	routes.Get("/api/v1/logs/tail", s.streams.Watch(live))
 	routes.Get("/api/v1/events", s.streams.Events(live))
 	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
-	routes.Post("/api/v1/sql", s.handlers.serveSQL(live))
+	routes.Post("/api/v1/sql", s.sql.Serve(live))
 	routes.Get("/api/docs", s.contract.ServeReference())
 	routes.Get("/api/openapi.yaml", contract.Serve)
 	routes.Get("/metrics", s.serveMetrics)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package webapi
+package export
 
 import (
 	"crypto/tls"

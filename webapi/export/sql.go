@@ -1,4 +1,4 @@
-package webapi
+package export
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"time"
 
@@ -18,7 +19,6 @@ import (
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/problem"
-	"carillon/webapi/stream"
 )
 
 const (
@@ -31,6 +31,18 @@ const (
 	lookGone = 250 * time.Millisecond
 )
 
+// SQL answers people's SQL from a log store that has some.
+type SQL struct {
+	asked logstore.Asked // nil if the store has none
+	log   *slog.Logger
+}
+
+// NewSQL returns what answers SQL from a store.
+func NewSQL(store logstore.Store, log *slog.Logger) *SQL {
+	asked, _ := store.(logstore.Asked)
+	return &SQL{asked: asked, log: log}
+}
+
 // sqlRequest is the body of POST /sql, as the contract has it.
 type sqlRequest struct {
 	Query   string       `json:"query"`
@@ -39,11 +51,11 @@ type sqlRequest struct {
 	Timeout job.Duration `json:"timeout"`
 }
 
-// serveSQL answers POST /sql as long as live is not done. A statement ends with its
+// Serve answers POST /sql as long as live is not done. A statement ends with its
 // client.
-func (h *handlers) serveSQL(live context.Context) fiber.Handler {
+func (s *SQL) Serve(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		if h.asked == nil {
+		if s.asked == nil {
 			return problem.Explain(job.ErrConflict, "the log store has no SQL; that needs ClickHouse, as --store")
 		}
 		var r sqlRequest
@@ -56,7 +68,7 @@ func (h *handlers) serveSQL(live context.Context) fiber.Handler {
 		conn := c.Context().Conn()
 		ctx, cancel := context.WithTimeout(live, cmp.Or(time.Duration(r.Timeout), defaultSQLTime))
 		go cancelWithClient(ctx, cancel, conn)
-		answer, err := h.asked.Ask(ctx, r.Query, access.Who(c.UserContext()).Access.May(rights.Admin, rights.Everywhere))
+		answer, err := s.asked.Ask(ctx, r.Query, access.Who(c.UserContext()).Access.May(rights.Admin, rights.Everywhere))
 		if err != nil {
 			cancel()
 			return askedError(err)
@@ -72,7 +84,7 @@ func (h *handlers) serveSQL(live context.Context) fiber.Handler {
 			defer cancel()
 			err := writeAnswer(out.begin(w), w, conn, answer, first, cmp.Or(r.MaxRows, defaultSQLRows))
 			if err = errors.Join(err, answer.Close()); err != nil {
-				h.log.DebugContext(ctx, "answer interrupted", "error", err)
+				s.log.DebugContext(ctx, "answer interrupted", "error", err)
 				_ = conn.Close() // else a part would pass for the whole
 			}
 		})
@@ -131,14 +143,14 @@ func writeAnswer(out answerWriter, w *bufio.Writer, conn net.Conn, answer logsto
 			break
 		}
 		if n%sqlFlush == 0 {
-			err = errors.Join(conn.SetWriteDeadline(time.Now().Add(stream.WriteLimit)), w.Flush())
+			err = errors.Join(conn.SetWriteDeadline(time.Now().Add(writeLimit)), w.Flush())
 		}
 		if err == nil {
 			row, err = answer.Next()
 		}
 	}
 	if err == nil {
-		err = errors.Join(out.end(row != nil), conn.SetWriteDeadline(time.Now().Add(stream.WriteLimit)), w.Flush())
+		err = errors.Join(out.end(row != nil), conn.SetWriteDeadline(time.Now().Add(writeLimit)), w.Flush())
 	}
 	return err
 }
@@ -231,7 +243,7 @@ func (a *csvAnswer) row(values []any) error {
 		switch v := v.(type) {
 		case nil:
 		case string:
-			cells[i] = cellText(v)
+			cells[i] = CellText(v)
 		case []any, map[string]any:
 			text, err := json.Marshal(v)
 			if err != nil {
