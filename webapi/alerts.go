@@ -1,7 +1,6 @@
 package webapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,15 +15,15 @@ import (
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/job/rights"
-	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/alerts"
 	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
 
 // ListAlerts answers GET /alerts/rules.
 func (h *handlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObject) (ListAlertsResponseObject, error) {
-	rules, err := h.alerts.Rules(ctx)
+	rules, err := h.book.Rules(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +43,7 @@ func (h *handlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (GetAl
 	if err := job.CheckSlug("alert", r.Alert); err != nil {
 		return nil, err
 	}
-	e, err := h.alerts.Rule(ctx, r.Alert)
+	e, err := h.book.Rule(ctx, r.Alert)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func (h *handlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAl
 	if err != nil {
 		return nil, err
 	}
-	was, now, changed, err := h.alerts.PutRule(ctx, *r.Body, edit)
+	was, now, changed, err := h.book.PutRule(ctx, *r.Body, edit)
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
@@ -83,7 +82,7 @@ func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	if err := h.alerts.DeleteRule(ctx, r.Alert, edit); err != nil {
+	if err := h.book.DeleteRule(ctx, r.Alert, edit); err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteAlert204Response{}, nil
@@ -91,109 +90,50 @@ func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) 
 
 // ListIncidents answers GET /alerts/incidents.
 func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObject) (ListIncidentsResponseObject, error) {
-	found, err := h.incidents(ctx, &r.Params)
+	found, err := h.alerts.Incidents(ctx, &r.Params)
 	return ListIncidents200JSONResponse(found), err
-}
-
-// incidents returns a page of the incidents that match and the caller sees.
-func (h *handlers) incidents(ctx context.Context, p *ListIncidentsParams) (IncidentPage, error) {
-	sees, now := seesIncident(ctx), time.Now()
-	fits := func(inc *alerting.Incident) bool {
-		return sees(inc) && isIn(inc, p.State, now) && (p.Alert == "" || inc.Rule == p.Alert) &&
-			(p.Group == "" || inc.Group == p.Group) &&
-			(p.Job == "" || slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return string(a.Job) == p.Job }))
-	}
-	kept := logstore.FactFilter{State: p.State, What: p.Alert, Group: p.Group}
-	if p.State != "" && p.State != string(alerting.Resolved) {
-		kept.State = string(alerting.Open)
-	}
-	list, next, err := h.findIncidents(ctx, kept, fits, p.Cursor, cmp.Or(p.Limit, pageSize))
-	if err != nil {
-		return IncidentPage{}, err
-	}
-	page := IncidentPage{Items: list, Next: next}
-	for i := range page.Items {
-		page.Items[i] = shownIncident(&page.Items[i])
-	}
-	return page, nil
-}
-
-// isIn reports whether an incident is in a state of the contract: what is open fires,
-// unless it is acknowledged or snoozed.
-func isIn(inc *alerting.Incident, state string, now time.Time) bool {
-	snoozed, acknowledged := inc.IsSnoozed(now), !inc.AcknowledgedAt.IsZero()
-	switch state {
-	case "firing":
-		return inc.State == alerting.Open && !snoozed && !acknowledged
-	case "acknowledged":
-		return inc.State == alerting.Open && !snoozed && acknowledged
-	case "snoozed":
-		return snoozed
-	}
-	return state == "" || string(inc.State) == state
-}
-
-// shownIncident returns an incident without what is the alerter's own.
-func shownIncident(inc *alerting.Incident) alerting.Incident {
-	shown := *inc
-	shown.Seen = nil
-	return shown
-}
-
-// seesIncident returns a function that reports whether the caller sees an incident. One of
-// no group concerns several, or the cluster.
-func seesIncident(ctx context.Context) func(*alerting.Incident) bool {
-	theirs := access.Who(ctx).Access
-	return func(inc *alerting.Incident) bool { return theirs.May(rights.Viewer, groupOf(inc)) }
-}
-
-func groupOf(inc *alerting.Incident) string {
-	if inc.Group == "" {
-		return rights.Everywhere
-	}
-	return inc.Group
 }
 
 // groupOfIncident returns the group of the incident that a path names, as it is stored.
 func (h *handlers) groupOfIncident(c *fiber.Ctx) (string, error) {
-	inc, err := h.incident(c.UserContext(), c.Params("incident"))
+	inc, err := h.alerts.Incident(c.UserContext(), c.Params("incident"))
 	if err != nil {
 		return "", err
 	}
-	return groupOf(inc), nil
+	return alerts.GroupOf(inc), nil
 }
 
 // GetIncident answers GET /alerts/incidents/{incident}.
 func (h *handlers) GetIncident(ctx context.Context, r GetIncidentRequestObject) (GetIncidentResponseObject, error) {
-	inc, err := h.incident(ctx, r.Incident)
+	inc, err := h.alerts.Incident(ctx, r.Incident)
 	if err != nil {
 		return nil, err
 	}
-	return GetIncident200JSONResponse(shownIncident(inc)), nil
+	return GetIncident200JSONResponse(alerts.Shown(inc)), nil
 }
 
 // AcknowledgeIncident answers POST /alerts/incidents/{incident}/acknowledge.
 func (h *handlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeIncidentRequestObject) (AcknowledgeIncidentResponseObject, error) {
-	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
+	inc, err := h.book.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
 		inc.Acknowledge(access.Author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
 	})
 	if err != nil {
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = r.Body.Note
-	return AcknowledgeIncident200JSONResponse(shownIncident(inc)), nil
+	return AcknowledgeIncident200JSONResponse(alerts.Shown(inc)), nil
 }
 
 // ResolveIncident answers POST /alerts/incidents/{incident}/resolve.
 func (h *handlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error) {
-	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
+	inc, err := h.book.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
 		inc.Resolve(access.Author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
 	})
 	if err != nil {
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = r.Body.Note
-	return ResolveIncident200JSONResponse(shownIncident(inc)), nil
+	return ResolveIncident200JSONResponse(alerts.Shown(inc)), nil
 }
 
 // SnoozeIncident answers POST /alerts/incidents/{incident}/snooze.
@@ -202,7 +142,7 @@ func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestOb
 	if err := alerting.CheckSnooze(lasts); err != nil {
 		return nil, err
 	}
-	inc, err := h.alerts.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
+	inc, err := h.book.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		if lasts == 0 {
 			inc.Wake(now)
@@ -214,45 +154,18 @@ func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestOb
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = r.Body.Note
-	return SnoozeIncident200JSONResponse(shownIncident(inc)), nil
+	return SnoozeIncident200JSONResponse(alerts.Shown(inc)), nil
 }
 
 // ListDeliveries answers GET /alerts/deliveries.
 func (h *handlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error) {
-	found, err := h.deliveries(ctx, &r.Params)
+	found, err := h.alerts.Deliveries(ctx, &r.Params)
 	return ListDeliveries200JSONResponse(found), err
-}
-
-// deliveries returns the newest messages about incidents that the caller sees.
-func (h *handlers) deliveries(ctx context.Context, p *ListDeliveriesParams) (DeliveryList, error) {
-	limit := cmp.Or(p.Limit, pageSize)
-	incidents, err := h.alerts.Incidents(ctx, func(*alerting.Incident) bool { return true })
-	if err != nil {
-		return DeliveryList{}, err
-	}
-	sees := seesIncident(ctx)
-	list := DeliveryList{Items: []DeliveryItem{}}
-	present := map[string]bool{}
-	for i := range incidents {
-		inc := &incidents[i]
-		present[inc.ID] = true
-		if !sees(inc) {
-			continue
-		}
-		for _, d := range slices.Backward(inc.Deliveries) {
-			if (p.Channel == "" || d.Channel == p.Channel) && (p.State == "" || string(d.State) == p.State) && len(list.Items) < limit {
-				list.Items = append(list.Items, DeliveryItem{Incident: inc.ID, Summary: inc.Summary, Delivery: d})
-			}
-		}
-	}
-	old, err := h.oldDeliveries(ctx, logstore.FactFilter{Object: p.Channel, State: p.State}, present, limit-len(list.Items))
-	list.Items = append(list.Items, old...)
-	return list, err
 }
 
 // ListSilences answers GET /alerts/silences.
 func (h *handlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject) (ListSilencesResponseObject, error) {
-	list, err := h.alerts.Silences(ctx, time.Now())
+	list, err := h.book.Silences(ctx, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +187,7 @@ func (h *handlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (A
 	if err != nil {
 		return nil, err
 	}
-	if err := h.alerts.AddSilence(ctx, s); err != nil {
+	if err := h.book.AddSilence(ctx, s); err != nil {
 		return nil, err
 	}
 	if err := auditlog.Describe(ctx, true, b.Reason, nil, *s); err != nil {
@@ -285,7 +198,7 @@ func (h *handlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (A
 
 // EndSilence answers DELETE /alerts/silences/{silence}.
 func (h *handlers) EndSilence(ctx context.Context, r EndSilenceRequestObject) (EndSilenceResponseObject, error) {
-	if err := h.alerts.EndSilence(ctx, r.Silence); err != nil {
+	if err := h.book.EndSilence(ctx, r.Silence); err != nil {
 		return nil, err
 	}
 	return EndSilence204Response{}, nil
@@ -293,7 +206,7 @@ func (h *handlers) EndSilence(ctx context.Context, r EndSilenceRequestObject) (E
 
 // ListChannels answers GET /alerts/channels.
 func (h *handlers) ListChannels(ctx context.Context, _ ListChannelsRequestObject) (ListChannelsResponseObject, error) {
-	channels, err := h.alerts.Channels(ctx)
+	channels, err := h.book.Channels(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +229,7 @@ func (h *handlers) GetChannel(ctx context.Context, r GetChannelRequestObject) (G
 	if err := job.CheckSlug("channel", r.Channel); err != nil {
 		return nil, err
 	}
-	e, err := h.alerts.Channel(ctx, r.Channel)
+	e, err := h.book.Channel(ctx, r.Channel)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +245,7 @@ func (h *handlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (P
 	if err != nil {
 		return nil, err
 	}
-	was, now, changed, err := h.alerts.PutChannel(ctx, *r.Body, edit)
+	was, now, changed, err := h.book.PutChannel(ctx, *r.Body, edit)
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
@@ -362,7 +275,7 @@ func (h *handlers) DeleteChannel(ctx context.Context, r DeleteChannelRequestObje
 	if err != nil {
 		return nil, err
 	}
-	if err := h.alerts.DeleteChannel(ctx, r.Channel, edit); err != nil {
+	if err := h.book.DeleteChannel(ctx, r.Channel, edit); err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteChannel204Response{}, nil
@@ -396,7 +309,7 @@ func (h *handlers) setChannelSecret(ctx context.Context, channel, name, value st
 	if err := job.CheckSlug("channel", channel); err != nil {
 		return nil, err
 	}
-	return h.alerts.SetSecret(ctx, h.master, channel, name, value, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
+	return h.book.SetSecret(ctx, h.master, channel, name, value, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
 }
 
 // testWait is how long the answer to a test waits for the outcome.
@@ -407,16 +320,16 @@ func (h *handlers) TestChannel(ctx context.Context, r TestChannelRequestObject) 
 	if err := job.CheckSlug("channel", r.Channel); err != nil {
 		return nil, err
 	}
-	inc, err := h.alerts.Test(ctx, r.Channel, access.Author(ctx))
+	inc, err := h.book.Test(ctx, r.Channel, access.Author(ctx))
 	if err != nil {
 		return nil, err
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, testWait, errors.New("the test has no outcome yet"))
 	defer cancel()
-	if done, err := h.alerts.Tested(waiting, inc.ID); err == nil {
+	if done, err := h.book.Tested(waiting, inc.ID); err == nil {
 		inc = done
 	} else if waiting.Err() == nil {
 		return nil, err
 	}
-	return TestChannel200JSONResponse(shownIncident(inc)), nil
+	return TestChannel200JSONResponse(alerts.Shown(inc)), nil
 }

@@ -13,6 +13,7 @@ import (
 	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore"
+	"carillon/webapi/alerts"
 	"carillon/webapi/auditlog"
 	"carillon/webapi/bulk"
 	"carillon/webapi/catalog"
@@ -33,7 +34,8 @@ type handlers struct {
 	bulk    *bulk.Bulk
 	users   *auth.Directory
 	audit   *auditlog.Recorder
-	alerts  *alert.Book
+	book    *alert.Book
+	alerts  *alerts.Alerts
 	version string
 	master  *seal.Master // seals secrets; nil without one
 	stoodIn StoodIn      // tells of who answers for the store; nil if nobody does ever

@@ -27,6 +27,7 @@ import (
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/alerts"
 	"carillon/webapi/auditlog"
 	"carillon/webapi/bulk"
 	"carillon/webapi/catalog"
@@ -218,9 +219,10 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	fires := ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention)
 	history := runs.New(conn, store, fires, jobs, view, cfg.Logger)
 	record := auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger)
+	book := alert.NewBook(conn)
 	s := &Server{cfg: cfg, contract: rules, open: open, streams: stream.New(conn, store, history, users, told, open, cfg.Logger), news: told, sql: export.NewSQL(store, cfg.Logger), metrics: m, log: cfg.Logger, listening: make(chan struct{})}
 	s.handlers = &handlers{
-		conn: conn, store: access.VisibleStore{Store: store}, ledger: fires, runs: history, view: view, catalog: jobs, users: users, audit: record, bulk: bulk.New(conn, store, jobs, history, record, cfg.Logger), alerts: alert.NewBook(conn),
+		conn: conn, store: access.VisibleStore{Store: store}, ledger: fires, runs: history, view: view, catalog: jobs, users: users, audit: record, bulk: bulk.New(conn, store, jobs, history, record, cfg.Logger), book: book, alerts: alerts.New(conn, book, store, cfg.Logger),
 		version: cfg.Version, log: cfg.Logger, link: s.link, metrics: m, executors: cfg.Executors,
 		provider: cfg.Provider, public: s.publicURL,
 		retention: *cfg.Retention,

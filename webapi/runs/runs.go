@@ -11,7 +11,7 @@ import (
 	"carillon/webapi/cluster"
 )
 
-// pageSize is how many runs a page has by default; the contract states it.
+// webapi.PageSize is how many runs a page has by default; the contract states it.
 const pageSize = 100
 
 // Runs is safe for concurrent use. Who calls is in the context, see package access.

@@ -1,4 +1,4 @@
-package webapi
+package alerts
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"carillon/api"
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/logstore"
@@ -15,18 +16,16 @@ import (
 	"carillon/webapi/problem"
 )
 
-// What is over for a month has left the bucket of alerts, and is in the log store only.
-
 // factsAtOnce is how many facts are read from the store at a time, to leave out those
 // that do not fit.
 const factsAtOnce = 1000
 
-// findIncidents returns a page of the incidents that fit, the newest first: those that
+// find returns a page of the incidents that fit, the newest first: those that
 // the bucket has, and from the log store those that it has no more. While one of the two
 // is away, the other answers alone.
-func (h *handlers) findIncidents(ctx context.Context, kept logstore.FactFilter, fits func(*alerting.Incident) bool, cursor string, limit int) (list []alerting.Incident, next string, err error) {
+func (a *Alerts) find(ctx context.Context, kept logstore.FactFilter, fits func(*alerting.Incident) bool, cursor string, limit int) (list []alerting.Incident, next string, err error) {
 	present, fitting := map[string]bool{}, []alerting.Incident{}
-	all, busErr := h.alerts.Incidents(ctx, func(*alerting.Incident) bool { return true })
+	all, busErr := a.book.Incidents(ctx, func(*alerting.Incident) bool { return true })
 	for i := range all {
 		present[all[i].ID] = true
 		if fits(&all[i]) {
@@ -47,12 +46,12 @@ func (h *handlers) findIncidents(ctx context.Context, kept logstore.FactFilter, 
 	var past []alerting.Incident
 	more := true
 	for more && len(past) <= limit {
-		page, err := h.store.Facts(ctx, kept)
+		page, err := a.store.Facts(ctx, kept)
 		if err != nil && busErr != nil {
 			return nil, "", busErr
 		}
 		if err != nil {
-			h.log.DebugContext(ctx, "old incidents left out", "error", err)
+			a.log.DebugContext(ctx, "old incidents left out", "error", err)
 			more = false
 			break
 		}
@@ -104,14 +103,14 @@ func incidentOf(f *logstore.Fact) (*alerting.Incident, error) {
 	return inc, nil
 }
 
-// incident returns an incident, however old. The error is job.ErrNotFound when there is
+// Incident returns an incident, however old. The error is job.ErrNotFound when there is
 // none.
-func (h *handlers) incident(ctx context.Context, id string) (*alerting.Incident, error) {
-	inc, err := h.alerts.Incident(ctx, id)
+func (a *Alerts) Incident(ctx context.Context, id string) (*alerting.Incident, error) {
+	inc, err := a.book.Incident(ctx, id)
 	if !errors.Is(err, job.ErrNotFound) {
 		return inc, err
 	}
-	page, storeErr := h.store.Facts(ctx, logstore.FactFilter{Kind: logstore.FactIncident, ID: id, Limit: 1})
+	page, storeErr := a.store.Facts(ctx, logstore.FactFilter{Kind: logstore.FactIncident, ID: id, Limit: 1})
 	if storeErr != nil {
 		return nil, problem.StoreAway(storeErr)
 	}
@@ -122,18 +121,18 @@ func (h *handlers) incident(ctx context.Context, id string) (*alerting.Incident,
 }
 
 // oldDeliveries returns at most so many messages about incidents that are not present.
-func (h *handlers) oldDeliveries(ctx context.Context, f logstore.FactFilter, present map[string]bool, limit int) ([]DeliveryItem, error) {
+func (a *Alerts) oldDeliveries(ctx context.Context, f logstore.FactFilter, present map[string]bool, limit int) ([]api.DeliveryItem, error) {
 	channel := f.Object
 	f.Kind, f.Limit = logstore.FactDelivery, factsAtOnce
-	var list []DeliveryItem
+	var list []api.DeliveryItem
 	for len(list) < limit {
-		page, err := h.store.Facts(ctx, f)
+		page, err := a.store.Facts(ctx, f)
 		if err != nil {
-			h.log.DebugContext(ctx, "old messages of alerts left out", "error", err)
+			a.log.DebugContext(ctx, "old messages of alerts left out", "error", err)
 			return list, nil // those of the last month are there
 		}
 		for i := range page.Facts {
-			var item DeliveryItem
+			var item api.DeliveryItem
 			if err := json.Unmarshal(page.Facts[i].Doc, &item); err != nil {
 				return nil, fmt.Errorf("decode delivery %s: %w", page.Facts[i].ID, err)
 			}
