@@ -44,19 +44,18 @@ var mayImport = map[string][]string{
 	"frontend":         {},
 	"internal":         anything,
 
-	"webapi/problem":     {"job", "api", "bus", "auth"},
-	"webapi/access":      {"webapi/problem", "job", "api", "auth", "logstore"},
-	"webapi/guard":       {"webapi/problem", "webapi/access", "job", "api", "auth"},
-	"webapi/contract":    {"webapi/problem", "webapi/access", "job", "api"},
-	"webapi/auditlog":    {"webapi/problem", "webapi/access", "job", "api", "bus", "audit", "logstore"},
-	"webapi/cluster":     {"webapi/problem", "webapi/access", "job", "api", "bus"},
-	"webapi/catalog":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/cluster", "job", "api", "bus", "logstore"},
-	"webapi/runs":        {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/cluster", "webapi/catalog", "job", "api", "bus", "logstore", "ledger"},
-	"webapi/bulk":        {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "bus", "logstore"},
-	"webapi/stream":      {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "bus", "logstore"},
-	"webapi/export":      {"webapi/problem", "webapi/access", "job", "logstore"},
-	"webapi/alerts":      {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "bus", "alert", "logstore"},
-	"webapi/diagnostics": {"webapi/problem"},
+	"webapi/problem":  {"job", "api", "bus", "auth"},
+	"webapi/access":   {"webapi/problem", "job", "api", "auth", "logstore"},
+	"webapi/guard":    {"webapi/problem", "webapi/access", "job", "api", "auth"},
+	"webapi/contract": {"webapi/problem", "webapi/access", "job", "api"},
+	"webapi/auditlog": {"webapi/problem", "webapi/access", "job", "api", "bus", "audit", "logstore"},
+	"webapi/cluster":  {"webapi/problem", "webapi/access", "job", "api", "bus"},
+	"webapi/catalog":  {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/cluster", "job", "api", "bus", "logstore"},
+	"webapi/runs":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/cluster", "webapi/catalog", "job", "api", "bus", "logstore", "ledger"},
+	"webapi/bulk":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "bus", "logstore"},
+	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "bus", "logstore"},
+	"webapi/export":   {"webapi/problem", "webapi/access", "job", "logstore"},
+	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "bus", "alert", "logstore"},
 
 	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench"},
 	"internal/bench":             {"job", "bus", "bus/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
@@ -84,7 +83,7 @@ var mayImport = map[string][]string{
 var (
 	ofWebapi = []string{
 		"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/cluster", "webapi/contract",
-		"webapi/diagnostics", "webapi/export", "webapi/guard", "webapi/problem", "webapi/runs", "webapi/stream",
+		"webapi/export", "webapi/guard", "webapi/problem", "webapi/runs", "webapi/stream",
 	}
 	knowNoHTTP = []string{"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/cluster", "webapi/runs"}
 )

@@ -2,16 +2,12 @@ package webapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
-
 	"carillon/alert"
-	"carillon/bus"
+	"carillon/internal/seal"
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/job/rights"
@@ -21,8 +17,15 @@ import (
 	"carillon/webapi/problem"
 )
 
+// alertHandlers answer requests about rules, incidents, silences and channels.
+type alertHandlers struct {
+	book   *alert.Book
+	alerts *alerts.Alerts
+	master *seal.Master // seals secrets; nil without one
+}
+
 // ListAlerts answers GET /alerts/rules.
-func (h *handlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObject) (ListAlertsResponseObject, error) {
+func (h *alertHandlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObject) (ListAlertsResponseObject, error) {
 	rules, err := h.book.Rules(ctx)
 	if err != nil {
 		return nil, err
@@ -39,7 +42,7 @@ func alertItem(e *alert.Entry[alerting.Rule]) AlertItem {
 }
 
 // GetAlert answers GET /alerts/rules/{alert}.
-func (h *handlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (GetAlertResponseObject, error) {
+func (h *alertHandlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (GetAlertResponseObject, error) {
 	if err := job.CheckSlug("alert", r.Alert); err != nil {
 		return nil, err
 	}
@@ -51,7 +54,7 @@ func (h *handlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (GetAl
 }
 
 // PutAlert answers PUT /alerts/rules/{alert}.
-func (h *handlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAlertResponseObject, error) {
+func (h *alertHandlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAlertResponseObject, error) {
 	if r.Body.Alert != r.Alert {
 		return nil, problem.Invalid("alert", fmt.Sprintf("%q must be %q, as in the path", r.Body.Alert, r.Alert))
 	}
@@ -74,7 +77,7 @@ func (h *handlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAl
 }
 
 // DeleteAlert answers DELETE /alerts/rules/{alert}.
-func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) (DeleteAlertResponseObject, error) {
+func (h *alertHandlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) (DeleteAlertResponseObject, error) {
 	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
 	if err == nil {
 		err = job.CheckSlug("alert", r.Alert)
@@ -88,83 +91,8 @@ func (h *handlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) 
 	return DeleteAlert204Response{}, nil
 }
 
-// ListIncidents answers GET /alerts/incidents.
-func (h *handlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObject) (ListIncidentsResponseObject, error) {
-	found, err := h.alerts.Incidents(ctx, &r.Params)
-	return ListIncidents200JSONResponse(found), err
-}
-
-// groupOfIncident returns the group of the incident that a path names, as it is stored.
-func (h *handlers) groupOfIncident(c *fiber.Ctx) (string, error) {
-	inc, err := h.alerts.Incident(c.UserContext(), c.Params("incident"))
-	if err != nil {
-		return "", err
-	}
-	return alerts.GroupOf(inc), nil
-}
-
-// GetIncident answers GET /alerts/incidents/{incident}.
-func (h *handlers) GetIncident(ctx context.Context, r GetIncidentRequestObject) (GetIncidentResponseObject, error) {
-	inc, err := h.alerts.Incident(ctx, r.Incident)
-	if err != nil {
-		return nil, err
-	}
-	return GetIncident200JSONResponse(alerts.Shown(inc)), nil
-}
-
-// AcknowledgeIncident answers POST /alerts/incidents/{incident}/acknowledge.
-func (h *handlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeIncidentRequestObject) (AcknowledgeIncidentResponseObject, error) {
-	inc, err := h.book.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
-		inc.Acknowledge(access.Author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
-	})
-	if err != nil {
-		return nil, err
-	}
-	auditlog.Entry(ctx).Note = r.Body.Note
-	return AcknowledgeIncident200JSONResponse(alerts.Shown(inc)), nil
-}
-
-// ResolveIncident answers POST /alerts/incidents/{incident}/resolve.
-func (h *handlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error) {
-	inc, err := h.book.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
-		inc.Resolve(access.Author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
-	})
-	if err != nil {
-		return nil, err
-	}
-	auditlog.Entry(ctx).Note = r.Body.Note
-	return ResolveIncident200JSONResponse(alerts.Shown(inc)), nil
-}
-
-// SnoozeIncident answers POST /alerts/incidents/{incident}/snooze.
-func (h *handlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestObject) (SnoozeIncidentResponseObject, error) {
-	lasts := r.Body.Lasts.Std()
-	if err := alerting.CheckSnooze(lasts); err != nil {
-		return nil, err
-	}
-	inc, err := h.book.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
-		now := time.Now().UTC().Truncate(time.Millisecond)
-		if lasts == 0 {
-			inc.Wake(now)
-		} else {
-			inc.Snooze(access.Author(ctx), r.Body.Note, now, now.Add(lasts))
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	auditlog.Entry(ctx).Note = r.Body.Note
-	return SnoozeIncident200JSONResponse(alerts.Shown(inc)), nil
-}
-
-// ListDeliveries answers GET /alerts/deliveries.
-func (h *handlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error) {
-	found, err := h.alerts.Deliveries(ctx, &r.Params)
-	return ListDeliveries200JSONResponse(found), err
-}
-
 // ListSilences answers GET /alerts/silences.
-func (h *handlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject) (ListSilencesResponseObject, error) {
+func (h *alertHandlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject) (ListSilencesResponseObject, error) {
 	list, err := h.book.Silences(ctx, time.Now())
 	if err != nil {
 		return nil, err
@@ -181,7 +109,7 @@ func (h *handlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject
 }
 
 // AddSilence answers POST /alerts/silences.
-func (h *handlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (AddSilenceResponseObject, error) {
+func (h *alertHandlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (AddSilenceResponseObject, error) {
 	b := r.Body
 	s, err := alerting.NewSilence(alerting.Silence{Rule: b.Alert, Group: b.ExecutorGroup, Job: job.Name(b.Job), Reason: b.Reason}, b.Lasts.Std(), access.Author(ctx), time.Now().Truncate(time.Millisecond))
 	if err != nil {
@@ -197,139 +125,15 @@ func (h *handlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (A
 }
 
 // EndSilence answers DELETE /alerts/silences/{silence}.
-func (h *handlers) EndSilence(ctx context.Context, r EndSilenceRequestObject) (EndSilenceResponseObject, error) {
+func (h *alertHandlers) EndSilence(ctx context.Context, r EndSilenceRequestObject) (EndSilenceResponseObject, error) {
 	if err := h.book.EndSilence(ctx, r.Silence); err != nil {
 		return nil, err
 	}
 	return EndSilence204Response{}, nil
 }
 
-// ListChannels answers GET /alerts/channels.
-func (h *handlers) ListChannels(ctx context.Context, _ ListChannelsRequestObject) (ListChannelsResponseObject, error) {
-	channels, err := h.book.Channels(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list := ChannelList{Items: make([]ChannelItem, 0, len(channels))}
-	for i := range channels {
-		list.Items = append(list.Items, channelItem(&channels[i]))
-	}
-	return ListChannels200JSONResponse(list), nil
-}
-
-func channelItem(e *alert.Entry[alerting.Channel]) ChannelItem {
-	return ChannelItem{
-		Definition: e.Doc, Secrets: append([]string{}, slices.Sorted(maps.Keys(e.Sealed))...), Missing: append([]string{}, e.Doc.Missing(e.Sealed)...),
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
-	}
-}
-
-// GetChannel answers GET /alerts/channels/{channel}.
-func (h *handlers) GetChannel(ctx context.Context, r GetChannelRequestObject) (GetChannelResponseObject, error) {
-	if err := job.CheckSlug("channel", r.Channel); err != nil {
-		return nil, err
-	}
-	e, err := h.book.Channel(ctx, r.Channel)
-	if err != nil {
-		return nil, err
-	}
-	return GetChannel200JSONResponse{Body: channelItem(e), Headers: GetChannel200ResponseHeaders{ETag: etag(e.Revision)}}, nil
-}
-
-// PutChannel answers PUT /alerts/channels/{channel}.
-func (h *handlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (PutChannelResponseObject, error) {
-	if r.Body.Channel != r.Channel {
-		return nil, problem.Invalid("channel", fmt.Sprintf("%q must be %q, as in the path", r.Body.Channel, r.Channel))
-	}
-	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
-	if err != nil {
-		return nil, err
-	}
-	was, now, changed, err := h.book.PutChannel(ctx, *r.Body, edit)
-	if err != nil {
-		return nil, problem.Conditional(edit, err)
-	}
-	var before any
-	if was != nil {
-		before = withoutHeaders(was.Doc)
-	}
-	if err := auditlog.Describe(ctx, changed, "", before, withoutHeaders(now.Doc)); err != nil {
-		return nil, err
-	}
-	return PutChannel200JSONResponse{Body: channelItem(now), Headers: PutChannel200ResponseHeaders{ETag: etag(now.Revision)}}, nil
-}
-
-// withoutHeaders returns a channel for the audit log: the values of headers may be
-// passwords.
-func withoutHeaders(c alerting.Channel) alerting.Channel {
-	c.Headers = access.HiddenValues(c.Headers)
-	return c
-}
-
-// DeleteChannel answers DELETE /alerts/channels/{channel}.
-func (h *handlers) DeleteChannel(ctx context.Context, r DeleteChannelRequestObject) (DeleteChannelResponseObject, error) {
-	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
-	if err == nil {
-		err = job.CheckSlug("channel", r.Channel)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := h.book.DeleteChannel(ctx, r.Channel, edit); err != nil {
-		return nil, problem.Conditional(edit, err)
-	}
-	return DeleteChannel204Response{}, nil
-}
-
-// PutChannelSecret answers PUT /alerts/channels/{channel}/secrets/{secret}.
-func (h *handlers) PutChannelSecret(ctx context.Context, r PutChannelSecretRequestObject) (PutChannelSecretResponseObject, error) {
-	switch {
-	case h.master == nil:
-		return nil, problem.Explain(fmt.Errorf("%w: set secret %s of channel %s", job.ErrConflict, r.Secret, r.Channel),
-			"this server has no key for secrets; make one with \"carillon secret keygen\", and start the servers with --master-key FILE")
-	case r.Body.Value == "":
-		return nil, problem.Invalid("value", "is empty; delete the secret instead")
-	}
-	e, err := h.setChannelSecret(ctx, r.Channel, r.Secret, r.Body.Value)
-	if err != nil {
-		return nil, err
-	}
-	return PutChannelSecret200JSONResponse(channelItem(e)), nil
-}
-
-// DeleteChannelSecret answers DELETE /alerts/channels/{channel}/secrets/{secret}.
-func (h *handlers) DeleteChannelSecret(ctx context.Context, r DeleteChannelSecretRequestObject) (DeleteChannelSecretResponseObject, error) {
-	if _, err := h.setChannelSecret(ctx, r.Channel, r.Secret, ""); err != nil {
-		return nil, err
-	}
-	return DeleteChannelSecret204Response{}, nil
-}
-
-func (h *handlers) setChannelSecret(ctx context.Context, channel, name, value string) (*alert.Entry[alerting.Channel], error) {
-	if err := job.CheckSlug("channel", channel); err != nil {
-		return nil, err
-	}
-	return h.book.SetSecret(ctx, h.master, channel, name, value, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
-}
-
-// testWait is how long the answer to a test waits for the outcome.
-const testWait = 20 * time.Second
-
-// TestChannel answers POST /alerts/channels/{channel}/test.
-func (h *handlers) TestChannel(ctx context.Context, r TestChannelRequestObject) (TestChannelResponseObject, error) {
-	if err := job.CheckSlug("channel", r.Channel); err != nil {
-		return nil, err
-	}
-	inc, err := h.book.Test(ctx, r.Channel, access.Author(ctx))
-	if err != nil {
-		return nil, err
-	}
-	waiting, cancel := context.WithTimeoutCause(ctx, testWait, errors.New("the test has no outcome yet"))
-	defer cancel()
-	if done, err := h.book.Tested(waiting, inc.ID); err == nil {
-		inc = done
-	} else if waiting.Err() == nil {
-		return nil, err
-	}
-	return TestChannel200JSONResponse(alerts.Shown(inc)), nil
+// TryAlert answers POST /alerts/try.
+func (h *alertHandlers) TryAlert(ctx context.Context, r TryAlertRequestObject) (TryAlertResponseObject, error) {
+	trial, err := h.alerts.Try(ctx, *r.Body)
+	return TryAlert200JSONResponse(trial), err
 }

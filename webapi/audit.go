@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -17,6 +18,12 @@ import (
 	"carillon/webapi/auditlog"
 	"carillon/webapi/export"
 )
+
+// auditHandlers answer requests about the audit log.
+type auditHandlers struct {
+	audit *auditlog.Recorder
+	log   *slog.Logger
+}
 
 // recorded is a middleware that gives each change its entry in the audit log: what
 // permits calls a change, if it is made.
@@ -37,7 +44,7 @@ func (s *Server) changing(next StrictHandlerFunc, operation string, p access.Per
 		}
 		e := auditlog.NewEntry(access.Of(c.UserContext()), operation, auditlog.ObjectOf(p.Change, c.AllParams()), c.Params("group"))
 		var response any
-		err := s.handlers.audit.Record(c.UserContext(), e, func(ctx context.Context) (err error) {
+		err := s.audit.Record(c.UserContext(), e, func(ctx context.Context) (err error) {
 			c.SetUserContext(ctx)
 			response, err = next(c, request)
 			return err
@@ -47,7 +54,7 @@ func (s *Server) changing(next StrictHandlerFunc, operation string, p access.Per
 }
 
 // ListAudit answers GET /audit.
-func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (ListAuditResponseObject, error) {
+func (h *auditHandlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (ListAuditResponseObject, error) {
 	p := r.Params
 	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: trail.Result(p.Result), From: p.From, To: p.To}
 	found, err := h.audit.Find(ctx, f, p.Cursor, cmp.Or(p.Limit, pageSize))
@@ -58,7 +65,7 @@ func (h *handlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (Lis
 }
 
 // serveExport answers GET /audit/export: all entries that match, newest first.
-func (h *handlers) serveExport(live context.Context) fiber.Handler {
+func (h *auditHandlers) serveExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Group: c.Query("group"), Result: trail.Result(c.Query("result"))}
 		f.From, _ = time.Parse(time.RFC3339, c.Query("from")) // both were checked against the contract

@@ -11,11 +11,18 @@ import (
 	"carillon/job"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
+	"carillon/webapi/catalog"
 	"carillon/webapi/problem"
 )
 
+// calendarHandlers answer requests about calendars.
+type calendarHandlers struct {
+	conn    *bus.Conn
+	catalog *catalog.Catalog
+}
+
 // ListCalendars answers GET /calendars.
-func (h *handlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObject) (ListCalendarsResponseObject, error) {
+func (h *calendarHandlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObject) (ListCalendarsResponseObject, error) {
 	versions, err := h.conn.Calendars(ctx)
 	if err != nil {
 		return nil, err
@@ -37,7 +44,7 @@ func (h *handlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObje
 }
 
 // GetCalendar answers GET /calendars/{calendar}.
-func (h *handlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) (GetCalendarResponseObject, error) {
+func (h *calendarHandlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) (GetCalendarResponseObject, error) {
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
@@ -52,7 +59,7 @@ func (h *handlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) 
 }
 
 // PutCalendar answers PUT /calendars/{calendar}.
-func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) (PutCalendarResponseObject, error) {
+func (h *calendarHandlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) (PutCalendarResponseObject, error) {
 	wish := *r.Body
 	if wish.Zone == "" {
 		wish.Zone = "UTC" // as job.DecodeCalendar has it, by which the document was checked
@@ -84,7 +91,7 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 }
 
 // DeleteCalendar answers DELETE /calendars/{calendar}.
-func (h *handlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestObject) (DeleteCalendarResponseObject, error) {
+func (h *calendarHandlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestObject) (DeleteCalendarResponseObject, error) {
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
@@ -96,4 +103,13 @@ func (h *handlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestOb
 		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteCalendar204Response{}, nil
+}
+
+// PreviewCalendar answers POST /calendars/{calendar}/preview.
+func (h *calendarHandlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error) {
+	if r.Body.Calendar != r.Calendar {
+		return nil, problem.Invalid("calendar", "must be as in the path")
+	}
+	preview, err := h.catalog.PreviewCalendar(ctx, *r.Body)
+	return PreviewCalendar200JSONResponse(preview), err
 }

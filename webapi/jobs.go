@@ -1,13 +1,27 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
+	"carillon/bus"
+	"carillon/job"
 	"carillon/webapi/access"
+	"carillon/webapi/bulk"
+	"carillon/webapi/catalog"
+	"carillon/webapi/cluster"
 	"carillon/webapi/problem"
 )
+
+// jobHandlers answer requests about jobs: what they are, and changes to them.
+type jobHandlers struct {
+	conn    *bus.Conn
+	catalog *catalog.Catalog
+	view    *cluster.View
+	bulk    *bulk.Bulk
+}
 
 // Defaults of what comes with a job; the contract states them.
 const (
@@ -16,7 +30,7 @@ const (
 )
 
 // GetJob answers GET /jobs/{group}/{name}.
-func (h *handlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJobResponseObject, error) {
+func (h *jobHandlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJobResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -34,7 +48,7 @@ func (h *handlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJobRes
 }
 
 // PutJob answers PUT /jobs/{group}/{name}.
-func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobResponseObject, error) {
+func (h *jobHandlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -58,7 +72,7 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 }
 
 // DeleteJob answers DELETE /jobs/{group}/{name}.
-func (h *handlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (DeleteJobResponseObject, error) {
+func (h *jobHandlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (DeleteJobResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -71,7 +85,7 @@ func (h *handlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (Del
 }
 
 // ListJobVersions answers GET /jobs/{group}/{name}/versions.
-func (h *handlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error) {
+func (h *jobHandlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -85,4 +99,113 @@ func (h *handlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequest
 		list.Items = append(list.Items, e.Version)
 	}
 	return ListJobVersions200JSONResponse(list), nil
+}
+
+// ChangeJobs answers POST /jobs/bulk.
+func (h *jobHandlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (ChangeJobsResponseObject, error) {
+	result, err := h.bulk.Jobs(ctx, r.Body)
+	return ChangeJobs200JSONResponse(result), err
+}
+
+// FacetJobs answers GET /jobs/facets.
+func (h *jobHandlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (FacetJobsResponseObject, error) {
+	p := r.Params
+	facets, err := h.catalog.Facets(ctx, catalog.Filter{Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where})
+	return FacetJobs200JSONResponse(facets), err
+}
+
+// Defaults of a list; the contract states them.
+const (
+	pageSize    = 100
+	listedFires = 1
+	listedRuns  = 1
+)
+
+// ListJobs answers GET /jobs.
+func (h *jobHandlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJobsResponseObject, error) {
+	p := r.Params
+	page, err := h.catalog.Find(ctx, catalog.Filter{Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, pageSize))
+	if err != nil {
+		return nil, err
+	}
+	items, err := h.catalog.Items(ctx, page.Entries, valueOr(p.Fires, listedFires), valueOr(p.Runs, listedRuns), p.Week)
+	if err != nil {
+		return nil, err
+	}
+	return ListJobs200JSONResponse{Items: items, Total: page.Total, Next: page.Next}, nil
+}
+
+// PauseJob answers POST /jobs/{group}/{name}/pause.
+func (h *jobHandlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (PauseJobResponseObject, error) {
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, r.Body.Note, catalog.Pause{Paused: true, Until: r.Body.Until})
+	if err != nil {
+		return nil, err
+	}
+	return PauseJob200JSONResponse{Body: item, Headers: PauseJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+}
+
+// ResumeJob answers POST /jobs/{group}/{name}/resume.
+func (h *jobHandlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (ResumeJobResponseObject, error) {
+	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, r.Body.Note, catalog.Pause{})
+	if err != nil {
+		return nil, err
+	}
+	return ResumeJob200JSONResponse{Body: item, Headers: ResumeJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+}
+
+func (h *jobHandlers) setPaused(ctx context.Context, group, short, ifMatch, note string, wish catalog.Pause) (JobItem, error) {
+	name, err := nameOf(group, short)
+	if err != nil {
+		return JobItem{}, err
+	}
+	edit, err := editOf(access.Author(ctx), note, ifMatch, "")
+	if err != nil {
+		return JobItem{}, err
+	}
+	entry, _, err := h.catalog.SetPaused(ctx, name, edit, wish)
+	if err != nil {
+		return JobItem{}, err
+	}
+	return h.catalog.Item(ctx, entry, shownFires, shownRuns)
+}
+
+// SkipFire answers POST /jobs/{group}/{name}/skip.
+func (h *jobHandlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (SkipFireResponseObject, error) {
+	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.catalog.Skip)
+	if err != nil {
+		return nil, err
+	}
+	return SkipFire200JSONResponse{Body: item, Headers: SkipFire200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+}
+
+// UnskipFire answers POST /jobs/{group}/{name}/unskip.
+func (h *jobHandlers) UnskipFire(ctx context.Context, r UnskipFireRequestObject) (UnskipFireResponseObject, error) {
+	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.catalog.Unskip)
+	if err != nil {
+		return nil, err
+	}
+	return UnskipFire200JSONResponse{Body: item, Headers: UnskipFire200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+}
+
+// skipsChanged makes a change to the fires that are called off, and returns the job as it is then.
+func (h *jobHandlers) skipsChanged(ctx context.Context, group, short string, r SkipRequest, change func(context.Context, job.Name, *SkipRequest) (*bus.JobEntry, error)) (JobItem, error) {
+	name, err := nameOf(group, short)
+	if err != nil {
+		return JobItem{}, err
+	}
+	entry, err := change(ctx, name, &r)
+	if err != nil {
+		return JobItem{}, err
+	}
+	return h.catalog.Item(ctx, entry, shownFires, shownRuns)
+}
+
+// DiffJob answers GET /jobs/{group}/{name}/diff.
+func (h *jobHandlers) DiffJob(ctx context.Context, r DiffJobRequestObject) (DiffJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := h.catalog.Compare(ctx, name, r.Params.From, r.Params.To)
+	return DiffJob200JSONResponse(changes), err
 }

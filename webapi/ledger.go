@@ -3,18 +3,34 @@ package webapi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
+	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/rights"
 	"carillon/ledger"
+	"carillon/logstore"
 	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 	"carillon/webapi/runs"
 )
 
+// ledgerHandlers answer requests about whether each fire is accounted for.
+type ledgerHandlers struct {
+	ledger *ledger.Ledger
+	conn   *bus.Conn
+	store  logstore.Store // as access.VisibleStore has it
+	log    *slog.Logger
+}
+
 // GetJobLedger answers GET /jobs/{group}/{name}/ledger.
-func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error) {
+func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -33,7 +49,7 @@ func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject
 }
 
 // AuditLedger answers GET /ledger.
-func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) (AuditLedgerResponseObject, error) {
+func (h *ledgerHandlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) (AuditLedgerResponseObject, error) {
 	from, to, err := runs.PastRange(r.Params.From, r.Params.To)
 	if err != nil {
 		return nil, err
@@ -50,7 +66,7 @@ func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) 
 }
 
 // ledgerError names the part of the system that keeps the ledger from being read.
-func (h *handlers) ledgerError(ctx context.Context, err error) error {
+func (h *ledgerHandlers) ledgerError(ctx context.Context, err error) error {
 	if errors.Is(err, job.ErrInvalid) || errors.Is(err, job.ErrNotFound) {
 		return err
 	}
@@ -66,4 +82,57 @@ func (h *handlers) ledgerError(ctx context.Context, err error) error {
 		return problem.Explain(err, "the ledger was not read in time, though NATS and the log store answer; ask for a shorter range, or for one group")
 	}
 	return err
+}
+
+// ListDiscrepancies answers GET /ledger/discrepancies: what the continuous audit has
+// found, from the log store, and what the bucket has that is not there yet.
+func (h *ledgerHandlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error) {
+	p := r.Params
+	limit := cmp.Or(p.Limit, pageSize)
+	kept := logstore.FactFilter{Kind: logstore.FactDiscrepancy, Group: p.Group, What: p.Job, From: p.From, To: p.To, Cursor: p.Cursor, Limit: limit}
+	var after *logstore.FactCursor
+	if p.Cursor != "" {
+		c, err := logstore.ParseFactCursor(p.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		after = &c
+	}
+	theirs := access.Who(ctx).Access
+	fits := func(f *outcome.Finding) bool {
+		return theirs.May(rights.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
+			isBetween(f.FireTime, p.From, p.To)
+	}
+	found, busErr := h.conn.Findings(ctx)
+	var now []outcome.Finding
+	for i := range found {
+		if fits(&found[i]) {
+			now = append(now, found[i])
+		}
+	}
+	stored, err := h.store.Facts(ctx, kept)
+	if err != nil && (busErr != nil || errors.Is(err, job.ErrInvalid)) {
+		return nil, problem.StoreAway(err)
+	}
+	if err != nil {
+		h.log.DebugContext(ctx, "old discrepancies left out", "error", err)
+	}
+	var past []outcome.Finding
+	for i := range stored.Facts {
+		var f outcome.Finding
+		if err := json.Unmarshal(stored.Facts[i].Doc, &f); err != nil {
+			return nil, fmt.Errorf("decode discrepancy %s: %w", stored.Facts[i].ID, err)
+		}
+		past = append(past, f)
+	}
+	place := func(f *outcome.Finding) logstore.FactCursor {
+		return logstore.FactCursor{At: f.FireTime, ID: string(f.RunID)}
+	}
+	items, next := auditlog.JoinPages(now, past, stored.Next != "", after, limit, place)
+	return ListDiscrepancies200JSONResponse{Items: append([]Discrepancy{}, items...), Next: next}, nil
+}
+
+// isBetween reports whether an instant is in [from, to), each of which may be zero for none.
+func isBetween(at, from, to time.Time) bool {
+	return (from.IsZero() || !at.Before(from)) && (to.IsZero() || at.Before(to))
 }

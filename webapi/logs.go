@@ -15,15 +15,18 @@ import (
 	"carillon/webapi/runs"
 )
 
+// logHandlers answer requests about what runs have printed.
+type logHandlers struct {
+	runs  *runs.Runs
+	store logstore.Store // as access.VisibleStore has it
+}
+
 // linesPerPage is how many lines a page of logs has by default; the contract states
 // it.
 const linesPerPage = 1000
 
-// wantsText is the context key under which a request for text/plain is marked.
-type wantsText struct{}
-
 // SearchLogs answers GET /logs.
-func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (SearchLogsResponseObject, error) {
+func (h *logHandlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (SearchLogsResponseObject, error) {
 	p := r.Params
 	filter := logstore.SearchFilter{
 		Text: p.Text, Levels: p.Level, Group: p.Group, RunID: job.RunID(p.RunID),
@@ -48,7 +51,7 @@ func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (S
 const countedBack = 7 * logstore.Day
 
 // CountLogs answers GET /logs/histogram.
-func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (CountLogsResponseObject, error) {
+func (h *logHandlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (CountLogsResponseObject, error) {
 	p := r.Params
 	filter := logstore.HitCountFilter{
 		SearchFilter: logstore.SearchFilter{
@@ -78,7 +81,7 @@ func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (Cou
 }
 
 // GetLogs answers GET /runs/{run_id}/logs.
-func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogsResponseObject, error) {
+func (h *logHandlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogsResponseObject, error) {
 	id, err := job.ParseRunID(r.RunID)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 )
 
 // providerName returns what people know the OIDC provider by; empty without one.
-func (h *handlers) providerName() string {
+func (h *signInHandlers) providerName() string {
 	if h.provider == nil {
 		return ""
 	}
@@ -23,10 +23,10 @@ func (h *handlers) providerName() string {
 }
 
 // comeBack returns where the provider sends people.
-func (h *handlers) comeBack() string { return h.public() + "/api/v1/sign-in/oidc/callback" }
+func (h *signInHandlers) comeBack() string { return h.public() + "/api/v1/sign-in/oidc/callback" }
 
 // BeginProviderSignIn answers GET /sign-in/oidc.
-func (h *handlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error) {
+func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error) {
 	if h.provider == nil {
 		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider; --oidc-issuer names one")
 	}
@@ -64,7 +64,7 @@ const (
 )
 
 // FinishProviderSignIn answers GET /sign-in/oidc/callback.
-func (h *handlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error) {
+func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error) {
 	if h.provider == nil {
 		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider")
 	}
@@ -83,7 +83,7 @@ func (h *handlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSig
 
 // arrive begins a session of whoever comes back from the provider. With an error comes
 // what the console is told of it.
-func (h *handlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, reason string, err error) {
+func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, reason string, err error) {
 	by := access.Of(ctx)
 	flow, err := oidc.ParseFlow(by.Flow, p.State)
 	if err != nil {

@@ -1,21 +1,171 @@
 package webapi
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/webapi/access"
+	"carillon/webapi/bulk"
+	"carillon/webapi/runs"
+)
+
+// runHandlers answer requests about runs: their history, and acts on them.
+type runHandlers struct {
+	runs  *runs.Runs
+	bulk  *bulk.Bulk
+	store logstore.Store // as access.VisibleStore has it
+	log   *slog.Logger
+}
 
 // ListRuns answers GET /runs.
-func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListRunsResponseObject, error) {
+func (h *runHandlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListRunsResponseObject, error) {
 	found, err := h.runs.List(ctx, &r.Params)
 	return ListRuns200JSONResponse(found), err
 }
 
 // GetRun answers GET /runs/{run_id}.
-func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunResponseObject, error) {
+func (h *runHandlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunResponseObject, error) {
 	detail, err := h.runs.Detail(ctx, r.RunID)
 	return GetRun200JSONResponse(detail), err
 }
 
 // CancelRun answers POST /runs/{run_id}/cancel.
-func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (CancelRunResponseObject, error) {
+func (h *runHandlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (CancelRunResponseObject, error) {
 	accepted, err := h.runs.CancelNamed(ctx, r.RunID, r.Body)
 	return CancelRun202JSONResponse(accepted), err
+}
+
+// BackfillJob answers POST /jobs/{group}/{name}/backfills.
+func (h *runHandlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) (BackfillJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	result, err := h.runs.Backfill(ctx, name, r.Body)
+	return BackfillJob200JSONResponse(result), err
+}
+
+// ListBackfills answers GET /jobs/{group}/{name}/backfills.
+func (h *runHandlers) ListBackfills(ctx context.Context, r ListBackfillsRequestObject) (ListBackfillsResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.runs.Backfills(ctx, name)
+	return ListBackfills200JSONResponse(list), err
+}
+
+// CancelBackfill answers POST /jobs/{group}/{name}/backfills/{backfill}/cancel.
+func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestObject) (CancelBackfillResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	reason := ""
+	if r.Body != nil {
+		reason = r.Body.Note
+	}
+	state, err := h.runs.CancelBackfill(ctx, name, r.Backfill, reason)
+	return CancelBackfill200JSONResponse(state), err
+}
+
+// ChangeRuns answers POST /runs/bulk.
+func (h *runHandlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (ChangeRunsResponseObject, error) {
+	result, err := h.bulk.Runs(ctx, r.Body)
+	return ChangeRuns200JSONResponse(result), err
+}
+
+// MarkRun answers POST /runs/{run_id}/mark.
+func (h *runHandlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (MarkRunResponseObject, error) {
+	if err := job.CheckMark(r.Body.As, r.Body.Note); err != nil {
+		return nil, err
+	}
+	attempts, err := h.runs.Attempts(ctx, r.RunID)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := h.runs.Mark(ctx, &attempts[0], r.Body.As, r.Body.Note)
+	if err != nil {
+		return nil, err
+	}
+	return MarkRun200JSONResponse{As: mark.As, Note: mark.Note, By: mark.By, At: mark.At}, nil
+}
+
+// groupOfRun returns the group of the run that a path names, as it is stored. Of a run
+// that is too new to be stored it is that of the job which the request says. That is a
+// claim: what is then read of the run is checked again (access.VisibleStore), and what is done
+// to it is done to a run of a job of which the caller may do so (access.MayDo).
+func (h *runHandlers) groupOfRun(c *fiber.Ctx) (string, error) {
+	attempts, err := h.runs.Attempts(c.UserContext(), c.Params("run_id"))
+	if err == nil {
+		return attempts[0].Job.Group(), nil
+	}
+	if errors.Is(err, access.ErrOthers) { // whatever job the request says
+		return "", err
+	}
+	name := job.Name(c.Query("job"))
+	if name == "" {
+		name = jobOfBody(c.Body())
+	}
+	if !errors.Is(err, job.ErrNotFound) || name == "" {
+		return "", err
+	}
+	return name.Group(), nil
+}
+
+// jobOfBody returns the job that the body of a request names, or nothing.
+func jobOfBody(body []byte) job.Name {
+	var r struct {
+		Job string `json:"job"`
+	}
+	if json.Unmarshal(body, &r) != nil {
+		return ""
+	}
+	name, err := job.ParseName(r.Job)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// ListPieces answers GET /runs/{run_id}/pieces.
+func (h *runHandlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (ListPiecesResponseObject, error) {
+	list, err := h.runs.Pieces(ctx, r.RunID, &r.Params)
+	return ListPieces200JSONResponse(list), err
+}
+
+// RetryRun answers POST /runs/{run_id}/retry.
+func (h *runHandlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (RetryRunResponseObject, error) {
+	attempts, err := h.runs.Attempts(ctx, r.RunID)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := h.runs.Rerun(ctx, attempts, r.Body)
+	return RetryRun202JSONResponse(accepted), err
+}
+
+// RunJob answers POST /jobs/{group}/{name}/run.
+func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := h.runs.Start(ctx, name, r.Body)
+	return RunJob202JSONResponse(accepted), err
+}
+
+// RunFireEarly answers POST /jobs/{group}/{name}/run-early.
+func (h *runHandlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject) (RunFireEarlyResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := h.runs.StartEarly(ctx, name, r.Body)
+	return RunFireEarly202JSONResponse(accepted), err
 }

@@ -15,7 +15,7 @@ import (
 
 // serveRunsExport answers GET /runs/export: all runs that match, newest fire first. The
 // query was checked against the contract.
-func (h *handlers) serveRunsExport(live context.Context) fiber.Handler {
+func (h *runHandlers) serveRunsExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		filter, err := runs.Filter(&ListRunsParams{
 			Job: manyOf[string](c, "job"), Group: c.Query("group"), Status: manyOf[Status](c, "status"), Cause: manyOf[Cause](c, "cause"),

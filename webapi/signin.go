@@ -3,9 +3,11 @@ package webapi
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 
 	"carillon/auth"
+	"carillon/auth/oidc"
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/webapi/access"
@@ -13,8 +15,19 @@ import (
 	"carillon/webapi/problem"
 )
 
+// signInHandlers answer requests about who signs in, and about themselves.
+type signInHandlers struct {
+	users      *auth.Directory
+	provider   *oidc.Provider // signs people in besides us; nil without one
+	cookie     func(secret string) string
+	flowCookie func(flow string) string
+	public     func() string // where people reach us
+	metrics    *metrics
+	log        *slog.Logger
+}
+
 // GetSignIn answers GET /sign-in.
-func (h *handlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (GetSignInResponseObject, error) {
+func (h *signInHandlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (GetSignInResponseObject, error) {
 	has, err := h.users.HasAdministrator(ctx)
 	if err != nil {
 		return nil, err
@@ -24,7 +37,7 @@ func (h *handlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (Get
 }
 
 // SignIn answers POST /sign-in.
-func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInResponseObject, error) {
+func (h *signInHandlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInResponseObject, error) {
 	who, secret, err := h.users.SignIn(ctx, r.Body.User, r.Body.Password, access.Of(ctx).From)
 	if errors.Is(err, auth.ErrLocked) {
 		h.metrics.signIns.WithLabelValues(signInLocked).Inc()
@@ -44,7 +57,7 @@ func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInRes
 }
 
 // SignOut answers POST /sign-out.
-func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
+func (h *signInHandlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
 	who := access.Who(ctx)
 	e := auditlog.Entry(ctx)
 	if e.Same = who == nil || who.How != rights.BySession; !e.Same {
@@ -57,7 +70,7 @@ func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOut
 }
 
 // ReadInvitation answers POST /invitations/read.
-func (h *handlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestObject) (ReadInvitationResponseObject, error) {
+func (h *signInHandlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestObject) (ReadInvitationResponseObject, error) {
 	i, err := h.users.Invitation(ctx, r.Body.Invitation)
 	if err != nil {
 		return nil, err
@@ -66,7 +79,7 @@ func (h *handlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestOb
 }
 
 // AcceptInvitation answers POST /invitations/accept.
-func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error) {
+func (h *signInHandlers) AcceptInvitation(ctx context.Context, r AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error) {
 	who, secret, err := h.users.Accept(ctx, r.Body.Invitation, r.Body.User, r.Body.Password, access.Of(ctx).From)
 	if err != nil {
 		return nil, err
@@ -77,7 +90,7 @@ func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationReque
 }
 
 // GetMe answers GET /me.
-func (h *handlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
+func (h *signInHandlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
 	who := access.Who(ctx)
 	me := meOf(who)
 	if h.provider != nil && who.External && who.How == rights.BySession {
@@ -108,7 +121,7 @@ func shownGroups(groups []string, everywhere bool) []string {
 }
 
 // SetMyPassword answers PUT /me/password.
-func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
+func (h *signInHandlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
 	by := access.Of(ctx)
 	if by.Who.How != rights.BySession {
 		return nil, problem.Explain(problem.ErrForbidden, "only somebody who has signed in with a password can change it")
@@ -132,8 +145,8 @@ func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObje
 }
 
 // ListMySessions answers GET /me/sessions.
-func (h *handlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestObject) (ListMySessionsResponseObject, error) {
-	list, err := h.sessionsOf(ctx, access.Who(ctx).User)
+func (h *signInHandlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestObject) (ListMySessionsResponseObject, error) {
+	list, err := sessionsOf(ctx, h.users, access.Who(ctx).User)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +154,8 @@ func (h *handlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestOb
 }
 
 // sessionsOf returns a user's sessions, the one used last first.
-func (h *handlers) sessionsOf(ctx context.Context, user string) (SessionList, error) {
-	sessions, err := h.users.Sessions(ctx, user)
+func sessionsOf(ctx context.Context, users *auth.Directory, user string) (SessionList, error) {
+	sessions, err := users.Sessions(ctx, user)
 	if err != nil {
 		return SessionList{}, err
 	}
@@ -158,7 +171,7 @@ func (h *handlers) sessionsOf(ctx context.Context, user string) (SessionList, er
 }
 
 // EndMySession answers DELETE /me/sessions/{session}.
-func (h *handlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (EndMySessionResponseObject, error) {
+func (h *signInHandlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (EndMySessionResponseObject, error) {
 	if err := h.users.EndSession(ctx, access.Who(ctx).User, r.Session); err != nil {
 		return nil, err
 	}

@@ -8,22 +8,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
 	"carillon/alert"
 	"carillon/auth"
-	"carillon/auth/oidc"
 	"carillon/bus"
 	"carillon/frontend"
 	"carillon/internal/seal"
-	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/access"
@@ -40,150 +36,13 @@ import (
 	"carillon/webapi/stream"
 )
 
-// Config says where to serve, and how.
-type Config struct {
-	// Addr is the address to listen on: a loopback one, unless TLS or BehindProxy is
-	// set. Port 0 is any that is free. Defaults to "127.0.0.1:8080".
-	Addr string
-	// Listener is used instead of Addr when it is set; Run closes it. The same holds
-	// for its address. Defaults to none.
-	Listener net.Listener
-	// TLS has the server speak TLS. Defaults to none.
-	TLS *tls.Config
-	// BehindProxy says that clients reach the server through a proxy only, which
-	// speaks TLS with them and appends their address to X-Forwarded-For. Defaults to
-	// false.
-	BehindProxy bool
-	// PublicURL is where people reach the server, for links. Defaults to the address
-	// that it listens on.
-	PublicURL string
-	// Hosts are names by which clients may call the server besides localhost and
-	// loopback addresses, without port. Defaults to none with plain HTTP on loopback,
-	// else to any.
-	Hosts []string
-	// Local takes everybody on this machine for an administrator. It needs a loopback
-	// address, and no proxy. Defaults to false.
-	Local bool
-	// MaxStreams bounds the live streams open at a time. Defaults to 1024.
-	MaxStreams int
-	// MaxUserStreams bounds those of one user, whatever sessions and tokens they have.
-	// Defaults to 32.
-	MaxUserStreams int
-	// HeadTimeout is how long a client may take to send the head of a request, the TLS
-	// handshake of a new connection included. Defaults to 10 s.
-	HeadTimeout time.Duration
-	// Grace is how long Run waits, once it is to stop, for streams to say goodbye and
-	// requests to end. Defaults to 3 s.
-	Grace time.Duration
-	// Version is what GET /version tells. Defaults to "dev".
-	Version string
-	// MasterKey seals secrets, as "carillon secret keygen" prints it. Defaults to none:
-	// secrets cannot be set.
-	MasterKey string
-	// Executors says that NATS asks this cluster who may connect as an executor, as
-	// package auth/callout answers. Defaults to false: no credentials are made.
-	Executors bool
-	// Provider signs people in too. Defaults to none: all have a password.
-	Provider *oidc.Provider
-	// Retention is how long history is kept while nobody has said otherwise. Defaults to
-	// logstore.DefaultRetention.
-	Retention *job.Retention
-	// Settings are those of the process by their names, for POST /diagnostics. They must have
-	// no secrets. Defaults to none.
-	Settings map[string]string
-	// Profiles says that POST /diagnostics may tell the stacks of goroutines. Defaults to
-	// false.
-	Profiles bool
-	// Registerer takes the package's metrics, and Gatherer gives those that GET
-	// /metrics shows. Default to a registry of the server's own.
-	Registerer prometheus.Registerer
-	Gatherer   prometheus.Gatherer
-	// Logger hears of requests at Debug and of our own faults at Error. Defaults to
-	// none.
-	Logger *slog.Logger
-}
-
-func (c Config) withDefaults() Config {
-	if c.Addr == "" {
-		c.Addr = "127.0.0.1:8080"
-	}
-	if c.MaxStreams == 0 {
-		c.MaxStreams = 1024
-	}
-	if c.MaxUserStreams == 0 {
-		c.MaxUserStreams = 32
-	}
-	if c.HeadTimeout == 0 {
-		c.HeadTimeout = 10 * time.Second
-	}
-	if c.Grace == 0 {
-		c.Grace = 3 * time.Second
-	}
-	if c.Version == "" {
-		c.Version = "dev"
-	}
-	if c.Retention == nil {
-		c.Retention = new(logstore.DefaultRetention())
-	}
-	if c.Registerer == nil || c.Gatherer == nil {
-		own := prometheus.NewRegistry()
-		c.Registerer, c.Gatherer = own, own
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	return c
-}
-
-func (c Config) validate() error {
-	if c.MaxStreams < 0 {
-		return problem.Invalid("max_streams", "must not be negative")
-	}
-	if c.MaxUserStreams < 0 {
-		return problem.Invalid("max_user_streams", "must not be negative")
-	}
-	if c.HeadTimeout < 0 {
-		return problem.Invalid("head_timeout", "must not be negative")
-	}
-	if c.Grace < 0 {
-		return problem.Invalid("grace", "must not be negative")
-	}
-	if c.Local && (c.TLS != nil || c.BehindProxy) {
-		return problem.Invalid("local", "cannot hold together with TLS or behind a proxy: those are for others than this machine")
-	}
-	if c.PublicURL != "" {
-		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return problem.Invalid("public_url", fmt.Sprintf("%q must be an address such as https://carillon.example.org", c.PublicURL))
-		}
-	}
-	if c.Listener != nil {
-		if tcp, ok := c.Listener.Addr().(*net.TCPAddr); ok {
-			return c.CheckAddr(tcp.String())
-		}
-		return nil
-	}
-	return c.CheckAddr(c.Addr)
-}
-
-// CheckAddr returns an *InvalidError for field "http" unless c may be served at addr.
-func (c Config) CheckAddr(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	switch {
-	case err != nil:
-		return problem.Invalid("http", fmt.Sprintf("%q must be HOST:PORT, such as 127.0.0.1:8080", addr))
-	case guard.IsLoopback(host) || c.TLS != nil || c.BehindProxy:
-		return nil
-	case c.Local:
-		return problem.Invalid("http", fmt.Sprintf("%q must be a loopback address: everybody who asks counts as an administrator", addr))
-	}
-	return problem.Invalid("http", fmt.Sprintf("%q is not a loopback address, and passwords must not cross a network in the clear: "+
-		"give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks TLS for it", addr))
-}
-
 // Server serves the HTTP API and the console.
 type Server struct {
 	cfg       Config
 	handlers  *handlers
+	catalog   *catalog.Catalog
+	users     *auth.Directory
+	audit     *auditlog.Recorder
 	contract  *contract.Contract
 	guard     *guard.Guard
 	open      *stream.Open
@@ -207,37 +66,58 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := stream.NewNews(conn, cfg.Logger)
+	s := &Server{
+		cfg: cfg, contract: rules, open: stream.NewOpen(cfg.MaxStreams, cfg.MaxUserStreams), news: stream.NewNews(conn, cfg.Logger),
+		users: auth.NewDirectory(conn, cfg.Logger), sql: export.NewSQL(store, cfg.Logger), log: cfg.Logger, listening: make(chan struct{}),
+	}
+	visible := access.VisibleStore{Store: store}
 	view := cluster.New(conn, cfg.Logger)
-	jobs := catalog.New(conn, store, view, told.JobChanged, cfg.Logger)
-	open := stream.NewOpen(cfg.MaxStreams, cfg.MaxUserStreams)
-	m, err := newMetrics(cfg.Registerer, jobs, open)
-	if err != nil {
+	s.catalog = catalog.New(conn, store, view, s.news.JobChanged, cfg.Logger)
+	s.audit = auditlog.New(conn, visible, cfg.Logger)
+	fires := ledger.New(conn, visible, *cfg.Retention)
+	history := runs.New(conn, store, fires, s.catalog, view, cfg.Logger)
+	s.streams = stream.New(conn, store, history, s.users, s.news, s.open, cfg.Logger)
+	if s.metrics, err = newMetrics(cfg.Registerer, s.catalog, s.open); err != nil {
 		return nil, err
 	}
-	users := auth.NewDirectory(conn, cfg.Logger)
-	fires := ledger.New(conn, access.VisibleStore{Store: store}, *cfg.Retention)
-	history := runs.New(conn, store, fires, jobs, view, cfg.Logger)
-	record := auditlog.New(conn, access.VisibleStore{Store: store}, cfg.Logger)
-	book := alert.NewBook(conn)
-	s := &Server{cfg: cfg, contract: rules, open: open, streams: stream.New(conn, store, history, users, told, open, cfg.Logger), news: told, sql: export.NewSQL(store, cfg.Logger), metrics: m, log: cfg.Logger, listening: make(chan struct{})}
-	s.handlers = &handlers{
-		conn: conn, store: access.VisibleStore{Store: store}, ledger: fires, runs: history, view: view, catalog: jobs, users: users, audit: record, bulk: bulk.New(conn, store, jobs, history, record, cfg.Logger), book: book, alerts: alerts.New(conn, book, store, cfg.Logger),
-		version: cfg.Version, log: cfg.Logger, link: s.link, metrics: m, executors: cfg.Executors,
-		provider: cfg.Provider, public: s.publicURL,
-		retention: *cfg.Retention,
-		settings:  cfg.Settings, profiles: cfg.Profiles, gatherer: cfg.Gatherer,
-	}
-	s.guard = guard.New(users, guard.Config{
-		TLS: cfg.TLS != nil, BehindProxy: cfg.BehindProxy, Local: cfg.Local, Hosts: cfg.Hosts,
-		GroupOfRun: s.handlers.groupOfRun, GroupOfIncident: s.handlers.groupOfIncident, Observe: m.observe,
-	}, cfg.Logger)
-	s.handlers.cookie, s.handlers.flowCookie = s.guard.Cookie, s.guard.FlowCookie
-	s.handlers.stoodIn, _ = store.(StoodIn)
+	var master *seal.Master
 	if cfg.MasterKey != "" {
-		if s.handlers.master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
+		if master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
 			return nil, problem.Invalid("master_key", "is "+err.Error())
 		}
+	}
+	many := bulk.New(conn, store, s.catalog, history, s.audit, cfg.Logger)
+	book := alert.NewBook(conn)
+	h := &handlers{
+		jobHandlers:      &jobHandlers{conn, s.catalog, view, many},
+		fireHandlers:     &fireHandlers{s.catalog},
+		runHandlers:      &runHandlers{history, many, visible, cfg.Logger},
+		logHandlers:      &logHandlers{history, visible},
+		reportHandlers:   &reportHandlers{visible},
+		alertHandlers:    &alertHandlers{book, alerts.New(conn, book, store, cfg.Logger), master},
+		auditHandlers:    &auditHandlers{s.audit, cfg.Logger},
+		calendarHandlers: &calendarHandlers{conn, s.catalog},
+		importHandlers:   &importHandlers{},
+		groupHandlers:    &groupHandlers{conn, view},
+		secretHandlers:   &secretHandlers{conn, s.catalog, s.users, master, cfg.Executors},
+		userHandlers:     &userHandlers{s.users, s.link},
+		ledgerHandlers:   &ledgerHandlers{fires, conn, visible, cfg.Logger},
+		settingHandlers:  &settingHandlers{conn, visible, *cfg.Retention},
+		systemHandlers:   &systemHandlers{conn: conn, store: visible, catalog: s.catalog, version: cfg.Version, log: cfg.Logger},
+	}
+	h.stoodIn, _ = store.(StoodIn)
+	h.diagnosticHandlers = &diagnosticHandlers{
+		system: h.systemHandlers, groups: h.groupHandlers, conn: conn, store: visible, retention: *cfg.Retention, version: cfg.Version,
+		settings: cfg.Settings, profiles: cfg.Profiles, gatherer: cfg.Gatherer, log: cfg.Logger,
+	}
+	s.handlers = h
+	s.guard = guard.New(s.users, guard.Config{
+		TLS: cfg.TLS != nil, BehindProxy: cfg.BehindProxy, Local: cfg.Local, Hosts: cfg.Hosts,
+		GroupOfRun: h.groupOfRun, GroupOfIncident: h.groupOfIncident, Observe: s.metrics.observe,
+	}, cfg.Logger)
+	h.signInHandlers = &signInHandlers{
+		users: s.users, provider: cfg.Provider, cookie: s.guard.Cookie, flowCookie: s.guard.FlowCookie, public: s.publicURL,
+		metrics: s.metrics, log: cfg.Logger,
 	}
 	return s, nil
 }
@@ -269,12 +149,12 @@ func (s *Server) Run(ctx context.Context) error {
 	close(s.listening)
 
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.handlers.catalog.Run(ctx) })
+	g.Go(func() error { return s.catalog.Run(ctx) })
 	g.Go(func() error { return s.news.Run(ctx) })
-	g.Go(func() error { return s.handlers.users.Run(ctx) })
-	g.Go(func() error { return s.handlers.audit.Run(ctx) })
+	g.Go(func() error { return s.users.Run(ctx) })
+	g.Go(func() error { return s.audit.Run(ctx) })
 	g.Go(func() error { s.welcome(ctx); return nil })
-	g.Go(func() error { s.handlers.catalog.WarmUp(ctx); return nil })
+	g.Go(func() error { s.catalog.WarmUp(ctx); return nil })
 	g.Go(func() error {
 		if err := app.Listener(s.listener); err != nil && !errors.Is(err, net.ErrClosed) {
 			return fmt.Errorf("serve on %s: %w", s.listener.Addr(), err)
@@ -350,19 +230,5 @@ func console() fiber.Handler {
 			return c.Next() // to 404, or 405 where another method has a route
 		}
 		return serve(c)
-	}
-}
-
-// acceptText marks requests for logs that want text rather than JSON: the generated
-// code does not hand the Accept header on.
-func acceptText(next StrictHandlerFunc, operation string) StrictHandlerFunc {
-	if operation != "GetLogs" {
-		return next
-	}
-	return func(c *fiber.Ctx, request any) (any, error) {
-		if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextPlain) == fiber.MIMETextPlain {
-			c.SetUserContext(context.WithValue(c.UserContext(), wantsText{}, true))
-		}
-		return next(c, request)
 	}
 }
