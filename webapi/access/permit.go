@@ -42,7 +42,7 @@ const (
 // contract needs. The group is that of the stored object which the path names, never
 // of what the body says; a job's group is part of its identity, and the handler takes
 // no body that names another. What handlers add: lists leave out what the caller may
-// not see, and documents what the caller has no grant for (redact.go).
+// not see, and documents what the caller has no grant for, by HiddenJob.
 var Permits = map[string]Permit{
 	"getReference": {Where: Open},
 	"getContract":  {Where: Open},

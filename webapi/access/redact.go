@@ -28,6 +28,7 @@ const Hidden = "(hidden)"
 // ofDocuments are the grants without which a document has something hidden.
 var ofDocuments = []rights.Grant{rights.Logs, rights.Params, rights.Scripts, rights.Secrets}
 
+// SeesAll reports whether nothing of any document is hidden from somebody.
 func SeesAll(access rights.List) bool {
 	for _, g := range ofDocuments {
 		if !access.Sees(g, rights.Everywhere) {
@@ -92,6 +93,7 @@ func hiddenText(s string) string {
 	return Hidden
 }
 
+// HiddenValues returns names without their values.
 func HiddenValues(env map[string]string) map[string]string {
 	if env == nil {
 		return nil

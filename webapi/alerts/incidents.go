@@ -84,6 +84,7 @@ func seesIncident(ctx context.Context) func(*alerting.Incident) bool {
 	return func(inc *alerting.Incident) bool { return theirs.May(rights.Viewer, GroupOf(inc)) }
 }
 
+// GroupOf returns the group of an incident, or all groups if it concerns several, or the cluster.
 func GroupOf(inc *alerting.Incident) string {
 	if inc.Group == "" {
 		return rights.Everywhere

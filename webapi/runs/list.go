@@ -14,6 +14,7 @@ import (
 	"carillon/webapi/problem"
 )
 
+// Names returns texts as names of jobs.
 func Names(texts []string) []job.Name {
 	all := make([]job.Name, len(texts))
 	for i, text := range texts {

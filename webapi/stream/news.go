@@ -54,6 +54,7 @@ type reader struct {
 	reload bool
 }
 
+// NewNews returns news of what happens on a bus, once Run runs.
 func NewNews(conn *bus.Conn, log *slog.Logger) *News {
 	return &News{conn: conn, log: log, wanted: make(chan struct{}, 1), next: map[topic]*changed{}, readers: map[*reader]struct{}{}}
 }

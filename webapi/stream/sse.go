@@ -71,6 +71,7 @@ type Open struct {
 	idle chan struct{}       // closed when open becomes empty; nil while nobody waits
 }
 
+// NewOpen returns a count of no streams yet, with limits in all and for each user.
 func NewOpen(limit, perUser int) *Open {
 	return &Open{limit: limit, perUser: perUser, open: map[net.Conn]string{}, of: map[string]int{}}
 }
@@ -111,6 +112,7 @@ func (s *Open) remove(conn net.Conn) {
 	}
 }
 
+// Len returns how many streams are open.
 func (s *Open) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
