@@ -17,59 +17,6 @@ import (
 	"carillon/webapi/problem"
 )
 
-// EditAbout gives a job another owner or other tags, or with dryRun says whether it would.
-func (c *Catalog) EditAbout(ctx context.Context, name job.Name, b *api.JobBulk, dryRun bool) (changed bool, err error) {
-	edit := func(j *job.Job) error {
-		if b.Owner != nil {
-			j.Owner = *b.Owner
-		}
-		tags := slices.DeleteFunc(slices.Clone(j.Tags), func(tag string) bool { return slices.Contains(b.RemoveTags, tag) })
-		for _, tag := range b.AddTags {
-			if !slices.Contains(tags, tag) {
-				tags = append(tags, tag)
-			}
-		}
-		if j.Tags = tags; len(tags) == 0 {
-			j.Tags = nil
-		}
-		return j.Validate()
-	}
-	was, err := c.conn.GetJob(ctx, name)
-	if err != nil {
-		return false, err
-	}
-	wish := was.Job
-	if err := edit(&wish); err != nil {
-		return false, err
-	}
-	if changed = !reflect.DeepEqual(was.Job, wish); dryRun || !changed {
-		return changed, nil
-	}
-	var before, after any
-	_, err = c.edit(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, func(v *job.Version) {
-		before, wish = v.Job, v.Job
-		if edit(&wish) == nil { // somebody else's edit may have left no room for more tags
-			v.Job = wish
-		}
-		after = v.Job
-	})
-	if err != nil {
-		return false, err
-	}
-	return true, auditlog.Describe(ctx, true, b.Note, before, after)
-}
-
-// canonical returns j as reading it back from the bucket would: without the white
-// space of params, and with nothing for what is empty. Only so an equal document is
-// known to be equal.
-func canonical(j job.Job) (job.Job, error) {
-	data, err := json.Marshal(j.WithDefaults())
-	if err != nil {
-		return j, fmt.Errorf("encode job %s: %w", j.Job, err)
-	}
-	return job.Decode(data)
-}
-
 // Save saves a job as the caller wishes it, or with dry tells what saving it would change. edit
 // says on what condition.
 func (c *Catalog) Save(ctx context.Context, wish job.Job, edit bus.Edit, dry bool) (api.PutJobResult, error) {
@@ -175,4 +122,57 @@ func (c *Catalog) edit(ctx context.Context, name job.Name, edit bus.Edit, change
 		return nil, problem.Conditional(edit, err)
 	}
 	return entry, c.index.wrote(entry)
+}
+
+// EditAbout gives a job another owner or other tags, or with dryRun says whether it would.
+func (c *Catalog) EditAbout(ctx context.Context, name job.Name, b *api.JobBulk, dryRun bool) (changed bool, err error) {
+	edit := func(j *job.Job) error {
+		if b.Owner != nil {
+			j.Owner = *b.Owner
+		}
+		tags := slices.DeleteFunc(slices.Clone(j.Tags), func(tag string) bool { return slices.Contains(b.RemoveTags, tag) })
+		for _, tag := range b.AddTags {
+			if !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+		if j.Tags = tags; len(tags) == 0 {
+			j.Tags = nil
+		}
+		return j.Validate()
+	}
+	was, err := c.conn.GetJob(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	wish := was.Job
+	if err := edit(&wish); err != nil {
+		return false, err
+	}
+	if changed = !reflect.DeepEqual(was.Job, wish); dryRun || !changed {
+		return changed, nil
+	}
+	var before, after any
+	_, err = c.edit(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, func(v *job.Version) {
+		before, wish = v.Job, v.Job
+		if edit(&wish) == nil { // somebody else's edit may have left no room for more tags
+			v.Job = wish
+		}
+		after = v.Job
+	})
+	if err != nil {
+		return false, err
+	}
+	return true, auditlog.Describe(ctx, true, b.Note, before, after)
+}
+
+// canonical returns j as reading it back from the bucket would: without the white
+// space of params, and with nothing for what is empty. Only so an equal document is
+// known to be equal.
+func canonical(j job.Job) (job.Job, error) {
+	data, err := json.Marshal(j.WithDefaults())
+	if err != nil {
+		return j, fmt.Errorf("encode job %s: %w", j.Job, err)
+	}
+	return job.Decode(data)
 }

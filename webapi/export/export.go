@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -25,11 +26,11 @@ const writeLimit = 10 * time.Second
 // List is a list as a file: NDJSON, or CSV with a header.
 type List[T any] struct {
 	Name string // of the file, without its ending
-	// page returns the next items, and whether there are more.
+	// Page returns the next items, and whether there are more.
 	Page func(context.Context) (items []T, more bool, err error)
 	Head []string
 	Row  func(*T) []string
-	// about, unless nil, returns headers that tell of the whole. It is called once the first
+	// About, unless nil, returns headers that tell of the whole. It is called once the first
 	// page has been read.
 	About func() map[string]string
 }
@@ -111,4 +112,12 @@ func CellTime(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+}
+
+// CellText keeps a spreadsheet from taking foreign text for a formula.
+func CellText(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
 }
