@@ -42,8 +42,8 @@ func TestTheReferenceHasEveryOperationAndNothingFromElsewhere(t *testing.T) {
 	if strings.Contains(page.text, "<script") || !strings.Contains(page.header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-") {
 		t.Errorf("policy %s", page.header.Get("Content-Security-Policy"))
 	}
-	contract := w.send("GET", "/api/openapi.yaml", nil)
-	if _, err := openapi3.NewLoader().LoadFromData([]byte(contract.text)); err != nil {
+	text := w.send("GET", "/api/openapi.yaml", nil)
+	if _, err := openapi3.NewLoader().LoadFromData([]byte(text.text)); err != nil {
 		t.Error(err)
 	}
 }

@@ -174,22 +174,22 @@ func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObje
 	if err := otherUser(ctx, user); err != nil {
 		return nil, err
 	}
-	access := rights.List(r.Body.Access)
-	if access == nil {
+	granted := rights.List(r.Body.Access)
+	if granted == nil {
 		owner, err := h.users.User(ctx, user)
 		if err != nil {
 			return nil, err
 		}
-		access = owner.Access
+		granted = owner.Access
 	}
 	if who.How == rights.ByToken {
-		access = access.WithDefaults().Within(who.Access)
+		granted = granted.WithDefaults().Within(who.Access)
 	}
 	life := time.Duration(r.Body.ExpiresIn)
 	if life == 0 {
 		life = tokenLife
 	}
-	token, secret, err := h.users.CreateToken(ctx, user, r.Body.Name, access, life)
+	token, secret, err := h.users.CreateToken(ctx, user, r.Body.Name, granted, life)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/nats-io/nats.go"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
@@ -26,7 +25,6 @@ import (
 	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
-	"carillon/webapi/access"
 	"carillon/webapi/contract"
 )
 
@@ -69,9 +67,9 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 		openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 		openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.FileBodyDecoder)
 	})
-	contract, err := contract.Load()
+	rules, err := contract.Load()
 	w.check(err)
-	w.rules, err = legacy.NewRouter(contract.Doc)
+	w.rules, err = legacy.NewRouter(rules.Doc)
 	w.check(err)
 
 	cfg := Config{Version: "1.2.3", Local: true}
@@ -292,11 +290,6 @@ func (w *world) printed(u logstore.Update, from, to int64) {
 		})
 	}
 	w.check(w.store.WriteLines(w.Context(), "", lines))
-}
-
-// Local returns a context of a request that somebody on this machine makes.
-func local(ctx context.Context) context.Context {
-	return access.With(ctx, &access.Caller{Who: auth.Local("ann")})
 }
 
 // tomorrow returns an instant a day from now.

@@ -59,7 +59,7 @@ type bulkStep struct {
 // would be: if the caller may, and with an entry in the audit log. step looks at thing i
 // and says what to do to it. decided is told what became of each, at any time before bulk
 // returns; it must only touch what belongs to i.
-func (m *Bulk) each(ctx context.Context, n int, dryRun bool, step func(ctx context.Context, i int) (bulkStep, error), decided func(i int, outcome api.BulkOutcome, problem *api.Problem)) {
+func (m *Bulk) each(ctx context.Context, n int, dryRun bool, step func(ctx context.Context, i int) (bulkStep, error), decided func(i int, outcome api.BulkOutcome, why *api.Problem)) {
 	var g errgroup.Group
 	g.SetLimit(bulkAtOnce)
 	for i := range n {

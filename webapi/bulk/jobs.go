@@ -50,8 +50,8 @@ func (m *Bulk) Jobs(ctx context.Context, b *api.JobBulk) (api.JobBulkResult, err
 		result.Items[i].Job = name
 	}
 	step := func(_ context.Context, i int) (bulkStep, error) { return m.jobStep(b, &result.Items[i]) }
-	m.each(ctx, len(names), b.DryRun, step, func(i int, outcome api.BulkOutcome, problem *api.Problem) {
-		result.Items[i].Result, result.Items[i].Problem = outcome, problem
+	m.each(ctx, len(names), b.DryRun, step, func(i int, outcome api.BulkOutcome, why *api.Problem) {
+		result.Items[i].Result, result.Items[i].Problem = outcome, why
 	})
 	return result, nil
 }

@@ -54,8 +54,8 @@ func (m *Bulk) Runs(ctx context.Context, b *api.RunBulk) (api.RunBulkResult, err
 		result.Items[i].RunID = id
 	}
 	step := func(ctx context.Context, i int) (bulkStep, error) { return m.runStep(ctx, b, &result.Items[i]) }
-	m.each(ctx, len(ids), b.DryRun, step, func(i int, outcome api.BulkOutcome, problem *api.Problem) {
-		result.Items[i].Result, result.Items[i].Problem = outcome, problem
+	m.each(ctx, len(ids), b.DryRun, step, func(i int, outcome api.BulkOutcome, why *api.Problem) {
+		result.Items[i].Result, result.Items[i].Problem = outcome, why
 	})
 	return result, nil
 }

@@ -86,7 +86,7 @@ func (s *Server) tellEvents(ctx context.Context, r *reader, who *auth.Identity, 
 }
 
 // tell sends what r has not read, as far as it may be seen.
-func (s *Server) tell(r *reader, access rights.List, out events) error {
+func (s *Server) tell(r *reader, theirs rights.List, out events) error {
 	unread, id, reload := s.news.rest(r)
 	if reload {
 		if err := out.send("reload", id, struct{}{}); err != nil {
@@ -98,7 +98,7 @@ func (s *Server) tell(r *reader, access rights.List, out events) error {
 		if c == nil {
 			continue
 		}
-		seen := func(group string) bool { return access.May(rights.Viewer, group) }
+		seen := func(group string) bool { return theirs.May(rights.Viewer, group) }
 		told := api.Changed{Names: []string{}}
 		for _, name := range slices.Sorted(maps.Keys(c.names)) {
 			if group, _, _ := strings.Cut(name, "/"); seen(group) {
