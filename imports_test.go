@@ -40,9 +40,22 @@ var mayImport = map[string][]string{
 	"logstore/orphans": {"job", "bus", "logstore"},
 	"alert":            {"job", "bus"},
 	"ledger":           {"job", "bus", "logstore"},
-	"webapi":           {"job", "api", "bus", "auth", "audit", "alert", "logstore", "ledger", "frontend"},
+	"webapi":           slices.Concat(ofWebapi, []string{"job", "api", "bus", "auth", "audit", "alert", "logstore", "ledger", "frontend"}),
 	"frontend":         {},
 	"internal":         anything,
+
+	"webapi/problem":  {"job", "api", "bus", "auth"},
+	"webapi/access":   {"webapi/problem", "job", "api", "auth", "logstore"},
+	"webapi/guard":    {"webapi/problem", "webapi/access", "job", "api", "auth"},
+	"webapi/contract": {"webapi/problem", "webapi/access", "job", "api"},
+	"webapi/auditlog": {"webapi/problem", "webapi/access", "job", "api", "bus", "audit", "logstore"},
+	"webapi/cluster":  {"webapi/problem", "webapi/access", "job", "api", "bus"},
+	"webapi/catalog":  {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/cluster", "job", "api", "bus", "logstore"},
+	"webapi/runs":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/cluster", "webapi/catalog", "job", "api", "bus", "logstore", "ledger"},
+	"webapi/bulk":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "bus", "logstore"},
+	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "bus", "logstore"},
+	"webapi/export":   {"webapi/problem", "webapi/access", "job", "logstore"},
+	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "bus", "alert", "logstore"},
 
 	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench"},
 	"internal/bench":             {"job", "bus", "bus/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
@@ -64,6 +77,16 @@ var mayImport = map[string][]string{
 	"internal/cli/draw":          {"job"},
 	"internal/cli/draw/drawtest": {"job", "api", "internal/cli/draw"},
 }
+
+// ofWebapi are the packages under webapi, which its handlers put together. knowNoHTTP are those of
+// them whose acts an import or a program may call as a request does.
+var (
+	ofWebapi = []string{
+		"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/cluster", "webapi/contract",
+		"webapi/export", "webapi/guard", "webapi/problem", "webapi/runs", "webapi/stream",
+	}
+	knowNoHTTP = []string{"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/cluster", "webapi/runs"}
+)
 
 // nouns are the folders of client commands, and ofCommands what each of them may import.
 var (
@@ -151,6 +174,17 @@ func TestClientsLinkNoServer(t *testing.T) {
 		for _, dep := range deps {
 			if slices.ContainsFunc(servers, func(server string) bool { return within(dep, server) }) {
 				t.Errorf("%s must not link %s", client, dep)
+			}
+		}
+	}
+}
+
+func TestActsKnowNoHTTP(t *testing.T) {
+	tree := parseTree(t)
+	for _, folder := range knowNoHTTP {
+		for _, dep := range tree.reachable(path.Join(module, folder)) {
+			if within(dep, "github.com/gofiber") || within(dep, "github.com/valyala") {
+				t.Errorf("%s must not link %s", folder, dep)
 			}
 		}
 	}

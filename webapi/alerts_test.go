@@ -23,7 +23,7 @@ import (
 func (g *guardedWorld) incident(group string) string {
 	g.Helper()
 	rule := alerting.Rule{Alert: "of-" + group, Match: alerting.Match{Groups: []string{group}}}
-	_, _, _, err := g.handlers().alerts.PutRule(g.Context(), rule, bus.Edit{At: time.Now().Add(-time.Minute)})
+	_, _, _, err := g.handlers().book.PutRule(g.Context(), rule, bus.Edit{At: time.Now().Add(-time.Minute)})
 	g.check(err)
 	a, err := alert.New(g.conn, alert.Config{})
 	g.check(err)
@@ -46,7 +46,7 @@ func (g *guardedWorld) incident(group string) string {
 	_, err = g.conn.JS.PublishMsg(ctx, m)
 	g.check(err)
 	for range w.Updates() {
-		list, err := g.handlers().alerts.Incidents(ctx, func(inc *alerting.Incident) bool { return inc.Group == group })
+		list, err := g.handlers().book.Incidents(ctx, func(inc *alerting.Incident) bool { return inc.Group == group })
 		g.check(err)
 		if len(list) > 0 {
 			return list[0].ID

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"carillon/webapi/contract"
 )
 
 // answered are the ids of operations that answered well in some test, in a way that was
@@ -44,13 +46,13 @@ func all() bool {
 }
 
 func unanswered() int {
-	rules, err := loadContract()
+	rules, err := contract.Load()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	var missing []string
-	for _, item := range rules.doc.Paths.Map() {
+	for _, item := range rules.Doc.Paths.Map() {
 		for _, o := range item.Operations() {
 			if _, seen := answered.Load(o.OperationID); !seen && otherwise[o.OperationID] == "" {
 				missing = append(missing, o.OperationID)

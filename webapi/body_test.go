@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"carillon/webapi/guard"
 )
 
 // announced makes a request whose body it announces and never sends, and returns the status
@@ -48,26 +50,26 @@ func TestStrangersBodiesAreNotRead(t *testing.T) {
 		"another cookie":   {{"Cookie", "x=y"}},
 		"no token, though": {bearer("carillon_x_y"), {"Cookie", ann.cookie}}, // a token goes before a session
 	} {
-		if got := w.announced(x, maxStrangersBody+1, headers...); got != http.StatusUnauthorized {
+		if got := w.announced(x, guard.MaxStrangersBody+1, headers...); got != http.StatusUnauthorized {
 			t.Errorf("%s: %d", name, got)
 		}
-		if got := w.announced(x, MaxBody+1, headers...); got != http.StatusRequestEntityTooLarge {
+		if got := w.announced(x, guard.MaxBody+1, headers...); got != http.StatusRequestEntityTooLarge {
 			t.Errorf("%s, too much for anybody: %d", name, got)
 		}
 	}
-	long := strings.Repeat(" ", maxStrangersBody+1)
+	long := strings.Repeat(" ", guard.MaxStrangersBody+1)
 	w.problem(http.StatusUnauthorized, "unauthenticated", "PUT", x, long, "sign in first")
 	w.problem(http.StatusUnauthorized, "unauthenticated", "PUT", x, long[1:], "sign in first")
 
 	// The others have room for theirs, until they are nobody any more.
 	for _, headers := range [][]header{ann.headers(), {bearer(made.Secret)}} {
 		w.problemWith(headers, http.StatusBadRequest, "invalid", "PUT", x, strings.Repeat(" ", 1<<20), "at most 262144")
-		w.problemWith(headers, http.StatusRequestEntityTooLarge, "too_large", "PUT", x, strings.Repeat(" ", MaxBody+1), strconv.Itoa(MaxBody))
+		w.problemWith(headers, http.StatusRequestEntityTooLarge, "too_large", "PUT", x, strings.Repeat(" ", guard.MaxBody+1), strconv.Itoa(guard.MaxBody))
 	}
 	w.send("DELETE", "/api/v1/tokens/"+made.Token.ID, nil, ann.headers()...)
 	w.send("POST", "/api/v1/sign-out", nil, ann.headers()...)
 	for _, headers := range [][]header{ann.headers(), {bearer(made.Secret)}} {
-		if got := w.announced(x, maxStrangersBody+1, headers...); got != http.StatusUnauthorized {
+		if got := w.announced(x, guard.MaxStrangersBody+1, headers...); got != http.StatusUnauthorized {
 			t.Errorf("signed out: %d", got)
 		}
 	}
@@ -94,9 +96,9 @@ func TestABodyOfUnknownLengthIsBounded(t *testing.T) {
 		headers        []header
 	}{
 		{1 << 20, http.StatusBadRequest, ann.headers()},
-		{MaxBody + 1, http.StatusRequestEntityTooLarge, ann.headers()},
-		{maxStrangersBody - 1, http.StatusUnauthorized, nil},
-		{maxStrangersBody + 1, http.StatusRequestEntityTooLarge, nil},
+		{guard.MaxBody + 1, http.StatusRequestEntityTooLarge, ann.headers()},
+		{guard.MaxStrangersBody - 1, http.StatusUnauthorized, nil},
+		{guard.MaxStrangersBody + 1, http.StatusRequestEntityTooLarge, nil},
 	} {
 		if got := send(c.length, c.headers...); got != c.status {
 			t.Errorf("%d bytes: %d, want %d", c.length, got, c.status)

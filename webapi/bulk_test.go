@@ -12,9 +12,10 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/bulk"
 )
 
-// changeJobs asks for many jobs to be changed, and returns what became of each in short.
+// bulk.Jobs asks for many jobs to be changed, and returns what became of each in short.
 func (w *world) changeJobs(body any, headers ...header) (JobBulkResult, []string) {
 	w.Helper()
 	r, _ := want[JobBulkResult](w, http.StatusOK, "POST", "/api/v1/jobs/bulk", body, headers...)
@@ -25,7 +26,7 @@ func (w *world) changeJobs(body any, headers ...header) (JobBulkResult, []string
 	return r, short
 }
 
-// changeRuns is changeJobs, of runs, which names gives names to.
+// bulk.Runs is bulk.Jobs, of runs, which names gives names to.
 func (w *world) changeRuns(names map[job.RunID]string, body any, headers ...header) (RunBulkResult, []string) {
 	w.Helper()
 	r, _ := want[RunBulkResult](w, http.StatusOK, "POST", "/api/v1/runs/bulk", body, headers...)
@@ -260,7 +261,7 @@ func TestARequestForManyThingsMustBeClear(t *testing.T) {
 	bad("jobs", `{"action":"run","jobs":["a/b"],"note":"x"}`, `"field":"note"`)
 	bad("jobs", `{"action":"run","jobs":["a/b"],"run_id":"x"}`, `"field":"run_id"`)
 	bad("jobs", `{"action":"pause","jobs":["a/b"],"run_id":"`+string(job.NewRunID(noon))+`"}`, `"field":"run_id"`)
-	bad("jobs", `{"action":"pause","jobs":[`+strings.Repeat(`"a/b",`, maxBulk)+`"a/b"]}`, `"field":"jobs"`, "1000")
+	bad("jobs", `{"action":"pause","jobs":[`+strings.Repeat(`"a/b",`, bulk.Most)+`"a/b"]}`, `"field":"jobs"`, "1000")
 	bad("runs", `{"action":"cancel"}`, `"field":"runs"`)
 	bad("runs", `{"action":"mark","runs":["x"],"note":"x"}`, `"field":"as"`)
 	bad("runs", `{"action":"mark","runs":["x"],"as":"handled"}`, `"field":"note"`)

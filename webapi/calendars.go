@@ -9,10 +9,20 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/catalog"
+	"carillon/webapi/problem"
 )
 
+// calendarHandlers answer requests about calendars.
+type calendarHandlers struct {
+	conn    *bus.Conn
+	catalog *catalog.Catalog
+}
+
 // ListCalendars answers GET /calendars.
-func (h *handlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObject) (ListCalendarsResponseObject, error) {
+func (h *calendarHandlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObject) (ListCalendarsResponseObject, error) {
 	versions, err := h.conn.Calendars(ctx)
 	if err != nil {
 		return nil, err
@@ -34,7 +44,7 @@ func (h *handlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObje
 }
 
 // GetCalendar answers GET /calendars/{calendar}.
-func (h *handlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) (GetCalendarResponseObject, error) {
+func (h *calendarHandlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) (GetCalendarResponseObject, error) {
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
@@ -49,15 +59,15 @@ func (h *handlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) 
 }
 
 // PutCalendar answers PUT /calendars/{calendar}.
-func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) (PutCalendarResponseObject, error) {
+func (h *calendarHandlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) (PutCalendarResponseObject, error) {
 	wish := *r.Body
 	if wish.Zone == "" {
 		wish.Zone = "UTC" // as job.DecodeCalendar has it, by which the document was checked
 	}
 	if wish.Calendar != r.Calendar {
-		return nil, invalid("calendar", fmt.Sprintf("%q must be %q, as in the path", wish.Calendar, r.Calendar))
+		return nil, problem.Invalid("calendar", fmt.Sprintf("%q must be %q, as in the path", wish.Calendar, r.Calendar))
 	}
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +79,9 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 	}
 	entry, changed, err := h.conn.PutCalendar(ctx, wish, edit)
 	if err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
-	if err := describe(ctx, changed, "", before, entry.Calendar); err != nil {
+	if err := auditlog.Describe(ctx, changed, "", before, entry.Calendar); err != nil {
 		return nil, err
 	}
 	return PutCalendar200JSONResponse{
@@ -81,16 +91,25 @@ func (h *handlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) 
 }
 
 // DeleteCalendar answers DELETE /calendars/{calendar}.
-func (h *handlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestObject) (DeleteCalendarResponseObject, error) {
+func (h *calendarHandlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestObject) (DeleteCalendarResponseObject, error) {
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
-	edit, err := editOf(author(ctx), "", r.Params.IfMatch, "")
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
 	if err := h.conn.DeleteCalendar(ctx, r.Calendar, edit); err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteCalendar204Response{}, nil
+}
+
+// PreviewCalendar answers POST /calendars/{calendar}/preview.
+func (h *calendarHandlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error) {
+	if r.Body.Calendar != r.Calendar {
+		return nil, problem.Invalid("calendar", "must be as in the path")
+	}
+	preview, err := h.catalog.PreviewCalendar(ctx, *r.Body)
+	return PreviewCalendar200JSONResponse(preview), err
 }

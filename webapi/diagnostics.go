@@ -7,13 +7,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"runtime"
 	"runtime/pprof"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/webapi/problem"
 )
+
+// diagnosticHandlers answer requests about for whoever is asked for help.
+type diagnosticHandlers struct {
+	system    *systemHandlers
+	groups    *groupHandlers
+	conn      *bus.Conn
+	store     logstore.Store
+	retention job.Retention
+	version   string
+	settings  map[string]string   // of the process, without secrets
+	profiles  bool                // stacks of goroutines may be told
+	gatherer  prometheus.Gatherer // of the process's metrics
+	log       *slog.Logger
+}
 
 // partTimeout is how long a part of the diagnostics may take. What cannot be had is left out: the
 // bundle is asked for when something is wrong.
@@ -49,7 +70,7 @@ type part struct {
 }
 
 // CollectDiagnostics answers POST /diagnostics.
-func (h *handlers) CollectDiagnostics(ctx context.Context, _ CollectDiagnosticsRequestObject) (CollectDiagnosticsResponseObject, error) {
+func (h *diagnosticHandlers) CollectDiagnostics(ctx context.Context, _ CollectDiagnosticsRequestObject) (CollectDiagnosticsResponseObject, error) {
 	now := time.Now().UTC()
 	var data bytes.Buffer
 	z := zip.NewWriter(&data)
@@ -73,7 +94,7 @@ func (h *handlers) CollectDiagnostics(ctx context.Context, _ CollectDiagnosticsR
 		value, err := h.partOf(ctx, p)
 		if err != nil {
 			h.log.WarnContext(ctx, "part of diagnostics left out", "part", p.file, "error", err)
-			err = say(p.file+".error.txt", problemOf(err, "").Detail+"\n")
+			err = say(p.file+".error.txt", problem.Of(err, "").Detail+"\n")
 		} else {
 			err = add(p.file+".json", func(w io.Writer) error {
 				e := json.NewEncoder(w)
@@ -104,7 +125,7 @@ func (h *handlers) CollectDiagnostics(ctx context.Context, _ CollectDiagnosticsR
 	}, nil
 }
 
-func (h *handlers) partOf(ctx context.Context, p part) (any, error) {
+func (h *diagnosticHandlers) partOf(ctx context.Context, p part) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, partTimeout)
 	defer cancel()
 	return p.make(ctx)
@@ -114,7 +135,7 @@ func (h *handlers) partOf(ctx context.Context, p part) (any, error) {
 var began = time.Now().UTC()
 
 // parts returns the files that are JSON.
-func (h *handlers) parts() []part {
+func (h *diagnosticHandlers) parts() []part {
 	return []part{
 		{"version", func(context.Context) (any, error) {
 			host, err := os.Hostname()
@@ -125,16 +146,16 @@ func (h *handlers) parts() []part {
 			}, err
 		}},
 		{"settings", func(context.Context) (any, error) { return h.settings, nil }},
-		{"health", func(ctx context.Context) (any, error) { return h.Readyz(ctx, ReadyzRequestObject{}) }},
+		{"health", func(ctx context.Context) (any, error) { return h.system.Readyz(ctx, ReadyzRequestObject{}) }},
 		{"cluster", func(context.Context) (any, error) { return h.conn.Cluster(), nil }},
 		{"hold", func(ctx context.Context) (any, error) { return h.conn.GetHold(ctx) }},
-		{"nodes", func(ctx context.Context) (any, error) { return h.ListNodes(ctx, ListNodesRequestObject{}) }},
-		{"groups", func(ctx context.Context) (any, error) { return h.ListGroups(ctx, ListGroupsRequestObject{}) }},
-		{"bus", func(ctx context.Context) (any, error) { return h.GetBus(ctx, GetBusRequestObject{}) }},
-		{"history", func(ctx context.Context) (any, error) { return h.GetHistory(ctx, GetHistoryRequestObject{}) }},
+		{"nodes", func(ctx context.Context) (any, error) { return h.groups.ListNodes(ctx, ListNodesRequestObject{}) }},
+		{"groups", func(ctx context.Context) (any, error) { return h.groups.ListGroups(ctx, ListGroupsRequestObject{}) }},
+		{"bus", func(ctx context.Context) (any, error) { return h.groups.GetBus(ctx, GetBusRequestObject{}) }},
+		{"history", func(ctx context.Context) (any, error) { return h.system.GetHistory(ctx, GetHistoryRequestObject{}) }},
 		{"store", func(ctx context.Context) (any, error) {
 			stats, err := h.store.Stats(ctx)
-			return stats, storeError(err)
+			return stats, problem.StoreAway(err)
 		}},
 		{"retention", func(ctx context.Context) (any, error) {
 			entry, err := h.conn.GetRetention(ctx, h.retention)
@@ -147,7 +168,7 @@ func (h *handlers) parts() []part {
 }
 
 // writeMetrics writes what GET /metrics has. One that cannot be gathered keeps no other back.
-func (h *handlers) writeMetrics(w io.Writer) error {
+func (h *diagnosticHandlers) writeMetrics(w io.Writer) error {
 	families, err := h.gatherer.Gather()
 	if err != nil {
 		h.log.Warn("metrics gathered in part", "error", err)

@@ -2,19 +2,28 @@ package webapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/fleet"
-	"carillon/job/runlog"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/cluster"
 )
 
+// groupHandlers answer requests about scheduler nodes, executor groups and their instances.
+type groupHandlers struct {
+	conn *bus.Conn
+	view *cluster.View
+}
+
 // PutGroup answers PUT /groups/{group}.
-func (h *handlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGroupResponseObject, error) {
+func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGroupResponseObject, error) {
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
@@ -23,93 +32,121 @@ func (h *handlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGr
 	if err != nil {
 		return nil, err
 	}
-	if err := describe(ctx, was.GroupLimits != limits, "", was.GroupLimits, limits); err != nil {
+	if err := auditlog.Describe(ctx, was.GroupLimits != limits, "", was.GroupLimits, limits); err != nil {
 		return nil, err
 	}
-	known, err := h.conn.Group(ctx, r.Group)
+	g, err := h.view.Group(ctx, r.Group)
+	return PutGroup200JSONResponse(g), err
+}
+
+// ListHandlers answers GET /groups/{group}/handlers.
+func (h *groupHandlers) ListHandlers(ctx context.Context, r ListHandlersRequestObject) (ListHandlersResponseObject, error) {
+	if err := job.CheckSlug("group", r.Group); err != nil {
+		return nil, err
+	}
+	items, err := h.view.Handlers(ctx, r.Group)
 	if err != nil {
 		return nil, err
 	}
-	instances, err := h.conn.Instances(ctx)
+	return ListHandlers200JSONResponse{Items: items}, nil
+}
+
+// instanceWait is how long an instance has to answer a request. Giving up its pull
+// requests takes it up to two seconds when NATS is slow.
+const instanceWait = 5 * time.Second
+
+// DrainInstance answers POST /groups/{group}/instances/{instance}/drain.
+func (h *groupHandlers) DrainInstance(ctx context.Context, r DrainInstanceRequestObject) (DrainInstanceResponseObject, error) {
+	var wish fleet.DrainRequest
+	if r.Body != nil {
+		wish = *r.Body
+	}
+	if err := wish.Validate(); err != nil {
+		return nil, err
+	}
+	if err := auditlog.Describe(ctx, true, "", nil, wish); err != nil {
+		return nil, err
+	}
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbDrain, wish)
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range groupsOf([]bus.Group{known}, instances) {
-		if g.ExecutorGroup == r.Group {
-			return PutGroup200JSONResponse(g), nil
-		}
+	if wish.Within > 0 && reply.DrainBy.IsZero() && reply.Answer == fleet.AnswerAccepted {
+		reply.Detail = "its SDK knows no limit for that: it waits for its runs, however long they take"
 	}
-	return nil, fmt.Errorf("%w: group %s", job.ErrNotFound, r.Group)
+	return DrainInstance200JSONResponse(*reply), nil
 }
 
-// countWaiting counts the runs of a group that wait on the stream, if a dispatcher has to
-// hand them out.
-func (h *handlers) countWaiting(ctx context.Context, g *Group) error {
-	if !g.Dispatched {
-		return nil
+// CordonInstance answers POST /groups/{group}/instances/{instance}/cordon.
+func (h *groupHandlers) CordonInstance(ctx context.Context, r CordonInstanceRequestObject) (CordonInstanceResponseObject, error) {
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbCordon, struct{}{})
+	if err != nil {
+		return nil, err
 	}
-	b, err := h.conn.BacklogOf(ctx, g.ExecutorGroup)
-	g.Waiting = b.Waiting
-	if g.Limit > 0 { // what the dispatcher has in hand
-		g.Waiting += max(b.Delivered-g.Limit, 0)
-	}
-	return err
+	return CordonInstance200JSONResponse(*reply), nil
 }
 
-// markWaiting says of pending runs for which nothing else is said what they wait for: an
-// executor of their group, or its limits. It says nothing while the bus is away.
-func (h *handlers) markWaiting(ctx context.Context, runs []runlog.Run) error {
-	reasons := map[string]string{}
-	asking, cancel := context.WithTimeout(ctx, completionTimeout)
-	defer cancel()
-	for i := range runs {
-		r := &runs[i]
-		if r.Status != job.StatusPending || r.Reason != "" {
-			continue
-		}
-		group := r.Job.Group()
-		reason, known := reasons[group]
-		if !known {
-			there, err := h.presence.call(asking)
-			if err != nil {
-				return h.withoutBus(ctx, err)
-			}
-			if !manned(there.instances, group) {
-				reasons[group] = noExecutor(group)
-				r.Reason = reasons[group]
-				continue
-			}
-			g, err := h.conn.Group(asking, group)
-			if err != nil && !errors.Is(err, job.ErrNotFound) {
-				return h.withoutBus(ctx, err)
-			}
-			reason = waitingReason(&g)
-			reasons[group] = reason
-		}
-		r.Reason = reason
+// UncordonInstance answers POST /groups/{group}/instances/{instance}/uncordon.
+func (h *groupHandlers) UncordonInstance(ctx context.Context, r UncordonInstanceRequestObject) (UncordonInstanceResponseObject, error) {
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbUncordon, struct{}{})
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if reply.Answer != fleet.AnswerAccepted {
+		return nil, fmt.Errorf("%w: instance %s is stopping, and cannot be told to stay", job.ErrConflict, r.Instance)
+	}
+	return UncordonInstance200JSONResponse(*reply), nil
 }
 
-// manned reports whether an instance of a group is alive.
-func manned(instances []fleet.Instance, group string) bool {
-	return slices.ContainsFunc(instances, func(i fleet.Instance) bool { return i.Group == group && i.Alive() })
+// SetInstance answers POST /groups/{group}/instances/{instance}/settings.
+func (h *groupHandlers) SetInstance(ctx context.Context, r SetInstanceRequestObject) (SetInstanceResponseObject, error) {
+	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbSet, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return SetInstance200JSONResponse(*reply), nil
 }
 
-// noExecutor says why nothing of a group runs.
-func noExecutor(group string) string { return "group " + group + " has no executor" }
+// tellInstance sends a request to a live instance. One that is gone is not found.
+func (h *groupHandlers) tellInstance(ctx context.Context, group, instance, verb string, body any) (*fleet.InstanceReply, error) {
+	if err := errors.Join(job.CheckSlug("group", group), job.CheckSlug("instance", instance)); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode request to instance %s: %w", instance, err)
+	}
+	beat, err := h.conn.Heartbeat(ctx, group, instance)
+	var reply *fleet.InstanceReply
+	if err == nil {
+		reply, err = h.conn.AskInstance(ctx, beat.Address(), verb, nil, data, instanceWait)
+	}
+	if errors.Is(err, bus.ErrNobodyThere) || errors.Is(err, job.ErrNotFound) {
+		return nil, fmt.Errorf("%w: group %s has no live instance %s that takes requests", job.ErrNotFound, group, instance)
+	}
+	return reply, err
+}
 
-// waitingReason says what may hold the runs of a group back, "" if nothing does.
-func waitingReason(g *bus.Group) string {
-	var limits []string
-	if g.Limit > 0 {
-		limits = append(limits, fmt.Sprintf("runs at most %d at once", g.Limit))
+// ListNodes answers GET /nodes.
+func (h *groupHandlers) ListNodes(ctx context.Context, _ ListNodesRequestObject) (ListNodesResponseObject, error) {
+	list, err := h.view.Nodes(ctx)
+	return ListNodes200JSONResponse(list), err
+}
+
+// GetBus answers GET /bus.
+func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetBusResponseObject, error) {
+	state, err := h.conn.State(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if g.Rate > 0 {
-		limits = append(limits, fmt.Sprintf("begins at most %g a second", g.Rate))
+	if visible := access.Seen(ctx); visible != nil {
+		state.Consumers = slices.DeleteFunc(state.Consumers, func(c fleet.ConsumerState) bool { return c.Group != "" && !visible[c.Group] })
 	}
-	if len(limits) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("waits for its turn: group %s %s", g.Group, strings.Join(limits, " and "))
+	return GetBus200JSONResponse(*state), nil
+}
+
+// ListGroups answers GET /groups.
+func (h *groupHandlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (ListGroupsResponseObject, error) {
+	groups, err := h.view.Groups(ctx)
+	return ListGroups200JSONResponse{Items: groups}, err
 }

@@ -3,27 +3,40 @@ package webapi
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"time"
 
 	"carillon/bus"
+	"carillon/logstore"
+	"carillon/webapi/catalog"
 )
+
+// systemHandlers answer requests about the state of the server and of what it depends on.
+type systemHandlers struct {
+	conn    *bus.Conn
+	store   logstore.Store
+	catalog *catalog.Catalog
+	stoodIn StoodIn // tells of who answers for the store; nil if nobody does ever
+	version string
+	log     *slog.Logger
+}
 
 // checkTimeout is how long readiness waits for each part of the system.
 const checkTimeout = 2 * time.Second
 
 // GetVersion answers GET /version.
-func (h *handlers) GetVersion(context.Context, GetVersionRequestObject) (GetVersionResponseObject, error) {
+func (h *systemHandlers) GetVersion(context.Context, GetVersionRequestObject) (GetVersionResponseObject, error) {
 	return GetVersion200JSONResponse{Version: h.version, Go: runtime.Version()}, nil
 }
 
 // Healthz answers GET /healthz.
-func (h *handlers) Healthz(context.Context, HealthzRequestObject) (HealthzResponseObject, error) {
+func (h *systemHandlers) Healthz(context.Context, HealthzRequestObject) (HealthzResponseObject, error) {
 	return Healthz200JSONResponse{Status: HealthStatusOk, Checks: []Check{}}, nil
 }
 
 // Readyz answers GET /readyz.
-func (h *handlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzResponseObject, error) {
+func (h *systemHandlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzResponseObject, error) {
 	health := Health{Status: HealthStatusOk}
 	check := func(name, detail string, ask func(context.Context) error) {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -49,12 +62,10 @@ func (h *handlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzRes
 		return err
 	})
 	check("jobs", "the jobs are not loaded yet", func(context.Context) error {
-		select {
-		case <-h.index.loaded:
-			return nil
-		default:
+		if !h.catalog.Loaded() {
 			return errors.New("index is loading")
 		}
+		return nil
 	})
 	if health.Status == HealthStatusOk {
 		return Readyz200JSONResponse(health), nil

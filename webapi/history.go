@@ -1,16 +1,22 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
+	"carillon/bus"
 	"carillon/job"
 	"carillon/job/fleet"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
 )
 
 // GetHistory answers GET /history.
-func (h *handlers) GetHistory(ctx context.Context, _ GetHistoryRequestObject) (GetHistoryResponseObject, error) {
+func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObject) (GetHistoryResponseObject, error) {
 	state := HistoryState{AsOf: time.Now().UTC().Truncate(time.Millisecond), StoreAnswers: true}
 	backlogs, err := h.conn.IngestBacklogs(ctx)
 	if err != nil {
@@ -49,7 +55,7 @@ func (h *handlers) GetHistory(ctx context.Context, _ GetHistoryRequestObject) (G
 
 // forecast notes in backlogs how fast they shrink, and returns when the log store will have
 // caught up; zero when it is not behind, or nobody knows.
-func (h *handlers) forecast(ctx context.Context, backlogs []fleet.IngestBacklog) (time.Time, error) {
+func (h *systemHandlers) forecast(ctx context.Context, backlogs []fleet.IngestBacklog) (time.Time, error) {
 	pace, err := h.conn.GetIngestPace(ctx)
 	if errors.Is(err, job.ErrNotFound) {
 		return time.Time{}, nil
@@ -58,4 +64,71 @@ func (h *handlers) forecast(ctx context.Context, backlogs []fleet.IngestBacklog)
 		return time.Time{}, err
 	}
 	return pace.Forecast(backlogs, time.Now()).UTC().Truncate(time.Second), nil
+}
+
+// ListDeadLetters answers GET /dead-letters.
+func (h *systemHandlers) ListDeadLetters(ctx context.Context, r ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error) {
+	limit := cmp.Or(r.Params.Limit, pageSize)
+	var before uint64
+	if r.Params.Cursor != "" {
+		var err error
+		if before, err = strconv.ParseUint(r.Params.Cursor, 10, 64); err != nil || before == 0 {
+			return nil, problem.Invalid("cursor", "is none that this list gave")
+		}
+	}
+	found, err := h.conn.DeadLetters(ctx, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	total, err := h.conn.CountDeadLetters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	page := DeadLetterPage{Items: []DeadLetter{}, Total: total}
+	for i := range found {
+		page.Items = append(page.Items, found[i].DeadLetter)
+	}
+	if len(found) == limit {
+		page.Next = strconv.FormatUint(found[limit-1].Sequence, 10)
+	}
+	return ListDeadLetters200JSONResponse(page), nil
+}
+
+// GetDeadLetter answers GET /dead-letters/{sequence}.
+func (h *systemHandlers) GetDeadLetter(ctx context.Context, r GetDeadLetterRequestObject) (GetDeadLetterResponseObject, error) {
+	l, err := h.conn.GetDeadLetter(ctx, r.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	return GetDeadLetter200JSONResponse(DeadLetterContent{
+		Sequence: l.Sequence, At: l.At, Stream: l.Stream, Subject: l.Subject, Message: l.Message, Reason: l.Reason, Size: l.Size, Whole: l.Whole,
+		Text: strings.ToValidUTF8(string(l.Data), "\uFFFD"),
+	}), nil
+}
+
+// DeleteDeadLetter answers DELETE /dead-letters/{sequence}.
+func (h *systemHandlers) DeleteDeadLetter(ctx context.Context, r DeleteDeadLetterRequestObject) (DeleteDeadLetterResponseObject, error) {
+	if _, err := h.letterToChange(ctx, r.Sequence); err != nil {
+		return nil, err
+	}
+	return DeleteDeadLetter204Response{}, h.conn.DeleteDeadLetter(ctx, r.Sequence)
+}
+
+// ReplayDeadLetter answers POST /dead-letters/{sequence}/replay.
+func (h *systemHandlers) ReplayDeadLetter(ctx context.Context, r ReplayDeadLetterRequestObject) (ReplayDeadLetterResponseObject, error) {
+	l, err := h.letterToChange(ctx, r.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	return ReplayDeadLetter204Response{}, h.conn.ReplayDeadLetter(ctx, l)
+}
+
+// letterToChange returns a letter, and has the audit log say what it was.
+func (h *systemHandlers) letterToChange(ctx context.Context, seq uint64) (*bus.DeadLetter, error) {
+	l, err := h.conn.GetDeadLetter(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	auditlog.Entry(ctx).Note = l.Stream + " " + l.Subject + ": " + l.Reason
+	return l, nil
 }

@@ -54,7 +54,7 @@ func TestTheHistoryTellsWhenItWillHaveCaughtUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = store.Close() })
-		h := &handlers{conn: conn, store: store, log: slog.New(slog.DiscardHandler)}
+		h := &systemHandlers{conn: conn, store: store, log: slog.New(slog.DiscardHandler)}
 		for i := range 30 { // nobody ingests here
 			l := &bus.Log{RunID: job.NewRunID(noon), Job: "billing/x", Attempt: 1, Instance: "w", Lines: []bus.LogLine{{Seq: int64(i + 1), At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "x"}}}
 			m, err := bustest.Log(conn.Tokens(), l)

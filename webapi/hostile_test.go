@@ -16,6 +16,7 @@ import (
 
 	"carillon/bus"
 	"carillon/job"
+	"carillon/webapi/guard"
 )
 
 // hostile makes requests that somebody makes who means no good, from what the contract
@@ -106,7 +107,7 @@ func (h *hostile) value(schema *openapi3.Schema, depth int) any {
 var bodies = []string{
 	"", "{", "[", "null", "true", "0", `"x"`, "[]", "{}", "{}{}", "\xff\xfe{}", "{\"a\":\"\xff\"}", `{"a":1,"a":2}`, `{"job":null,"task":null}`,
 	strings.Repeat("[", 200_000), strings.Repeat(`{"a":`, 100_000), `{"params":` + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000) + `}`,
-	`{"user":"` + strings.Repeat("a", 1<<20) + `"}`, `{"n":` + strings.Repeat("9", 100_000) + `}`, `{"n":1e1000000000}`, "\x00", strings.Repeat(" ", MaxBody),
+	`{"user":"` + strings.Repeat("a", 1<<20) + `"}`, `{"n":` + strings.Repeat("9", 100_000) + `}`, `{"n":1e1000000000}`, "\x00", strings.Repeat(" ", guard.MaxBody),
 }
 
 // try makes a request with parameters that nobody should make, and wants an answer,
@@ -175,8 +176,8 @@ func (h *hostile) ask(op *openapi3.Operation, method, path string, body any, hea
 // rounds of what is made up.
 func (h *hostile) everything(rounds int) {
 	h.Helper()
-	for _, template := range slices.Sorted(maps.Keys(h.server.contract.doc.Paths.Map())) {
-		item := h.server.contract.doc.Paths.Find(template)
+	for _, template := range slices.Sorted(maps.Keys(h.server.contract.Doc.Paths.Map())) {
+		item := h.server.contract.Doc.Paths.Find(template)
 		operations := item.Operations()
 		for _, method := range slices.Sorted(maps.Keys(operations)) {
 			op := operations[method]
@@ -219,7 +220,7 @@ func TestTheEndsOfTimeAreNoFaultOfTheServers(t *testing.T) {
 	h := newHostile(t)
 	ends := []string{"", "0001-01-01T00:00:01Z", "1969-12-31T23:59:59Z", "9998-12-31T23:59:59Z", "9999-12-31T23:59:59Z"}
 	asked := 0
-	for template, item := range h.server.contract.doc.Paths.Map() {
+	for template, item := range h.server.contract.Doc.Paths.Map() {
 		op := item.Get
 		if op == nil {
 			continue

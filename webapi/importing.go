@@ -3,14 +3,20 @@ package webapi
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"carillon/internal/crontab"
+	"carillon/internal/ical"
 	"carillon/internal/xxljob"
+	"carillon/job"
 )
+
+// importHandlers answer requests about files of other schedulers, which it only reads.
+type importHandlers struct{}
 
 // ReadCrontab answers POST /import/crontab. The jobs' working directories are left to
 // the executors: the homes of this machine's users are not theirs.
-func (h *handlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObject) (ReadCrontabResponseObject, error) {
+func (h *importHandlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObject) (ReadCrontabResponseObject, error) {
 	text := []byte(r.Body.Text)
 	o := crontab.Options{Group: cmp.Or(r.Body.Group, "default"), Zone: cmp.Or(r.Body.Zone, "UTC")}
 	if r.Body.System != nil {
@@ -34,7 +40,7 @@ func (h *handlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObject) (R
 }
 
 // ReadXXLJob answers POST /import/xxl-job.
-func (h *handlers) ReadXXLJob(_ context.Context, r ReadXXLJobRequestObject) (ReadXXLJobResponseObject, error) {
+func (h *importHandlers) ReadXXLJob(_ context.Context, r ReadXXLJobRequestObject) (ReadXXLJobResponseObject, error) {
 	entries, err := xxljob.Import([]byte(r.Body.Text), xxljob.Options{Group: r.Body.Group, Zone: cmp.Or(r.Body.Zone, "UTC")})
 	if err != nil {
 		return nil, err
@@ -48,4 +54,32 @@ func (h *handlers) ReadXXLJob(_ context.Context, r ReadXXLJobRequestObject) (Rea
 		answer.Items = append(answer.Items, item)
 	}
 	return ReadXXLJob200JSONResponse(answer), nil
+}
+
+// ReadCalendarFile answers POST /import/calendar.
+func (h *importHandlers) ReadCalendarFile(_ context.Context, r ReadCalendarFileRequestObject) (ReadCalendarFileResponseObject, error) {
+	year := time.Now().UTC().Year()
+	c, err := ical.Import([]byte(r.Body.Text), ical.Options{
+		Zone: r.Body.Zone, From: time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC), Years: r.Body.Years,
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := CalendarFileRead{
+		Title: c.Title, Zone: c.Zone, Dates: c.Dates, Windows: c.Windows, Until: c.Until, Events: make([]CalendarFileEvent, 0, len(c.Events)),
+	}
+	if answer.Windows == nil {
+		answer.Windows = []job.Window{}
+	}
+	for _, e := range c.Events {
+		item := CalendarFileEvent{Line: e.Line, Title: e.Title, Outcome: CalendarFileEventOutcome(e.Outcome), Dates: e.Dates, Reason: string(e.Reason), Note: e.Note}
+		if item.Dates == nil {
+			item.Dates = []string{}
+		}
+		for _, w := range e.Windows {
+			item.Days = w.Days
+		}
+		answer.Events = append(answer.Events, item)
+	}
+	return ReadCalendarFile200JSONResponse(answer), nil
 }

@@ -147,32 +147,6 @@ func TestJobsAreListedInPagesAndByFilter(t *testing.T) {
 	}
 }
 
-// The watch is not running here: what a list shows came from the write itself.
-func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
-	w := newWorld(t)
-	h := &handlers{conn: w.conn, store: w.store, index: newIndex(w.conn, func(job.Name) {}, w.server.log), log: w.server.log}
-	h.index.finishLoading()
-	ctx := local(t.Context())
-	list := func(paused bool, expected int) {
-		t.Helper()
-		r, err := h.ListJobs(ctx, ListJobsRequestObject{Params: ListJobsParams{Paused: &paused}})
-		w.check(err)
-		if page := JobPage(r.(ListJobs200JSONResponse)); page.Total != expected {
-			t.Errorf("%d jobs with paused %v, want %d", page.Total, paused, expected)
-		}
-	}
-	j := entryOf("billing/x", 0, nil).Job
-	_, err := h.PutJob(ctx, PutJobRequestObject{Group: "billing", Name: "x", Body: &j})
-	w.check(err)
-	list(false, 1)
-	_, err = h.PauseJob(ctx, PauseJobRequestObject{Group: "billing", Name: "x", Body: &PauseRequest{}})
-	w.check(err)
-	list(true, 1)
-	_, err = h.DeleteJob(ctx, DeleteJobRequestObject{Group: "billing", Name: "x"})
-	w.check(err)
-	list(true, 0)
-}
-
 func TestAListHasNextFiresAndLastRuns(t *testing.T) {
 	w := newWorld(t)
 	w.put("billing/x", "0 3 * * *")

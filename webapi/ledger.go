@@ -1,47 +1,46 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"carillon/bus"
 	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/job/rights"
 	"carillon/ledger"
+	"carillon/logstore"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
-// ledgerRange is how much of the past a ledger shows when nobody says.
-const ledgerRange = 24 * time.Hour
-
-// rangeBehind returns the range of the past that parameters name. It may end ahead of now,
-// as the end of today does; what lies further ahead than a ledger is long is refused: that
-// nothing is missing there proves nothing.
-func rangeBehind(from, to time.Time) (time.Time, time.Time, error) {
-	now := time.Now()
-	if to.After(now.Add(ledger.MaxRange)) {
-		return from, to, invalid("to", to.UTC().Format(time.RFC3339)+" lies too far in the future; what has fired is known up to now")
-	}
-	if to.IsZero() {
-		to = now
-	}
-	if from.IsZero() {
-		from = to.Add(-ledgerRange)
-	}
-	return from.UTC(), to.UTC(), nil
+// ledgerHandlers answer requests about whether each fire is accounted for.
+type ledgerHandlers struct {
+	ledger *ledger.Ledger
+	conn   *bus.Conn
+	store  logstore.Store // as access.VisibleStore has it
+	log    *slog.Logger
 }
 
 // GetJobLedger answers GET /jobs/{group}/{name}/ledger.
-func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error) {
+func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := rangeBehind(r.Params.From, r.Params.To)
+	from, to, err := runs.PastRange(r.Params.From, r.Params.To)
 	if err != nil {
 		return nil, err
 	}
 	page, err := h.ledger.Job(ctx, name, ledger.JobRequest{
-		From: from, To: to, Fates: r.Params.Fate, Cursor: r.Params.Cursor, Limit: orDefault(r.Params.Limit, ledger.DefaultLimit),
+		From: from, To: to, Fates: r.Params.Fate, Cursor: r.Params.Cursor, Limit: cmp.Or(r.Params.Limit, ledger.DefaultLimit),
 	})
 	if err != nil {
 		return nil, h.ledgerError(ctx, err)
@@ -50,13 +49,13 @@ func (h *handlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject
 }
 
 // AuditLedger answers GET /ledger.
-func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) (AuditLedgerResponseObject, error) {
-	from, to, err := rangeBehind(r.Params.From, r.Params.To)
+func (h *ledgerHandlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) (AuditLedgerResponseObject, error) {
+	from, to, err := runs.PastRange(r.Params.From, r.Params.To)
 	if err != nil {
 		return nil, err
 	}
 	request := ledger.Request{From: from, To: to, Group: r.Params.Group, Cursor: r.Params.Cursor, Limit: r.Params.Limit}
-	if visible := seen(ctx); visible != nil {
+	if visible := access.Seen(ctx); visible != nil {
 		request.Visible = func(group string) bool { return visible[group] }
 	}
 	page, err := h.ledger.Audit(ctx, request)
@@ -67,20 +66,73 @@ func (h *handlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) 
 }
 
 // ledgerError names the part of the system that keeps the ledger from being read.
-func (h *handlers) ledgerError(ctx context.Context, err error) error {
+func (h *ledgerHandlers) ledgerError(ctx context.Context, err error) error {
 	if errors.Is(err, job.ErrInvalid) || errors.Is(err, job.ErrNotFound) {
 		return err
 	}
 	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout) // the request's time may be over
 	defer cancel()
 	if _, away := h.store.Stats(asking); away != nil {
-		return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer, and the ledger compares the fires with it")
+		return problem.Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer, and the ledger compares the fires with it")
 	}
 	if _, away := h.conn.GetHold(asking); away != nil {
-		return explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "NATS does not answer, and the ledger reads jobs and positions there")
+		return problem.Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "NATS does not answer, and the ledger reads jobs and positions there")
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, job.ErrUnavailable) {
-		return explain(err, "the ledger was not read in time, though NATS and the log store answer; ask for a shorter range, or for one group")
+		return problem.Explain(err, "the ledger was not read in time, though NATS and the log store answer; ask for a shorter range, or for one group")
 	}
 	return err
+}
+
+// ListDiscrepancies answers GET /ledger/discrepancies: what the continuous audit has
+// found, from the log store, and what the bucket has that is not there yet.
+func (h *ledgerHandlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error) {
+	p := r.Params
+	limit := cmp.Or(p.Limit, pageSize)
+	kept := logstore.FactFilter{Kind: logstore.FactDiscrepancy, Group: p.Group, What: p.Job, From: p.From, To: p.To, Cursor: p.Cursor, Limit: limit}
+	var after *logstore.FactCursor
+	if p.Cursor != "" {
+		c, err := logstore.ParseFactCursor(p.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		after = &c
+	}
+	theirs := access.Who(ctx).Access
+	fits := func(f *outcome.Finding) bool {
+		return theirs.May(rights.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
+			isBetween(f.FireTime, p.From, p.To)
+	}
+	found, busErr := h.conn.Findings(ctx)
+	var now []outcome.Finding
+	for i := range found {
+		if fits(&found[i]) {
+			now = append(now, found[i])
+		}
+	}
+	stored, err := h.store.Facts(ctx, kept)
+	if err != nil && (busErr != nil || errors.Is(err, job.ErrInvalid)) {
+		return nil, problem.StoreAway(err)
+	}
+	if err != nil {
+		h.log.DebugContext(ctx, "old discrepancies left out", "error", err)
+	}
+	var past []outcome.Finding
+	for i := range stored.Facts {
+		var f outcome.Finding
+		if err := json.Unmarshal(stored.Facts[i].Doc, &f); err != nil {
+			return nil, fmt.Errorf("decode discrepancy %s: %w", stored.Facts[i].ID, err)
+		}
+		past = append(past, f)
+	}
+	place := func(f *outcome.Finding) logstore.FactCursor {
+		return logstore.FactCursor{At: f.FireTime, ID: string(f.RunID)}
+	}
+	items, next := auditlog.JoinPages(now, past, stored.Next != "", after, limit, place)
+	return ListDiscrepancies200JSONResponse{Items: append([]Discrepancy{}, items...), Next: next}, nil
+}
+
+// isBetween reports whether an instant is in [from, to), each of which may be zero for none.
+func isBetween(at, from, to time.Time) bool {
+	return (from.IsZero() || !at.Before(from)) && (to.IsZero() || at.Before(to))
 }

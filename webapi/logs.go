@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -9,32 +10,38 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/access"
+	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
+
+// logHandlers answer requests about what runs have printed.
+type logHandlers struct {
+	runs  *runs.Runs
+	store logstore.Store // as access.VisibleStore has it
+}
 
 // linesPerPage is how many lines a page of logs has by default; the contract states
 // it.
 const linesPerPage = 1000
 
-// wantsText is the context key under which a request for text/plain is marked.
-type wantsText struct{}
-
 // SearchLogs answers GET /logs.
-func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (SearchLogsResponseObject, error) {
+func (h *logHandlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (SearchLogsResponseObject, error) {
 	p := r.Params
 	filter := logstore.SearchFilter{
 		Text: p.Text, Levels: p.Level, Group: p.Group, RunID: job.RunID(p.RunID),
-		Jobs: names(p.Job), From: p.From.UTC(), To: p.To.UTC(), Limit: p.Limit, Cursor: p.Cursor,
+		Jobs: runs.Names(p.Job), From: p.From.UTC(), To: p.To.UTC(), Limit: p.Limit, Cursor: p.Cursor,
 	}
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
 	found, err := h.store.Search(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
-	hits, err := hitsOf(ctx, h.store, p.Text, found.Lines, p.Context)
+	hits, err := runs.Hits(ctx, h.store, p.Text, found.Lines, p.Context)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return SearchLogs200JSONResponse{Items: hits, Next: found.Next}, nil
 }
@@ -44,13 +51,13 @@ func (h *handlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (S
 const countedBack = 7 * logstore.Day
 
 // CountLogs answers GET /logs/histogram.
-func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (CountLogsResponseObject, error) {
+func (h *logHandlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (CountLogsResponseObject, error) {
 	p := r.Params
 	filter := logstore.HitCountFilter{
 		SearchFilter: logstore.SearchFilter{
-			Text: p.Text, Levels: p.Level, Jobs: names(p.Job), Group: p.Group, RunID: job.RunID(p.RunID), From: p.From.UTC(), To: p.To.UTC(),
+			Text: p.Text, Levels: p.Level, Jobs: runs.Names(p.Job), Group: p.Group, RunID: job.RunID(p.RunID), From: p.From.UTC(), To: p.To.UTC(),
 		},
-		Parts: orDefault(p.Parts, 60),
+		Parts: cmp.Or(p.Parts, 60),
 	}
 	if filter.To.IsZero() {
 		filter.To = time.Now().UTC().Truncate(time.Millisecond)
@@ -66,7 +73,7 @@ func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (Cou
 	}
 	counts, err := h.store.CountHits(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return CountLogs200JSONResponse{
 		From: counts.From, To: counts.To, Step: job.Duration(counts.Step), Since: counts.Since, Complete: counts.Complete(), Buckets: counts.Buckets,
@@ -74,33 +81,33 @@ func (h *handlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (Cou
 }
 
 // GetLogs answers GET /runs/{run_id}/logs.
-func (h *handlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogsResponseObject, error) {
+func (h *logHandlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogsResponseObject, error) {
 	id, err := job.ParseRunID(r.RunID)
 	if err != nil {
 		return nil, err
 	}
 	p := r.Params
-	attempt, piece := p.Attempt, pieceOf(p.BroadcastIndex)
+	attempt, piece := p.Attempt, runs.PieceOf(p.BroadcastIndex)
 	if attempt == 0 {
-		if attempt, err = h.newestAttempt(ctx, r.RunID, piece); err != nil {
+		if attempt, err = h.runs.NewestAttempt(ctx, r.RunID, piece); err != nil {
 			return nil, err
 		}
 	}
 	owner := job.Name("") // of a run that is not stored yet
-	switch attempts, err := h.attempts(ctx, r.RunID); {
+	switch attempts, err := h.runs.Attempts(ctx, r.RunID); {
 	case err == nil:
 		owner = attempts[0].Job
-	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, errOthers):
+	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, access.ErrOthers):
 		return nil, err
 	}
-	limit := orDefault(p.Limit, linesPerPage)
+	limit := cmp.Or(p.Limit, linesPerPage)
 	filter := logstore.LineFilter{RunID: id, Job: owner, Attempt: attempt, Piece: piece, FromSeq: p.FromSeq, ToSeq: p.ToSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
 	lines, err := h.store.Lines(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	if ctx.Value(wantsText{}) != nil {
 		return GetLogs200TextResponse(textOf(lines)), nil

@@ -14,6 +14,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"carillon/job/rights"
+	"carillon/webapi/access"
+	"carillon/webapi/catalog"
+	"carillon/webapi/stream"
 )
 
 // groupLabel is the label of series that are about one executor group.
@@ -22,10 +25,10 @@ const groupLabel = "executor_group"
 // serveMetrics answers GET /metrics. Series of groups that the caller does not see are
 // left out.
 func (s *Server) serveMetrics(c *fiber.Ctx) error {
-	access := whoIs(c.UserContext()).Access
+	theirs := access.Who(c.UserContext()).Access
 	seen := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		families, err := s.cfg.Gatherer.Gather()
-		return withoutGroups(families, func(group string) bool { return access.May(rights.Viewer, group) }), err
+		return withoutGroups(families, func(group string) bool { return theirs.May(rights.Viewer, group) }), err
 	})
 	return adaptor.HTTPHandler(promhttp.HandlerFor(seen, promhttp.HandlerOpts{}))(c)
 }
@@ -49,7 +52,7 @@ type metrics struct {
 }
 
 // newMetrics registers the collectors, which read what they can where it is.
-func newMetrics(to prometheus.Registerer, x *index, open *streams) (*metrics, error) {
+func newMetrics(to prometheus.Registerer, jobs *catalog.Catalog, open *stream.Open) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "request_seconds",
@@ -69,10 +72,10 @@ func newMetrics(to prometheus.Registerer, x *index, open *streams) (*metrics, er
 		to.Register(m.signIns),
 		to.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "streams", Help: "Open live tails.",
-		}, func() float64 { return float64(open.len()) })),
+		}, func() float64 { return float64(open.Len()) })),
 		to.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "carillon", Subsystem: "http", Name: "indexed_jobs", Help: "Jobs in the index that lists are read from.",
-		}, func() float64 { return float64(x.len()) })),
+		}, func() float64 { return float64(jobs.Len()) })),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)

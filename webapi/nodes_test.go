@@ -48,17 +48,6 @@ func TestNodesAreListedWithTheirShards(t *testing.T) {
 	}
 }
 
-func TestMovesOfShardsAreToldFromTheNewestOn(t *testing.T) {
-	lease := func(node string, minute int) bus.Lease {
-		return bus.Lease{Node: node, Since: noon.Add(time.Duration(minute) * time.Minute)}
-	}
-	list := nodesOf(map[string]bus.Lease{"shard.0": lease("a", 2), "shard.1": lease("b", 3), "shard.2": {Node: "old"}, "shard.3": lease("a", 2)}, 4)
-	expected := []ShardMove{{Shard: 1, Node: "b", At: noon.Add(3 * time.Minute)}, {Shard: 0, Node: "a", At: noon.Add(2 * time.Minute)}, {Shard: 3, Node: "a", At: noon.Add(2 * time.Minute)}}
-	if d := cmp.Diff(expected, list.Moves); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestTheBusIsToldWithoutConsumersOfOtherGroups(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()

@@ -17,6 +17,7 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/job/runlog"
+	"carillon/webapi/access"
 )
 
 var update = flag.Bool("update", false, "write testdata/permits.txt anew")
@@ -86,13 +87,13 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 		return "?"
 	}
 	rows := map[string]string{}
-	for template, item := range g.server.contract.doc.Paths.Map() {
+	for template, item := range g.server.contract.Doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			p, known := permits[op.OperationID]
+			p, known := access.Permits[op.OperationID]
 			if !known {
 				t.Errorf("operation %s has no row in permits", op.OperationID)
 			}
-			if asks := method == http.MethodGet && !slices.Contains(signsIn, op.OperationID) || slices.Contains(onlyAsks, op.OperationID); asks != (p.change == "" && !p.each) {
+			if asks := method == http.MethodGet && !slices.Contains(signsIn, op.OperationID) || slices.Contains(onlyAsks, op.OperationID); asks != (p.Change == "" && !p.Each) {
 				t.Errorf("operation %s: the audit log takes it for a change: %v", op.OperationID, !asks)
 			}
 			var row strings.Builder
@@ -103,7 +104,7 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 			rows[op.OperationID] = strings.TrimRight(row.String(), " ")
 		}
 	}
-	for operation := range permits {
+	for operation := range access.Permits {
 		if rows[operation] == "" {
 			t.Errorf("permits has a row for %s, which is no operation", operation)
 		}

@@ -9,10 +9,13 @@ import (
 	"carillon/auth"
 	"carillon/auth/oidc"
 	"carillon/job"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
 )
 
 // providerName returns what people know the OIDC provider by; empty without one.
-func (h *handlers) providerName() string {
+func (h *signInHandlers) providerName() string {
 	if h.provider == nil {
 		return ""
 	}
@@ -20,17 +23,17 @@ func (h *handlers) providerName() string {
 }
 
 // comeBack returns where the provider sends people.
-func (h *handlers) comeBack() string { return h.public() + "/api/v1/sign-in/oidc/callback" }
+func (h *signInHandlers) comeBack() string { return h.public() + "/api/v1/sign-in/oidc/callback" }
 
 // BeginProviderSignIn answers GET /sign-in/oidc.
-func (h *handlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error) {
+func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error) {
 	if h.provider == nil {
-		return nil, explain(job.ErrNotFound, "this server has no OIDC provider; --oidc-issuer names one")
+		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider; --oidc-issuer names one")
 	}
 	flow := oidc.NewFlow(pathOfConsole(r.Params.To))
 	at, err := h.provider.Begin(ctx, flow, h.comeBack())
 	if err != nil {
-		return nil, explain(err, "the OIDC provider does not answer")
+		return nil, problem.Explain(err, "the OIDC provider does not answer")
 	}
 	cookie, err := flow.Cookie()
 	if err != nil {
@@ -61,28 +64,28 @@ const (
 )
 
 // FinishProviderSignIn answers GET /sign-in/oidc/callback.
-func (h *handlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error) {
+func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error) {
 	if h.provider == nil {
-		return nil, explain(job.ErrNotFound, "this server has no OIDC provider")
+		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider")
 	}
 	who, secret, to, reason, err := h.arrive(ctx, r.Params)
 	if err != nil {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
-		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", reason, "address", callerOf(ctx).from.Address, "error", err)
-		entryOfChange(ctx).Same = true
+		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", reason, "address", access.Of(ctx).From.Address, "error", err)
+		auditlog.Entry(ctx).Same = true
 		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + reason, SetCookie: h.flowCookie("")}}, nil
 	}
 	h.metrics.signIns.WithLabelValues(signInDone).Inc()
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "session "+who.Session
 	return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: to, SetCookie: h.cookie(secret)}}, nil
 }
 
 // arrive begins a session of whoever comes back from the provider. With an error comes
 // what the console is told of it.
-func (h *handlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, reason string, err error) {
-	by := callerOf(ctx)
-	flow, err := oidc.ParseFlow(by.flow, p.State)
+func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, reason string, err error) {
+	by := access.Of(ctx)
+	flow, err := oidc.ParseFlow(by.Flow, p.State)
 	if err != nil {
 		return nil, "", "", refusedStale, err
 	}
@@ -96,7 +99,7 @@ func (h *handlers) arrive(ctx context.Context, p FinishProviderSignInParams) (wh
 	case err != nil:
 		return nil, "", "", refusedByProvider, err
 	}
-	who, secret, err = h.users.SignInExternal(ctx, person, by.from)
+	who, secret, err = h.users.SignInExternal(ctx, person, by.From)
 	switch {
 	case errors.Is(err, auth.ErrNoAccess):
 		reason = refusedNoAccess

@@ -145,7 +145,7 @@ func TestAProvidersUserIsAskedForAgainWhenTheSessionIsOver(t *testing.T) {
 func TestAPITokensOfAProvidersUserRestWithoutASignIn(t *testing.T) {
 	p := newProvidedFor(t, 0, editors)
 	p.signIn(p.browser(), mockoidc.DefaultUser())
-	users := p.server.handlers.users
+	users := p.server.users
 	token, secret, err := users.CreateToken(t.Context(), "jane.doe", "ci", rights.List{editors.Access}, time.Hour)
 	p.check(err)
 	bearer := header{"Authorization", "Bearer " + secret}
@@ -179,7 +179,7 @@ func TestAProvidersSessionLastsForTwelveHoursUnlessOneSaysOtherwise(t *testing.T
 	for life, want := range map[time.Duration]time.Duration{0: 12 * time.Hour, 3 * time.Hour: 3 * time.Hour} {
 		p := newProvidedFor(t, life, anybody)
 		p.signIn(p.browser(), mockoidc.DefaultUser())
-		sessions, err := p.server.handlers.users.Sessions(t.Context(), "jane.doe")
+		sessions, err := p.server.users.Sessions(t.Context(), "jane.doe")
 		p.check(err)
 		if len(sessions) != 1 || sessions[0].ExpiresAt.Sub(sessions[0].CreatedAt) != want {
 			t.Errorf("sessions %+v, want one for %s", sessions, want)
@@ -190,7 +190,7 @@ func TestAProvidersSessionLastsForTwelveHoursUnlessOneSaysOtherwise(t *testing.T
 // access returns what the provider's usual user may.
 func (p *provided) access() string {
 	p.Helper()
-	u, err := p.server.handlers.users.User(p.Context(), "jane.doe")
+	u, err := p.server.users.User(p.Context(), "jane.doe")
 	p.check(err)
 	var all []string
 	for _, a := range u.Access {
@@ -205,13 +205,13 @@ func TestWithoutRolesOfGroupsAdministratorsSayWhatAProvidersUserMay(t *testing.T
 	if at := p.signIn(b, mockoidc.DefaultUser()); strings.Contains(at, "refused") {
 		t.Fatal(at)
 	}
-	_, _, err := p.server.handlers.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Access: rights.List{{Role: rights.Operator, Group: "ops"}}})
+	_, _, err := p.server.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Access: rights.List{{Role: rights.Operator, Group: "ops"}}})
 	p.check(err)
 	p.signIn(p.browser(), mockoidc.DefaultUser())
 	if access := p.access(); access != "operator:ops" {
 		t.Errorf("may %q", access)
 	}
-	_, _, err = p.server.handlers.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Disabled: true})
+	_, _, err = p.server.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Disabled: true})
 	p.check(err)
 	p.wantRefused("a disabled user", p.signIn(p.browser(), mockoidc.DefaultUser()), refusedDisabled)
 }

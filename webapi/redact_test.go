@@ -3,6 +3,7 @@ package webapi
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -65,6 +66,12 @@ func TestWhatOneHasNoGrantForIsNowhere(t *testing.T) {
 			t.Errorf("%s became %s", task, text)
 		}
 	}
+}
+
+// sameJSON reports whether two documents say the same.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 func mustJSON(v any) []byte {

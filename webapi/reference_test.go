@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"carillon/webapi/contract"
 )
 
 func TestTheReferenceHasEveryOperationAndNothingFromElsewhere(t *testing.T) {
@@ -22,7 +24,7 @@ func TestTheReferenceHasEveryOperationAndNothingFromElsewhere(t *testing.T) {
 		}
 		ids[m[1]] = true
 	}
-	for path, item := range w.server.contract.doc.Paths.Map() {
+	for path, item := range w.server.contract.Doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if !ids[op.OperationID] {
 				t.Errorf("%s %s, %s, is not in the reference; has it a tag that is declared?", method, path, op.OperationID)
@@ -40,30 +42,30 @@ func TestTheReferenceHasEveryOperationAndNothingFromElsewhere(t *testing.T) {
 	if strings.Contains(page.text, "<script") || !strings.Contains(page.header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'sha256-") {
 		t.Errorf("policy %s", page.header.Get("Content-Security-Policy"))
 	}
-	contract := w.send("GET", "/api/openapi.yaml", nil)
-	if _, err := openapi3.NewLoader().LoadFromData([]byte(contract.text)); err != nil {
+	text := w.send("GET", "/api/openapi.yaml", nil)
+	if _, err := openapi3.NewLoader().LoadFromData([]byte(text.text)); err != nil {
 		t.Error(err)
 	}
 }
 
 // The contract is linted here: what a reader of it or a generator would stumble over.
 func TestTheContractIsCompleteInItself(t *testing.T) {
-	c, err := loadContract()
+	c, err := contract.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.doc.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
+	if err := c.Doc.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
 		t.Error(err)
 	}
 	declared := map[string]bool{}
-	for _, tag := range c.doc.Tags {
+	for _, tag := range c.Doc.Tags {
 		declared[tag.Name] = true
 		if tag.Description == "" {
 			t.Errorf("tag %s says nothing", tag.Name)
 		}
 	}
 	seen := map[string]bool{}
-	for path, item := range c.doc.Paths.Map() {
+	for path, item := range c.Doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			is := method + " " + path
 			if op.Summary == "" || strings.HasSuffix(op.Summary, ".") {

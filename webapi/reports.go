@@ -7,7 +7,14 @@ import (
 
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
+
+// reportHandlers answer requests about what runs add up to.
+type reportHandlers struct {
+	store logstore.Store // as access.VisibleStore has it
+}
 
 // rangeOf returns the range of a report: the last day where it is not given.
 func rangeOf(from, to, now time.Time) (time.Time, time.Time) {
@@ -21,48 +28,79 @@ func rangeOf(from, to, now time.Time) (time.Time, time.Time) {
 }
 
 // GetOverview answers GET /overview.
-func (h *handlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) (GetOverviewResponseObject, error) {
+func (h *reportHandlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) (GetOverviewResponseObject, error) {
 	p, now := r.Params, time.Now()
 	from, to := rangeOf(p.From, p.To, now)
 	o, err := logstore.ReadOverview(ctx, h.store, logstore.OverviewFilter{From: from, To: to, Group: p.Group, Top: p.Top}, now)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return GetOverview200JSONResponse(o), nil
 }
 
 // ReportRuns answers GET /reports/runs.
-func (h *handlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (ReportRunsResponseObject, error) {
+func (h *reportHandlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (ReportRunsResponseObject, error) {
 	p := r.Params
-	filter := logstore.ReportFilter{Jobs: names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Order: p.Order, Limit: p.Limit, Times: p.Times}
+	filter := logstore.ReportFilter{Jobs: runs.Names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Order: p.Order, Limit: p.Limit, Times: p.Times}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	report, err := h.store.Report(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return ReportRuns200JSONResponse{From: report.From, To: report.To, Items: append([]runlog.ReportRow{}, report.Rows...)}, nil
 }
 
 // ReportFailures answers GET /reports/failures.
-func (h *handlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (ReportFailuresResponseObject, error) {
+func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (ReportFailuresResponseObject, error) {
 	p := r.Params
-	filter := logstore.FailureFilter{Jobs: names(p.Job), Group: p.Group, Limit: cmp.Or(p.Limit, logstore.DefaultFailures)}
+	filter := logstore.FailureFilter{Jobs: runs.Names(p.Job), Group: p.Group, Limit: cmp.Or(p.Limit, logstore.DefaultFailures)}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	found, err := h.store.Failures(ctx, filter)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return ReportFailures200JSONResponse{Items: found}, nil
 }
 
 // RepairReports answers POST /reports/days/{day}/repair.
-func (h *handlers) RepairReports(ctx context.Context, r RepairReportsRequestObject) (RepairReportsResponseObject, error) {
+func (h *reportHandlers) RepairReports(ctx context.Context, r RepairReportsRequestObject) (RepairReportsResponseObject, error) {
 	day, err := time.Parse(time.DateOnly, r.Day)
 	if err != nil {
-		return nil, invalid("day", "must be a day in UTC, such as 2026-03-01")
+		return nil, problem.Invalid("day", "must be a day in UTC, such as 2026-03-01")
 	}
 	if err := h.store.Repair(ctx, day); err != nil {
-		return nil, storeError(err)
+		return nil, problem.StoreAway(err)
 	}
 	return RepairReports204Response{}, nil
+}
+
+// CountRuns answers GET /runs/counts.
+func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (CountRunsResponseObject, error) {
+	p := r.Params
+	filter := logstore.RunFilter{
+		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+		MinAttempt: p.MinAttempt,
+	}
+	items, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
+	if err != nil {
+		return nil, problem.StoreAway(err)
+	}
+	return CountRuns200JSONResponse{From: filter.From, To: filter.To, Items: items}, nil
+}
+
+// FacetRuns answers GET /runs/facets.
+func (h *reportHandlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject) (FacetRunsResponseObject, error) {
+	p := r.Params
+	filter := logstore.FacetFilter{
+		RunFilter: logstore.RunFilter{
+			Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+			MinAttempt: p.MinAttempt,
+		},
+		By: p.By, Values: p.Values,
+	}
+	facets, err := h.store.Facets(ctx, filter)
+	if err != nil {
+		return nil, problem.StoreAway(err)
+	}
+	return FacetRuns200JSONResponse{Items: facets}, nil
 }

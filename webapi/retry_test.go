@@ -14,6 +14,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/access"
 )
 
 // retriesOf keeps the requests for runs that the owners of shards get.
@@ -176,7 +177,7 @@ func TestWhoMayNotSeeParametersRetriesWithTheSameOnes(t *testing.T) {
 	path := "/api/v1/runs/" + string(x.RunID)
 	g.problemWith(blind.headers(), 403, "forbidden", "POST", path+"/retry", `{"params":1}`, "grant params")
 	g.problemWith(blind.headers(), 403, "forbidden", "POST", path+"/retry", `{"set_params":{"n":1}}`, "grant params")
-	if a := g.send("GET", path, nil, blind.headers()...); a.status != http.StatusOK || strings.Contains(a.text, "secret") || !strings.Contains(a.text, hidden) {
+	if a := g.send("GET", path, nil, blind.headers()...); a.status != http.StatusOK || strings.Contains(a.text, "secret") || !strings.Contains(a.text, access.Hidden) {
 		t.Errorf("the run is shown as %d %s", a.status, a.text)
 	}
 	want[RunAccepted](g.world, http.StatusAccepted, "POST", path+"/retry", `{}`, blind.headers()...)

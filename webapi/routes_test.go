@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/gofiber/fiber/v2"
+
+	"carillon/webapi/contract"
+	"carillon/webapi/guard"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -19,11 +22,11 @@ func TestEveryRouteIsInTheContractAndTheReverse(t *testing.T) {
 	served := map[string]bool{}
 	for _, r := range w.server.app(t.Context(), t.Context()).GetRoutes(true) {
 		if r.Method != fiber.MethodHead { // Fiber adds one to each GET
-			served[r.Method+" "+templateOf(r.Path)] = true
+			served[r.Method+" "+contract.TemplateOf(r.Path)] = true
 		}
 	}
 	described := map[string]bool{}
-	for path, item := range w.server.contract.doc.Paths.Map() {
+	for path, item := range w.server.contract.Doc.Paths.Map() {
 		for method := range item.Operations() {
 			described[method+" "+path] = true
 		}
@@ -136,7 +139,7 @@ func TestABodyMustBeJSONAndBounded(t *testing.T) {
 	for _, kind := range []string{"text/plain", "application/yaml", ""} {
 		w.problemWith([]header{{"Content-Type", kind}}, 415, "unsupported_media_type", "PUT", x, document("billing/x", "@daily"), "application/json")
 	}
-	w.problem(413, "too_large", "PUT", x, strings.Repeat(" ", MaxBody+1))
+	w.problem(413, "too_large", "PUT", x, strings.Repeat(" ", guard.MaxBody+1))
 	w.problem(400, "invalid", "PUT", x, strings.Repeat(" ", 1<<20), "at most 262144")
 	want[PutJobResult](w, http.StatusCreated, "PUT", x, document("billing/x", "@daily"), header{"Content-Type", "application/json; charset=utf-8"})
 }
@@ -147,7 +150,7 @@ func TestABodyThatIsCompressedIsNotUnpacked(t *testing.T) {
 	z := gzip.NewWriter(&packed)
 	_, err := z.Write(bytes.Repeat([]byte(" "), 64<<20))
 	w.check(errors.Join(err, z.Close()))
-	if packed.Len() > MaxBody/10 {
+	if packed.Len() > guard.MaxBody/10 {
 		t.Fatalf("%d bytes are too many to show anything", packed.Len())
 	}
 	for _, kind := range []string{"gzip", "GZIP", "deflate", "br", "zstd", "gzip, gzip", "identity, gzip"} {

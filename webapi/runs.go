@@ -2,181 +2,170 @@ package webapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
-	"time"
+	"log/slog"
 
-	"carillon/bus"
+	"github.com/gofiber/fiber/v2"
+
 	"carillon/job"
-	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/access"
+	"carillon/webapi/bulk"
+	"carillon/webapi/runs"
 )
 
-// ListRuns answers GET /runs.
-func (h *handlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListRunsResponseObject, error) {
-	filter, err := runFilter(&r.Params)
-	if err != nil {
-		return nil, err
-	}
-	found, err := h.store.Runs(ctx, filter)
-	if err != nil {
-		return nil, storeError(err)
-	}
-	if err := h.markSilent(ctx, found.Runs); err != nil {
-		return nil, err
-	}
-	if err := h.markWaiting(ctx, found.Runs); err != nil {
-		return nil, err
-	}
-	return ListRuns200JSONResponse{Items: append([]Run{}, found.Runs...), Next: found.Next}, nil
+// runHandlers answer requests about runs: their history, and acts on them.
+type runHandlers struct {
+	runs  *runs.Runs
+	bulk  *bulk.Bulk
+	store logstore.Store // as access.VisibleStore has it
+	log   *slog.Logger
 }
 
-// runFilter returns what runs a request selects.
-func runFilter(p *ListRunsParams) (logstore.RunFilter, error) {
-	filter := logstore.RunFilter{
-		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
-		From: p.From.UTC(), To: p.To.UTC(), Limit: orDefault(p.Limit, pageSize), Cursor: p.Cursor,
-		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
-	}
-	if p.Sort != "" {
-		by, falling := strings.CutPrefix(string(p.Sort), "-")
-		if by == "fire_time" {
-			by = string(logstore.SortFire)
-		}
-		filter.Sort = logstore.RunOrder{By: logstore.SortKey(by), Rising: !falling}
-	}
-	if !filter.Sort.Default() && filter.To.IsZero() {
-		filter.To = time.Now().UTC()
-	}
-	if p.RetryOf != "" {
-		if p.Parent != "" || len(p.Cause) > 0 {
-			return filter, invalid("retry_of", "leaves no room for parent and cause: leave them out")
-		}
-		filter.Parent, filter.Causes = job.RunID(p.RetryOf), []job.Cause{job.CauseRetry}
-	}
-	for _, name := range p.Job {
-		filter.Jobs = append(filter.Jobs, job.Name(name))
-	}
-	return filter, filter.Validate()
+// ListRuns answers GET /runs.
+func (h *runHandlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListRunsResponseObject, error) {
+	found, err := h.runs.List(ctx, &r.Params)
+	return ListRuns200JSONResponse(found), err
 }
 
 // GetRun answers GET /runs/{run_id}.
-func (h *handlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunResponseObject, error) {
-	attempts, err := h.attempts(ctx, r.RunID)
-	if err != nil {
-		return nil, err
-	}
-	changes, err := h.store.Changes(ctx, attempts[0].RunID, runlog.Whole)
-	if err != nil {
-		return nil, storeError(err)
-	}
-	if err := h.markSilent(ctx, attempts); err != nil {
-		return nil, err
-	}
-	if err := h.markWaiting(ctx, attempts[:1]); err != nil {
-		return nil, err
-	}
-	newest := attempts[0]
-	asking, cancel := context.WithTimeout(ctx, completionTimeout)
-	defer cancel()
-	given, err := h.given(asking, &newest)
-	if err != nil && h.withoutBus(ctx, err) != nil {
-		return nil, err
-	}
-	detail := RunDetail{
-		RunID: newest.RunID, Job: newest.Job, Status: newest.RunStatus(), Params: given.Params, Labels: given.Labels,
-		Attempts: attempts, Changes: append([]Change{}, changes...), Mark: markOf(changes),
-	}
-	if newest.Cause == job.CauseRetry {
-		detail.RetryOf = newest.Parent
-	}
-	return GetRun200JSONResponse(detail), nil
-}
-
-// attempts returns what the history has of a run, the newest attempt first.
-func (h *handlers) attempts(ctx context.Context, text string) ([]runlog.Run, error) {
-	id, err := job.ParseRunID(text)
-	if err != nil {
-		return nil, err
-	}
-	attempts, err := h.store.Run(ctx, id)
-	if err != nil {
-		return nil, storeError(err)
-	}
-	return attempts, nil
+func (h *runHandlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunResponseObject, error) {
+	detail, err := h.runs.Detail(ctx, r.RunID)
+	return GetRun200JSONResponse(detail), err
 }
 
 // CancelRun answers POST /runs/{run_id}/cancel.
-func (h *handlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (CancelRunResponseObject, error) {
-	id, err := job.ParseRunID(r.RunID)
+func (h *runHandlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (CancelRunResponseObject, error) {
+	accepted, err := h.runs.CancelNamed(ctx, r.RunID, r.Body)
+	return CancelRun202JSONResponse(accepted), err
+}
+
+// BackfillJob answers POST /jobs/{group}/{name}/backfills.
+func (h *runHandlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) (BackfillJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
-	name := r.Body.Job
-	if name != "" {
-		if _, err := job.ParseName(string(name)); err != nil {
-			return nil, err
-		}
-	} else {
-		attempts, err := h.attempts(ctx, r.RunID)
-		if err != nil {
-			return nil, err
-		}
-		if err := mayCancel(&attempts[0]); err != nil {
-			return nil, err
-		}
-		name = attempts[0].Job
-	}
-	if err := mayDo(ctx, "cancelRun", name.Group()); err != nil {
-		return nil, err
-	}
-	found, err := h.cancelRun(ctx, id, name, r.Body.Reason)
+	result, err := h.runs.Backfill(ctx, name, r.Body)
+	return BackfillJob200JSONResponse(result), err
+}
+
+// ListBackfills answers GET /jobs/{group}/{name}/backfills.
+func (h *runHandlers) ListBackfills(ctx context.Context, r ListBackfillsRequestObject) (ListBackfillsResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
-	return CancelRun202JSONResponse{RunID: id, Found: found}, nil
+	list, err := h.runs.Backfills(ctx, name)
+	return ListBackfills200JSONResponse(list), err
 }
 
-// mayCancel returns a job.ErrConflict if a run has ended.
-func mayCancel(run *runlog.Run) error {
-	if run.RunStatus().Final() {
-		return fmt.Errorf("%w: run %s has ended already, as %s", job.ErrConflict, run.RunID, run.Status)
-	}
-	return nil
-}
-
-// cancelRun has the owner of its job's shard end a run, and returns what it was.
-func (h *handlers) cancelRun(ctx context.Context, id job.RunID, name job.Name, reason string) (job.Status, error) {
-	e := entryOfChange(ctx)
-	e.Group, e.Note = name.Group(), reason
-	var reply bus.CancelReply
-	request := bus.CancelRequest{RunID: id, Job: name, By: author(ctx), Reason: reason}
-	err := h.ask(ctx, name, "cancel", 0, request, &reply)
-	if errors.Is(err, job.ErrNotFound) {
-		return h.cancelOrphan(ctx, id, name, request, err)
-	}
-	return reply.Found, err
-}
-
-// cancelOrphan ends a run that the history has as alive and that nobody else knows of.
-func (h *handlers) cancelOrphan(ctx context.Context, id job.RunID, name job.Name, request bus.CancelRequest, unknown error) (job.Status, error) {
-	attempts, err := h.attempts(ctx, string(id))
-	if errors.Is(err, job.ErrNotFound) {
-		return "", unknown
-	}
+// CancelBackfill answers POST /jobs/{group}/{name}/backfills/{backfill}/cancel.
+func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestObject) (CancelBackfillResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
+		return nil, err
+	}
+	reason := ""
+	if r.Body != nil {
+		reason = r.Body.Note
+	}
+	state, err := h.runs.CancelBackfill(ctx, name, r.Backfill, reason)
+	return CancelBackfill200JSONResponse(state), err
+}
+
+// ChangeRuns answers POST /runs/bulk.
+func (h *runHandlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (ChangeRunsResponseObject, error) {
+	result, err := h.bulk.Runs(ctx, r.Body)
+	return ChangeRuns200JSONResponse(result), err
+}
+
+// MarkRun answers POST /runs/{run_id}/mark.
+func (h *runHandlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (MarkRunResponseObject, error) {
+	if err := job.CheckMark(r.Body.As, r.Body.Note); err != nil {
+		return nil, err
+	}
+	attempts, err := h.runs.Attempts(ctx, r.RunID)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := h.runs.Mark(ctx, &attempts[0], r.Body.As, r.Body.Note)
+	if err != nil {
+		return nil, err
+	}
+	return MarkRun200JSONResponse{As: mark.As, Note: mark.Note, By: mark.By, At: mark.At}, nil
+}
+
+// groupOfRun returns the group of the run that a path names, as it is stored. Of a run
+// that is too new to be stored it is that of the job which the request says. That is a
+// claim: what is then read of the run is checked again (access.VisibleStore), and what is done
+// to it is done to a run of a job of which the caller may do so (access.MayDo).
+func (h *runHandlers) groupOfRun(c *fiber.Ctx) (string, error) {
+	attempts, err := h.runs.Attempts(c.UserContext(), c.Params("run_id"))
+	if err == nil {
+		return attempts[0].Job.Group(), nil
+	}
+	if errors.Is(err, access.ErrOthers) { // whatever job the request says
 		return "", err
 	}
-	r := &attempts[0]
-	if r.Job != name {
-		return "", unknown
+	name := job.Name(c.Query("job"))
+	if name == "" {
+		name = jobOfBody(c.Body())
 	}
-	if err := mayCancel(r); err != nil {
+	if !errors.Is(err, job.ErrNotFound) || name == "" {
 		return "", err
 	}
-	return r.RunStatus(), h.conn.EndRun(ctx, &bus.Trigger{
-		RunID: id, Job: name, Version: r.Version, Shard: name.Shard(h.conn.Cluster().Shards), Attempt: r.Attempt,
-		Cause: r.Cause, FireTime: r.FireTime, CommittedAt: r.CommittedAt, ParentRun: r.Parent,
-	}, job.StatusCancelled, request.Text())
+	return name.Group(), nil
+}
+
+// jobOfBody returns the job that the body of a request names, or nothing.
+func jobOfBody(body []byte) job.Name {
+	var r struct {
+		Job string `json:"job"`
+	}
+	if json.Unmarshal(body, &r) != nil {
+		return ""
+	}
+	name, err := job.ParseName(r.Job)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// ListPieces answers GET /runs/{run_id}/pieces.
+func (h *runHandlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (ListPiecesResponseObject, error) {
+	list, err := h.runs.Pieces(ctx, r.RunID, &r.Params)
+	return ListPieces200JSONResponse(list), err
+}
+
+// RetryRun answers POST /runs/{run_id}/retry.
+func (h *runHandlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (RetryRunResponseObject, error) {
+	attempts, err := h.runs.Attempts(ctx, r.RunID)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := h.runs.Rerun(ctx, attempts, r.Body)
+	return RetryRun202JSONResponse(accepted), err
+}
+
+// RunJob answers POST /jobs/{group}/{name}/run.
+func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := h.runs.Start(ctx, name, r.Body)
+	return RunJob202JSONResponse(accepted), err
+}
+
+// RunFireEarly answers POST /jobs/{group}/{name}/run-early.
+func (h *runHandlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject) (RunFireEarlyResponseObject, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := h.runs.StartEarly(ctx, name, r.Body)
+	return RunFireEarly202JSONResponse(accepted), err
 }

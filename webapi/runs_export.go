@@ -8,34 +8,37 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/job/runlog"
+	"carillon/webapi/export"
+	"carillon/webapi/problem"
+	"carillon/webapi/runs"
 )
 
 // serveRunsExport answers GET /runs/export: all runs that match, newest fire first. The
 // query was checked against the contract.
-func (h *handlers) serveRunsExport(live context.Context) fiber.Handler {
+func (h *runHandlers) serveRunsExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		filter, err := runFilter(&ListRunsParams{
+		filter, err := runs.Filter(&ListRunsParams{
 			Job: manyOf[string](c, "job"), Group: c.Query("group"), Status: manyOf[Status](c, "status"), Cause: manyOf[Cause](c, "cause"),
 			Instance: c.Query("instance"), Version: c.QueryInt("version"), From: timeOf(c, "from"), To: timeOf(c, "to"), Parent: c.Query("parent"),
-			RetryOf: c.Query("retry_of"), Attempts: ListRunsParamsAttempts(c.Query("attempts")), MinAttempt: c.QueryInt("min_attempt"), Limit: exportPage,
+			RetryOf: c.Query("retry_of"), Attempts: ListRunsParamsAttempts(c.Query("attempts")), MinAttempt: c.QueryInt("min_attempt"), Limit: export.PageSize,
 		})
 		if err != nil {
 			return err
 		}
-		e := export[runlog.Run]{
-			name: "runs",
-			page: func(ctx context.Context) ([]runlog.Run, bool, error) {
+		e := export.List[runlog.Run]{
+			Name: "runs",
+			Page: func(ctx context.Context) ([]runlog.Run, bool, error) {
 				found, err := h.store.Runs(ctx, filter)
 				filter.Cursor = found.Next
-				return found.Runs, found.Next != "", storeError(err)
+				return found.Runs, found.Next != "", problem.StoreAway(err)
 			},
-			head: []string{
+			Head: []string{
 				"run_id", "job", "version", "attempt", "status", "retrying", "cause", "fire_time", "committed_at", "delivered_at", "started_at", "finished_at", "duration_ms",
 				"instance", "exit_code", "count", "until", "parent_run_id", "by", "message", "reason",
 			},
-			row: runRow,
+			Row: runRow,
 		}
-		return e.serve(live, c, h.log)
+		return e.Serve(live, c, h.log)
 	}
 }
 
@@ -63,7 +66,7 @@ func runRow(r *runlog.Run) []string {
 	}
 	return []string{
 		string(r.RunID), string(r.Job), strconv.Itoa(r.Version), strconv.Itoa(r.Attempt), string(r.Status), strconv.FormatBool(r.Retrying), string(r.Cause),
-		cellTime(r.FireTime), cellTime(r.CommittedAt), cellTime(r.DeliveredAt), cellTime(r.StartedAt), cellTime(r.FinishedAt), took,
-		cellText(r.Instance), code, strconv.Itoa(r.Count), cellTime(r.Until), string(r.Parent), cellText(r.By), cellText(r.Message), cellText(r.Reason),
+		export.CellTime(r.FireTime), export.CellTime(r.CommittedAt), export.CellTime(r.DeliveredAt), export.CellTime(r.StartedAt), export.CellTime(r.FinishedAt), took,
+		export.CellText(r.Instance), code, strconv.Itoa(r.Count), export.CellTime(r.Until), string(r.Parent), export.CellText(r.By), export.CellText(r.Message), export.CellText(r.Reason),
 	}
 }

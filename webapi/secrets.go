@@ -3,17 +3,30 @@ package webapi
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
+	"carillon/auth"
 	"carillon/bus"
+	"carillon/internal/seal"
 	"carillon/job"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/catalog"
+	"carillon/webapi/problem"
 )
 
+// secretHandlers answer requests about the secrets of executor groups, and the credentials of their executors.
+type secretHandlers struct {
+	conn      *bus.Conn
+	catalog   *catalog.Catalog
+	users     *auth.Directory
+	master    *seal.Master // seals secrets; nil without one
+	executors bool         // NATS asks who may connect as one
+}
+
 // ListSecrets answers GET /groups/{group}/secrets. Values are never given out.
-func (h *handlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) (ListSecretsResponseObject, error) {
+func (h *secretHandlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) (ListSecretsResponseObject, error) {
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
@@ -21,7 +34,7 @@ func (h *handlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	users, err := h.usersOfSecrets(ctx, r.Group)
+	users, err := h.catalog.UsersOfSecrets(ctx, r.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -34,47 +47,29 @@ func (h *handlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) 
 	return ListSecrets200JSONResponse(list), nil
 }
 
-// usersOfSecrets returns the jobs of a group by the secrets that their tasks ask for, in
-// order of name.
-func (h *handlers) usersOfSecrets(ctx context.Context, group string) (map[string][]string, error) {
-	// Most jobs ask for none, and those need not be decoded.
-	entries, err := h.index.containing(ctx, group, []byte(`"secrets":`))
-	if err != nil {
-		return nil, err
-	}
-	users := map[string][]string{}
-	for _, e := range entries {
-		asked := slices.Compact(slices.Sorted(maps.Values(e.Task.Secrets)))
-		for _, secret := range asked {
-			users[secret] = append(users[secret], string(e.Job.Job))
-		}
-	}
-	return users, nil
-}
-
 func secretItem(s *bus.Secret) Secret {
 	return Secret{Secret: s.Secret, Description: s.Description, UpdatedAt: s.UpdatedAt, Author: s.Author, KeyID: s.KeyID}
 }
 
 // PutSecret answers PUT /groups/{group}/secrets/{secret}.
-func (h *handlers) PutSecret(ctx context.Context, r PutSecretRequestObject) (PutSecretResponseObject, error) {
+func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject) (PutSecretResponseObject, error) {
 	if err := checkSecret(r.Group, r.Secret); err != nil {
 		return nil, err
 	}
 	switch {
 	case h.master == nil:
-		return nil, explain(fmt.Errorf("%w: set secret %s of group %s", job.ErrConflict, r.Secret, r.Group),
+		return nil, problem.Explain(fmt.Errorf("%w: set secret %s of group %s", job.ErrConflict, r.Secret, r.Group),
 			"this server has no key for secrets; make one with \"carillon secret keygen\", and start the server with --master-key FILE")
 	case r.Body.Value == "":
-		return nil, invalid("value", "is empty; delete the secret instead")
+		return nil, problem.Invalid("value", "is empty; delete the secret instead")
 	case len(r.Body.Value) > job.MaxSecret:
-		return nil, invalid("value", fmt.Sprintf("has %d bytes; a secret may have at most %d", len(r.Body.Value), job.MaxSecret))
+		return nil, problem.Invalid("value", fmt.Sprintf("has %d bytes; a secret may have at most %d", len(r.Body.Value), job.MaxSecret))
 	case strings.ContainsRune(r.Body.Value, 0):
-		return nil, invalid("value", "has a NUL byte, which no variable can hold")
+		return nil, problem.Invalid("value", "has a NUL byte, which no variable can hold")
 	}
 	key := h.master.Group(r.Group)
 	s := &bus.Secret{
-		Group: r.Group, Secret: r.Secret, Description: r.Body.Description, Author: author(ctx),
+		Group: r.Group, Secret: r.Secret, Description: r.Body.Description, Author: access.Author(ctx),
 		UpdatedAt: time.Now().UTC().Truncate(time.Millisecond), KeyID: key.ID(), Sealed: key.Seal(r.Secret, r.Body.Value),
 	}
 	if err := h.conn.PutSecret(ctx, s); err != nil {
@@ -84,7 +79,7 @@ func (h *handlers) PutSecret(ctx context.Context, r PutSecretRequestObject) (Put
 }
 
 // DeleteSecret answers DELETE /groups/{group}/secrets/{secret}.
-func (h *handlers) DeleteSecret(ctx context.Context, r DeleteSecretRequestObject) (DeleteSecretResponseObject, error) {
+func (h *secretHandlers) DeleteSecret(ctx context.Context, r DeleteSecretRequestObject) (DeleteSecretResponseObject, error) {
 	if err := checkSecret(r.Group, r.Secret); err != nil {
 		return nil, err
 	}
@@ -99,4 +94,105 @@ func checkSecret(group, name string) error {
 		return err
 	}
 	return job.CheckSecretName("secret", name)
+}
+
+// rotationOverlap is how long a credential works on by default that is rotated; the
+// contract states it.
+const rotationOverlap = 24 * time.Hour
+
+// ListCredentials answers GET /groups/{group}/credentials.
+func (h *secretHandlers) ListCredentials(ctx context.Context, r ListCredentialsRequestObject) (ListCredentialsResponseObject, error) {
+	if err := job.CheckSlug("group", r.Group); err != nil {
+		return nil, err
+	}
+	credentials, err := h.users.Credentials(ctx, r.Group)
+	if err != nil {
+		return nil, err
+	}
+	list := CredentialList{Items: make([]Credential, 0, len(credentials))}
+	for i := range credentials {
+		list.Items = append(list.Items, credentialItem(&credentials[i]))
+	}
+	return ListCredentials200JSONResponse(list), nil
+}
+
+// CreateCredential answers POST /groups/{group}/credentials.
+func (h *secretHandlers) CreateCredential(ctx context.Context, r CreateCredentialRequestObject) (CreateCredentialResponseObject, error) {
+	if err := h.checksExecutors("create a credential"); err != nil {
+		return nil, err
+	}
+	made, seed, err := h.users.CreateCredential(ctx, r.Group, r.Body.Name, access.Author(ctx), time.Duration(r.Body.ExpiresIn))
+	if err != nil {
+		return nil, err
+	}
+	if err := h.described(ctx, made); err != nil {
+		return nil, err
+	}
+	return CreateCredential201JSONResponse{Credential: credentialItem(made), Seed: seed}, nil
+}
+
+// RotateCredential answers POST /groups/{group}/credentials/{credential}/rotate.
+func (h *secretHandlers) RotateCredential(ctx context.Context, r RotateCredentialRequestObject) (RotateCredentialResponseObject, error) {
+	if err := h.checksExecutors("rotate a credential"); err != nil {
+		return nil, err
+	}
+	overlap := rotationOverlap
+	if r.Body.Overlap != nil {
+		overlap = time.Duration(*r.Body.Overlap)
+	}
+	made, seed, err := h.users.RotateCredential(ctx, r.Group, r.Credential, access.Author(ctx), overlap)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.described(ctx, made); err != nil {
+		return nil, err
+	}
+	return RotateCredential201JSONResponse{Credential: credentialItem(made), Seed: seed}, nil
+}
+
+// RevokeCredential answers DELETE /groups/{group}/credentials/{credential}.
+func (h *secretHandlers) RevokeCredential(ctx context.Context, r RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error) {
+	was, err := h.users.Credential(ctx, r.Group, r.Credential)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.users.RevokeCredential(ctx, r.Group, r.Credential); err != nil {
+		return nil, err
+	}
+	auditlog.Entry(ctx).Note = was.Name
+	return RevokeCredential204Response{}, nil
+}
+
+// checksExecutors returns job.ErrConflict unless a credential would be good for
+// something.
+func (h *secretHandlers) checksExecutors(to string) error {
+	if h.executors {
+		return nil
+	}
+	return problem.Explain(fmt.Errorf("%w: %s", job.ErrConflict, to),
+		"NATS does not ask this server who may connect; make keys with \"carillon nats keygen\", configure NATS with \"carillon nats config\", and start the server with --nats-keys FILE")
+}
+
+// described says in the entry of a change which credential was made.
+func (h *secretHandlers) described(ctx context.Context, made *auth.Credential) error {
+	auditlog.Entry(ctx).Object = "credential " + made.Group + "/" + made.ID
+	to := map[string]any{"name": made.Name, "public_key": made.PublicKey}
+	if !made.ExpiresAt.IsZero() {
+		to["expires_at"] = made.ExpiresAt
+	}
+	if made.Replaces != "" {
+		to["replaces"] = made.Replaces
+	}
+	return auditlog.Describe(ctx, true, "", nil, to)
+}
+
+func credentialItem(c *auth.Credential) Credential {
+	item := Credential{
+		ID: c.ID, Name: c.Name, Group: c.Group, PublicKey: c.PublicKey, Author: c.Author, CreatedAt: c.CreatedAt,
+		Expired: c.Expired(time.Now()), Replaces: c.Replaces,
+	}
+	if !c.ExpiresAt.IsZero() {
+		item.ExpiresAt = &c.ExpiresAt
+	}
+	return item
 }

@@ -3,47 +3,63 @@ package webapi
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 
 	"carillon/auth"
+	"carillon/auth/oidc"
 	"carillon/job"
 	"carillon/job/rights"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
 )
 
+// signInHandlers answer requests about who signs in, and about themselves.
+type signInHandlers struct {
+	users      *auth.Directory
+	provider   *oidc.Provider // signs people in besides us; nil without one
+	cookie     func(secret string) string
+	flowCookie func(flow string) string
+	public     func() string // where people reach us
+	metrics    *metrics
+	log        *slog.Logger
+}
+
 // GetSignIn answers GET /sign-in.
-func (h *handlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (GetSignInResponseObject, error) {
+func (h *signInHandlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (GetSignInResponseObject, error) {
 	has, err := h.users.HasAdministrator(ctx)
 	if err != nil {
 		return nil, err
 	}
-	who := whoIs(ctx)
+	who := access.Who(ctx)
 	return GetSignIn200JSONResponse{Local: who != nil && who.How == rights.ByLocal, Password: true, NeedsAdministrator: !has, Provider: h.providerName()}, nil
 }
 
 // SignIn answers POST /sign-in.
-func (h *handlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInResponseObject, error) {
-	who, secret, err := h.users.SignIn(ctx, r.Body.User, r.Body.Password, callerOf(ctx).from)
+func (h *signInHandlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInResponseObject, error) {
+	who, secret, err := h.users.SignIn(ctx, r.Body.User, r.Body.Password, access.Of(ctx).From)
 	if errors.Is(err, auth.ErrLocked) {
 		h.metrics.signIns.WithLabelValues(signInLocked).Inc()
 	}
 	if errors.Is(err, auth.ErrUnauthenticated) {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
-		h.log.WarnContext(ctx, "sign-in failed", "user", r.Body.User, "address", callerOf(ctx).from.Address)
-		return nil, explain(err, "the user name or the password is wrong")
+		h.log.WarnContext(ctx, "sign-in failed", "user", r.Body.User, "address", access.Of(ctx).From.Address)
+		return nil, problem.Explain(err, "the user name or the password is wrong")
 	}
 	if err != nil {
 		return nil, err
 	}
 	h.metrics.signIns.WithLabelValues(signInDone).Inc()
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "session "+who.Session
 	return SignIn200JSONResponse{Body: meOf(who), Headers: SignIn200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
 
 // SignOut answers POST /sign-out.
-func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
-	who := whoIs(ctx)
-	e := entryOfChange(ctx)
+func (h *signInHandlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
+	who := access.Who(ctx)
+	e := auditlog.Entry(ctx)
 	if e.Same = who == nil || who.How != rights.BySession; !e.Same {
 		e.Object = "session " + who.Session
 		if err := h.users.EndSession(ctx, who.User, who.Session); err != nil && !errors.Is(err, job.ErrNotFound) {
@@ -54,7 +70,7 @@ func (h *handlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOut
 }
 
 // ReadInvitation answers POST /invitations/read.
-func (h *handlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestObject) (ReadInvitationResponseObject, error) {
+func (h *signInHandlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestObject) (ReadInvitationResponseObject, error) {
 	i, err := h.users.Invitation(ctx, r.Body.Invitation)
 	if err != nil {
 		return nil, err
@@ -63,19 +79,19 @@ func (h *handlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestOb
 }
 
 // AcceptInvitation answers POST /invitations/accept.
-func (h *handlers) AcceptInvitation(ctx context.Context, r AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error) {
-	who, secret, err := h.users.Accept(ctx, r.Body.Invitation, r.Body.User, r.Body.Password, callerOf(ctx).from)
+func (h *signInHandlers) AcceptInvitation(ctx context.Context, r AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error) {
+	who, secret, err := h.users.Accept(ctx, r.Body.Invitation, r.Body.User, r.Body.Password, access.Of(ctx).From)
 	if err != nil {
 		return nil, err
 	}
-	e := entryOfChange(ctx)
+	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "user "+who.User
 	return AcceptInvitation200JSONResponse{Body: meOf(who), Headers: AcceptInvitation200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
 
 // GetMe answers GET /me.
-func (h *handlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
-	who := whoIs(ctx)
+func (h *signInHandlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
+	who := access.Who(ctx)
 	me := meOf(who)
 	if h.provider != nil && who.External && who.How == rights.BySession {
 		me.SignOutAt = h.provider.SignOut(ctx, h.public())
@@ -105,32 +121,32 @@ func shownGroups(groups []string, everywhere bool) []string {
 }
 
 // SetMyPassword answers PUT /me/password.
-func (h *handlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
-	by := callerOf(ctx)
-	if by.who.How != rights.BySession {
-		return nil, explain(errForbidden, "only somebody who has signed in with a password can change it")
+func (h *signInHandlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
+	by := access.Of(ctx)
+	if by.Who.How != rights.BySession {
+		return nil, problem.Explain(problem.ErrForbidden, "only somebody who has signed in with a password can change it")
 	}
-	err := h.users.Reauthenticate(ctx, by.who.User, r.Body.Current, by.from)
+	err := h.users.Reauthenticate(ctx, by.Who.User, r.Body.Current, by.From)
 	if errors.Is(err, auth.ErrUnauthenticated) {
-		return nil, explain(err, "the current password is wrong")
+		return nil, problem.Explain(err, "the current password is wrong")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := h.users.SetPassword(ctx, by.who.User, r.Body.Password); err != nil {
+	if err := h.users.SetPassword(ctx, by.Who.User, r.Body.Password); err != nil {
 		return nil, err
 	}
-	who, secret, err := h.users.Renew(ctx, by.who.User, by.from)
+	who, secret, err := h.users.Renew(ctx, by.Who.User, by.From)
 	if err != nil {
 		return nil, err
 	}
-	entryOfChange(ctx).Object = "user " + by.who.User
+	auditlog.Entry(ctx).Object = "user " + by.Who.User
 	return SetMyPassword200JSONResponse{Body: meOf(who), Headers: SetMyPassword200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
 }
 
 // ListMySessions answers GET /me/sessions.
-func (h *handlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestObject) (ListMySessionsResponseObject, error) {
-	list, err := h.sessionsOf(ctx, whoIs(ctx).User)
+func (h *signInHandlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestObject) (ListMySessionsResponseObject, error) {
+	list, err := sessionsOf(ctx, h.users, access.Who(ctx).User)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +154,8 @@ func (h *handlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestOb
 }
 
 // sessionsOf returns a user's sessions, the one used last first.
-func (h *handlers) sessionsOf(ctx context.Context, user string) (SessionList, error) {
-	sessions, err := h.users.Sessions(ctx, user)
+func sessionsOf(ctx context.Context, users *auth.Directory, user string) (SessionList, error) {
+	sessions, err := users.Sessions(ctx, user)
 	if err != nil {
 		return SessionList{}, err
 	}
@@ -148,15 +164,15 @@ func (h *handlers) sessionsOf(ctx context.Context, user string) (SessionList, er
 	for _, s := range sessions {
 		list.Items = append(list.Items, Session{
 			ID: s.ID, CreatedAt: s.CreatedAt, SeenAt: s.SeenAt, ExpiresAt: s.ExpiresAt, Address: s.Address, UserAgent: s.UserAgent,
-			Current: s.ID == whoIs(ctx).Session,
+			Current: s.ID == access.Who(ctx).Session,
 		})
 	}
 	return list, nil
 }
 
 // EndMySession answers DELETE /me/sessions/{session}.
-func (h *handlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (EndMySessionResponseObject, error) {
-	if err := h.users.EndSession(ctx, whoIs(ctx).User, r.Session); err != nil {
+func (h *signInHandlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (EndMySessionResponseObject, error) {
+	if err := h.users.EndSession(ctx, access.Who(ctx).User, r.Session); err != nil {
 		return nil, err
 	}
 	return EndMySession204Response{}, nil

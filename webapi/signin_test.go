@@ -72,7 +72,7 @@ func (b *browser) takes(h http.Header) {
 // administrator creates the first administrator, ann, and returns her browser.
 func (w *world) administrator() *browser {
 	w.Helper()
-	secret, _, err := w.server.handlers.users.InviteAdministrator(w.Context())
+	secret, _, err := w.server.users.InviteAdministrator(w.Context())
 	w.check(err)
 	b := &browser{world: w}
 	_, head := want[Me](w, http.StatusOK, "POST", "/api/v1/invitations/accept", map[string]any{"invitation": secret, "user": "ann", "password": password})
@@ -126,7 +126,7 @@ func TestTheFirstStartPrintsALinkThatCreatesTheAdministratorOnce(t *testing.T) {
 	again.problem(404, "not_found", "POST", "/api/v1/invitations/accept", accept("eve", password), "ask for a new one")
 	again.problem(404, "not_found", "POST", "/api/v1/invitations/read", secret)
 	// One that was made before is void too, now that there is an administrator.
-	other, _, err := again.server.handlers.users.InviteAdministrator(t.Context())
+	other, _, err := again.server.users.InviteAdministrator(t.Context())
 	again.check(err)
 	again.problem(404, "not_found", "POST", "/api/v1/invitations/accept", map[string]any{"invitation": other, "user": "eve", "password": password})
 }

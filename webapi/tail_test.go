@@ -16,6 +16,7 @@ import (
 	"carillon/job/rights"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/webapi/stream"
 )
 
 // listener reads a tail.
@@ -63,6 +64,15 @@ func (l *listener) event() (name, id, data string) {
 		}
 	}
 	return "", "", ""
+}
+
+// seqs returns the numbers of lines.
+func seqs(lines []runlog.Line) string {
+	var text []string
+	for _, l := range lines {
+		text = append(text, itoa(l.Seq))
+	}
+	return strings.Join(text, " ")
 }
 
 // lines reads events until the line of this seq, and returns all seqs and the last id.
@@ -214,7 +224,7 @@ func TestAStoppingServerSaysByeToItsTails(t *testing.T) {
 	if err := <-w.ended; err != nil {
 		t.Error(err)
 	}
-	if n := w.server.streams.len(); n != 0 {
+	if n := w.server.open.Len(); n != 0 {
 		t.Errorf("%d streams left open", n)
 	}
 }
@@ -236,7 +246,7 @@ func TestAReaderThatDoesNotReadDelaysTheEndByTheGraceOnly(t *testing.T) {
 	if err := <-w.ended; err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > writeLimit/2 {
+	if took := time.Since(began); took > stream.WriteLimit/2 {
 		t.Errorf("it took %v to stop", took)
 	}
 }
@@ -270,7 +280,7 @@ func TestOneUserCannotTakeAllStreams(t *testing.T) {
 	g.listen("/api/v1/events", ann.headers()...)
 	g.finish(x, job.StatusSucceeded, 1)
 	first.end()
-	for g.server.streams.len() > 2 { // the handler has still to return
+	for g.server.open.Len() > 2 { // the handler has still to return
 		runtime.Gosched()
 	}
 	g.listen(tailOf(x), bob.headers()...).lines(1)
@@ -289,7 +299,7 @@ func TestATailEndsWhenItsReaderHasGone(t *testing.T) {
 	(&listener{t, bufio.NewScanner(response.Body)}).lines(1)
 	leave()
 	_ = response.Body.Close()
-	gone := w.server.streams.drained()
+	gone := w.server.open.Drained()
 	for seq := int64(2); ; seq++ { // writing is how it is noticed
 		select {
 		case <-gone:

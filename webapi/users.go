@@ -2,12 +2,25 @@ package webapi
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"carillon/auth"
+	"carillon/job"
+	"carillon/job/rights"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
 )
 
+// userHandlers answer requests about users and API tokens.
+type userHandlers struct {
+	users *auth.Directory
+	link  func(invitation string) string // where an invitation is accepted
+}
+
 // ListUsers answers GET /users.
-func (h *handlers) ListUsers(ctx context.Context, _ ListUsersRequestObject) (ListUsersResponseObject, error) {
+func (h *userHandlers) ListUsers(ctx context.Context, _ ListUsersRequestObject) (ListUsersResponseObject, error) {
 	users, err := h.users.Users(ctx)
 	if err != nil {
 		return nil, err
@@ -20,7 +33,7 @@ func (h *handlers) ListUsers(ctx context.Context, _ ListUsersRequestObject) (Lis
 }
 
 // GetUser answers GET /users/{user}.
-func (h *handlers) GetUser(ctx context.Context, r GetUserRequestObject) (GetUserResponseObject, error) {
+func (h *userHandlers) GetUser(ctx context.Context, r GetUserRequestObject) (GetUserResponseObject, error) {
 	user, err := h.users.User(ctx, r.User)
 	if err != nil {
 		return nil, err
@@ -29,7 +42,7 @@ func (h *handlers) GetUser(ctx context.Context, r GetUserRequestObject) (GetUser
 }
 
 // PutUser answers PUT /users/{user}.
-func (h *handlers) PutUser(ctx context.Context, r PutUserRequestObject) (PutUserResponseObject, error) {
+func (h *userHandlers) PutUser(ctx context.Context, r PutUserRequestObject) (PutUserResponseObject, error) {
 	edit, err := editOf("", "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
@@ -38,13 +51,13 @@ func (h *handlers) PutUser(ctx context.Context, r PutUserRequestObject) (PutUser
 		DisplayName: r.Body.DisplayName, Access: r.Body.Access, Disabled: r.Body.Disabled, IfRevision: edit.IfRevision, IfAbsent: edit.IfAbsent,
 	})
 	if err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	var before any
 	if was != nil {
 		before = recordedUser(was)
 	}
-	if err := describe(ctx, true, "", before, recordedUser(now)); err != nil {
+	if err := auditlog.Describe(ctx, true, "", before, recordedUser(now)); err != nil {
 		return nil, err
 	}
 	if was == nil {
@@ -54,19 +67,19 @@ func (h *handlers) PutUser(ctx context.Context, r PutUserRequestObject) (PutUser
 }
 
 // DeleteUser answers DELETE /users/{user}.
-func (h *handlers) DeleteUser(ctx context.Context, r DeleteUserRequestObject) (DeleteUserResponseObject, error) {
+func (h *userHandlers) DeleteUser(ctx context.Context, r DeleteUserRequestObject) (DeleteUserResponseObject, error) {
 	edit, err := editOf("", "", r.Params.IfMatch, "")
 	if err != nil {
 		return nil, err
 	}
 	if err := h.users.DeleteUser(ctx, r.User, edit.IfRevision); err != nil {
-		return nil, conditional(edit, err)
+		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteUser204Response{}, nil
 }
 
 // InviteUser answers POST /users/{user}/invite.
-func (h *handlers) InviteUser(ctx context.Context, r InviteUserRequestObject) (InviteUserResponseObject, error) {
+func (h *userHandlers) InviteUser(ctx context.Context, r InviteUserRequestObject) (InviteUserResponseObject, error) {
 	secret, expires, err := h.users.Invite(ctx, r.User)
 	if err != nil {
 		return nil, err
@@ -75,11 +88,11 @@ func (h *handlers) InviteUser(ctx context.Context, r InviteUserRequestObject) (I
 }
 
 // ListUserSessions answers GET /users/{user}/sessions.
-func (h *handlers) ListUserSessions(ctx context.Context, r ListUserSessionsRequestObject) (ListUserSessionsResponseObject, error) {
+func (h *userHandlers) ListUserSessions(ctx context.Context, r ListUserSessionsRequestObject) (ListUserSessionsResponseObject, error) {
 	if _, err := h.users.User(ctx, r.User); err != nil {
 		return nil, err
 	}
-	list, err := h.sessionsOf(ctx, r.User)
+	list, err := sessionsOf(ctx, h.users, r.User)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +100,7 @@ func (h *handlers) ListUserSessions(ctx context.Context, r ListUserSessionsReque
 }
 
 // EndUserSessions answers DELETE /users/{user}/sessions.
-func (h *handlers) EndUserSessions(ctx context.Context, r EndUserSessionsRequestObject) (EndUserSessionsResponseObject, error) {
+func (h *userHandlers) EndUserSessions(ctx context.Context, r EndUserSessionsRequestObject) (EndUserSessionsResponseObject, error) {
 	if err := h.users.EndSessions(ctx, r.User); err != nil {
 		return nil, err
 	}
@@ -111,5 +124,102 @@ func userItem(u *auth.User) UserItem {
 	return UserItem{
 		User: u.Name, DisplayName: u.DisplayName, Access: append([]Access{}, u.Access...), Disabled: u.Disabled, SignsIn: signsIn,
 		CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt, Revision: u.Revision,
+	}
+}
+
+// tokenLife is how long a token lasts by default; the contract states it.
+const tokenLife = 30 * 24 * time.Hour
+
+// otherUser returns ErrForbidden unless the caller may deal with the tokens of user.
+func otherUser(ctx context.Context, user string) error {
+	who := access.Who(ctx)
+	if user == who.User || who.Access.May(rights.Admin, rights.Everywhere) {
+		return nil
+	}
+	return problem.Explain(problem.ErrForbidden, "tokens of others need the role admin everywhere")
+}
+
+// ListTokens answers GET /tokens.
+func (h *userHandlers) ListTokens(ctx context.Context, r ListTokensRequestObject) (ListTokensResponseObject, error) {
+	user := r.Params.User
+	if user == "" {
+		user = access.Who(ctx).User
+	}
+	if err := otherUser(ctx, user); err != nil {
+		return nil, err
+	}
+	if user == "*" {
+		user = ""
+	}
+	tokens, err := h.users.Tokens(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	list := TokenList{Items: []Token{}}
+	for i := range tokens {
+		list.Items = append(list.Items, h.tokenItem(&tokens[i]))
+	}
+	return ListTokens200JSONResponse(list), nil
+}
+
+// CreateToken answers POST /tokens.
+func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) (CreateTokenResponseObject, error) {
+	who, user := access.Who(ctx), r.Body.User
+	if user == "" {
+		user = who.User
+		if who.How == rights.ByLocal {
+			return nil, problem.Invalid("user", "is missing; nobody is signed in here, so say whose token it is")
+		}
+	}
+	if err := otherUser(ctx, user); err != nil {
+		return nil, err
+	}
+	granted := rights.List(r.Body.Access)
+	if granted == nil {
+		owner, err := h.users.User(ctx, user)
+		if err != nil {
+			return nil, err
+		}
+		granted = owner.Access
+	}
+	if who.How == rights.ByToken {
+		granted = granted.WithDefaults().Within(who.Access)
+	}
+	life := time.Duration(r.Body.ExpiresIn)
+	if life == 0 {
+		life = tokenLife
+	}
+	token, secret, err := h.users.CreateToken(ctx, user, r.Body.Name, granted, life)
+	if err != nil {
+		return nil, err
+	}
+	auditlog.Entry(ctx).Object = "token " + token.ID
+	if err := auditlog.Describe(ctx, true, "", nil, map[string]any{"name": token.Name, "user": token.User, "access": token.Access, "expires_at": token.ExpiresAt}); err != nil {
+		return nil, err
+	}
+	return CreateToken201JSONResponse{Token: h.tokenItem(token), Secret: secret}, nil
+}
+
+// RevokeToken answers DELETE /tokens/{token}.
+func (h *userHandlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObject) (RevokeTokenResponseObject, error) {
+	token, err := h.users.Token(ctx, r.Token)
+	if err != nil {
+		return nil, err
+	}
+	if otherUser(ctx, token.User) != nil {
+		return nil, fmt.Errorf("%w: token %s", job.ErrNotFound, r.Token) // not theirs to know
+	}
+	if err := h.users.RevokeToken(ctx, r.Token); err != nil {
+		return nil, err
+	}
+	auditlog.Entry(ctx).Note = fmt.Sprintf("%s, of %s", token.Name, token.User)
+	return RevokeToken204Response{}, nil
+}
+
+// tokenItem returns a token as the API shows it: without its hash.
+func (h *userHandlers) tokenItem(t *auth.Token) Token {
+	return Token{
+		ID: t.ID, Name: t.Name, User: t.User, Access: append([]Access{}, t.Access...),
+		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Expired: !time.Now().Before(t.ExpiresAt), Rests: h.users.Rests(t),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"carillon/job/rights"
+	"carillon/webapi/access"
 )
 
 func TestTwoVersionsOfAJobAreCompared(t *testing.T) {
@@ -42,7 +43,7 @@ func TestTwoVersionsOfAJobAreCompared(t *testing.T) {
 	// Who may not see a job's parameters does not see what they were either.
 	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing", Grants: []rights.Grant{}})
 	d, _ := want[JobDiff](g.world, http.StatusOK, "GET", x+"/diff?from=1", nil, bob.headers()...)
-	if c := d.Changes[0]; c.Field != "params" || c.To != hidden {
+	if c := d.Changes[0]; c.Field != "params" || c.To != access.Hidden {
 		t.Errorf("%+v", d.Changes)
 	}
 	want[struct{}](g.world, http.StatusNoContent, "DELETE", x, nil, ann.headers()...)

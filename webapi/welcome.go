@@ -19,14 +19,14 @@ func (s *Server) welcome(ctx context.Context) {
 	rest := time.NewTicker(welcomeRest)
 	defer rest.Stop()
 	for {
-		has, err := s.handlers.users.HasAdministrator(ctx)
+		has, err := s.users.HasAdministrator(ctx)
 		if has {
 			return
 		}
 		if err == nil {
 			var secret string
 			var expires time.Time
-			if secret, expires, err = s.handlers.users.InviteAdministrator(ctx); err == nil {
+			if secret, expires, err = s.users.InviteAdministrator(ctx); err == nil {
 				s.log.WarnContext(ctx, "no administrator yet: open the link to create one", "link", s.link(secret), "expires_at", expires)
 				return
 			}

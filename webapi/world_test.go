@@ -18,7 +18,6 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/nats-io/nats.go"
 
-	"carillon/auth"
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
@@ -26,6 +25,7 @@ import (
 	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/sqlite"
+	"carillon/webapi/contract"
 )
 
 // world is a server with a bus and a log store, and a client that checks each
@@ -67,9 +67,9 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 		openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 		openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.FileBodyDecoder)
 	})
-	contract, err := loadContract()
+	rules, err := contract.Load()
 	w.check(err)
-	w.rules, err = legacy.NewRouter(contract.doc)
+	w.rules, err = legacy.NewRouter(rules.Doc)
 	w.check(err)
 
 	cfg := Config{Version: "1.2.3", Local: true}
@@ -290,11 +290,6 @@ func (w *world) printed(u logstore.Update, from, to int64) {
 		})
 	}
 	w.check(w.store.WriteLines(w.Context(), "", lines))
-}
-
-// local returns a context of a request that somebody on this machine makes.
-func local(ctx context.Context) context.Context {
-	return withCaller(ctx, &caller{who: auth.Local("ann")})
 }
 
 // tomorrow returns an instant a day from now.

@@ -1,0 +1,266 @@
+package access
+
+import (
+	"context"
+	"fmt"
+
+	"carillon/auth"
+	"carillon/job"
+	"carillon/job/rights"
+	"carillon/webapi/problem"
+)
+
+// Permit says what a request needs: a role, and where.
+type Permit struct {
+	Role  rights.Role
+	Where Place
+	Grant rights.Grant // needed too, in that group; empty is none
+	// Change is what the operation changes, for its entry in the audit log: a template
+	// with the names of the path. Empty is nothing.
+	Change string
+	// Each says that the operation changes many things, each as another operation would,
+	// which decides who may and gives it its entry (package bulk).
+	Each bool
+}
+
+// Place says in which executor group a role is needed.
+type Place int
+
+// The places.
+const (
+	Open       Place = iota // nowhere: anybody may, without signing in
+	Self                    // nowhere: whoever is signed in, about themselves
+	Somewhere               // in some group: what is the same for all, or a list that is filtered
+	Everywhere              // in all groups
+	Asking                  // in all groups, with the grants for all that the history has: auth.AccessList.MayAsk
+	OfPath                  // in that of the path
+	OfRun                   // in that of the stored run that the path names
+	OfIncident              // in that of the stored incident that the path names
+)
+
+// Permits is the one place that says who may do what: what each operation of the
+// contract needs. The group is that of the stored object which the path names, never
+// of what the body says; a job's group is part of its identity, and the handler takes
+// no body that names another. What handlers add: lists leave out what the caller may
+// not see, and documents what the caller has no grant for, by HiddenJob.
+var Permits = map[string]Permit{
+	"getReference": {Where: Open},
+	"getContract":  {Where: Open},
+	"healthz":      {Where: Open},
+	"readyz":       {Where: Open},
+	"getSignIn":    {Where: Open},
+	"signIn":       {Where: Open, Change: "session"},
+	"signOut":      {Where: Open, Change: "session"},
+
+	"beginProviderSignIn":  {Where: Open},
+	"finishProviderSignIn": {Where: Open, Change: "session"},
+
+	"readInvitation":   {Where: Open},
+	"acceptInvitation": {Where: Open, Change: "password"},
+
+	"getMe":          {Where: Self},
+	"setMyPassword":  {Where: Self, Change: "password"},
+	"listMySessions": {Where: Self},
+	"endMySession":   {Where: Self, Change: "session {session}"},
+	"getVersion":     {Where: Self},
+	"listTokens":     {Where: Self}, // of others: an admin, by otherUser
+	"createToken":    {Where: Self, Change: "token"},
+	"revokeToken":    {Where: Self, Change: "token {token}"},
+
+	"listJobs":        {Role: rights.Viewer, Where: Somewhere},
+	"facetJobs":       {Role: rights.Viewer, Where: Somewhere},
+	"getJob":          {Role: rights.Viewer, Where: OfPath},
+	"putJob":          {Role: rights.Editor, Where: OfPath, Change: "job {group}/{name}"},
+	"deleteJob":       {Role: rights.Editor, Where: OfPath, Change: "job {group}/{name}"},
+	"listJobVersions": {Role: rights.Viewer, Where: OfPath},
+	"diffJob":         {Role: rights.Viewer, Where: OfPath},
+	"pauseJob":        {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"resumeJob":       {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"skipFire":        {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"unskipFire":      {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"runFireEarly":    {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"changeJobs":      {Role: rights.Operator, Where: Somewhere, Each: true},
+	"runJob":          {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"previewJob":      {Role: rights.Viewer, Where: OfPath},
+	"previewSchedule": {Role: rights.Viewer, Where: Somewhere},
+	"readCrontab":     {Role: rights.Viewer, Where: Somewhere}, // these read what they are sent, and nothing else
+	"readXXLJob":      {Role: rights.Viewer, Where: Somewhere},
+
+	"readCalendarFile": {Role: rights.Viewer, Where: Somewhere}, // as those
+
+	"backfillJob":    {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"listBackfills":  {Role: rights.Viewer, Where: OfPath},
+	"cancelBackfill": {Role: rights.Operator, Where: OfPath, Change: "backfill {backfill} of job {group}/{name}"},
+
+	"getJobLedger": {Role: rights.Viewer, Where: OfPath},
+	"auditLedger":  {Role: rights.Viewer, Where: Somewhere},
+
+	"listDiscrepancies": {Role: rights.Viewer, Where: Somewhere}, // of groups that the caller sees
+
+	"getHold": {Role: rights.Viewer, Where: Somewhere},
+	"setHold": {Role: rights.Operator, Where: Everywhere, Change: "hold"},
+
+	"querySQL": {Role: rights.Viewer, Where: Asking},
+
+	"getHistory":       {Role: rights.Viewer, Where: Somewhere},
+	"listDeadLetters":  {Role: rights.Admin, Where: Everywhere}, // they say what runs of any group have said
+	"getDeadLetter":    {Role: rights.Admin, Where: Everywhere},
+	"deleteDeadLetter": {Role: rights.Admin, Where: Everywhere, Change: "dead letter {sequence}"},
+	"replayDeadLetter": {Role: rights.Admin, Where: Everywhere, Change: "dead letter {sequence}"},
+
+	"getRetention":     {Role: rights.Viewer, Where: Everywhere},
+	"previewRetention": {Role: rights.Viewer, Where: Everywhere},
+	"putRetention":     {Role: rights.Admin, Where: Everywhere, Change: "retention"},
+
+	"listCalendars":   {Role: rights.Viewer, Where: Somewhere},
+	"getCalendar":     {Role: rights.Viewer, Where: Somewhere},
+	"previewCalendar": {Role: rights.Viewer, Where: Somewhere}, // of jobs that the caller sees
+	"putCalendar":     {Role: rights.Editor, Where: Everywhere, Change: "calendar {calendar}"},
+	"deleteCalendar":  {Role: rights.Editor, Where: Everywhere, Change: "calendar {calendar}"},
+
+	"listFires":  {Role: rights.Viewer, Where: Somewhere},
+	"countFires": {Role: rights.Viewer, Where: Somewhere},
+
+	"suggestOffsets": {Role: rights.Viewer, Where: Somewhere},
+
+	"getOverview":    {Role: rights.Viewer, Where: Somewhere},
+	"reportRuns":     {Role: rights.Viewer, Where: Somewhere},
+	"reportFailures": {Role: rights.Viewer, Where: Somewhere},
+	"repairReports":  {Role: rights.Operator, Where: Everywhere, Change: "reports {day}"},
+
+	"listRuns":   {Role: rights.Viewer, Where: Somewhere},
+	"exportRuns": {Role: rights.Viewer, Where: Somewhere},
+	"countRuns":  {Role: rights.Viewer, Where: Somewhere},
+	"facetRuns":  {Role: rights.Viewer, Where: Somewhere},
+	"getRun":     {Role: rights.Viewer, Where: OfRun},
+	"listPieces": {Role: rights.Viewer, Where: OfRun},
+	"cancelRun":  {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
+	"retryRun":   {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
+	"markRun":    {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
+	"changeRuns": {Role: rights.Operator, Where: Somewhere, Each: true},
+	"getLogs":    {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
+	"tailLogs":   {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
+
+	"searchLogs": {Role: rights.Viewer, Where: Somewhere}, // of groups whose logs the caller sees
+	"countLogs":  {Role: rights.Viewer, Where: Somewhere}, // of the same
+	"watchLogs":  {Role: rights.Viewer, Where: Somewhere}, // of the same
+
+	"followEvents": {Role: rights.Viewer, Where: Somewhere}, // of groups that the caller sees
+
+	"listNodes":  {Role: rights.Viewer, Where: Somewhere},
+	"getBus":     {Role: rights.Viewer, Where: Somewhere}, // without consumers of groups that the caller does not see
+	"listGroups": {Role: rights.Viewer, Where: Somewhere},
+	"metrics":    {Role: rights.Viewer, Where: Somewhere},
+
+	"collectDiagnostics": {Role: rights.Admin, Where: Everywhere, Change: "diagnostics"},
+
+	"drainInstance":    {Role: rights.Operator, Where: OfPath, Change: "instance {group}/{instance}"},
+	"cordonInstance":   {Role: rights.Operator, Where: OfPath, Change: "instance {group}/{instance}"},
+	"uncordonInstance": {Role: rights.Operator, Where: OfPath, Change: "instance {group}/{instance}"},
+	"setInstance":      {Role: rights.Operator, Where: OfPath, Change: "instance {group}/{instance}"},
+
+	"putGroup":     {Role: rights.Admin, Where: OfPath, Change: "group {group}"},
+	"listHandlers": {Role: rights.Viewer, Where: OfPath},
+	"listSecrets":  {Role: rights.Editor, Where: OfPath},
+	"putSecret":    {Role: rights.Editor, Where: OfPath, Grant: rights.Secrets, Change: "secret {group}/{secret}"},
+	"deleteSecret": {Role: rights.Editor, Where: OfPath, Grant: rights.Secrets, Change: "secret {group}/{secret}"},
+
+	"listCredentials":  {Role: rights.Admin, Where: OfPath},
+	"createCredential": {Role: rights.Admin, Where: OfPath, Change: "credential {group}"},
+	"rotateCredential": {Role: rights.Admin, Where: OfPath, Change: "credential {group}/{credential}"},
+	"revokeCredential": {Role: rights.Admin, Where: OfPath, Change: "credential {group}/{credential}"},
+
+	"listAlerts":          {Role: rights.Viewer, Where: Somewhere},
+	"getAlert":            {Role: rights.Viewer, Where: Somewhere},
+	"tryAlert":            {Role: rights.Viewer, Where: Somewhere}, // it reads runs that the caller sees
+	"putAlert":            {Role: rights.Editor, Where: Everywhere, Change: "alert {alert}"},
+	"deleteAlert":         {Role: rights.Editor, Where: Everywhere, Change: "alert {alert}"},
+	"listIncidents":       {Role: rights.Viewer, Where: Somewhere}, // of groups that the caller sees
+	"getIncident":         {Role: rights.Viewer, Where: OfIncident},
+	"acknowledgeIncident": {Role: rights.Operator, Where: OfIncident, Change: "incident {incident}"},
+	"snoozeIncident":      {Role: rights.Operator, Where: OfIncident, Change: "incident {incident}"},
+	"resolveIncident":     {Role: rights.Operator, Where: OfIncident, Change: "incident {incident}"},
+	"listDeliveries":      {Role: rights.Viewer, Where: Somewhere}, // as incidents
+	"listSilences":        {Role: rights.Viewer, Where: Somewhere},
+	"addSilence":          {Role: rights.Operator, Where: Everywhere, Change: "silence"},
+	"endSilence":          {Role: rights.Operator, Where: Everywhere, Change: "silence {silence}"},
+	// A channel has addresses, and has the servers send requests to them.
+	"listChannels":        {Role: rights.Admin, Where: Everywhere},
+	"getChannel":          {Role: rights.Admin, Where: Everywhere},
+	"putChannel":          {Role: rights.Admin, Where: Everywhere, Change: "channel {channel}"},
+	"deleteChannel":       {Role: rights.Admin, Where: Everywhere, Change: "channel {channel}"},
+	"putChannelSecret":    {Role: rights.Admin, Where: Everywhere, Change: "channel {channel} secret {secret}"},
+	"deleteChannelSecret": {Role: rights.Admin, Where: Everywhere, Change: "channel {channel} secret {secret}"},
+	"testChannel":         {Role: rights.Admin, Where: Everywhere, Change: "channel {channel} test"},
+
+	"listAudit":   {Role: rights.Admin, Where: Everywhere},
+	"exportAudit": {Role: rights.Admin, Where: Everywhere},
+
+	"listUsers":        {Role: rights.Admin, Where: Everywhere},
+	"getUser":          {Role: rights.Admin, Where: Everywhere},
+	"putUser":          {Role: rights.Admin, Where: Everywhere, Change: "user {user}"},
+	"deleteUser":       {Role: rights.Admin, Where: Everywhere, Change: "user {user}"},
+	"inviteUser":       {Role: rights.Admin, Where: Everywhere, Change: "user {user}"},
+	"listUserSessions": {Role: rights.Admin, Where: Everywhere},
+	"endUserSessions":  {Role: rights.Admin, Where: Everywhere, Change: "user {user}"},
+}
+
+// Allows returns ErrForbidden unless who may do what p says. alerts.GroupOf returns the group of what is
+// named, if it has to be known.
+func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error {
+	switch p.Where {
+	case Open, Self:
+		return nil
+	case Somewhere:
+		if !who.Access.MaySomewhere(p.Role) {
+			return needs(p.Role, "in some executor group")
+		}
+		return nil
+	case Everywhere:
+		if !who.Access.May(p.Role, rights.Everywhere) {
+			return needs(p.Role, "everywhere")
+		}
+		return nil
+	case Asking:
+		if !who.Access.MayAsk() {
+			return problem.Explain(problem.ErrForbidden, "this needs the grants sql, logs and params everywhere: an answer has what is in the history, whatever group it is of")
+		}
+		return nil
+	case OfPath, OfRun, OfIncident:
+	}
+	if who.Access.May(p.Role, rights.Everywhere) && (p.Grant == "" || who.Access.Sees(p.Grant, rights.Everywhere)) {
+		return nil
+	}
+	group, err := groupOf()
+	if err != nil {
+		return err
+	}
+	return p.AllowsIn(who, group)
+}
+
+// AllowsIn returns ErrForbidden unless who may do what p is for to something of a group,
+// or job.ErrNotFound if that there is such a thing is not theirs to know.
+func (p Permit) AllowsIn(who *auth.Identity, group string) error {
+	if p.Where != OfPath && !who.Access.May(rights.Viewer, group) {
+		// That there is such a thing is not theirs to know.
+		return fmt.Errorf("%w: there is no such %s", job.ErrNotFound, map[Place]string{OfRun: "run", OfIncident: "incident"}[p.Where])
+	}
+	if !who.Access.May(p.Role, group) {
+		return needs(p.Role, "in group "+group)
+	}
+	if p.Grant != "" && !who.Access.Sees(p.Grant, group) {
+		return problem.Explain(problem.ErrForbidden, fmt.Sprintf("this needs the grant %s in group %s", p.Grant, group))
+	}
+	return nil
+}
+
+// MayDo returns what a request for operation about something of group would be refused
+// with. Handlers ask it about a group that the request itself says: what the permit was
+// judged by may have been another.
+func MayDo(ctx context.Context, operation, group string) error {
+	return Permits[operation].AllowsIn(Who(ctx), group)
+}
+
+func needs(role rights.Role, where string) error {
+	return problem.Explain(problem.ErrForbidden, fmt.Sprintf("this needs the role %s %s", role, where))
+}

@@ -1,0 +1,137 @@
+package webapi
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
+	"carillon/job/trail"
+	"carillon/logstore"
+	"carillon/webapi/access"
+)
+
+// wantsText is the context key under which a request for text/plain is marked.
+type wantsText struct{}
+
+// StoodIn is a store of which another one may answer in its place.
+type StoodIn interface {
+	// StandIn returns what that one has, or nil while the store itself is asked.
+	StandIn() *runlog.Partial
+}
+
+// partial lets a request that only shows something have an answer that is not of the whole
+// history, and tells in its headers that it is: lists, runs and logs are worth most while
+// something is wrong. What adds up years, or judges by what is missing, waits for the store.
+func partial(c *fiber.Ctx) error {
+	if !mayBePartial(c.Method(), c.Path()) {
+		return c.Next()
+	}
+	ctx, witness := logstore.AcceptPartial(c.UserContext())
+	c.SetUserContext(ctx)
+	err := c.Next()
+	if p := witness.Partial(); p != nil && err == nil {
+		tellPartial(c, p)
+	}
+	return err
+}
+
+func tellPartial(c *fiber.Ctx, p *runlog.Partial) {
+	if !p.Since.IsZero() {
+		c.Set(headerSince, p.Since.Format(time.RFC3339Nano))
+	}
+	c.Set(headerAsOf, p.AsOf.Format(time.RFC3339Nano))
+}
+
+func mayBePartial(method, path string) bool {
+	if method == fiber.MethodPost { // which takes no more than whose run it is, and that it goes on
+		return strings.HasPrefix(path, "/api/v1/runs/") && strings.HasSuffix(path, "/cancel")
+	}
+	if method != fiber.MethodGet && method != fiber.MethodHead || strings.HasSuffix(path, "/ledger") || path == "/api/v1/runs/export" {
+		return false
+	}
+	for _, resource := range []string{"overview", "runs", "jobs", "logs"} {
+		if rest, ok := strings.CutPrefix(path, "/api/v1/"+resource); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// redacted is a middleware that hides, in whatever an operation returns, what the
+// caller has no grant for in the group that it belongs to. It looks at types rather
+// than operations, so that one which is added cannot forget it.
+func redacted(next StrictHandlerFunc, _ string) StrictHandlerFunc {
+	return func(c *fiber.Ctx, request any) (any, error) {
+		response, err := next(c, request)
+		by := access.Of(c.UserContext())
+		if err != nil || response == nil || by.Who == nil || access.SeesAll(by.Who.Access) {
+			return response, err
+		}
+		copied := reflect.New(reflect.TypeOf(response)).Elem()
+		copied.Set(reflect.ValueOf(response))
+		hide(by.Who.Access, copied)
+		return copied.Interface(), nil
+	}
+}
+
+// hide walks what a response is made of. v must be settable.
+func hide(theirs rights.List, v reflect.Value) {
+	switch x := v.Addr().Interface().(type) {
+	case *job.Job:
+		*x = access.HiddenJob(theirs, *x)
+		return
+	case *trail.Entry:
+		access.HideEntry(theirs, x)
+		return
+	case *runlog.Run:
+		if !theirs.Sees(rights.Logs, x.Job.Group()) {
+			x.Result = nil
+		}
+		return
+	case *GetRun200JSONResponse:
+		if len(x.Params) > 0 && !theirs.Sees(rights.Params, x.Job.Group()) {
+			x.Params, _ = json.Marshal(access.Hidden) // a constant
+		}
+	case *PutJobResult:
+		access.HideChanges(theirs, x.Definition.Job.Job.Group(), x.Changes)
+	case *DiffJob200JSONResponse:
+		access.HideChanges(theirs, x.Job.Group(), x.Changes)
+	}
+	switch v.Kind() { //nolint:exhaustive // what is not here holds nothing
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				hide(theirs, v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			hide(theirs, v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			hide(theirs, v.Elem())
+		}
+	}
+}
+
+// acceptText marks requests for logs that want text rather than JSON: the generated
+// code does not hand the Accept header on.
+func acceptText(next StrictHandlerFunc, operation string) StrictHandlerFunc {
+	if operation != "GetLogs" {
+		return next
+	}
+	return func(c *fiber.Ctx, request any) (any, error) {
+		if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextPlain) == fiber.MIMETextPlain {
+			c.SetUserContext(context.WithValue(c.UserContext(), wantsText{}, true))
+		}
+		return next(c, request)
+	}
+}

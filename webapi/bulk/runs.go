@@ -1,0 +1,146 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon/api"
+	"carillon/job"
+	"carillon/job/runlog"
+	"carillon/webapi/access"
+	"carillon/webapi/problem"
+	"carillon/webapi/runs"
+)
+
+// maxReason bounds why a run is cancelled, in bytes; the contract states it.
+const maxReason = 500
+
+// ofAction are the statuses of runs that an action is for, where a filter names none.
+var ofAction = map[api.RunBulkAction][]api.Status{
+	api.RunBulkActionCancel: {job.StatusPending, job.StatusQueued, job.StatusRunning},
+	api.RunBulkActionRetry:  {job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost},
+	api.RunBulkActionMark:   {job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost},
+}
+
+// Runs does to each of some runs what a request of its own would do.
+func (m *Bulk) Runs(ctx context.Context, b *api.RunBulk) (api.RunBulkResult, error) {
+	limit, err := bulkPage(len(b.Runs), "runs", b.Filter != nil, b.Cursor, b.Limit)
+	if err = errors.Join(err, checkRunBulk(b)); err != nil {
+		return api.RunBulkResult{}, err
+	}
+	if b.Key == "" {
+		b.Key = string(job.NewRunID(time.Now()))
+	}
+	result := api.RunBulkResult{Action: string(b.Action), DryRun: b.DryRun}
+	ids := once(b.Runs)
+	if b.Filter != nil {
+		filter, err := runs.Filter(filterParams(b, limit))
+		if err != nil {
+			return api.RunBulkResult{}, err
+		}
+		found, err := m.store.Runs(ctx, filter)
+		if err != nil {
+			return api.RunBulkResult{}, problem.StoreAway(err)
+		}
+		for i := range found.Runs {
+			ids = append(ids, found.Runs[i].RunID)
+		}
+		result.Next = found.Next
+	}
+	result.Items = make([]api.RunBulkItem, len(ids))
+	for i, id := range ids {
+		result.Items[i].RunID = id
+	}
+	step := func(ctx context.Context, i int) (bulkStep, error) { return m.runStep(ctx, b, &result.Items[i]) }
+	m.each(ctx, len(ids), b.DryRun, step, func(i int, outcome api.BulkOutcome, why *api.Problem) {
+		result.Items[i].Result, result.Items[i].Problem = outcome, why
+	})
+	return result, nil
+}
+
+// checkRunBulk reports what does not go together in a request.
+func checkRunBulk(b *api.RunBulk) error {
+	retry := b.Action == api.RunBulkActionRetry
+	errs := []error{
+		onlyFor("as", b.As != "" && b.Action != api.RunBulkActionMark, "mark"),
+		onlyFor("version", b.Version != "" && !retry, "retry"),
+		onlyFor("pieces", b.Pieces != "" && !retry, "retry"),
+		onlyFor("key", b.Key != "" && !retry, "retry"),
+		onlyFor("note", b.Note != "" && retry, "cancel or mark"),
+	}
+	switch {
+	case b.Action == api.RunBulkActionMark:
+		errs = append(errs, job.CheckMark(b.As, b.Note))
+	case len(b.Note) > maxReason:
+		errs = append(errs, problem.Invalid("note", fmt.Sprintf("has %d bytes; of cancel at most %d are kept", len(b.Note), maxReason)))
+	}
+	return errors.Join(errs...)
+}
+
+// filterParams returns what a list of the runs would be asked for with.
+func filterParams(b *api.RunBulk, limit int) *api.ListRunsParams {
+	f := b.Filter
+	p := &api.ListRunsParams{
+		Job: f.Job, Group: f.Group, Status: f.Status, Cause: f.Cause, Instance: f.Instance, Version: f.Version, From: f.From, To: f.To,
+		Parent: f.Parent, RetryOf: f.RetryOf, MinAttempt: f.MinAttempt, Cursor: b.Cursor, Limit: limit,
+	}
+	if len(p.Status) == 0 {
+		p.Status = ofAction[b.Action]
+	}
+	return p
+}
+
+// runStep returns what a request does to the run of an item, as the history has it.
+func (m *Bulk) runStep(ctx context.Context, b *api.RunBulk, item *api.RunBulkItem) (bulkStep, error) {
+	attempts, err := m.runs.Attempts(ctx, string(item.RunID))
+	if err != nil {
+		return bulkStep{}, err
+	}
+	run := &attempts[0]
+	s := bulkStep{group: run.Job.Group(), names: map[string]string{"run_id": string(run.RunID)}}
+	if access.Who(ctx).Access.May(access.Permits["getRun"].Role, s.group) {
+		item.Job, item.Status = run.Job, run.RunStatus()
+	}
+	switch b.Action {
+	case api.RunBulkActionCancel:
+		s.operation = "cancelRun"
+		s.do = checkedRun(run, runs.MayCancel, func(ctx context.Context) error {
+			found, err := m.runs.Cancel(ctx, run.RunID, run.Job, b.Note)
+			if err == nil {
+				item.Status = found // its owner knows best
+			}
+			return err
+		})
+	case api.RunBulkActionRetry:
+		s.operation = "retryRun"
+		s.do = checkedRun(run, runs.MayRerun, func(ctx context.Context) error {
+			accepted, err := m.runs.Rerun(ctx, attempts, &api.RetryRequest{Version: b.Version, Pieces: b.Pieces, Key: b.Key})
+			item.RetryRunID = accepted.RunID
+			return err
+		})
+	case api.RunBulkActionMark:
+		s.operation = "markRun"
+		s.do = checkedRun(run, runs.MayMark, func(ctx context.Context) error {
+			_, err := m.runs.Mark(ctx, run, b.As, b.Note)
+			return err
+		})
+	}
+	return s, nil
+}
+
+// checkedRun returns what is done to a run whose state allows it.
+func checkedRun(run *runlog.Run, allows func(*runlog.Run) error, change func(context.Context) error) func(context.Context, bool) (bool, error) {
+	return func(ctx context.Context, dryRun bool) (bool, error) {
+		if err := allows(run); err != nil {
+			return false, err
+		}
+		if !dryRun {
+			if err := change(ctx); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+}

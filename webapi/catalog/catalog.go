@@ -1,0 +1,50 @@
+package catalog
+
+import (
+	"context"
+	"log/slog"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/webapi/access"
+	"carillon/webapi/cluster"
+)
+
+// webapi.PageSize is how many jobs a page has by default; the contract states it.
+const pageSize = 100
+
+// Catalog is safe for concurrent use. Who calls is in the context, see package access.
+type Catalog struct {
+	conn  *bus.Conn
+	store logstore.Store // as access.VisibleStore has it
+	index *index
+	week  *week
+	view  *cluster.View
+	log   *slog.Logger
+}
+
+// New returns a catalog, which is empty until Run runs. changed hears of each job that has another
+// version.
+func New(conn *bus.Conn, store logstore.Store, view *cluster.View, changed func(job.Name), log *slog.Logger) *Catalog {
+	x := newIndex(conn, changed, log)
+	return &Catalog{
+		conn: conn, store: access.VisibleStore{Store: store}, index: x, week: &week{store: store, index: x, log: log}, view: view, log: log,
+	}
+}
+
+// Run keeps the catalog up to date until ctx is done.
+func (c *Catalog) Run(ctx context.Context) error { return c.index.run(ctx) }
+
+// Len returns how many jobs there are.
+func (c *Catalog) Len() int { return c.index.len() }
+
+// Loaded reports whether all jobs are in that there were when Run began.
+func (c *Catalog) Loaded() bool {
+	select {
+	case <-c.index.loaded:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,198 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/webapi/problem"
+)
+
+// jobField is something of a job that conditions are about.
+type jobField string
+
+// The fields of conditions. Those of time are compared, the others have values.
+const (
+	fieldGroup    jobField = "group"
+	fieldOwner    jobField = "owner"
+	fieldTag      jobField = "tag"
+	fieldType     jobField = "type"
+	fieldHandler  jobField = "handler"
+	fieldSchedule jobField = "schedule"
+	fieldState    jobField = "state"
+	fieldLast     jobField = "last"
+	fieldFires    jobField = "fires"
+	fieldChanged  jobField = "changed"
+)
+
+// Facets are the fields whose values are counted.
+var jobFacets = []jobField{fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast}
+
+var jobFields = append(slices.Clone(jobFacets), fieldFires, fieldChanged)
+
+// noValue stands for a job without an owner, a tag, a handler or a run.
+const noValue = "none"
+
+// The states of a job.
+const (
+	stateActive = "active"
+	statePaused = "paused"
+	stateManual = "manual"
+	stateEnded  = "ended" // its schedule has no more fires
+)
+
+// conditionsOf are what a request says of the fields of jobs; all have to hold.
+type jobConditions map[jobField]*jobCondition
+
+type jobCondition struct {
+	any    []string      // one of these values, if there are some
+	none   []string      // none of these
+	within time.Duration // of time: ahead, or back
+}
+
+// parseConditions reads conditions as FIELD:VALUE; a hyphen before it makes it one that
+// must not hold. Of several values of a field one is enough.
+func parseConditions(terms []string) (jobConditions, error) {
+	conditions := jobConditions{}
+	for _, term := range terms {
+		positive, not := strings.CutPrefix(term, "-")
+		name, value, ok := strings.Cut(positive, ":")
+		field := jobField(name)
+		if !ok || value == "" || !slices.Contains(jobFields, field) {
+			return nil, problem.Invalid("where", fmt.Sprintf("%q must be FIELD:VALUE, or -FIELD:VALUE, with a field of %v", term, jobFields))
+		}
+		c := conditions[field]
+		if c == nil {
+			c = &jobCondition{}
+			conditions[field] = c
+		}
+		if field == fieldFires || field == fieldChanged {
+			within, err := job.ParseDuration(value)
+			if err != nil || not || within <= 0 {
+				return nil, problem.Invalid("where", fmt.Sprintf("%q must be a length of time, such as %s:24h", term, field))
+			}
+			c.within = within
+			continue
+		}
+		if known := valuesOf(field); known != nil && !slices.Contains(known, value) {
+			return nil, problem.Invalid("where", fmt.Sprintf("%q must be one of %v", term, known))
+		}
+		if not {
+			c.none = append(c.none, value)
+		} else {
+			c.any = append(c.any, value)
+		}
+	}
+	return conditions, nil
+}
+
+// valuesOf returns the values that a field can have, nil where these are people's own.
+func valuesOf(field jobField) []string {
+	switch field {
+	case fieldType:
+		return job.TaskKinds
+	case fieldSchedule:
+		return []string{string(job.KindCron), string(job.KindFixedRate), string(job.KindFixedDelay), string(job.KindOnce), string(job.KindManual)}
+	case fieldState:
+		return []string{stateActive, statePaused, stateManual, stateEnded}
+	case fieldLast:
+		known := []string{noValue}
+		for _, s := range job.Statuses {
+			known = append(known, string(s))
+		}
+		return known
+	case fieldGroup, fieldOwner, fieldTag, fieldHandler, fieldFires, fieldChanged:
+	}
+	return nil
+}
+
+// ask reports whether a condition is about one of the fields.
+func (c jobConditions) ask(fields ...jobField) bool {
+	return slices.ContainsFunc(fields, func(f jobField) bool { return c[f] != nil })
+}
+
+// found is a job of the index with what is known of it besides.
+type found struct {
+	indexed
+	due      int64 // when it fires next, in Unix milliseconds; 0: not by its schedule
+	standing logstore.Standing
+}
+
+// values returns what a job has in a field.
+func (f *found) values(field jobField, now int64) []string {
+	or := func(s string) []string {
+		if s == "" {
+			s = noValue
+		}
+		return []string{s}
+	}
+	switch field {
+	case fieldGroup:
+		return []string{f.name.Group()}
+	case fieldOwner:
+		return or(f.owner)
+	case fieldTag:
+		if len(f.tags) > 0 {
+			return f.tags
+		}
+		return or("")
+	case fieldType:
+		return []string{f.task}
+	case fieldHandler:
+		return or(f.handler)
+	case fieldSchedule:
+		return []string{string(f.kind)}
+	case fieldState:
+		return []string{f.state(now)}
+	case fieldLast:
+		return or(string(f.standing.Status))
+	case fieldFires, fieldChanged:
+	}
+	return nil
+}
+
+func (f *found) state(now int64) string {
+	switch {
+	case f.paused || now < f.until:
+		return statePaused
+	case f.kind == job.KindManual:
+		return stateManual
+	case f.due == 0 && f.kind != job.KindFixedDelay:
+		return stateEnded
+	}
+	return stateActive
+}
+
+// hold reports whether all conditions hold of a job, or else of which field alone one does
+// not; none when there are several.
+func (c jobConditions) hold(f *found, now int64) (all bool, but jobField) {
+	all = true
+	for field, condition := range c {
+		if condition.holds(f, field, now) {
+			continue
+		}
+		if !all {
+			return false, ""
+		}
+		all, but = false, field
+	}
+	return all, but
+}
+
+func (c *jobCondition) holds(f *found, field jobField, now int64) bool {
+	switch field {
+	case fieldFires:
+		return f.due > 0 && !f.paused && f.due <= now+c.within.Milliseconds()
+	case fieldChanged:
+		return f.changed >= now-c.within.Milliseconds()
+	case fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast:
+	}
+	has := f.values(field, now)
+	in := func(wanted []string) bool {
+		return slices.ContainsFunc(has, func(v string) bool { return slices.Contains(wanted, v) })
+	}
+	return (len(c.any) == 0 || in(c.any)) && !in(c.none)
+}

@@ -1,0 +1,59 @@
+package catalog
+
+import (
+	"context"
+
+	"carillon/api"
+	"carillon/job"
+)
+
+// minutesOfHour is how many minutes an hour has.
+const minutesOfHour = 60
+
+// counter counts the fires of jobs over a range of time in equal parts. It lives for one request.
+type counter struct {
+	api.FireCounts
+
+	forecast *forecast
+	week     map[job.Name]api.JobWeek // nil without the figures, or if nobody asks for them
+	left     int                      // of the fires that may be counted
+	err      error
+}
+
+// add counts the fires of one job, and reports whether another may follow. What goes wrong is in err.
+func (c *counter) add(ctx context.Context, name job.Name, plan job.Plan) bool {
+	after, end := c.From.UnixMilli(), c.To.UnixMilli()
+	calendars := job.Schedule{Only: plan.Only, Except: plan.Except}
+	limited := len(plan.Only)+len(plan.Except) > 0
+	usual := c.week[name].P50Ms
+	n := 0
+	job.History{plan}.Fires(0, after, end, func(fire job.Fire) bool {
+		if n == c.left {
+			return false
+		}
+		if plan.Off(fire.At) {
+			return true
+		}
+		if limited {
+			var why string
+			if why, c.err = c.forecast.excluded(ctx, calendars, fire.At); c.err != nil || why != "" {
+				return c.err == nil
+			}
+		}
+		n++
+		part := min(int((fire.Due-after)*int64(len(c.Counts))/(end-after)), len(c.Counts)-1)
+		c.Counts[part]++
+		if c.SlotMs != nil {
+			c.SlotMs[part] += usual
+		}
+		if c.Minutes != nil {
+			c.Minutes[fire.Due/60_000%minutesOfHour]++
+		}
+		return true
+	})
+	if c.left -= n; n > 0 {
+		c.Jobs++
+	}
+	c.Complete = c.left > 0
+	return c.Complete && c.err == nil
+}

@@ -1,0 +1,58 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/api"
+)
+
+// maxJobFacets bounds how many values of a field are counted; the contract states it.
+const maxJobFacets = 100
+
+// Facets counts the jobs that match by the values that they have in each field.
+func (c *Catalog) Facets(ctx context.Context, f Filter) (api.JobFacets, error) {
+	q, conditions, err := c.conditionsOf(f)
+	if err != nil {
+		return api.JobFacets{}, err
+	}
+	all, err := c.look(ctx, q, lookFor{due: true, last: true})
+	if err != nil {
+		return api.JobFacets{}, err
+	}
+	now := time.Now().UnixMilli()
+	counts := map[jobField]map[string]int{}
+	for _, field := range jobFacets {
+		counts[field] = map[string]int{}
+	}
+	total := 0
+	for i := range all {
+		holds, but := conditions.hold(&all[i], now)
+		if holds {
+			total++
+		}
+		for _, field := range jobFacets {
+			if !holds && but != field {
+				continue
+			}
+			for _, value := range all[i].values(field, now) {
+				counts[field][value]++
+			}
+		}
+	}
+	facets := api.JobFacets{Total: total, Items: map[string][]api.JobFacet{}}
+	for field, of := range counts {
+		values := make([]api.JobFacet, 0, len(of))
+		for value, n := range of {
+			values = append(values, api.JobFacet{Value: value, Count: n})
+		}
+		slices.SortFunc(values, func(a, b api.JobFacet) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Value, b.Value))
+		})
+		facets.Items[string(field)] = values[:min(len(values), maxJobFacets)]
+	}
+	return facets, nil
+}

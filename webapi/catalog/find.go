@@ -1,0 +1,174 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/webapi/problem"
+)
+
+// Filter is what a request says of the jobs that it is about.
+type Filter struct {
+	Group  string
+	Text   string
+	Paused *bool
+	Last   []api.Status
+	Where  []string
+}
+
+// Page is a page of the jobs that match a filter.
+type Page struct {
+	Entries []*bus.JobEntry
+	Total   int    // how many match in all
+	Next    string // the cursor of what comes after; empty: nothing does
+}
+
+// Find returns the page after a cursor, in an order; the default is by name.
+func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limit int) (page Page, err error) {
+	q, conditions, err := c.conditionsOf(f)
+	if err != nil {
+		return page, err
+	}
+	if order == orderName {
+		order = ""
+	}
+	if len(conditions) > 0 || order != "" {
+		return c.pick(ctx, q, conditions, order, cursor, limit)
+	}
+	if cursor != "" {
+		if _, err := job.ParseName(cursor); err != nil {
+			return page, problem.Invalid("cursor", "must be the text that came as next with the page before")
+		}
+	}
+	q.after, q.limit = job.Name(cursor), limit
+	var more bool
+	if page.Entries, page.Total, more, err = c.index.find(ctx, q); err != nil {
+		return page, problem.Explain(err, "the jobs are not loaded yet")
+	}
+	if more {
+		page.Next = string(page.Entries[len(page.Entries)-1].Job.Job)
+	}
+	return page, nil
+}
+
+// conditionsOf returns what a filter asks of the index, and what of the jobs that it finds.
+func (c *Catalog) conditionsOf(f Filter) (query, jobConditions, error) {
+	q := query{group: f.Group, text: strings.ToLower(f.Text), paused: f.Paused}
+	if f.Group != "" {
+		if err := job.CheckSlug("group", f.Group); err != nil {
+			return q, nil, err
+		}
+	}
+	terms := slices.Clone(f.Where)
+	for _, status := range f.Last {
+		terms = append(terms, "last:"+string(status))
+	}
+	conditions, err := parseConditions(terms)
+	return q, conditions, err
+}
+
+// lookFor says what is to be known of jobs beside what the index has.
+type lookFor struct{ due, last bool }
+
+// look returns all jobs that a query finds, in order of name, with what is to be known.
+func (c *Catalog) look(ctx context.Context, q query, what lookFor) ([]found, error) {
+	matching, err := c.index.copies(ctx, q)
+	if err != nil {
+		return nil, problem.Explain(err, "the jobs are not loaded yet")
+	}
+	now := time.Now().UnixMilli()
+	all := make([]found, len(matching))
+	for i := range matching {
+		all[i].indexed = matching[i]
+		if what.due {
+			if all[i].due, err = c.index.due(&all[i].indexed, now); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if what.last {
+		err = c.lookLast(ctx, all)
+	}
+	return all, err
+}
+
+// lookLast has jobs know how they stand.
+func (c *Catalog) lookLast(ctx context.Context, jobs []found) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	standings, err := c.store.Standings(ctx, namesOf(jobs))
+	for i := range jobs {
+		jobs[i].standing = standings[jobs[i].name]
+	}
+	return problem.StoreAway(err)
+}
+
+func namesOf(jobs []found) []job.Name {
+	names := make([]job.Name, len(jobs))
+	for i := range jobs {
+		names[i] = jobs[i].name
+	}
+	return names
+}
+
+// pick returns a page of the jobs of which conditions hold, in an order.
+func (c *Catalog) pick(ctx context.Context, q query, conditions jobConditions, order, cursor string, limit int) (page Page, err error) {
+	by := strings.TrimPrefix(order, "-")
+	all, err := c.look(ctx, q, lookFor{
+		due:  by == orderNext || by == orderAttention || conditions.ask(fieldState, fieldFires),
+		last: conditions.ask(fieldLast),
+	})
+	if err != nil {
+		return page, err
+	}
+	now := time.Now().UnixMilli()
+	all = slices.DeleteFunc(all, func(f found) bool {
+		holds, _ := conditions.hold(&f, now)
+		return !holds
+	})
+	page.Total = len(all)
+	places, err := c.places(ctx, all, order)
+	if errors.Is(err, job.ErrUnavailable) && ctx.Err() == nil {
+		// Jobs must be seen, and can be paused, while the log store is away.
+		c.log.WarnContext(ctx, "jobs are listed by name", "error", err)
+		places, err = c.places(ctx, all, orderName)
+	}
+	if err != nil {
+		return page, err
+	}
+	inOrder := make([]int, len(all))
+	for i := range inOrder {
+		inOrder[i] = i
+	}
+	slices.SortFunc(inOrder, func(a, b int) int { return places[a].compare(places[b]) })
+	if cursor != "" {
+		after, err := parsePlace(cursor)
+		if err != nil {
+			return page, err
+		}
+		from, found := slices.BinarySearchFunc(inOrder, after, func(i int, after jobPlace) int { return places[i].compare(after) })
+		if found {
+			from++
+		}
+		inOrder = inOrder[from:]
+	}
+	if len(inOrder) > limit {
+		inOrder = inOrder[:limit]
+		page.Next = places[inOrder[limit-1]].cursor()
+	}
+	for _, i := range inOrder {
+		entry, err := all[i].entry()
+		if err != nil {
+			return page, err
+		}
+		page.Entries = append(page.Entries, entry)
+	}
+	return page, nil
+}

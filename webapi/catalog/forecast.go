@@ -1,0 +1,130 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/cron"
+)
+
+// forecast tells the next fires of some jobs after one instant. It lives for one
+// request, since the planner keeps every schedule that it has seen.
+type forecast struct {
+	conn    *bus.Conn
+	after   time.Time
+	planner job.Planner
+	sets    map[string]*job.DateSet // calendars, nil for those that do not exist
+}
+
+func newForecast(conn *bus.Conn, after time.Time) *forecast {
+	return &forecast{conn: conn, after: after, sets: map[string]*job.DateSet{}}
+}
+
+// next returns the next n fires of a stored job: none while it is paused, and those
+// from then on while it is paused until an instant.
+func (f *forecast) next(ctx context.Context, e *bus.JobEntry, n int) ([]api.Fire, error) {
+	if e.Paused || n == 0 {
+		return []api.Fire{}, nil
+	}
+	after := f.after
+	if paused, until := pauseOf(&e.Job, after); paused {
+		after = until.Add(-time.Millisecond)
+	}
+	fires, err := f.fires(ctx, &e.Version, after, n)
+	if errors.Is(err, job.ErrInvalid) {
+		// It was valid where it was saved: a zone that this machine does not know. A
+		// list must not fail for one such job.
+		return []api.Fire{}, nil
+	}
+	return fires, err
+}
+
+// fires returns the next n fires after an instant, of a version as if there were no other.
+func (f *forecast) fires(ctx context.Context, v *job.Version, after time.Time, n int) ([]api.Fire, error) {
+	plan, err := f.planFrom(v, after)
+	if err != nil {
+		return nil, err
+	}
+	planned := plan.Next(after.UnixMilli(), n)
+	fires := make([]api.Fire, len(planned))
+	for i, p := range planned {
+		fire := api.Fire{FireTime: time.UnixMilli(p.At).UTC(), Due: time.UnixMilli(p.Due).UTC(), Reason: plan.WhyOff(p.At)}
+		fire.Skip = v.SkipOf(fire.FireTime)
+		if fire.Reason == "" {
+			if fire.Reason, err = f.excluded(ctx, v.Schedule, p.At); err != nil {
+				return nil, err
+			}
+		}
+		fire.Skipped = fire.Reason != ""
+		fire.Clock = clockOf(&plan, p.At)
+		fires[i] = fire
+	}
+	return fires, nil
+}
+
+// planFrom returns a version's plan from an instant on, as if there were no other version.
+func (f *forecast) planFrom(v *job.Version, after time.Time) (job.Plan, error) {
+	only := *v
+	only.EffectiveFrom = after
+	return f.planner.Plan(&only)
+}
+
+// moves are the names of what a moved clock has to do with a fire.
+var moves = map[cron.Move]string{cron.AfterGap: "after_gap", cron.FirstPass: "first_pass", cron.SecondPass: "second_pass"}
+
+// clockOf returns what a moved clock has to do with a fire; nil when nothing.
+func clockOf(p *job.Plan, at int64) *api.FireClock {
+	move, wall := p.Moved(at)
+	if move == cron.NotMoved {
+		return nil
+	}
+	return &api.FireClock{Kind: moves[move], Wall: time.Time{}.Add(wall).Format(time.TimeOnly)}
+}
+
+// excluded returns why calendars keep the fire from running, or nothing.
+func (f *forecast) excluded(ctx context.Context, s job.Schedule, at int64) (reason string, err error) {
+	for _, name := range s.Except {
+		in, err := f.contains(ctx, name, at)
+		if err != nil {
+			return "", err
+		}
+		if in {
+			return "calendar " + name + " excludes it", nil
+		}
+	}
+	for _, name := range s.Only {
+		in, err := f.contains(ctx, name, at)
+		if err != nil || in {
+			return "", err
+		}
+	}
+	if len(s.Only) > 0 {
+		return "calendar " + strings.Join(s.Only, ", ") + " does not include it", nil
+	}
+	return "", nil
+}
+
+// contains reports whether the calendar has the instant; one that does not exist is
+// empty.
+func (f *forecast) contains(ctx context.Context, name string, at int64) (bool, error) {
+	set, known := f.sets[name]
+	if !known {
+		entry, err := f.conn.GetCalendar(ctx, name)
+		switch {
+		case errors.Is(err, job.ErrNotFound):
+		case err != nil:
+			return false, err
+		default:
+			if set, err = entry.Compile(); err != nil {
+				return false, err
+			}
+		}
+		f.sets[name] = set
+	}
+	return set != nil && set.Contains(at), nil
+}

@@ -1,0 +1,92 @@
+package catalog
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/runlog"
+)
+
+// Item returns a job with its next fires and last runs.
+func (c *Catalog) Item(ctx context.Context, entry *bus.JobEntry, fires, runs int) (api.JobItem, error) {
+	items, err := c.Items(ctx, []*bus.JobEntry{entry}, fires, runs, false)
+	if err != nil {
+		return api.JobItem{}, err
+	}
+	return items[0], nil
+}
+
+// Items returns jobs with their next fires and last runs, and with how they did in the
+// last seven days if that is wanted.
+func (c *Catalog) Items(ctx context.Context, entries []*bus.JobEntry, fires, runs int, week bool) ([]api.JobItem, error) {
+	names := make([]job.Name, len(entries))
+	for i, e := range entries {
+		names[i] = e.Job.Job
+	}
+	last := c.lastRuns(ctx, names, runs)
+	figures := map[job.Name]api.JobWeek(nil)
+	if week {
+		figures = c.week.known(ctx)
+	}
+	forecast := newForecast(c.conn, time.Now())
+	items := make([]api.JobItem, len(entries))
+	for i, e := range entries {
+		next, err := forecast.next(ctx, e, fires)
+		if err != nil {
+			return nil, err
+		}
+		items[i] = api.JobItem{Definition: e.Version, Revision: e.Revision, NextFires: next}
+		if last != nil {
+			items[i].LastRuns = append([]api.Run{}, last[e.Job.Job]...)
+		}
+		if figures != nil {
+			items[i].Week = new(figures[e.Job.Job])
+		}
+	}
+	return items, nil
+}
+
+// lastRunsTimeout is how long a list of jobs waits for what it can do without.
+const lastRunsTimeout = 3 * time.Second
+
+// lastRuns returns the newest n runs of each job, or nil when the log store does not
+// answer: jobs must be seen, and can be paused, while it is away.
+func (c *Catalog) lastRuns(ctx context.Context, names []job.Name, n int) map[job.Name][]runlog.Run {
+	if n == 0 || len(names) == 0 {
+		return map[job.Name][]runlog.Run{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lastRunsTimeout)
+	defer cancel()
+	last, err := c.store.LastRuns(ctx, names, n)
+	if err == nil {
+		err = c.view.MarkSilent(ctx, slices.Collect(maps.Values(last))...)
+	}
+	if err != nil {
+		c.log.WarnContext(ctx, "last runs are not known", "error", err)
+		return nil
+	}
+	return last
+}
+
+// UsersOfSecrets returns the jobs of a group by the secrets that their tasks ask for, in
+// order of name.
+func (c *Catalog) UsersOfSecrets(ctx context.Context, group string) (map[string][]string, error) {
+	// Most jobs ask for none, and those need not be decoded.
+	entries, err := c.index.containing(ctx, group, []byte(`"secrets":`))
+	if err != nil {
+		return nil, err
+	}
+	users := map[string][]string{}
+	for _, e := range entries {
+		asked := slices.Compact(slices.Sorted(maps.Values(e.Task.Secrets)))
+		for _, secret := range asked {
+			users[secret] = append(users[secret], string(e.Job.Job))
+		}
+	}
+	return users, nil
+}

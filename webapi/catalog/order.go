@@ -1,0 +1,157 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/job"
+	"carillon/webapi/problem"
+)
+
+// The orders of a list of jobs besides that by name; the contract states them.
+const (
+	orderAttention = "attention" // those that fail longest, then those that run too long, then by next fire
+	orderNext      = "next"
+	orderLast      = "last"
+	orderSuccess   = "success"
+	orderP95       = "p95"
+	orderOwner     = "owner"
+	orderChanged   = "changed"
+	orderVersion   = "version"
+	orderName      = "name"
+)
+
+// jobPlace is where a job is in an order, and a cursor: the jobs after it are those whose
+// places are greater. Jobs without a figure come last, either way.
+type jobPlace struct {
+	Figures [3]float64 `json:"f"`
+	Text    string     `json:"t,omitempty"`
+	Job     job.Name   `json:"j"`
+}
+
+// noFigure is greater than all figures. JSON has no infinity.
+const noFigure = math.MaxFloat64
+
+func (p jobPlace) compare(o jobPlace) int {
+	return cmp.Or(slices.Compare(p.Figures[:], o.Figures[:]), strings.Compare(p.Text, o.Text), strings.Compare(string(p.Job), string(o.Job)))
+}
+
+func (p jobPlace) cursor() string {
+	text, _ := json.Marshal(p) // never fails: all figures are finite
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func parsePlace(cursor string) (place jobPlace, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(text, &place)
+	}
+	if err != nil {
+		return place, problem.Invalid("cursor", "must be the text that came as next with the page before, in the same order")
+	}
+	return place, nil
+}
+
+// places returns where jobs are in an order; a hyphen before it turns it round.
+func (c *Catalog) places(ctx context.Context, jobs []found, order string) ([]jobPlace, error) {
+	by, down := strings.CutPrefix(order, "-")
+	figures, err := c.figures(ctx, jobs, by)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]jobPlace, len(jobs))
+	for i := range jobs {
+		places[i] = jobPlace{Figures: figures(&jobs[i]), Job: jobs[i].name}
+		if by == orderOwner {
+			places[i].Text = strings.ToLower(jobs[i].owner)
+		}
+		if !down {
+			continue
+		}
+		for k, figure := range places[i].Figures {
+			if figure != noFigure {
+				places[i].Figures[k] = -figure
+			}
+		}
+	}
+	return places, nil
+}
+
+// figures returns what tells the places of jobs in an order, the least first.
+func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*found) [3]float64, error) {
+	one := func(figure float64) [3]float64 { return [3]float64{figure} }
+	or := func(figure float64, known bool) [3]float64 {
+		if !known {
+			figure = noFigure
+		}
+		return one(figure)
+	}
+	switch by {
+	case orderAttention:
+		return c.attention(ctx, jobs)
+	case orderNext:
+		return func(f *found) [3]float64 { return or(float64(f.due), f.due > 0 && !f.paused) }, nil
+	case orderLast:
+		if len(jobs) == 0 {
+			return func(*found) [3]float64 { return one(noFigure) }, nil
+		}
+		last, err := c.store.LastRuns(ctx, namesOf(jobs), 1)
+		if err != nil {
+			return nil, problem.StoreAway(err)
+		}
+		return func(f *found) [3]float64 {
+			runs := last[f.name]
+			if len(runs) == 0 {
+				return one(noFigure)
+			}
+			return one(float64(runs[0].FireTime.UnixMilli()))
+		}, nil
+	case orderSuccess, orderP95:
+		week, err := c.week.call(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return func(f *found) [3]float64 {
+			w := week[f.name]
+			if by == orderP95 {
+				return or(float64(w.P95Ms), w.P95Ms > 0)
+			}
+			return or(float64(w.Executed-w.Failed)/float64(max(w.Executed, 1)), w.Executed > 0)
+		}, nil
+	case orderChanged:
+		return func(f *found) [3]float64 { return one(float64(f.changed)) }, nil
+	case orderVersion:
+		return func(f *found) [3]float64 { return one(float64(f.version)) }, nil
+	}
+	return func(*found) [3]float64 { return one(0) }, nil
+}
+
+// attention returns the places of jobs by whether they need somebody: first those that
+// have failed, by how often in a row; then those that run longer than they usually do;
+// then by when they fire next. It does not wait for what is usual.
+func (c *Catalog) attention(ctx context.Context, jobs []found) (func(*found) [3]float64, error) {
+	if err := c.lookLast(ctx, jobs); err != nil {
+		return nil, err
+	}
+	week, now := c.week.known(ctx), time.Now()
+	return func(f *found) [3]float64 {
+		place := [3]float64{-float64(f.standing.Streak), 0, noFigure}
+		if s := &f.standing; s.Status == job.StatusRunning && !s.StartedAt.IsZero() {
+			if usual := week[f.name].P95Ms; usual > 0 {
+				if over := float64(now.Sub(s.StartedAt).Milliseconds()) / float64(usual); over > 1 {
+					place[1] = -over
+				}
+			}
+		}
+		if f.due > 0 && !f.paused {
+			place[2] = float64(f.due)
+		}
+		return place
+	}, nil
+}

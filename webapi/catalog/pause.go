@@ -1,0 +1,79 @@
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
+)
+
+// CheckUntil checks when a pause is to end by itself, if it is to.
+func CheckUntil(paused bool, until, now time.Time) error {
+	switch {
+	case until.IsZero():
+		return nil
+	case !paused:
+		return problem.Invalid("until", "belongs to pausing only")
+	case !until.After(now):
+		return problem.Invalid("until", until.UTC().Format(time.RFC3339)+" must lie ahead")
+	case until.Year() > 2225:
+		return problem.Invalid("until", "must lie before the year 2226")
+	}
+	return nil
+}
+
+// PauseFields are what a pause is in the audit log.
+func PauseFields(paused bool, until time.Time) map[string]any {
+	fields := map[string]any{"paused": paused}
+	if paused && !until.IsZero() {
+		fields["until"] = until.UTC()
+	}
+	return fields
+}
+
+// Pause is whether a job is to be paused, and until when; zero is for good.
+type Pause struct {
+	Paused bool
+	Until  time.Time
+}
+
+// Holds reports whether a job is so already.
+func (w Pause) Holds(j *job.Job, now time.Time) bool {
+	paused, until := pauseOf(j, now)
+	return paused == w.Paused && until.Equal(w.Until)
+}
+
+// pauseOf returns whether a job is paused, and until when.
+func pauseOf(j *job.Job, now time.Time) (paused bool, until time.Time) {
+	if paused = j.PausedAt(now); paused && !j.Paused {
+		until = *j.PausedUntil
+	}
+	return paused, until
+}
+
+// SetPaused pauses or resumes a job. changed is false if it was so already.
+func (c *Catalog) SetPaused(ctx context.Context, name job.Name, edit bus.Edit, wish Pause) (entry *bus.JobEntry, changed bool, err error) {
+	now := time.Now()
+	if err := CheckUntil(wish.Paused, wish.Until, now); err != nil {
+		return nil, false, err
+	}
+	wish.Until = wish.Until.UTC().Truncate(time.Millisecond)
+	var was map[string]any
+	entry, err = c.edit(ctx, name, edit, func(v *job.Version) {
+		was = PauseFields(pauseOf(&v.Job, now))
+		if changed = !wish.Holds(&v.Job, now); !changed {
+			return
+		}
+		v.Paused, v.PausedUntil = wish.Paused && wish.Until.IsZero(), nil
+		if !wish.Until.IsZero() {
+			v.PausedUntil = &wish.Until
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return entry, changed, auditlog.Describe(ctx, changed, edit.Note, was, PauseFields(wish.Paused, wish.Until))
+}

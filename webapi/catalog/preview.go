@@ -1,0 +1,130 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"carillon/api"
+	"carillon/job"
+	"carillon/webapi/problem"
+)
+
+// previewFires is how many fires a preview has by default; the contract states it.
+const previewFires = 10
+
+// anyJob stands for the job of a schedule that is shown without one. It decides what
+// H is.
+const anyJob = job.Name("any/job")
+
+// Preview returns the next n fires of a job after an instant.
+func (c *Catalog) Preview(ctx context.Context, name job.Name, from time.Time, n int) (api.Preview, error) {
+	entry, err := c.conn.GetJob(ctx, name)
+	if err != nil {
+		return api.Preview{}, err
+	}
+	hold, err := c.conn.GetHold(ctx)
+	if err != nil {
+		return api.Preview{}, err
+	}
+	p, err := c.preview(ctx, &entry.Version, from, n)
+	if err != nil {
+		return api.Preview{}, err
+	}
+	now := time.Now()
+	if paused, until := pauseOf(&entry.Job, now); paused {
+		skipFires(&p, "the job is paused", until)
+	}
+	if hold = hold.At(now); hold.Paused {
+		skipFires(&p, "everything is paused", hold.Until)
+	}
+	return p, nil
+}
+
+// skipFires says that none of the fires before an instant would run; zero is for ever.
+func skipFires(p *api.Preview, why string, until time.Time) {
+	if p.Note = why; !until.IsZero() {
+		p.Note += " until " + until.UTC().Format(time.RFC3339)
+	}
+	for i := range p.Fires {
+		if until.IsZero() || p.Fires[i].FireTime.Before(until) {
+			p.Fires[i].Skipped, p.Fires[i].Reason = true, p.Note
+		}
+	}
+}
+
+// PreviewSchedule returns the next fires of a schedule that no job has yet.
+func (c *Catalog) PreviewSchedule(ctx context.Context, r *api.PreviewRequest) (api.Preview, error) {
+	j, err := jobOfPreview(r)
+	if err != nil {
+		return api.Preview{}, err
+	}
+	return c.preview(ctx, &job.Version{Job: j}, r.From, r.N)
+}
+
+// jobOfPreview returns a valid job with the schedule that a request describes.
+func jobOfPreview(r *api.PreviewRequest) (job.Job, error) {
+	j := job.Job{Job: anyJob, Task: job.Task{Handler: "any"}}
+	if r.Job != "" {
+		j.Job = r.Job
+	}
+	switch {
+	case r.Schedule != nil && (r.Expr != "" || r.Zone != ""):
+		return j, problem.Invalid("schedule", "cannot be given together with expr or zone")
+	case r.Schedule != nil:
+		j.Schedule = *r.Schedule
+	case r.Expr == "":
+		return j, problem.Invalid("expr", "is missing; give a cron expression, or a schedule")
+	default:
+		j.Schedule = job.Schedule{Cron: r.Expr, Zone: r.Zone}
+	}
+	j = j.WithDefaults()
+	err := j.Validate()
+	if err == nil || r.Schedule != nil {
+		return j, err
+	}
+	// The caller wrote expr and zone, so these are the fields to name.
+	var errs []error
+	for _, e := range job.Problems(err) {
+		field := strings.TrimPrefix(e.Field, "schedule.")
+		if field == "cron" {
+			field = "expr"
+		}
+		errs = append(errs, problem.Invalid(field, e.Reason))
+	}
+	return j, errors.Join(errs...)
+}
+
+func (c *Catalog) preview(ctx context.Context, v *job.Version, from time.Time, n int) (api.Preview, error) {
+	if from.IsZero() {
+		from = time.Now()
+	}
+	f := newForecast(c.conn, from)
+	plan, err := f.planFrom(v, from)
+	if err != nil {
+		return api.Preview{}, err
+	}
+	fires, err := f.fires(ctx, v, from, cmp.Or(n, previewFires))
+	if err != nil {
+		return api.Preview{}, err
+	}
+	p := api.Preview{Schedule: v.Schedule.String(), Kind: v.Schedule.Kind(), Fires: fires}
+	const day = 24 * time.Hour
+	p.PerDay, p.PerYear = plan.Count(from, day), plan.Count(from, 365*day)
+	if next, ok := plan.NextClockChange(from); ok {
+		p.Clock = &api.ClockChange{
+			At: next.At, BeforeSeconds: int(next.Before.Seconds()), AfterSeconds: int(next.After.Seconds()), Gap: next.Gap, Overlap: next.Overlap,
+		}
+	}
+	switch {
+	case p.Kind == job.KindManual:
+		p.Note = "the job runs only when somebody asks"
+	case p.Kind == job.KindFixedDelay:
+		p.Note = "each fire follows the end of the run before"
+	case len(fires) == 0:
+		p.Note = "there are no more fires"
+	}
+	return p, nil
+}

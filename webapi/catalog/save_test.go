@@ -1,0 +1,35 @@
+package catalog
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/job"
+	"carillon/webapi/cluster"
+)
+
+// The watch is not running here: what a list shows came from the write itself.
+func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
+	conn, log := connect(t, bustest.NewBroker(t), "ours"), slog.New(slog.DiscardHandler)
+	c := New(conn, nil, cluster.New(conn, log), func(job.Name) {}, log)
+	c.index.finishLoading()
+	ctx := local(t.Context())
+	list := func(err error, paused bool, expected int) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page, err := c.Find(ctx, Filter{Paused: &paused}, "", "", pageSize); err != nil || page.Total != expected {
+			t.Errorf("%d jobs with paused %v, want %d; %v", page.Total, paused, expected, err)
+		}
+	}
+	edit := bus.Edit{At: time.Now(), Author: "ann"}
+	_, err := c.Save(ctx, entryOf("billing/x", 0, nil).Job, edit, false)
+	list(err, false, 1)
+	_, _, err = c.SetPaused(ctx, "billing/x", edit, Pause{Paused: true})
+	list(err, true, 1)
+	list(c.Delete(ctx, "billing/x", edit), true, 0)
+}

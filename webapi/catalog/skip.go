@@ -1,0 +1,85 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
+)
+
+// skipAhead is how far ahead a fire must be for it to be called off: the owner of its
+// shard has to hear of that first.
+const skipAhead = time.Second
+
+// Skip calls a fire of a job off, unless it is already.
+func (c *Catalog) Skip(ctx context.Context, name job.Name, r *api.SkipRequest) (*bus.JobEntry, error) {
+	return c.ChangeSkips(ctx, name, r.FireTime, r.Reason, callOff)
+}
+
+// Unskip has a fire run after all, unless another run was made in its place.
+func (c *Catalog) Unskip(ctx context.Context, name job.Name, r *api.SkipRequest) (*bus.JobEntry, error) {
+	return c.ChangeSkips(ctx, name, r.FireTime, r.Reason, takeBack)
+}
+
+// callOff calls a fire off, unless it is already.
+func callOff(v *job.Version, s job.Skip) error {
+	if v.SkipOf(s.FireTime) == nil {
+		v.Skip(s)
+	}
+	return nil
+}
+
+// takeBack has a fire run after all, unless another run was made in its place.
+func takeBack(v *job.Version, s job.Skip) error {
+	if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
+		return fmt.Errorf("%w: the fire at %s ran early, as run %s; it would run twice", job.ErrConflict, s.FireTime.Format(time.RFC3339Nano), was.RunID)
+	}
+	v.TakeBack(s.FireTime)
+	return nil
+}
+
+// ChangeSkips changes which of a job's fires are called off: change is told of the one at
+// an instant, which must be a fire of the job, and ahead.
+func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.Time, reason string, change func(*job.Version, job.Skip) error) (*bus.JobEntry, error) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	fireTime = fireTime.UTC().Truncate(time.Millisecond)
+	if fireTime.Before(now.Add(skipAhead)) {
+		return nil, problem.Invalid("fire_time", fmt.Sprintf("%s must be at least %s ahead", fireTime.Format(time.RFC3339Nano), skipAhead))
+	}
+	var refused error
+	var before, after []job.Skip
+	entry, err := c.edit(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: skipNote(fireTime, reason)}, func(v *job.Version) {
+		was := *v
+		before = v.Skips
+		if refused = v.CheckSkip(fireTime); refused == nil {
+			refused = change(v, job.Skip{FireTime: fireTime, By: access.Author(ctx), At: now, Reason: reason})
+		}
+		if refused == nil && len(v.Skips) > job.MaxSkips {
+			refused = fmt.Errorf("%w: job %s has %d fires ahead that are called off, which is as many as are kept", job.ErrConflict, name, job.MaxSkips)
+		}
+		if refused != nil {
+			*v = was
+		}
+		after = v.Skips
+	})
+	if err = errors.Join(err, refused); err != nil {
+		return nil, err
+	}
+	return entry, auditlog.Describe(ctx, !reflect.DeepEqual(before, after), reason, map[string]any{"skips": before}, map[string]any{"skips": after})
+}
+
+func skipNote(fireTime time.Time, reason string) string {
+	note := "the fire at " + fireTime.Format(time.RFC3339)
+	if reason != "" {
+		note += ": " + reason
+	}
+	return note
+}

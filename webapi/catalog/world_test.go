@@ -1,0 +1,37 @@
+package catalog
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/auth"
+	"carillon/bus"
+	"carillon/bus/bustest"
+	"carillon/webapi/access"
+)
+
+const shards = 4
+
+var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+
+// local returns a context of a request that somebody on this machine makes.
+func local(ctx context.Context) context.Context {
+	return access.With(ctx, &access.Caller{Who: auth.Local("ann")})
+}
+
+// connect returns a connection to a broker with all that a cluster has.
+func connect(t *testing.T, broker *bustest.Broker, name string) *bus.Conn {
+	t.Helper()
+	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.NC.Close)
+	if err := conn.Setup(t.Context(), bus.Assets{Shards: shards}); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}

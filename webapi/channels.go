@@ -1,0 +1,149 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"carillon/alert"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/webapi/access"
+	"carillon/webapi/alerts"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
+)
+
+// ListChannels answers GET /alerts/channels.
+func (h *alertHandlers) ListChannels(ctx context.Context, _ ListChannelsRequestObject) (ListChannelsResponseObject, error) {
+	channels, err := h.book.Channels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := ChannelList{Items: make([]ChannelItem, 0, len(channels))}
+	for i := range channels {
+		list.Items = append(list.Items, channelItem(&channels[i]))
+	}
+	return ListChannels200JSONResponse(list), nil
+}
+
+func channelItem(e *alert.Entry[alerting.Channel]) ChannelItem {
+	return ChannelItem{
+		Definition: e.Doc, Secrets: append([]string{}, slices.Sorted(maps.Keys(e.Sealed))...), Missing: append([]string{}, e.Doc.Missing(e.Sealed)...),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
+	}
+}
+
+// GetChannel answers GET /alerts/channels/{channel}.
+func (h *alertHandlers) GetChannel(ctx context.Context, r GetChannelRequestObject) (GetChannelResponseObject, error) {
+	if err := job.CheckSlug("channel", r.Channel); err != nil {
+		return nil, err
+	}
+	e, err := h.book.Channel(ctx, r.Channel)
+	if err != nil {
+		return nil, err
+	}
+	return GetChannel200JSONResponse{Body: channelItem(e), Headers: GetChannel200ResponseHeaders{ETag: etag(e.Revision)}}, nil
+}
+
+// PutChannel answers PUT /alerts/channels/{channel}.
+func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (PutChannelResponseObject, error) {
+	if r.Body.Channel != r.Channel {
+		return nil, problem.Invalid("channel", fmt.Sprintf("%q must be %q, as in the path", r.Body.Channel, r.Channel))
+	}
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	was, now, changed, err := h.book.PutChannel(ctx, *r.Body, edit)
+	if err != nil {
+		return nil, problem.Conditional(edit, err)
+	}
+	var before any
+	if was != nil {
+		before = withoutHeaders(was.Doc)
+	}
+	if err := auditlog.Describe(ctx, changed, "", before, withoutHeaders(now.Doc)); err != nil {
+		return nil, err
+	}
+	return PutChannel200JSONResponse{Body: channelItem(now), Headers: PutChannel200ResponseHeaders{ETag: etag(now.Revision)}}, nil
+}
+
+// withoutHeaders returns a channel for the audit log: the values of headers may be
+// passwords.
+func withoutHeaders(c alerting.Channel) alerting.Channel {
+	c.Headers = access.HiddenValues(c.Headers)
+	return c
+}
+
+// DeleteChannel answers DELETE /alerts/channels/{channel}.
+func (h *alertHandlers) DeleteChannel(ctx context.Context, r DeleteChannelRequestObject) (DeleteChannelResponseObject, error) {
+	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
+	if err == nil {
+		err = job.CheckSlug("channel", r.Channel)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := h.book.DeleteChannel(ctx, r.Channel, edit); err != nil {
+		return nil, problem.Conditional(edit, err)
+	}
+	return DeleteChannel204Response{}, nil
+}
+
+// PutChannelSecret answers PUT /alerts/channels/{channel}/secrets/{secret}.
+func (h *alertHandlers) PutChannelSecret(ctx context.Context, r PutChannelSecretRequestObject) (PutChannelSecretResponseObject, error) {
+	switch {
+	case h.master == nil:
+		return nil, problem.Explain(fmt.Errorf("%w: set secret %s of channel %s", job.ErrConflict, r.Secret, r.Channel),
+			"this server has no key for secrets; make one with \"carillon secret keygen\", and start the servers with --master-key FILE")
+	case r.Body.Value == "":
+		return nil, problem.Invalid("value", "is empty; delete the secret instead")
+	}
+	e, err := h.setChannelSecret(ctx, r.Channel, r.Secret, r.Body.Value)
+	if err != nil {
+		return nil, err
+	}
+	return PutChannelSecret200JSONResponse(channelItem(e)), nil
+}
+
+// DeleteChannelSecret answers DELETE /alerts/channels/{channel}/secrets/{secret}.
+func (h *alertHandlers) DeleteChannelSecret(ctx context.Context, r DeleteChannelSecretRequestObject) (DeleteChannelSecretResponseObject, error) {
+	if _, err := h.setChannelSecret(ctx, r.Channel, r.Secret, ""); err != nil {
+		return nil, err
+	}
+	return DeleteChannelSecret204Response{}, nil
+}
+
+func (h *alertHandlers) setChannelSecret(ctx context.Context, channel, name, value string) (*alert.Entry[alerting.Channel], error) {
+	if err := job.CheckSlug("channel", channel); err != nil {
+		return nil, err
+	}
+	return h.book.SetSecret(ctx, h.master, channel, name, value, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
+}
+
+// testWait is how long the answer to a test waits for the outcome.
+const testWait = 20 * time.Second
+
+// TestChannel answers POST /alerts/channels/{channel}/test.
+func (h *alertHandlers) TestChannel(ctx context.Context, r TestChannelRequestObject) (TestChannelResponseObject, error) {
+	if err := job.CheckSlug("channel", r.Channel); err != nil {
+		return nil, err
+	}
+	inc, err := h.book.Test(ctx, r.Channel, access.Author(ctx))
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, testWait, errors.New("the test has no outcome yet"))
+	defer cancel()
+	if done, err := h.book.Tested(waiting, inc.ID); err == nil {
+		inc = done
+	} else if waiting.Err() == nil {
+		return nil, err
+	}
+	return TestChannel200JSONResponse(alerts.Shown(inc)), nil
+}

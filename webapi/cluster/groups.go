@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/fleet"
+	"carillon/webapi/access"
+)
+
+// Group returns a group with its instances.
+func (v *View) Group(ctx context.Context, name string) (api.Group, error) {
+	known, err := v.conn.Group(ctx, name)
+	if err != nil {
+		return api.Group{}, err
+	}
+	instances, err := v.conn.Instances(ctx)
+	if err != nil {
+		return api.Group{}, err
+	}
+	for _, g := range groupsOf([]bus.Group{known}, instances) {
+		if g.ExecutorGroup == name {
+			return g, nil
+		}
+	}
+	return api.Group{}, fmt.Errorf("%w: group %s", job.ErrNotFound, name)
+}
+
+// Groups returns the groups that the caller sees, with their instances.
+func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
+	known, err := v.conn.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	instances, err := v.conn.Instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	groups := groupsOf(known, instances)
+	suspended, err := v.conn.Suspensions(ctx, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	for i := range groups {
+		for _, s := range suspended {
+			if s.Group == groups[i].ExecutorGroup && s.Instance == "" {
+				groups[i].Suspended = s.Text()
+			}
+		}
+	}
+	if visible := access.Seen(ctx); visible != nil {
+		groups = slices.DeleteFunc(groups, func(g api.Group) bool { return !visible[g.ExecutorGroup] })
+	}
+	for i := range groups {
+		if err := v.countWaiting(ctx, &groups[i]); err != nil {
+			return nil, err
+		}
+	}
+	return groups, nil
+}
+
+// groupsOf puts instances under their groups, both in order of name.
+func groupsOf(known []bus.Group, instances []fleet.Instance) []api.Group {
+	groups := map[string]*api.Group{}
+	for _, k := range known {
+		groups[k.Group] = &api.Group{
+			ExecutorGroup: k.Group, Limit: k.Limit, Rate: k.Rate, Dispatched: k.Dispatched, State: api.GroupStateEmpty, Instances: []api.Instance{},
+		}
+	}
+	slices.SortFunc(instances, func(a, b fleet.Instance) int { return strings.Compare(a.Instance, b.Instance) })
+	for _, i := range instances {
+		g := groups[i.Group]
+		if g == nil { // made known by its heartbeat, before its first job
+			g = &api.Group{ExecutorGroup: i.Group, State: api.GroupStateEmpty}
+			groups[i.Group] = g
+		}
+		g.Instances = append(g.Instances, i)
+		switch i.State {
+		case fleet.InstanceOnline, fleet.InstanceIncompatible: // the latter takes what any instance may
+			g.State = api.GroupStateOnline
+		case fleet.InstanceDraining, fleet.InstanceCordoned, fleet.InstanceSuspended:
+			if g.State == api.GroupStateEmpty {
+				g.State = api.GroupStateDraining
+			}
+		case fleet.InstanceLost:
+		}
+	}
+	list := make([]api.Group, 0, len(groups))
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		list = append(list, *groups[name])
+	}
+	return list
+}

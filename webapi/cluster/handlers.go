@@ -1,0 +1,238 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/fleet"
+	"carillon/webapi/problem"
+)
+
+// executors is what is known of executors.
+type executors struct {
+	instances func(context.Context) ([]fleet.Instance, error)
+	// announced returns the handlers of a group that have been announced.
+	announced func(ctx context.Context, group string) ([]bus.Handler, error)
+}
+
+// present is what the bus knows. Each asking makes a consumer there.
+func (v *View) present() executors {
+	return executors{instances: v.conn.Instances, announced: v.conn.Handlers}
+}
+
+// lately is what was known a second ago, of live instances alone.
+func (v *View) lately() executors {
+	return executors{
+		instances: func(ctx context.Context) ([]fleet.Instance, error) {
+			known, err := v.call(ctx)
+			return known.instances, err
+		},
+		announced: func(context.Context, string) ([]bus.Handler, error) { return nil, nil },
+	}
+}
+
+// Handlers returns what is known of a group's handlers, by name.
+func (v *View) Handlers(ctx context.Context, group string) ([]api.HandlerItem, error) {
+	return v.present().handlersOf(ctx, group)
+}
+
+// handlersOf returns what is known of a group's handlers, by name: those that have been
+// announced, with the instances that have them now, and those of executors that only
+// name them in their heartbeats.
+func (e executors) handlersOf(ctx context.Context, group string) ([]api.HandlerItem, error) {
+	announced, err := e.announced(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	instances, err := e.instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := map[string]*api.HandlerItem{}
+	for _, a := range announced {
+		items[a.Handler] = &api.HandlerItem{
+			Handler: a.Handler, Description: a.Description, ParamsSchema: a.Params, Version: a.Version, AnnouncedAt: a.At, Instances: []string{},
+		}
+	}
+	for _, i := range instances {
+		if i.Group != group {
+			continue
+		}
+		for _, name := range i.Handlers {
+			if items[name] == nil {
+				items[name] = &api.HandlerItem{Handler: name}
+			}
+			items[name].Instances = append(items[name].Instances, i.Instance)
+		}
+	}
+	list := make([]api.HandlerItem, 0, len(items))
+	for _, item := range items {
+		slices.Sort(item.Instances)
+		list = append(list, *item)
+	}
+	slices.SortFunc(list, func(a, b api.HandlerItem) int { return strings.Compare(a.Handler, b.Handler) })
+	return list, nil
+}
+
+// CheckJob checks a job that is about to be saved, as checkHandler does.
+func (v *View) CheckJob(ctx context.Context, j *job.Job) (warnings []api.FieldError, err error) {
+	return v.checkHandler(ctx, j, v.present())
+}
+
+// checkHandler checks a job that is about to be saved against what is known of its
+// handler, and of its group's executors. The error says what is wrong with its
+// parameters; a task that nobody does is only worth a warning, for its executor may not
+// have been started yet.
+func (v *View) checkHandler(ctx context.Context, j *job.Job, by executors) (warnings []api.FieldError, err error) {
+	instances, err := by.instances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !manned(instances, j.Job.Group()) {
+		warnings = append(warnings, api.FieldError{Field: "job", Reason: fmt.Sprintf("is in group %s, which has no executor; its runs wait until one is started", j.Job.Group())})
+	}
+	if j.Task.Handler == "" {
+		return append(warnings, checkKind(instances, j)...), nil
+	}
+	err = v.CheckParams(ctx, j.Job.Group(), j.Task.Handler, j.Params)
+	if !errors.Is(err, job.ErrNotFound) {
+		return warnings, err
+	}
+	known, err := by.handlersOf(ctx, j.Job.Group())
+	if err != nil {
+		return nil, err
+	}
+	names := []string{}
+	for _, k := range known {
+		if k.Handler == j.Task.Handler {
+			return warnings, nil
+		}
+		names = append(names, k.Handler)
+	}
+	if len(names) == 0 {
+		names = []string{"none"}
+	}
+	return append(warnings, api.FieldError{Field: "task.handler", Reason: fmt.Sprintf("%q is not known to any executor of group %s, and runs wait until one has it; known: %s",
+		j.Task.Handler, j.Job.Group(), strings.Join(names, ", "))}), nil
+}
+
+// Warnings returns what is to be said of a stored job: that nobody does such tasks, or
+// that its parameters do not suit its handler by now. What cannot be told is left out.
+func (v *View) Warnings(ctx context.Context, j *job.Job) []api.FieldError {
+	warnings, err := v.checkHandler(ctx, j, v.lately())
+	for _, p := range job.Problems(err) {
+		warnings = append(warnings, api.FieldError{Field: p.Field, Reason: p.Reason})
+	}
+	return warnings
+}
+
+// checkKind warns of a task of a kind that none of the group's live instances does. Of a
+// group without one there is nothing to say: runs wait.
+func checkKind(instances []fleet.Instance, j *job.Job) []api.FieldError {
+	kinds := map[string]bool{}
+	alive := false
+	for _, i := range instances {
+		if i.Group != j.Job.Group() || !i.Alive() {
+			continue
+		}
+		if alive = true; i.Can(&j.Task) {
+			return nil
+		}
+		for _, k := range i.Kinds {
+			kinds[k] = true
+		}
+	}
+	if !alive {
+		return nil
+	}
+	return []api.FieldError{{Field: "task", Reason: fmt.Sprintf("no live executor of group %s does %s tasks, and runs wait until one does; done there: %s",
+		j.Job.Group(), j.Task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))}}
+}
+
+// CheckParams checks parameters against the schema that a handler was announced with.
+// The error is job.ErrNotFound when it was not announced, or has an *InvalidError for
+// each thing that is wrong.
+func (v *View) CheckParams(ctx context.Context, group, handler string, params json.RawMessage) error {
+	known, err := v.conn.Handler(ctx, group, handler)
+	if err != nil || len(known.Params) == 0 || len(params) == 0 {
+		return err
+	}
+	return validateParams(known, params)
+}
+
+// validateParams has no error for a schema that cannot be used: an executor's mistake is
+// no reason to refuse jobs.
+func validateParams(h *bus.Handler, params json.RawMessage) error {
+	schema := compile(h.Params)
+	if schema == nil {
+		return nil
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
+	if err != nil {
+		return problem.Invalid("params", "is not JSON")
+	}
+	if wrong, isWrong := errors.AsType[*jsonschema.ValidationError](schema.Validate(value)); isWrong {
+		return errors.Join(leaves(wrong, h.Handler)...)
+	}
+	return nil
+}
+
+// compile returns nil for what is no schema.
+func compile(text json.RawMessage) *jsonschema.Schema {
+	const name = "params.json"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema from the bus must not have anything fetched
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err == nil {
+		err = c.AddResource(name, document)
+	}
+	if err != nil {
+		return nil
+	}
+	schema, err := c.Compile(name)
+	if err != nil {
+		return nil
+	}
+	return schema
+}
+
+// leaves returns what is wrong at the ends of the tree of reasons.
+func leaves(e *jsonschema.ValidationError, handler string) []error {
+	if len(e.Causes) == 0 {
+		english := message.NewPrinter(language.English)
+		return []error{problem.Invalid(pathOf(e.InstanceLocation), fmt.Sprintf("does not fit handler %s: %s", handler, e.ErrorKind.LocalizedString(english)))}
+	}
+	var errs []error
+	for _, cause := range e.Causes {
+		errs = append(errs, leaves(cause, handler)...)
+	}
+	return errs
+}
+
+// pathOf returns a place in the parameters as fields are named elsewhere.
+func pathOf(location []string) string {
+	var path strings.Builder
+	path.WriteString("params")
+	for _, part := range location {
+		if _, err := strconv.Atoi(part); err == nil {
+			path.WriteString("[" + part + "]")
+		} else {
+			path.WriteString("." + part)
+		}
+	}
+	return path.String()
+}

@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/webapi/access"
+)
+
+// Nodes returns the scheduler nodes, without roles for groups that the caller does not see.
+func (v *View) Nodes(ctx context.Context) (api.NodeList, error) {
+	leases, err := v.leases(ctx)
+	if err != nil {
+		return api.NodeList{}, err
+	}
+	list := nodesOf(leases, v.conn.Cluster().Shards)
+	if visible := access.Seen(ctx); visible != nil {
+		list.Roles = slices.DeleteFunc(list.Roles, func(r api.HeldRole) bool {
+			group, dispatches := strings.CutPrefix(r.Role, "dispatch-")
+			return dispatches && !visible[group]
+		})
+	}
+	return list, nil
+}
+
+// leases returns the leases that are held, by key.
+func (v *View) leases(ctx context.Context) (map[string]bus.Lease, error) {
+	kv, err := v.conn.JS.KeyValue(ctx, bus.BucketLease)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketLease, bus.Unavailable(err))
+	}
+	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("list leases: %w", bus.Unavailable(err))
+	}
+	defer func() { _ = w.Stop() }()
+	held := map[string]bus.Lease{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: list leases", job.ErrUnavailable)
+		case e, ok := <-w.Updates():
+			if !ok {
+				return nil, fmt.Errorf("%w: list leases", job.ErrUnavailable)
+			}
+			if e == nil {
+				return held, nil
+			}
+			var lease bus.Lease
+			if err := json.Unmarshal(e.Value(), &lease); err != nil {
+				return nil, fmt.Errorf("decode lease %s: %w", e.Key(), err)
+			}
+			held[e.Key()] = lease
+		}
+	}
+}
+
+// maxMoves bounds how many of the shards' last moves are told.
+const maxMoves = 100
+
+// nodesOf sorts leases by who holds them. A node whose own lease has just ended is
+// still listed while it owns a shard.
+func nodesOf(leases map[string]bus.Lease, shards int) api.NodeList {
+	nodes := map[string]*api.Node{}
+	node := func(id string) *api.Node {
+		if nodes[id] == nil {
+			nodes[id] = &api.Node{Node: id, Shards: []int{}}
+		}
+		return nodes[id]
+	}
+	list := api.NodeList{Items: []api.Node{}, Shards: shards, Unowned: []int{}, Moves: []api.ShardMove{}, Roles: []api.HeldRole{}}
+	owned := make([]bool, shards)
+	for key, lease := range leases {
+		kind, rest, _ := strings.Cut(key, ".")
+		switch kind {
+		case "node":
+			node(lease.Node).Info = lease.Info
+		case "role":
+			list.Roles = append(list.Roles, api.HeldRole{Role: rest, Node: lease.Node, Since: lease.Since})
+		case "shard":
+			n, err := strconv.Atoi(rest)
+			if err != nil || n < 0 || n >= shards {
+				continue
+			}
+			owned[n] = true
+			node(lease.Node).Shards = append(node(lease.Node).Shards, n)
+			if !lease.Since.IsZero() { // a node of an older version does not say
+				list.Moves = append(list.Moves, api.ShardMove{Shard: n, Node: lease.Node, At: lease.Since})
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(nodes)) {
+		slices.Sort(nodes[id].Shards)
+		list.Items = append(list.Items, *nodes[id])
+	}
+	for n, has := range owned {
+		if !has {
+			list.Unowned = append(list.Unowned, n)
+		}
+	}
+	slices.SortFunc(list.Roles, func(a, b api.HeldRole) int { return strings.Compare(a.Role, b.Role) })
+	slices.SortFunc(list.Moves, func(a, b api.ShardMove) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Shard, b.Shard)) })
+	list.Moves = list.Moves[:min(len(list.Moves), maxMoves)]
+	return list
+}

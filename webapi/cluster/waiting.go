@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/fleet"
+	"carillon/job/runlog"
+)
+
+// countWaiting counts the runs of a group that wait on the stream, if a dispatcher has to
+// hand them out.
+func (v *View) countWaiting(ctx context.Context, g *api.Group) error {
+	if !g.Dispatched {
+		return nil
+	}
+	b, err := v.conn.BacklogOf(ctx, g.ExecutorGroup)
+	g.Waiting = b.Waiting
+	if g.Limit > 0 { // what the dispatcher has in hand
+		g.Waiting += max(b.Delivered-g.Limit, 0)
+	}
+	return err
+}
+
+// MarkWaiting says of pending runs for which nothing else is said what they wait for: an
+// executor of their group, or its limits. It says nothing while the bus is away.
+func (v *View) MarkWaiting(ctx context.Context, runs []runlog.Run) error {
+	reasons := map[string]string{}
+	asking, cancel := context.WithTimeout(ctx, CompletionTimeout)
+	defer cancel()
+	for i := range runs {
+		r := &runs[i]
+		if r.Status != job.StatusPending || r.Reason != "" {
+			continue
+		}
+		group := r.Job.Group()
+		reason, known := reasons[group]
+		if !known {
+			there, err := v.call(asking)
+			if err != nil {
+				return v.WithoutBus(ctx, err)
+			}
+			if !manned(there.instances, group) {
+				reasons[group] = noExecutor(group)
+				r.Reason = reasons[group]
+				continue
+			}
+			g, err := v.conn.Group(asking, group)
+			if err != nil && !errors.Is(err, job.ErrNotFound) {
+				return v.WithoutBus(ctx, err)
+			}
+			reason = waitingReason(&g)
+			reasons[group] = reason
+		}
+		r.Reason = reason
+	}
+	return nil
+}
+
+// manned reports whether an instance of a group is alive.
+func manned(instances []fleet.Instance, group string) bool {
+	return slices.ContainsFunc(instances, func(i fleet.Instance) bool { return i.Group == group && i.Alive() })
+}
+
+// noExecutor says why nothing of a group runs.
+func noExecutor(group string) string { return "group " + group + " has no executor" }
+
+// waitingReason says what may hold the runs of a group back, "" if nothing does.
+func waitingReason(g *bus.Group) string {
+	var limits []string
+	if g.Limit > 0 {
+		limits = append(limits, fmt.Sprintf("runs at most %d at once", g.Limit))
+	}
+	if g.Rate > 0 {
+		limits = append(limits, fmt.Sprintf("begins at most %g a second", g.Rate))
+	}
+	if len(limits) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("waits for its turn: group %s %s", g.Group, strings.Join(limits, " and "))
+}

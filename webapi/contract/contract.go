@@ -1,0 +1,226 @@
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/api"
+	"carillon/job"
+	"carillon/job/alerting"
+	"carillon/webapi/problem"
+)
+
+// Contract is [api.Contract], made ready to check requests.
+type Contract struct {
+	Doc *openapi3.T
+}
+
+// Load reads the contract, once.
+var Load = sync.OnceValues(func() (*Contract, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(api.Contract)
+	if err != nil {
+		return nil, fmt.Errorf("read contract: %w", err)
+	}
+	return &Contract{doc}, nil
+})
+
+// Checked returns a router that puts two handlers in front of each: that of admit, for
+// the operation, and a check of the request. The check must come before the generated code binds parameters, whose errors
+// have no field names.
+func (c *Contract) Checked(to fiber.Router, admit func(operation string) fiber.Handler) fiber.Router {
+	return checkedRouter{to, c, admit}
+}
+
+type checkedRouter struct {
+	fiber.Router
+	contract *Contract
+	admit    func(operation string) fiber.Handler
+}
+
+func (r checkedRouter) Get(path string, h ...fiber.Handler) fiber.Router {
+	return r.Router.Get(path, r.with(fiber.MethodGet, path, h)...)
+}
+
+func (r checkedRouter) Put(path string, h ...fiber.Handler) fiber.Router {
+	return r.Router.Put(path, r.with(fiber.MethodPut, path, h)...)
+}
+
+func (r checkedRouter) Post(path string, h ...fiber.Handler) fiber.Router {
+	return r.Router.Post(path, r.with(fiber.MethodPost, path, h)...)
+}
+
+func (r checkedRouter) Delete(path string, h ...fiber.Handler) fiber.Router {
+	return r.Router.Delete(path, r.with(fiber.MethodDelete, path, h)...)
+}
+
+func (r checkedRouter) with(method, path string, h []fiber.Handler) []fiber.Handler {
+	item := r.contract.Doc.Paths.Find(TemplateOf(path))
+	if item == nil || item.GetOperation(method) == nil {
+		panic("BUG: route " + method + " " + path + " is not in openapi.yaml")
+	}
+	op := item.GetOperation(method)
+	parameters := append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...)
+	check := func(c *fiber.Ctx) error {
+		if err := checkParameters(c, parameters, op.Extensions[otherParameters] == true); err != nil {
+			return err
+		}
+		if err := checkBody(c, op); err != nil {
+			return err
+		}
+		return c.Next()
+	}
+	return append([]fiber.Handler{r.admit(op.OperationID), check}, h...)
+}
+
+// TemplateOf returns a route's path as the contract writes it: {group}, not :group.
+func TemplateOf(route string) string {
+	parts := strings.Split(route, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// otherParameters marks an operation that somebody else makes up requests for, and
+// whose unknown parameters are passed over.
+const otherParameters = "x-other-parameters"
+
+// checkParameters reports every parameter that is wrong or, unless others may come,
+// unknown.
+func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) error {
+	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return problem.Invalid("", reasonOfQuery(err))
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request:     &http.Request{Method: c.Method(), URL: &url.URL{}, Header: http.Header(c.GetReqHeaders())},
+		QueryParams: query,
+		PathParams:  c.AllParams(),
+		Options:     &openapi3filter.Options{SkipSettingDefaults: true},
+	}
+	var errs []error
+	known := map[string]bool{}
+	for _, p := range parameters {
+		if p.Value.In == openapi3.ParameterInQuery {
+			known[p.Value.Name] = true
+			if values := query[p.Value.Name]; len(values) > 1 && !p.Value.Schema.Value.Type.Is("array") {
+				errs = append(errs, problem.Invalid(p.Value.Name, "is given more than once"))
+				continue
+			}
+		}
+		if err := openapi3filter.ValidateParameter(c.UserContext(), in, p.Value); err != nil {
+			errs = append(errs, problem.Invalid(p.Value.Name, reasonOf(err)))
+			continue
+		}
+		if p.Value.In == openapi3.ParameterInQuery && p.Value.Schema.Value.Format == "date-time" {
+			errs = append(errs, checkInstant(p.Value.Name, query.Get(p.Value.Name)))
+		}
+	}
+	for name := range query {
+		if !known[name] && !others {
+			errs = append(errs, problem.Invalid(name, "is not a parameter of this request"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkInstant refuses an instant before 1970. The first instant of year 1 would be taken
+// for a parameter that is absent, and a range from there is longer than a duration can be.
+func checkInstant(name, text string) error {
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil && at.Unix() < 0 { // what is no instant was refused before
+		return problem.Invalid(name, text+" must not be before 1970-01-01T00:00:00Z")
+	}
+	return nil
+}
+
+// decoders check the documents that packages job and alerting define, which say more than a
+// schema can.
+var decoders = map[string]func([]byte) error{
+	"putJob":      func(data []byte) error { _, err := job.Decode(data); return err },
+	"putAlert":    func(data []byte) error { _, err := alerting.DecodeRule(data); return err },
+	"putChannel":  func(data []byte) error { _, err := alerting.DecodeChannel(data); return err },
+	"putCalendar": func(data []byte) error { _, err := job.DecodeCalendar(data); return err },
+}
+
+// checkBody checks the type of a body and what it says. A body that may be left out,
+// and is, becomes an empty object.
+func checkBody(c *fiber.Ctx, op *openapi3.Operation) error {
+	if op.RequestBody == nil {
+		return nil
+	}
+	required := op.RequestBody.Value.Required
+	body := c.Body()
+	if len(body) == 0 && required {
+		return problem.Invalid("", "has no body; send a JSON document")
+	}
+	if len(body) == 0 {
+		c.Request().SetBodyString("{}")
+		c.Request().Header.SetContentType(fiber.MIMEApplicationJSON)
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType)); err != nil || kind != fiber.MIMEApplicationJSON {
+		return fiber.NewError(http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json")
+	}
+	if !utf8.Valid(body) { // its text would be kept with other characters than were sent
+		return problem.Invalid("", "not JSON: the body is not UTF-8")
+	}
+	if decode := decoders[op.OperationID]; decode != nil {
+		return decode(body)
+	}
+	return checkSchema(body, op.RequestBody.Value.Content[fiber.MIMEApplicationJSON].Schema.Value)
+}
+
+// maxFieldErrors bounds how many things that are wrong with a body one is told at once: a
+// large body can have any number of them.
+const maxFieldErrors = 100
+
+func checkSchema(body []byte, schema *openapi3.Schema) error {
+	var value any
+	if err := json.Unmarshal(body, &value); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return problem.Invalid("", fmt.Sprintf("not JSON: %s at byte %d", syntax.Error(), syntax.Offset))
+		}
+		return problem.Invalid("", "not JSON")
+	}
+	err := schema.VisitJSON(value, openapi3.MultiErrors(), formats)
+	if err == nil {
+		return nil
+	}
+	var errs []error
+	var flatten func(error)
+	flatten = func(err error) {
+		if many, ok := err.(openapi3.MultiError); ok { //nolint:errorlint // the tree is walked by hand
+			for _, e := range many {
+				flatten(e)
+			}
+			return
+		}
+		field := ""
+		if e, ok := errors.AsType[*openapi3.SchemaError](err); ok {
+			if e.SchemaField == "allOf" && e.Origin != nil { // what is wrong is within
+				flatten(e.Origin)
+				return
+			}
+			field = fieldOf(e)
+		}
+		if len(errs) < maxFieldErrors {
+			errs = append(errs, problem.Invalid(field, reasonOf(err)))
+		}
+	}
+	flatten(err)
+	return errors.Join(errs...)
+}

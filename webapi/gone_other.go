@@ -1,8 +1,0 @@
-//go:build !unix
-
-package webapi
-
-import "net"
-
-// isGone is not known here before something is written.
-func isGone(net.Conn) bool { return false }

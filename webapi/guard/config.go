@@ -1,0 +1,36 @@
+package guard
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/auth"
+)
+
+// Config says how clients reach the server, and who answers for it.
+type Config struct {
+	// TLS says that the server speaks TLS, and BehindProxy that a proxy in front of it does.
+	TLS, BehindProxy bool
+	// Local takes everybody on this machine for an administrator.
+	Local bool
+	// Hosts are names by which clients may call the server besides those of loopback.
+	Hosts []string
+	// GroupOfRun and GroupOfIncident return the group of what a path names.
+	GroupOfRun, GroupOfIncident func(*fiber.Ctx) (string, error)
+	// Observe hears of each request that was answered.
+	Observe func(method string, status int, took time.Duration)
+}
+
+// Guard is safe for concurrent use.
+type Guard struct {
+	cfg   Config
+	users *auth.Directory
+	log   *slog.Logger
+}
+
+// New returns a guard that asks users who somebody is.
+func New(users *auth.Directory, cfg Config, log *slog.Logger) *Guard {
+	return &Guard{cfg: cfg, users: users, log: log}
+}

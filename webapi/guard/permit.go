@@ -1,0 +1,49 @@
+package guard
+
+import (
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"carillon/auth"
+	"carillon/webapi/access"
+	"carillon/webapi/problem"
+)
+
+// Admit returns the handler that lets through who may do an operation. Behind it the
+// context has the caller.
+func (g *Guard) Admit(operation string) fiber.Handler {
+	p, known := access.Permits[operation]
+	if !known {
+		panic("BUG: operation " + operation + " has no row in permits")
+	}
+	return func(c *fiber.Ctx) error {
+		by, err := g.identify(c)
+		if err != nil && (p.Where != access.Open || !errors.Is(err, auth.ErrUnauthenticated)) {
+			return err
+		}
+		c.SetUserContext(access.With(c.UserContext(), by))
+		if p.Where == access.Open {
+			return c.Next()
+		}
+		if by.Who == nil {
+			return problem.Explain(auth.ErrUnauthenticated, "sign in first, or send an API token")
+		}
+		if err := p.Allows(by.Who, func() (string, error) { return g.groupOf(c, p) }); err != nil {
+			return err
+		}
+		return c.Next()
+	}
+}
+
+// alerts.GroupOf returns the group of what a path names.
+func (g *Guard) groupOf(c *fiber.Ctx, p access.Permit) (string, error) {
+	switch p.Where {
+	case access.OfRun:
+		return g.cfg.GroupOfRun(c)
+	case access.OfIncident:
+		return g.cfg.GroupOfIncident(c)
+	case access.Open, access.Self, access.Somewhere, access.Everywhere, access.Asking, access.OfPath:
+	}
+	return c.Params("group"), nil
+}

@@ -1,0 +1,128 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/outcome"
+	"carillon/ledger"
+	"carillon/webapi/access"
+	"carillon/webapi/problem"
+)
+
+// Backfill runs fires of a job's past, or with DryRun tells which these are.
+func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequest) (api.BackfillResult, error) {
+	entry, err := rs.conn.GetJob(ctx, name)
+	if err != nil {
+		return api.BackfillResult{}, err
+	}
+	_, to, err := PastRange(time.Time{}, b.To)
+	if err != nil {
+		return api.BackfillResult{}, err
+	}
+	if b.From.IsZero() {
+		return api.BackfillResult{}, problem.Invalid("from", "is missing")
+	}
+	only := b.Only
+	if only == "" {
+		only = outcome.OnlyMissed
+	}
+	taken, err := rs.fillsLeft(ctx, name, entry.Revision)
+	if err != nil {
+		return api.BackfillResult{}, err
+	}
+	plan, err := rs.ledger.Repeat(ctx, name, ledger.RepeatRequest{From: b.From.UTC(), To: to, Only: only, Again: b.Again}, taken)
+	if err != nil {
+		return api.BackfillResult{}, err
+	}
+	result := api.BackfillResult{Fires: plan.Fires, LeftOut: plan.LeftOut}
+	if b.DryRun || len(plan.Fires) == 0 {
+		return result, nil
+	}
+	request := bus.BackfillRequest{ID: b.ID, Job: name, AtOnce: cmp.Or(b.AtOnce, 1), By: access.Author(ctx), Note: b.Note}
+	if request.ID == "" {
+		request.ID = strings.ToLower(rand.Text()[:10])
+	}
+	for i := range plan.Fires {
+		request.Fires = append(request.Fires, plan.Fires[i].FireTime.UnixMilli())
+	}
+	if err := request.Validate(); err != nil {
+		return api.BackfillResult{}, err
+	}
+	var begun job.Backfill
+	if err := rs.ask(ctx, name, bus.VerbBackfill, entry.Revision, request, &begun); err != nil {
+		return api.BackfillResult{}, err
+	}
+	result.Backfill = &begun
+	return result, nil
+}
+
+// fillsLeft returns the fires that backfills of a job have yet to run.
+func (rs *Runs) fillsLeft(ctx context.Context, name job.Name, revision uint64) (map[int64]bool, error) {
+	var list bus.BackfillList
+	if err := rs.ask(ctx, name, bus.VerbBackfills, revision, bus.BackfillsRequest{Job: name, Fires: true}, &list); err != nil {
+		return nil, err
+	}
+	left := map[int64]bool{}
+	for _, b := range list.Backfills {
+		if b.Cancelled == "" && b.EndedAt.IsZero() && len(b.Fires) == b.Total {
+			for _, at := range b.Fires[b.Begun:] {
+				left[at] = true
+			}
+		}
+	}
+	return left, nil
+}
+
+// Backfills returns the backfills of a job.
+func (rs *Runs) Backfills(ctx context.Context, name job.Name) (api.BackfillList, error) {
+	entry, err := rs.conn.GetJob(ctx, name)
+	if err != nil {
+		return api.BackfillList{}, err
+	}
+	var list bus.BackfillList
+	if err := rs.ask(ctx, name, bus.VerbBackfills, entry.Revision, bus.BackfillsRequest{Job: name}, &list); err != nil {
+		return api.BackfillList{}, err
+	}
+	return api.BackfillList{Items: append([]api.Backfill{}, list.Backfills...)}, nil
+}
+
+// CancelBackfill ends a backfill of a job: none of its fires begins any more.
+func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, reason string) (state job.Backfill, err error) {
+	if err := job.CheckSlug("backfill", id); err != nil {
+		return state, err
+	}
+	entry, err := rs.conn.GetJob(ctx, name)
+	if err != nil {
+		return state, err
+	}
+	request := bus.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: reason}
+	err = rs.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state)
+	return state, err
+}
+
+// ledgerRange is how much of the past a ledger shows when nobody says.
+const ledgerRange = 24 * time.Hour
+
+// PastRange returns the range of the past that parameters name. It may end ahead of now,
+// as the end of today does; what lies further ahead than a ledger is long is refused: that
+// nothing is missing there proves nothing.
+func PastRange(from, to time.Time) (time.Time, time.Time, error) {
+	now := time.Now()
+	if to.After(now.Add(ledger.MaxRange)) {
+		return from, to, problem.Invalid("to", to.UTC().Format(time.RFC3339)+" lies too far in the future; what has fired is known up to now")
+	}
+	if to.IsZero() {
+		to = now
+	}
+	if from.IsZero() {
+		from = to.Add(-ledgerRange)
+	}
+	return from.UTC(), to.UTC(), nil
+}

@@ -1,0 +1,86 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/runlog"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+)
+
+// CancelNamed cancels a run of the job that the request names, or else of the one that the
+// history has it of.
+func (rs *Runs) CancelNamed(ctx context.Context, text string, r *api.CancelRequest) (api.CancelAccepted, error) {
+	id, err := job.ParseRunID(text)
+	if err != nil {
+		return api.CancelAccepted{}, err
+	}
+	name := r.Job
+	if name != "" {
+		if _, err := job.ParseName(string(name)); err != nil {
+			return api.CancelAccepted{}, err
+		}
+	} else {
+		attempts, err := rs.Attempts(ctx, text)
+		if err != nil {
+			return api.CancelAccepted{}, err
+		}
+		if err := MayCancel(&attempts[0]); err != nil {
+			return api.CancelAccepted{}, err
+		}
+		name = attempts[0].Job
+	}
+	if err := access.MayDo(ctx, "cancelRun", name.Group()); err != nil {
+		return api.CancelAccepted{}, err
+	}
+	found, err := rs.Cancel(ctx, id, name, r.Reason)
+	return api.CancelAccepted{RunID: id, Found: found}, err
+}
+
+// MayCancel returns a job.ErrConflict if a run has ended.
+func MayCancel(run *runlog.Run) error {
+	if run.RunStatus().Final() {
+		return fmt.Errorf("%w: run %s has ended already, as %s", job.ErrConflict, run.RunID, run.Status)
+	}
+	return nil
+}
+
+// Cancel has the owner of its job's shard end a run, and returns what it was.
+func (rs *Runs) Cancel(ctx context.Context, id job.RunID, name job.Name, reason string) (job.Status, error) {
+	e := auditlog.Entry(ctx)
+	e.Group, e.Note = name.Group(), reason
+	var reply bus.CancelReply
+	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: reason}
+	err := rs.ask(ctx, name, "cancel", 0, request, &reply)
+	if errors.Is(err, job.ErrNotFound) {
+		return rs.cancelOrphan(ctx, id, name, request, err)
+	}
+	return reply.Found, err
+}
+
+// cancelOrphan ends a run that the history has as alive and that nobody else knows of.
+func (rs *Runs) cancelOrphan(ctx context.Context, id job.RunID, name job.Name, request bus.CancelRequest, unknown error) (job.Status, error) {
+	attempts, err := rs.Attempts(ctx, string(id))
+	if errors.Is(err, job.ErrNotFound) {
+		return "", unknown
+	}
+	if err != nil {
+		return "", err
+	}
+	r := &attempts[0]
+	if r.Job != name {
+		return "", unknown
+	}
+	if err := MayCancel(r); err != nil {
+		return "", err
+	}
+	return r.RunStatus(), rs.conn.EndRun(ctx, &bus.Trigger{
+		RunID: id, Job: name, Version: r.Version, Shard: name.Shard(rs.conn.Cluster().Shards), Attempt: r.Attempt,
+		Cause: r.Cause, FireTime: r.FireTime, CommittedAt: r.CommittedAt, ParentRun: r.Parent,
+	}, job.StatusCancelled, request.Text())
+}

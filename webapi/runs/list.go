@@ -1,0 +1,118 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"carillon/api"
+	"carillon/job"
+	"carillon/job/runlog"
+	"carillon/logstore"
+	"carillon/webapi/cluster"
+	"carillon/webapi/problem"
+)
+
+// Names returns texts as names of jobs.
+func Names(texts []string) []job.Name {
+	all := make([]job.Name, len(texts))
+	for i, text := range texts {
+		all[i] = job.Name(text)
+	}
+	return all
+}
+
+// List returns a page of the runs that a request selects.
+func (rs *Runs) List(ctx context.Context, p *api.ListRunsParams) (api.RunPage, error) {
+	filter, err := Filter(p)
+	if err != nil {
+		return api.RunPage{}, err
+	}
+	found, err := rs.store.Runs(ctx, filter)
+	if err != nil {
+		return api.RunPage{}, problem.StoreAway(err)
+	}
+	if err := rs.view.MarkSilent(ctx, found.Runs); err != nil {
+		return api.RunPage{}, err
+	}
+	if err := rs.view.MarkWaiting(ctx, found.Runs); err != nil {
+		return api.RunPage{}, err
+	}
+	return api.RunPage{Items: append([]api.Run{}, found.Runs...), Next: found.Next}, nil
+}
+
+// Filter returns what runs a request selects.
+func Filter(p *api.ListRunsParams) (logstore.RunFilter, error) {
+	filter := logstore.RunFilter{
+		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
+		From: p.From.UTC(), To: p.To.UTC(), Limit: cmp.Or(p.Limit, pageSize), Cursor: p.Cursor,
+		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == api.ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
+	}
+	if p.Sort != "" {
+		by, falling := strings.CutPrefix(string(p.Sort), "-")
+		if by == "fire_time" {
+			by = string(logstore.SortFire)
+		}
+		filter.Sort = logstore.RunOrder{By: logstore.SortKey(by), Rising: !falling}
+	}
+	if !filter.Sort.Default() && filter.To.IsZero() {
+		filter.To = time.Now().UTC()
+	}
+	if p.RetryOf != "" {
+		if p.Parent != "" || len(p.Cause) > 0 {
+			return filter, problem.Invalid("retry_of", "leaves no room for parent and cause: leave them out")
+		}
+		filter.Parent, filter.Causes = job.RunID(p.RetryOf), []job.Cause{job.CauseRetry}
+	}
+	for _, name := range p.Job {
+		filter.Jobs = append(filter.Jobs, job.Name(name))
+	}
+	return filter, filter.Validate()
+}
+
+// Detail returns a run with its attempts, its timeline and what it was given.
+func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
+	attempts, err := rs.Attempts(ctx, id)
+	if err != nil {
+		return api.RunDetail{}, err
+	}
+	changes, err := rs.store.Changes(ctx, attempts[0].RunID, runlog.Whole)
+	if err != nil {
+		return api.RunDetail{}, problem.StoreAway(err)
+	}
+	if err := rs.view.MarkSilent(ctx, attempts); err != nil {
+		return api.RunDetail{}, err
+	}
+	if err := rs.view.MarkWaiting(ctx, attempts[:1]); err != nil {
+		return api.RunDetail{}, err
+	}
+	newest := attempts[0]
+	asking, cancel := context.WithTimeout(ctx, cluster.CompletionTimeout)
+	defer cancel()
+	given, err := rs.given(asking, &newest)
+	if err != nil && rs.view.WithoutBus(ctx, err) != nil {
+		return api.RunDetail{}, err
+	}
+	detail := api.RunDetail{
+		RunID: newest.RunID, Job: newest.Job, Status: newest.RunStatus(), Params: given.Params, Labels: given.Labels,
+		Attempts: attempts, Changes: append([]api.Change{}, changes...), Mark: markOf(changes),
+	}
+	if newest.Cause == job.CauseRetry {
+		detail.RetryOf = newest.Parent
+	}
+	return detail, nil
+}
+
+// Attempts returns what the history has of a run, the newest attempt first.
+func (rs *Runs) Attempts(ctx context.Context, text string) ([]runlog.Run, error) {
+	id, err := job.ParseRunID(text)
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := rs.store.Run(ctx, id)
+	if err != nil {
+		return nil, problem.StoreAway(err)
+	}
+	return attempts, nil
+}

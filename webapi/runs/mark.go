@@ -1,0 +1,54 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/runlog"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+)
+
+// MayMark returns a job.ErrConflict unless there is something to say of how a run ended.
+func MayMark(run *runlog.Run) error {
+	switch status := run.RunStatus(); {
+	case !status.Final():
+		return fmt.Errorf("%w: run %s has not ended: it is %s", job.ErrConflict, run.RunID, status)
+	case !status.Marks():
+		return fmt.Errorf("%w: run %s has the status %s; only failed, timed-out, cancelled, lost or missed runs can be marked", job.ErrConflict, run.RunID, status)
+	}
+	return nil
+}
+
+// Mark stores what somebody says of a run.
+func (rs *Runs) Mark(ctx context.Context, run *runlog.Run, as job.Mark, note string) (*bus.Mark, error) {
+	if err := MayMark(run); err != nil {
+		return nil, err
+	}
+	mark := &bus.Mark{
+		RunID: run.RunID, Job: run.Job, Version: run.Version, Attempt: run.Attempt, Cause: run.Cause, Status: run.RunStatus(),
+		As: as, Note: note, By: access.Author(ctx), At: time.Now().UTC().Truncate(time.Millisecond),
+	}
+	e := auditlog.Entry(ctx)
+	e.Group, e.Note = run.Job.Group(), string(mark.As)+": "+mark.Note
+	return mark, rs.conn.Mark(ctx, mark)
+}
+
+// markOf returns the mark that counts by a run's timeline: the latest, of whichever
+// attempt was its newest then. Nil is none.
+func markOf(changes []runlog.Change) *api.RunMark {
+	var latest *runlog.Change
+	for i := range changes {
+		if c := &changes[i]; c.Kind == runlog.KindMarked && (latest == nil || c.At.After(latest.At)) {
+			latest = c
+		}
+	}
+	if latest == nil || latest.Mark == job.MarkNone {
+		return nil
+	}
+	return &api.RunMark{As: latest.Mark, Note: latest.Detail, By: latest.By, At: latest.At}
+}

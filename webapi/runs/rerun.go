@@ -1,0 +1,91 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/rights"
+	"carillon/job/runlog"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
+)
+
+// MayRerun returns a job.ErrConflict unless a run has ended.
+func MayRerun(run *runlog.Run) error {
+	if status := run.RunStatus(); !status.Final() {
+		return fmt.Errorf("%w: run %s has not ended: it is %s; cancel it first", job.ErrConflict, run.RunID, status)
+	}
+	return nil
+}
+
+// Rerun makes a run that does the run of these attempts again.
+func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.RetryRequest) (api.RunAccepted, error) {
+	var none api.RunAccepted
+	of := &attempts[0]
+	if err := MayRerun(of); err != nil {
+		return none, err
+	}
+	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !access.Who(ctx).Access.Sees(rights.Params, of.Job.Group()) {
+		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+of.Job.Group())
+	}
+	entry, err := rs.versionOf(ctx, of, wish.Version == api.RetryRequestVersionSame)
+	if err != nil {
+		return none, err
+	}
+	if wish.Key == "" {
+		wish.Key = string(job.NewRunID(time.Now()))
+	}
+	request := bus.TriggerRequest{
+		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRetry, RetryOf: of.RunID, By: access.Author(ctx), Labels: wish.Labels,
+	}
+	if wish.Version == api.RetryRequestVersionSame {
+		body := bus.BodyOf(&entry.Version)
+		request.Version, request.Body = entry.Version.Version, &body
+	}
+	if err := rs.giveAgain(ctx, &request, of, &entry.Version, wish); err != nil {
+		return none, err
+	}
+	if wish.Pieces == api.RetryRequestPiecesFailed {
+		if request.Pieces, err = rs.failedPieces(ctx, attempts); err != nil {
+			return none, err
+		}
+	}
+	if err := rs.keepGiven(ctx, &request); err != nil {
+		return none, err
+	}
+	e := auditlog.Entry(ctx)
+	e.Group = of.Job.Group()
+	var reply bus.TriggerReply
+	if err := rs.ask(ctx, of.Job, "trigger", entry.Revision, request, &reply); err != nil {
+		return none, err
+	}
+	e.Note = "run " + string(reply.RunID)
+	return api.RunAccepted{RunID: reply.RunID, Job: of.Job, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+}
+
+// versionOf returns the entry of the version of the job by which a run is done again: its own, or
+// the newest.
+func (rs *Runs) versionOf(ctx context.Context, of *runlog.Run, same bool) (*bus.JobEntry, error) {
+	newest, err := rs.conn.GetJob(ctx, of.Job)
+	if err != nil || !same || newest.Version.Version == of.Version {
+		if err != nil {
+			return nil, err
+		}
+		return newest, nil
+	}
+	versions, err := rs.conn.JobVersions(ctx, of.Job)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range versions {
+		if v.Version.Version == of.Version && !v.Deleted && v.Unreadable == "" {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: version %d of job %s is not kept any more; retry the run with the latest one", job.ErrConflict, of.Version, of.Job)
+}

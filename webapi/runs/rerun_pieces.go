@@ -1,0 +1,94 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/runlog"
+	"carillon/logstore"
+	"carillon/webapi/problem"
+)
+
+// failedPieces returns the pieces of a run of which those wait that have not succeeded,
+// in it or in the runs that it does again.
+func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.Pieces, error) {
+	of := &attempts[0]
+	if of.Total == 0 {
+		return nil, problem.Invalid("pieces", "must be all for a run that is not done in pieces")
+	}
+	given, err := rs.given(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	states := []byte(strings.Repeat(string(bus.PieceWaiting), of.Total))
+	copy(states, given.States)
+	instances := make([]string, of.Total)
+	for from, more := runlog.Whole, true; more; more = from != runlog.Whole {
+		page, err := rs.store.Pieces(ctx, logstore.PieceFilter{RunID: of.RunID, From: from, Limit: logstore.MaxRuns})
+		if err != nil {
+			return nil, problem.StoreAway(err)
+		}
+		for _, piece := range page.Pieces {
+			i := piece.Piece.Index()
+			if i >= of.Total {
+				continue
+			}
+			if piece.Status == job.StatusSucceeded {
+				states[i] = bus.PieceSucceeded
+			}
+			instances[i] = piece.Instance
+		}
+		from = page.Next
+	}
+	p := &bus.Pieces{States: string(states)}
+	if !strings.Contains(p.States, string(bus.PieceWaiting)) {
+		return nil, fmt.Errorf("%w: all pieces of run %s have succeeded", job.ErrConflict, of.RunID)
+	}
+	entry, err := rs.versionOf(ctx, of, true)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case entry.Route == job.RouteBroadcast:
+		p.Instances = instances
+	case entry.Map != nil && entry.Map.Split:
+		if p.Items, err = rs.itemsOf(ctx, attempts); err != nil {
+			return nil, err
+		}
+		if len(p.Items) != of.Total {
+			return nil, fmt.Errorf("%w: what run %s was split into is not kept any more; retry all of it", job.ErrConflict, of.RunID)
+		}
+	}
+	return p, nil
+}
+
+// maxRetries bounds how many runs are looked through of which each does the one before
+// again.
+const maxRetries = 100
+
+// itemsOf returns what the splitting attempt of a run has listed, or of the run that this
+// one does again.
+func (rs *Runs) itemsOf(ctx context.Context, attempts []runlog.Run) (items []json.RawMessage, err error) {
+	for range maxRetries {
+		for _, a := range attempts {
+			if a.Total == 0 && a.Status == job.StatusSucceeded && json.Unmarshal(a.Result, &items) == nil {
+				return items, nil
+			}
+		}
+		newest := &attempts[0]
+		if newest.Cause != job.CauseRetry {
+			break
+		}
+		if attempts, err = rs.store.Run(ctx, newest.Parent); errors.Is(err, job.ErrNotFound) {
+			break
+		} else if err != nil {
+			return nil, problem.StoreAway(err)
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,31 @@
+package runs
+
+import (
+	"log/slog"
+
+	"carillon/bus"
+	"carillon/ledger"
+	"carillon/logstore"
+	"carillon/webapi/access"
+	"carillon/webapi/catalog"
+	"carillon/webapi/cluster"
+)
+
+// webapi.PageSize is how many runs a page has by default; the contract states it.
+const pageSize = 100
+
+// Runs is safe for concurrent use. Who calls is in the context, see package access.
+type Runs struct {
+	conn    *bus.Conn
+	store   logstore.Store // as access.VisibleStore has it
+	history logstore.Store // the same with all that there is, for what no caller is shown unchecked
+	ledger  *ledger.Ledger
+	catalog *catalog.Catalog
+	view    *cluster.View
+	log     *slog.Logger
+}
+
+// New returns the runs of a cluster and of a log store.
+func New(conn *bus.Conn, store logstore.Store, fires *ledger.Ledger, jobs *catalog.Catalog, view *cluster.View, log *slog.Logger) *Runs {
+	return &Runs{conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: fires, catalog: jobs, view: view, log: log}
+}

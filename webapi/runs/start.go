@@ -1,0 +1,120 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon/api"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/rights"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/problem"
+)
+
+// Start makes a run of a job as somebody wishes.
+func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) (api.RunAccepted, error) {
+	var none api.RunAccepted
+	request := bus.TriggerRequest{Job: name, Cause: wish.Cause, Params: wish.Params, Labels: wish.Labels, By: access.Author(ctx)}
+	wanted := wish.RunID
+	if wanted == "" {
+		wanted = job.NewRunID(time.Now())
+	} else if _, err := job.ParseRunID(string(wanted)); err != nil {
+		return none, err
+	}
+	// Never the wish itself: it may be the id of a fire of another group, which is still
+	// to come.
+	request.RunID = job.WantedRunID(name, wanted)
+	if request.Cause == "" {
+		request.Cause = job.CauseAPI
+	}
+	if len(request.Params) > 0 && !access.Who(ctx).Access.Sees(rights.Params, name.Group()) {
+		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+name.Group())
+	}
+	if len(request.Params) > job.MaxParams {
+		return none, problem.Invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
+	}
+	// The owner of the shard knows too, but answers only while there is one.
+	entry, err := rs.conn.GetJob(ctx, name)
+	if err != nil {
+		return none, err
+	}
+	if handler := entry.Task.Handler; handler != "" && len(request.Params) > 0 {
+		if err := rs.view.CheckParams(ctx, name.Group(), handler, request.Params); err != nil && !errors.Is(err, job.ErrNotFound) {
+			return none, err
+		}
+	}
+	if err := rs.keepGiven(ctx, &request); err != nil {
+		return none, err
+	}
+	var reply bus.TriggerReply
+	if err := rs.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
+		return none, err
+	}
+	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
+	return api.RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+}
+
+// askTimeout is how long the owner of a shard may take to answer.
+const askTimeout = 5 * time.Second
+
+// ask sends a request to the owner of the job's shard, which answers it when it has heard
+// of the given revision of the job.
+func (rs *Runs) ask(ctx context.Context, name job.Name, verb string, revision uint64, request, reply any) error {
+	err := rs.conn.AskOwner(ctx, name, verb, revision, request, reply, askTimeout)
+	if errors.Is(err, job.ErrUnavailable) {
+		shard := name.Shard(rs.conn.Cluster().Shards)
+		return problem.Explain(err, fmt.Sprintf("the scheduler node that owns shard %d, where job %s is, does not answer; whether the request had its effect is not known", shard, name))
+	}
+	return err
+}
+
+// StartEarly runs a fire of a job now. One write calls the fire off
+// and names the run in its place, which the owner of the job's shard makes when it hears
+// of that; it is asked only what became of it. Asked again, the same run is meant.
+func (rs *Runs) StartEarly(ctx context.Context, name job.Name, r *api.SkipRequest) (accepted api.RunAccepted, err error) {
+	fireTime := r.FireTime.UTC().Truncate(time.Millisecond)
+	id, again := job.NewRunID(time.Now()), false
+	entry, err := rs.catalog.ChangeSkips(ctx, name, fireTime, r.Reason, func(v *job.Version, s job.Skip) error {
+		if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
+			id, again = was.RunID, true
+			return nil
+		}
+		s.RunID = id
+		v.Skip(s)
+		return nil
+	})
+	if err != nil {
+		return accepted, err
+	}
+	if again {
+		// The owner remembers a few minutes long what it has made, the history longer.
+		known, found, err := rs.acceptedBefore(ctx, id)
+		if err != nil || found {
+			return known, err
+		}
+	}
+	request := bus.TriggerRequest{RunID: id, Job: name, Cause: job.CauseManual, By: access.Author(ctx), InsteadOf: fireTime}
+	var reply bus.TriggerReply
+	if err := rs.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
+		return accepted, err
+	}
+	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
+	return api.RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+}
+
+// acceptedBefore returns a run as it was accepted, if the history has it.
+func (rs *Runs) acceptedBefore(ctx context.Context, id job.RunID) (accepted api.RunAccepted, found bool, err error) {
+	attempts, err := rs.store.Run(ctx, id)
+	if errors.Is(err, job.ErrNotFound) {
+		return accepted, false, nil
+	}
+	if err != nil {
+		return accepted, false, problem.StoreAway(err)
+	}
+	newest := &attempts[0]
+	return api.RunAccepted{RunID: id, Job: newest.Job, Version: newest.Version, Status: newest.RunStatus(), Reason: newest.Reason}, true, nil
+}

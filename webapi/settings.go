@@ -1,0 +1,106 @@
+package webapi
+
+import (
+	"context"
+	"time"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/webapi/access"
+	"carillon/webapi/auditlog"
+	"carillon/webapi/catalog"
+	"carillon/webapi/problem"
+)
+
+// settingHandlers answer requests about settings of the cluster.
+type settingHandlers struct {
+	conn  *bus.Conn
+	store logstore.Store
+	// retention holds while nobody has said otherwise.
+	retention job.Retention
+}
+
+// GetHold answers GET /hold.
+func (h *settingHandlers) GetHold(ctx context.Context, _ GetHoldRequestObject) (GetHoldResponseObject, error) {
+	hold, err := h.conn.GetHold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return GetHold200JSONResponse(hold.At(time.Now())), nil
+}
+
+// SetHold answers PUT /hold.
+func (h *settingHandlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHoldResponseObject, error) {
+	now := time.Now()
+	if err := catalog.CheckUntil(r.Body.Paused, r.Body.Until, now); err != nil {
+		return nil, err
+	}
+	was, err := h.conn.GetHold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	was = was.At(now)
+	hold, err := h.conn.SetHold(ctx, r.Body.Paused, r.Body.Until, bus.Edit{At: now, Author: access.Author(ctx), Note: r.Body.Note})
+	if err != nil {
+		return nil, err
+	}
+	changed := was.Paused != hold.Paused || !was.Until.Equal(hold.Until)
+	if err := auditlog.Describe(ctx, changed, r.Body.Note, catalog.PauseFields(was.Paused, was.Until), catalog.PauseFields(hold.Paused, hold.Until)); err != nil {
+		return nil, err
+	}
+	return SetHold200JSONResponse(hold), nil
+}
+
+// GetRetention answers GET /retention.
+func (h *settingHandlers) GetRetention(ctx context.Context, _ GetRetentionRequestObject) (GetRetentionResponseObject, error) {
+	entry, err := h.conn.GetRetention(ctx, h.retention)
+	if err != nil {
+		return nil, err
+	}
+	headers := GetRetention200ResponseHeaders{}
+	if entry.Revision != 0 {
+		headers.ETag = etag(entry.Revision)
+	}
+	return GetRetention200JSONResponse{Body: retentionItem(entry), Headers: headers}, nil
+}
+
+// PutRetention answers PUT /retention.
+func (h *settingHandlers) PutRetention(ctx context.Context, r PutRetentionRequestObject) (PutRetentionResponseObject, error) {
+	edit, err := editOf(access.Author(ctx), r.Body.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	was, err := h.conn.GetRetention(ctx, h.retention)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := h.conn.PutRetention(ctx, r.Body.Retention, edit)
+	if err != nil {
+		return nil, problem.Conditional(edit, err)
+	}
+	if err := auditlog.Describe(ctx, true, r.Body.Note, was.Retention, entry.Retention); err != nil {
+		return nil, err
+	}
+	return PutRetention200JSONResponse{Body: retentionItem(entry), Headers: PutRetention200ResponseHeaders{ETag: etag(entry.Revision)}}, nil
+}
+
+// PreviewRetention answers POST /retention/preview.
+func (h *settingHandlers) PreviewRetention(ctx context.Context, r PreviewRetentionRequestObject) (PreviewRetentionResponseObject, error) {
+	if err := r.Body.Validate(); err != nil {
+		return nil, err
+	}
+	effect, err := h.store.Preview(ctx, time.Now(), *r.Body)
+	if err != nil {
+		return nil, problem.StoreAway(err)
+	}
+	return PreviewRetention200JSONResponse(effect), nil
+}
+
+func retentionItem(e *bus.RetentionEntry) RetentionItem {
+	item := RetentionItem{Retention: e.Retention, Revision: e.Revision, Author: e.Author, Note: e.Note, LogClasses: job.LogClasses}
+	if e.Revision != 0 {
+		item.ChangedAt = e.ChangedAt
+	}
+	return item
+}

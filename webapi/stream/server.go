@@ -1,0 +1,31 @@
+package stream
+
+import (
+	"log/slog"
+
+	"carillon/auth"
+	"carillon/bus"
+	"carillon/job"
+	"carillon/logstore"
+	"carillon/webapi/access"
+	"carillon/webapi/runs"
+)
+
+// Server serves streams. It is safe for concurrent use.
+type Server struct {
+	conn  *bus.Conn
+	store logstore.Store // as access.VisibleStore has it
+	runs  *runs.Runs
+	users *auth.Directory
+	news  *News
+	open  *Open
+	log   *slog.Logger
+}
+
+// New returns a server of streams, of which open bounds how many there are at a time.
+func New(conn *bus.Conn, store logstore.Store, history *runs.Runs, users *auth.Directory, news *News, open *Open, log *slog.Logger) *Server {
+	return &Server{conn: conn, store: access.VisibleStore{Store: store}, runs: history, users: users, news: news, open: open, log: log}
+}
+
+// JobChanged tells readers that a job has another version.
+func (n *News) JobChanged(name job.Name) { n.note(topicJobs, name.Group(), string(name)) }
