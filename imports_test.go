@@ -49,9 +49,9 @@ var mayImport = map[string][]string{
 	"webapi/guard":    {"webapi/problem", "webapi/access", "job", "api", "auth"},
 	"webapi/contract": {"webapi/problem", "webapi/access", "job", "api"},
 	"webapi/auditlog": {"webapi/problem", "webapi/access", "job", "api", "bus", "audit", "logstore"},
-	"webapi/cluster":  {"webapi/problem", "webapi/access", "job", "api", "bus"},
-	"webapi/catalog":  {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/cluster", "job", "api", "bus", "logstore"},
-	"webapi/runs":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/cluster", "webapi/catalog", "job", "api", "bus", "logstore", "ledger"},
+	"webapi/nodes":    {"webapi/problem", "webapi/access", "job", "api", "bus"},
+	"webapi/catalog":  {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "job", "api", "bus", "logstore"},
+	"webapi/runs":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "webapi/catalog", "job", "api", "bus", "logstore", "ledger"},
 	"webapi/bulk":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "bus", "logstore"},
 	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "bus", "logstore"},
 	"webapi/export":   {"webapi/problem", "webapi/access", "job", "logstore"},
@@ -82,10 +82,10 @@ var mayImport = map[string][]string{
 // them whose acts an import or a program may call as a request does.
 var (
 	ofWebapi = []string{
-		"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/cluster", "webapi/contract",
+		"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/nodes", "webapi/contract",
 		"webapi/export", "webapi/guard", "webapi/problem", "webapi/runs", "webapi/stream",
 	}
-	knowNoHTTP = []string{"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/cluster", "webapi/runs"}
+	knowNoHTTP = []string{"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/nodes", "webapi/runs"}
 )
 
 // nouns are the folders of client commands, and ofCommands what each of them may import.

@@ -13,13 +13,13 @@ import (
 	"carillon/job/fleet"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
-	"carillon/webapi/cluster"
+	"carillon/webapi/nodes"
 )
 
 // groupHandlers answer requests about scheduler nodes, executor groups and their instances.
 type groupHandlers struct {
 	conn *bus.Conn
-	view *cluster.View
+	view *nodes.View
 }
 
 // PutGroup answers PUT /groups/{group}.

@@ -11,7 +11,7 @@ import (
 	"carillon/webapi/access"
 	"carillon/webapi/bulk"
 	"carillon/webapi/catalog"
-	"carillon/webapi/cluster"
+	"carillon/webapi/nodes"
 	"carillon/webapi/problem"
 )
 
@@ -19,7 +19,7 @@ import (
 type jobHandlers struct {
 	conn    *bus.Conn
 	catalog *catalog.Catalog
-	view    *cluster.View
+	view    *nodes.View
 	bulk    *bulk.Bulk
 }
 

@@ -27,10 +27,10 @@ import (
 	"carillon/webapi/auditlog"
 	"carillon/webapi/bulk"
 	"carillon/webapi/catalog"
-	"carillon/webapi/cluster"
 	"carillon/webapi/contract"
 	"carillon/webapi/export"
 	"carillon/webapi/guard"
+	"carillon/webapi/nodes"
 	"carillon/webapi/problem"
 	"carillon/webapi/runs"
 	"carillon/webapi/stream"
@@ -71,7 +71,7 @@ func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
 		users: auth.NewDirectory(conn, cfg.Logger), sql: export.NewSQL(store, cfg.Logger), log: cfg.Logger, listening: make(chan struct{}),
 	}
 	visible := access.VisibleStore{Store: store}
-	view := cluster.New(conn, cfg.Logger)
+	view := nodes.New(conn, cfg.Logger)
 	s.catalog = catalog.New(conn, store, view, s.news.JobChanged, cfg.Logger)
 	s.audit = auditlog.New(conn, visible, cfg.Logger)
 	fires := ledger.New(conn, visible, *cfg.Retention)

@@ -8,7 +8,7 @@ import (
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/webapi/access"
-	"carillon/webapi/cluster"
+	"carillon/webapi/nodes"
 )
 
 // webapi.PageSize is how many jobs a page has by default; the contract states it.
@@ -20,13 +20,13 @@ type Catalog struct {
 	store logstore.Store // as access.VisibleStore has it
 	index *index
 	week  *week
-	view  *cluster.View
+	view  *nodes.View
 	log   *slog.Logger
 }
 
 // New returns a catalog, which is empty until Run runs. changed hears of each job that has another
 // version.
-func New(conn *bus.Conn, store logstore.Store, view *cluster.View, changed func(job.Name), log *slog.Logger) *Catalog {
+func New(conn *bus.Conn, store logstore.Store, view *nodes.View, changed func(job.Name), log *slog.Logger) *Catalog {
 	x := newIndex(conn, changed, log)
 	return &Catalog{
 		conn: conn, store: access.VisibleStore{Store: store}, index: x, week: &week{store: store, index: x, log: log}, view: view, log: log,

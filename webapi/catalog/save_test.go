@@ -8,13 +8,13 @@ import (
 	"carillon/bus"
 	"carillon/bus/bustest"
 	"carillon/job"
-	"carillon/webapi/cluster"
+	"carillon/webapi/nodes"
 )
 
 // The watch is not running here: what a list shows came from the write itself.
 func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
 	conn, log := connect(t, bustest.NewBroker(t), "ours"), slog.New(slog.DiscardHandler)
-	c := New(conn, nil, cluster.New(conn, log), func(job.Name) {}, log)
+	c := New(conn, nil, nodes.New(conn, log), func(job.Name) {}, log)
 	c.index.finishLoading()
 	ctx := local(t.Context())
 	list := func(err error, paused bool, expected int) {

@@ -10,7 +10,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
-	"carillon/webapi/cluster"
+	"carillon/webapi/nodes"
 	"carillon/webapi/problem"
 )
 
@@ -88,7 +88,7 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 		return api.RunDetail{}, err
 	}
 	newest := attempts[0]
-	asking, cancel := context.WithTimeout(ctx, cluster.CompletionTimeout)
+	asking, cancel := context.WithTimeout(ctx, nodes.CompletionTimeout)
 	defer cancel()
 	given, err := rs.given(asking, &newest)
 	if err != nil && rs.view.WithoutBus(ctx, err) != nil {

@@ -8,7 +8,7 @@ import (
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/catalog"
-	"carillon/webapi/cluster"
+	"carillon/webapi/nodes"
 )
 
 // webapi.PageSize is how many runs a page has by default; the contract states it.
@@ -21,11 +21,11 @@ type Runs struct {
 	history logstore.Store // the same with all that there is, for what no caller is shown unchecked
 	ledger  *ledger.Ledger
 	catalog *catalog.Catalog
-	view    *cluster.View
+	view    *nodes.View
 	log     *slog.Logger
 }
 
 // New returns the runs of a cluster and of a log store.
-func New(conn *bus.Conn, store logstore.Store, fires *ledger.Ledger, jobs *catalog.Catalog, view *cluster.View, log *slog.Logger) *Runs {
+func New(conn *bus.Conn, store logstore.Store, fires *ledger.Ledger, jobs *catalog.Catalog, view *nodes.View, log *slog.Logger) *Runs {
 	return &Runs{conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: fires, catalog: jobs, view: view, log: log}
 }

@@ -1,4 +1,4 @@
-package cluster
+package nodes
 
 import (
 	"cmp"
@@ -72,12 +72,12 @@ const maxMoves = 100
 // nodesOf sorts leases by who holds them. A node whose own lease has just ended is
 // still listed while it owns a shard.
 func nodesOf(leases map[string]bus.Lease, shards int) api.NodeList {
-	nodes := map[string]*api.Node{}
+	byID := map[string]*api.Node{}
 	node := func(id string) *api.Node {
-		if nodes[id] == nil {
-			nodes[id] = &api.Node{Node: id, Shards: []int{}}
+		if byID[id] == nil {
+			byID[id] = &api.Node{Node: id, Shards: []int{}}
 		}
-		return nodes[id]
+		return byID[id]
 	}
 	list := api.NodeList{Items: []api.Node{}, Shards: shards, Unowned: []int{}, Moves: []api.ShardMove{}, Roles: []api.HeldRole{}}
 	owned := make([]bool, shards)
@@ -100,9 +100,9 @@ func nodesOf(leases map[string]bus.Lease, shards int) api.NodeList {
 			}
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(nodes)) {
-		slices.Sort(nodes[id].Shards)
-		list.Items = append(list.Items, *nodes[id])
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		slices.Sort(byID[id].Shards)
+		list.Items = append(list.Items, *byID[id])
 	}
 	for n, has := range owned {
 		if !has {
