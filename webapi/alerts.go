@@ -11,7 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"carillon/alert"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/job/rights"
@@ -382,7 +382,7 @@ func (h *handlers) setChannelSecret(ctx context.Context, channel, name, value st
 	if err := job.CheckSlug("channel", channel); err != nil {
 		return nil, err
 	}
-	return h.alerts.SetSecret(ctx, h.master, channel, name, value, bus.Edit{At: time.Now(), Author: author(ctx)})
+	return h.alerts.SetSecret(ctx, h.master, channel, name, value, cluster.Edit{At: time.Now(), Author: author(ctx)})
 }
 
 // testWait is how long the answer to a test waits for the outcome.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -17,7 +17,7 @@ func (h *handlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	newest := map[string]*bus.CalendarEntry{}
+	newest := map[string]*cluster.CalendarEntry{}
 	for _, v := range versions { // oldest first
 		newest[v.Calendar.Calendar] = v
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -15,8 +15,8 @@ import (
 func etag(revision uint64) string { return `"` + strconv.FormatUint(revision, 10) + `"` }
 
 // editOf returns who makes a change now, and on what condition.
-func editOf(user, note, ifMatch, ifNoneMatch string) (bus.Edit, error) {
-	e := bus.Edit{At: time.Now(), Author: user, Note: note}
+func editOf(user, note, ifMatch, ifNoneMatch string) (cluster.Edit, error) {
+	e := cluster.Edit{At: time.Now(), Author: user, Note: note}
 	if ifMatch != "" {
 		text, opened := strings.CutPrefix(ifMatch, `"`)
 		text, closed := strings.CutSuffix(text, `"`)
@@ -40,7 +40,7 @@ func editOf(user, note, ifMatch, ifNoneMatch string) (bus.Edit, error) {
 }
 
 // conditional marks a conflict as a failed precondition if e had one.
-func conditional(e bus.Edit, err error) error {
+func conditional(e cluster.Edit, err error) error {
 	if errors.Is(err, job.ErrConflict) && (e.IfRevision != 0 || e.IfAbsent) {
 		return fmt.Errorf("%w: %w", errPrecondition, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // ListDeadLetters answers GET /dead-letters.
@@ -66,7 +66,7 @@ func (h *handlers) ReplayDeadLetter(ctx context.Context, r ReplayDeadLetterReque
 }
 
 // letterToChange returns a letter, and has the audit log say what it was.
-func (h *handlers) letterToChange(ctx context.Context, seq uint64) (*bus.DeadLetter, error) {
+func (h *handlers) letterToChange(ctx context.Context, seq uint64) (*cluster.DeadLetter, error) {
 	l, err := h.conn.GetDeadLetter(ctx, seq)
 	if err != nil {
 		return nil, err

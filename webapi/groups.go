@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/job/runlog"
@@ -18,7 +18,7 @@ func (h *handlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGr
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	limits := bus.GroupLimits{Limit: r.Body.Limit, Rate: r.Body.Rate}
+	limits := cluster.GroupLimits{Limit: r.Body.Limit, Rate: r.Body.Rate}
 	was, err := h.conn.SetGroupLimits(ctx, r.Group, limits)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (h *handlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGr
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range groupsOf([]bus.Group{known}, instances) {
+	for _, g := range groupsOf([]cluster.Group{known}, instances) {
 		if g.ExecutorGroup == r.Group {
 			return PutGroup200JSONResponse(g), nil
 		}
@@ -100,7 +100,7 @@ func manned(instances []fleet.Instance, group string) bool {
 func noExecutor(group string) string { return "group " + group + " has no executor" }
 
 // waitingReason says what may hold the runs of a group back, "" if nothing does.
-func waitingReason(g *bus.Group) string {
+func waitingReason(g *cluster.Group) string {
 	var limits []string
 	if g.Limit > 0 {
 		limits = append(limits, fmt.Sprintf("runs at most %d at once", g.Limit))

@@ -11,7 +11,7 @@ import (
 	"carillon/audit"
 	"carillon/auth"
 	"carillon/auth/oidc"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/internal/seal"
 	"carillon/job"
 	"carillon/ledger"
@@ -22,7 +22,7 @@ import (
 // operation gets a checked request and returns a typed response or an error. It is
 // safe for concurrent use.
 type handlers struct {
-	conn     *bus.Conn
+	conn     *cluster.Conn
 	store    logstore.Store // as visibleStore has it
 	history  logstore.Store // the same with all that there is, for what no caller is shown unchecked
 	ledger   *ledger.Ledger

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // checkTimeout is how long readiness waits for each part of the system.
@@ -32,7 +32,7 @@ func (h *handlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzRes
 		if err := ask(ctx); err != nil {
 			h.log.DebugContext(ctx, "not ready", "part", name, "error", err)
 			c.Ok, c.Detail, health.Status = false, detail, HealthStatusUnavailable
-			if full, ok := errors.AsType[*bus.NoRoomError](err); ok {
+			if full, ok := errors.AsType[*cluster.NoRoomError](err); ok {
 				c.Detail = full.Reason
 			}
 		}

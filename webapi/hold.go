@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // GetHold answers GET /hold.
@@ -27,7 +27,7 @@ func (h *handlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHold
 		return nil, err
 	}
 	was = was.At(now)
-	hold, err := h.conn.SetHold(ctx, r.Body.Paused, r.Body.Until, bus.Edit{At: now, Author: author(ctx), Note: r.Body.Note})
+	hold, err := h.conn.SetHold(ctx, r.Body.Paused, r.Body.Until, cluster.Edit{At: now, Author: author(ctx), Note: r.Body.Note})
 	if err != nil {
 		return nil, err
 	}

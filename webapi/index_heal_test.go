@@ -8,21 +8,22 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
 func TestTheIndexCatchesUpAfterTheBusWasAway(t *testing.T) {
 	bustest.Run(t, noon, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		connect := func(name string) *bus.Conn {
-			conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
+		connect := func(name string) *cluster.Conn {
+			conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(conn.NC.Close)
-			if err := conn.Setup(t.Context(), bus.Assets{Shards: shards}); err != nil {
+			if err := conn.Setup(t.Context(), cluster.Assets{Shards: shards}); err != nil {
 				t.Fatal(err)
 			}
 			return conn
@@ -30,7 +31,7 @@ func TestTheIndexCatchesUpAfterTheBusWasAway(t *testing.T) {
 		ours, other := connect("ours"), connect("other")
 		put := func(name job.Name) {
 			t.Helper()
-			if _, _, err := other.PutJob(t.Context(), entryOf(name, 0, nil).Job, bus.Edit{At: time.Now()}); err != nil {
+			if _, _, err := other.PutJob(t.Context(), entryOf(name, 0, nil).Job, cluster.Edit{At: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/runlog"
 )
@@ -106,7 +107,7 @@ func (h *handlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobRes
 
 // mayPut returns wish with what is stored where it has what the caller may not see.
 // Then the edit is to replace exactly that version.
-func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit) (job.Job, error) {
+func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *cluster.Edit) (job.Job, error) {
 	access := whoIs(ctx).Access
 	if was == nil {
 		return restored(access, nil, wish)
@@ -119,7 +120,7 @@ func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit
 }
 
 // dryRun tells what saving wish in the place of was, which may be nil, would change.
-func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result PutJobResult) (PutJobResponseObject, error) {
+func dryRun(was *bus.JobEntry, wish job.Job, e cluster.Edit, result PutJobResult) (PutJobResponseObject, error) {
 	switch {
 	case e.IfAbsent && was != nil:
 		return nil, fmt.Errorf("%w: job %s exists already", errPrecondition, wish.Job)

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 // An edition is what changed within a quarter of a second. A reader that was cut off
 // gets the editions since, if they are still kept, else it is told to load all anew.
 type news struct {
-	conn *bus.Conn
+	conn *cluster.Conn
 	log  *slog.Logger
 
 	wanted chan struct{} // has a value while there may be readers and nobody gathers
@@ -52,7 +52,7 @@ type reader struct {
 	reload bool
 }
 
-func newNews(conn *bus.Conn, log *slog.Logger) *news {
+func newNews(conn *cluster.Conn, log *slog.Logger) *news {
 	return &news{conn: conn, log: log, wanted: make(chan struct{}, 1), next: map[topic]*changed{}, readers: map[*reader]struct{}{}}
 }
 

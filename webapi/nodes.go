@@ -14,6 +14,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/fleet"
 )
@@ -35,17 +37,17 @@ func (h *handlers) ListNodes(ctx context.Context, _ ListNodesRequestObject) (Lis
 }
 
 // leases returns the leases that are held, by key.
-func (h *handlers) leases(ctx context.Context) (map[string]bus.Lease, error) {
+func (h *handlers) leases(ctx context.Context) (map[string]jet.Lease, error) {
 	kv, err := h.conn.JS.KeyValue(ctx, bus.BucketLease)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketLease, bus.Unavailable(err))
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketLease, jet.Unavailable(err))
 	}
 	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
-		return nil, fmt.Errorf("list leases: %w", bus.Unavailable(err))
+		return nil, fmt.Errorf("list leases: %w", jet.Unavailable(err))
 	}
 	defer func() { _ = w.Stop() }()
-	held := map[string]bus.Lease{}
+	held := map[string]jet.Lease{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -57,7 +59,7 @@ func (h *handlers) leases(ctx context.Context) (map[string]bus.Lease, error) {
 			if e == nil {
 				return held, nil
 			}
-			var lease bus.Lease
+			var lease jet.Lease
 			if err := json.Unmarshal(e.Value(), &lease); err != nil {
 				return nil, fmt.Errorf("decode lease %s: %w", e.Key(), err)
 			}
@@ -71,7 +73,7 @@ const maxMoves = 100
 
 // nodesOf sorts leases by who holds them. A node whose own lease has just ended is
 // still listed while it owns a shard.
-func nodesOf(leases map[string]bus.Lease, shards int) NodeList {
+func nodesOf(leases map[string]jet.Lease, shards int) NodeList {
 	nodes := map[string]*Node{}
 	node := func(id string) *Node {
 		if nodes[id] == nil {
@@ -161,7 +163,7 @@ func (h *handlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (L
 }
 
 // groupsOf puts instances under their groups, both in order of name.
-func groupsOf(known []bus.Group, instances []fleet.Instance) []Group {
+func groupsOf(known []cluster.Group, instances []fleet.Instance) []Group {
 	groups := map[string]*Group{}
 	for _, k := range known {
 		groups[k.Group] = &Group{

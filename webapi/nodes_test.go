@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job/fleet"
 	"carillon/job/rights"
 )
@@ -49,10 +50,10 @@ func TestNodesAreListedWithTheirShards(t *testing.T) {
 }
 
 func TestMovesOfShardsAreToldFromTheNewestOn(t *testing.T) {
-	lease := func(node string, minute int) bus.Lease {
-		return bus.Lease{Node: node, Since: noon.Add(time.Duration(minute) * time.Minute)}
+	lease := func(node string, minute int) jet.Lease {
+		return jet.Lease{Node: node, Since: noon.Add(time.Duration(minute) * time.Minute)}
 	}
-	list := nodesOf(map[string]bus.Lease{"shard.0": lease("a", 2), "shard.1": lease("b", 3), "shard.2": {Node: "old"}, "shard.3": lease("a", 2)}, 4)
+	list := nodesOf(map[string]jet.Lease{"shard.0": lease("a", 2), "shard.1": lease("b", 3), "shard.2": {Node: "old"}, "shard.3": lease("a", 2)}, 4)
 	expected := []ShardMove{{Shard: 1, Node: "b", At: noon.Add(3 * time.Minute)}, {Shard: 0, Node: "a", At: noon.Add(2 * time.Minute)}, {Shard: 3, Node: "a", At: noon.Add(2 * time.Minute)}}
 	if d := cmp.Diff(expected, list.Moves); d != "" {
 		t.Error(d)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/cron"
 )
@@ -139,13 +140,13 @@ func (h *handlers) preview(ctx context.Context, v *job.Version, from time.Time, 
 // forecast tells the next fires of some jobs after one instant. It lives for one
 // request, since the planner keeps every schedule that it has seen.
 type forecast struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	after   time.Time
 	planner job.Planner
 	sets    map[string]*job.DateSet // calendars, nil for those that do not exist
 }
 
-func newForecast(conn *bus.Conn, after time.Time) *forecast {
+func newForecast(conn *cluster.Conn, after time.Time) *forecast {
 	return &forecast{conn: conn, after: after, sets: map[string]*job.DateSet{}}
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -53,7 +53,7 @@ func (h *handlers) PreviewRetention(ctx context.Context, r PreviewRetentionReque
 	return PreviewRetention200JSONResponse(effect), nil
 }
 
-func retentionItem(e *bus.RetentionEntry) RetentionItem {
+func retentionItem(e *cluster.RetentionEntry) RetentionItem {
 	item := RetentionItem{Retention: e.Retention, Revision: e.Revision, Author: e.Author, Note: e.Note, LogClasses: job.LogClasses}
 	if e.Revision != 0 {
 		item.ChangedAt = e.ChangedAt

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/job/runlog"
@@ -162,44 +163,44 @@ func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.
 
 // given returns what a run was given in the place of its job's own. Of a child that is
 // its parent's result, which the parent's row has.
-func (h *handlers) given(ctx context.Context, run *runlog.Run) (bus.Given, error) {
+func (h *handlers) given(ctx context.Context, run *runlog.Run) (cluster.Given, error) {
 	switch run.Cause { //nolint:exhaustive // the others are given nothing
 	case job.CauseManual, job.CauseAPI, job.CauseRetry:
 		return h.conn.GetGiven(ctx, run.Job.Group(), run.RunID)
 	case job.CauseParent:
 		return h.handedDown(ctx, run)
 	}
-	return bus.Given{}, nil
+	return cluster.Given{}, nil
 }
 
 // handedDown returns what a child got from its parent's run: nothing, when the parent
 // passes no result, or is not there any more.
-func (h *handlers) handedDown(ctx context.Context, child *runlog.Run) (bus.Given, error) {
+func (h *handlers) handedDown(ctx context.Context, child *runlog.Run) (cluster.Given, error) {
 	// The parent decided that its result goes to this child, whoever sees the child.
 	parent, err := h.history.Run(ctx, child.Parent)
 	if errors.Is(err, job.ErrNotFound) {
-		return bus.Given{}, nil
+		return cluster.Given{}, nil
 	}
 	if err != nil {
-		return bus.Given{}, storeError(err)
+		return cluster.Given{}, storeError(err)
 	}
 	entry, err := h.conn.GetJob(ctx, parent[0].Job)
 	if errors.Is(err, job.ErrNotFound) {
-		return bus.Given{}, nil
+		return cluster.Given{}, nil
 	}
 	if err != nil {
-		return bus.Given{}, err
+		return cluster.Given{}, err
 	}
 	passes := slices.ContainsFunc(entry.Children, func(c job.Child) bool { return c.Job == child.Job && c.PassResult })
 	if !passes {
-		return bus.Given{}, nil
+		return cluster.Given{}, nil
 	}
-	return bus.Given{Params: parent[0].Result}, nil
+	return cluster.Given{Params: parent[0].Result}, nil
 }
 
 // keepGiven keeps what a run is given, before it is asked for.
 func (h *handlers) keepGiven(ctx context.Context, r *bus.TriggerRequest) error {
-	given := bus.Given{Params: r.Params, Labels: r.Labels}
+	given := cluster.Given{Params: r.Params, Labels: r.Labels}
 	if r.Pieces != nil {
 		given.States = r.Pieces.States
 	}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/job/runlog"
@@ -18,7 +18,7 @@ import (
 // presence knows which instances are alive, well enough to judge runs by it. To ask the bus
 // makes a consumer, which is too much for each list that has a run in progress.
 type presence struct {
-	conn *bus.Conn
+	conn *cluster.Conn
 	asks singleflight.Group
 
 	mu    sync.Mutex

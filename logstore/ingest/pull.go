@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -55,7 +55,7 @@ func pull(ctx context.Context, nc *nats.Conn, stream, consumer string, r pullReq
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	if err := nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+stream+"."+consumer, inbox, request); err != nil {
-		return nil, fmt.Errorf("pull from %s on %s: %w", consumer, stream, bus.Unavailable(err))
+		return nil, fmt.Errorf("pull from %s on %s: %w", consumer, stream, jet.Unavailable(err))
 	}
 	var messages []*message
 	for len(messages) < r.Batch {
