@@ -4,7 +4,7 @@
 //
 //	conn.go, await.go      a connection that reconnects for ever
 //	batch.go               all or nothing: atomic batches, in one step or in two
-//	pull.go, pull_*.go     the pull protocol, and the three ways to use it
+//	pull.go, puller.go     the pull protocol: one portion, or as much as there is room for
 //	follow.go, watch.go    every message of a stream, every change of a bucket, without gap
 //	read.go, direct.go, …  reads, of the leader or of any replica; each says which
 //	lease.go, lead.go      one holder of a key at a time

@@ -211,8 +211,7 @@ func (r *reader) catchUp(ctx context.Context) error {
 
 // ask asks for a page.
 func (r *reader) ask() error {
-	request := fmt.Appendf(nil, `{"batch":%d,"expires":%d}`, followPage, followWait.Nanoseconds())
-	return r.conn.NC.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+r.stream+"."+r.consumer, r.inbox, request)
+	return PullRequest{Batch: followPage, Expires: followWait}.send(r.conn.NC, r.stream, r.consumer, r.inbox)
 }
 
 var (
@@ -233,12 +232,14 @@ func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
 		case <-r.broken:
 			return errBroken
 		case m := <-r.msgs:
-			switch status := m.Header.Get("Status"); status {
-			case "":
-			case "404", "408": // the time of the request is over
+			switch word, why := wordOf(m); word {
+			case delivered:
+			case waiting: // nobody asked to be told
+				continue
+			case over:
 				return nil
-			default:
-				return fmt.Errorf("status %s: %s", status, m.Header.Get("Description"))
+			case refused:
+				return why
 			}
 			if err := r.take(m); err != nil {
 				return err

@@ -3,233 +3,102 @@ package jet
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
+	"carillon/job"
 )
+
+// PullRequest asks a consumer for messages. It speaks the protocol itself: the client library's
+// Consume can stall, both it and Fetch look the consumer up first, which executors are not
+// permitted, and Fetch bounds the size of what comes only without a bound of its number.
+type PullRequest struct {
+	Batch     int           `json:"batch"`
+	MaxBytes  int           `json:"max_bytes,omitempty"`
+	NoWait    bool          `json:"no_wait,omitempty"`
+	Expires   time.Duration `json:"expires,omitempty"`        // nanoseconds
+	Heartbeat time.Duration `json:"idle_heartbeat,omitempty"` // how often the server says that it still has the request
+}
+
+// send sends the request. What it brings comes on inbox, of which the caller has a
+// subscription: not one of the client's own requests', as messages keep their subject, and the
+// server would go on delivering to a request that was given up.
+func (r PullRequest) send(nc *nats.Conn, stream, consumer, inbox string) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode pull request: %w", err)
+	}
+	return nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+stream+"."+consumer, inbox, body)
+}
+
+// word is what a message means that a pull request has brought.
+type word int
 
 const (
-	// pullFor is how long a request waits for triggers, pullBeat how often the server
-	// says that it still has the request, and pullSilence after which silence the
-	// request counts as gone: its server died, or the link did.
-	pullFor     = 30 * time.Second
-	pullBeat    = 3 * time.Second
-	pullSilence = 7 * time.Second
-
-	// maxPulls bounds the requests at the server. Each is for at least as many slots as
-	// all others before it, so few are needed, and a freed slot never waits for one to
-	// end.
-	maxPulls = 4
-
-	// Refused requests are repeated after a wait that doubles between these.
-	pullWaitMin = 250 * time.Millisecond
-	pullWaitMax = 2 * time.Second
+	delivered word = iota // a message of the stream
+	waiting               // the server still has the request
+	over                  // no more; or the request has lasted its time
+	refused               // the consumer was deleted, moved, or has too many requests; JetStream is away
 )
 
-// Puller asks a durable consumer on TRIG for triggers: as many as its user has room
-// for. One goroutine uses it.
-//
-// It speaks the pull protocol itself. The client library's Consume can stall, and
-// both it and Fetch look the consumer up first, which executors are not permitted.
-type Puller struct {
-	nc      *nats.Conn
-	log     *slog.Logger
-	subject string
-	inbox   chan *nats.Msg // of all requests; never full, as no more is asked for
-
-	requests map[*nats.Subscription]*pullRequest
-	ordered  int // triggers that requests may still bring
-
-	notBefore  time.Time     // no request until then
-	wait       time.Duration // of the next refusal
-	refused    bool          // the last request was, and it has been logged
-	reconnects uint64        // of the connection, when the requests were made
-}
-
-// pullRequest is one pull request at the server. It has a subject of its own, so that
-// what it may still bring is known.
-type pullRequest struct {
-	left  int
-	heard time.Time
-}
-
-// NewPuller returns a puller for the consumer of that name. room is about how much
-// [Puller.Ask] will be told is free; what goes far beyond it is asked for later.
-func (c *Conn) NewPuller(consumer string, room int, log *slog.Logger) *Puller {
-	return &Puller{
-		nc: c.NC, log: log,
-		subject:    "$JS.API.CONSUMER.MSG.NEXT." + bus.StreamTrig + "." + consumer,
-		inbox:      make(chan *nats.Msg, 4*room+1024),
-		requests:   map[*nats.Subscription]*pullRequest{},
-		wait:       pullWaitMin,
-		reconnects: c.NC.Stats().Reconnects,
-	}
-}
-
-// Inbox returns the channel on which messages arrive, each to be given to
-// [Puller.Take].
-func (p *Puller) Inbox() <-chan *nats.Msg { return p.inbox }
-
-// Ask makes a request for the free slots that none has been made for, unless they
-// are few and enough others are on order.
-func (p *Puller) Ask(free int) {
-	n := min(free, cap(p.inbox)/2) - p.ordered
-	if n <= 0 || n < p.ordered || len(p.requests) >= maxPulls {
-		return
-	}
-	now := time.Now()
-	if now.Before(p.notBefore) {
-		return
-	}
-	if err := p.request(n, now); err != nil {
-		p.refuse(now, err.Error())
-	}
-}
-
-func (p *Puller) request(n int, now time.Time) error {
-	nc := p.nc
-	if !nc.IsConnected() {
-		p.notBefore = now.Add(pullWaitMin)
-		return nil
-	}
-	body, err := json.Marshal(struct {
-		Batch     int           `json:"batch"`
-		Expires   time.Duration `json:"expires"`
-		Heartbeat time.Duration `json:"idle_heartbeat"`
-	}{n, pullFor, pullBeat})
-	if err != nil {
-		return err
-	}
-	// Not NewRespInbox: its prefix has a subscription for all requests of the connection,
-	// so the server would go on delivering to a request that was given up.
-	inbox := nc.NewInbox()
-	sub, err := nc.ChanSubscribe(inbox, p.inbox)
-	if err != nil {
-		return err
-	}
-	if err := nc.PublishRequest(p.subject, inbox, body); err != nil {
-		_ = sub.Unsubscribe() // the connection is gone, and the subscription with it
-		return err
-	}
-	p.requests[sub] = &pullRequest{left: n, heard: now}
-	p.ordered += n
-	return nil
-}
-
-// Take accounts for a message, and reports whether it is a trigger.
-func (p *Puller) Take(m *nats.Msg) bool {
-	req := p.requests[m.Sub]
-	now := time.Now()
-	status := ""
-	if len(m.Data) == 0 {
-		status = m.Header.Get("Status")
-	}
-	if status == "" {
-		if req != nil {
-			req.heard = now
-			req.left--
-			p.ordered--
-			if req.left == 0 {
-				p.close(m.Sub)
-			}
-		}
-		p.accepted()
-		return true
-	}
-	if req == nil {
-		return false // the last word of a request that was given up
+// wordOf returns what m means, and why a request was refused.
+func wordOf(m *nats.Msg) (word, error) {
+	status := m.Header.Get("Status")
+	if status == "" || len(m.Data) > 0 || m.Reply != "" {
+		return delivered, nil
 	}
 	switch status {
-	case "100": // it waits
-		req.heard = now
-		p.accepted()
-	case "404", "408": // it has waited long enough
-		p.close(m.Sub)
-		p.accepted()
+	case "100":
+		return waiting, nil
+	case "404", "408":
+		return over, nil
 	case "503":
-		p.close(m.Sub)
-		p.refuse(now, "the group has no consumer, or JetStream is away")
-	default: // the consumer was deleted, moved, or has too many requests
-		p.close(m.Sub)
-		p.refuse(now, m.Header.Get("Description"))
+		return refused, errors.New("there is no such consumer, or JetStream is away")
 	}
-	return false
+	return refused, errors.New(m.Header.Get("Description"))
 }
 
-// close ends a request that the server has ended.
-func (p *Puller) close(sub *nats.Subscription) {
-	p.ordered -= p.requests[sub].left
-	delete(p.requests, sub)
-	_ = sub.Unsubscribe() // fails only when the connection is closed
-}
+// pullGrace is how much longer than a request lasts its end is awaited.
+const pullGrace = 5 * time.Second
 
-// giveUp ends a request that the server may still have. What it has delivered by
-// the time that it learns of it, arrives.
-func (p *Puller) giveUp(sub *nats.Subscription) {
-	p.ordered -= p.requests[sub].left
-	delete(p.requests, sub)
-	_ = sub.Drain() // fails only when the connection is closed
-}
-
-// refuse puts the next request off. A group is often younger than its first
-// executor, so the first refusal is told in a quiet voice, and only that.
-func (p *Puller) refuse(now time.Time, why string) {
-	p.notBefore = now.Add(p.wait)
-	p.wait = min(2*p.wait, pullWaitMax)
-	if !p.refused {
-		p.refused = true
-		p.log.Info("waiting for triggers to be available", "reason", why)
+// Pull returns the messages that a consumer hands out for one request, in order. Having none
+// is no error. The error is job.ErrUnavailable.
+func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest) ([]*nats.Msg, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Expires+pullGrace, errors.New("the pull request found no end"))
+	defer cancel()
+	inbox := c.NC.NewInbox()
+	sub, err := c.NC.SubscribeSync(inbox)
+	if err != nil {
+		return nil, fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
 	}
-}
-
-func (p *Puller) accepted() {
-	p.wait = pullWaitMin
-	if p.refused {
-		p.refused = false
-		p.log.Info("triggers are available")
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := r.send(c.NC, stream, consumer, inbox); err != nil {
+		return nil, fmt.Errorf("pull from %s on %s: %w", consumer, stream, Unavailable(err))
 	}
-}
-
-// Look gives up requests that have died unseen.
-func (p *Puller) Look(now time.Time) {
-	if n := p.nc.Stats().Reconnects; n != p.reconnects {
-		p.reconnects = n
-		p.Release()
-		return
-	}
-	for sub, req := range p.requests {
-		if now.Sub(req.heard) > pullSilence {
-			p.giveUp(sub)
+	var messages []*nats.Msg
+	for len(messages) < r.Batch {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil && len(messages) > 0 {
+			return messages, nil // what has come has come
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: pull from %s on %s: %w", job.ErrUnavailable, consumer, stream, err)
+		}
+		switch word, why := wordOf(m); word {
+		case delivered:
+			messages = append(messages, m)
+		case waiting:
+		case over:
+			return messages, nil
+		case refused: // mostly the portion is as large as it may be; else the next request will tell
+			if len(messages) > 0 {
+				return messages, nil
+			}
+			return nil, fmt.Errorf("%w: pull from %s on %s: %w", job.ErrUnavailable, consumer, stream, why)
 		}
 	}
-}
-
-// Ordered returns how many triggers requests may still bring.
-func (p *Puller) Ordered() int { return p.ordered }
-
-// Release gives up all requests: there is no room any more for what they may bring.
-func (p *Puller) Release() {
-	for sub := range p.requests {
-		p.giveUp(sub)
-	}
-}
-
-// Drain ends all requests and returns what they still brought. It waits for NATS no
-// longer than ctx.
-func (p *Puller) Drain(ctx context.Context) []*nats.Msg {
-	p.Release()
-	// The answer follows everything that the server had sent.
-	_ = p.nc.FlushWithContext(ctx) // without it, what comes later goes to others
-	var last []*nats.Msg
-	for {
-		select {
-		case m := <-p.inbox:
-			last = append(last, m)
-		default:
-			return last
-		}
-	}
+	return messages, nil
 }

@@ -191,7 +191,7 @@ func (f *follower) stream(ctx context.Context, stream string, since time.Time, d
 			if err != nil {
 				return err
 			}
-			messages, err := pull(ctx, f.conn.NC, stream, name, pullRequest{Batch: followBatch, MaxBytes: followBytes, NoWait: true})
+			messages, err := pull(ctx, f.conn.Conn, stream, name, jet.PullRequest{Batch: followBatch, MaxBytes: followBytes, NoWait: true})
 			if err != nil {
 				return err
 			}

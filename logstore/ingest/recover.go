@@ -82,7 +82,7 @@ func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes 
 	var found []*message
 	next := first
 	for size := 0; len(found) < maxCount && size < maxBytes; {
-		some, err := pull(ctx, f.conn.NC, f.stream, name, pullRequest{Batch: maxCount - len(found), MaxBytes: f.cfg.MaxBytes, NoWait: true})
+		some, err := pull(ctx, f.conn.Conn, f.stream, name, jet.PullRequest{Batch: maxCount - len(found), MaxBytes: f.cfg.MaxBytes, NoWait: true})
 		if err != nil {
 			return nil, err
 		}
