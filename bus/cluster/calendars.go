@@ -118,23 +118,16 @@ func (c *Conn) GetCalendar(ctx context.Context, name string) (*CalendarEntry, er
 // Calendars returns every version of every calendar that is kept, tombstones
 // included, oldest first for each.
 func (c *Conn) Calendars(ctx context.Context) ([]*CalendarEntry, error) {
-	w, err := c.WatchCalendars(ctx)
+	var all []*CalendarEntry
+	err := c.Entries(ctx, bus.BucketCalendar, ">", true, func(e jetstream.KeyValueEntry) error {
+		entry, err := decodeCalendarEntry(e)
+		all = append(all, entry)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = w.Stop() }()
-	var all []*CalendarEntry
-	for e := range w.Updates() {
-		if e == nil {
-			return all, nil
-		}
-		entry, err := decodeCalendarEntry(e)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, entry)
-	}
-	return nil, fmt.Errorf("%w: list calendars", job.ErrUnavailable)
+	return all, nil
 }
 
 // WatchCalendars follows all calendars; see [Conn.WatchJobs]. Entries are read by

@@ -74,24 +74,20 @@ func (c *Conn) WatchFindings(ctx context.Context) (jetstream.KeyWatcher, error) 
 
 // Findings returns the findings that the bucket has.
 func (c *Conn) Findings(ctx context.Context) ([]outcome.Finding, error) {
-	w, err := c.WatchFindings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = w.Stop() }()
 	var all []outcome.Finding
-	for e := range w.Updates() {
-		if e == nil {
-			return all, nil
-		}
+	err := c.Entries(ctx, bus.BucketLedger, findingPrefix+">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
-			continue
+			return nil
 		}
 		if f, err := DecodeFinding(e.Value()); err == nil { // else nobody can use it
 			all = append(all, *f)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read findings of the ledger: %w", err)
 	}
-	return nil, fmt.Errorf("%w: read findings of the ledger", job.ErrUnavailable)
+	return all, nil
 }
 
 // DecodeFinding reads what the bucket holds. The error is an *InvalidError.

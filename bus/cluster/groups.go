@@ -149,21 +149,17 @@ func (c *Conn) Group(ctx context.Context, group string) (Group, error) {
 
 // Groups returns all groups.
 func (c *Conn) Groups(ctx context.Context) ([]Group, error) {
-	w, err := c.WatchGroups(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list groups: %w", err)
-	}
-	defer func() { _ = w.Stop() }()
 	var all []Group
-	for e := range w.Updates() {
-		if e == nil {
-			return all, nil
-		}
+	err := c.Entries(ctx, bus.BucketGroups, ">", false, func(e jetstream.KeyValueEntry) error {
 		if g, err := DecodeGroup(e.Value()); err == nil && e.Operation() == jetstream.KeyValuePut && g.Group == e.Key() {
 			all = append(all, g)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list groups: %w", err)
 	}
-	return nil, fmt.Errorf("%w: list groups", job.ErrUnavailable)
+	return all, nil
 }
 
 // SetupGroup makes the group's consumers on TRIG, if there are none: one for its

@@ -40,40 +40,34 @@ func (c *Conn) addresses(ctx context.Context, group string) ([]bus.Address, erro
 // Instances returns the instances of all groups, those lost lately included; see
 // [fleet.Instance.Judge] for their states.
 func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
-	w, err := c.WatchInstances(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list instances: %w", err)
-	}
-	defer func() { _ = w.Stop() }()
 	var all []fleet.Instance
 	var written []time.Time
 	// Heartbeats carry the server's time. One that is ahead of this clock tells more
 	// about what time it is.
 	now := time.Now()
-	for e := range w.Updates() {
-		if e == nil {
-			for i := range all {
-				all[i].Judge(now.Sub(written[i]))
-			}
-			suspended, err := c.Suspensions(ctx, now)
-			for i := range all {
-				suspend(&all[i], suspended)
-			}
-			return all, err
-		}
+	err := c.Entries(ctx, bus.BucketInst, ">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
-			continue
+			return nil
 		}
 		h, err := bus.ParseHeartbeat(e.Key(), e.Value())
 		if err != nil {
-			continue // not one of ours: nothing to show, and nothing to fail for
+			return nil //nolint:nilerr // not one of ours: nothing to show, and nothing to fail for
 		}
 		all, written = append(all, h.Instance), append(written, e.Created())
 		if e.Created().After(now) {
 			now = e.Created()
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list instances: %w", err)
 	}
-	return nil, fmt.Errorf("%w: list instances", job.ErrUnavailable)
+	suspended, err := c.Suspensions(ctx, now)
+	for i := range all {
+		all[i].Judge(now.Sub(written[i]))
+		suspend(&all[i], suspended)
+	}
+	return all, err
 }
 
 // WatchInstances follows all heartbeats: what there is, a nil entry, then every one.

@@ -340,26 +340,18 @@ func (c *Conn) RemoveDeletedJobs(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	w, err := c.WatchJobs(ctx, false)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Stop() }()
-	for e := range w.Updates() {
-		if e == nil {
-			return nil
-		}
+	return c.Entries(ctx, bus.BucketJobs, ">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
-			continue
+			return nil
 		}
 		v, err := DecodeJobEntry(e)
 		if err != nil || !v.Deleted || !v.EffectiveFrom.Before(before) {
-			continue
+			return nil //nolint:nilerr // what cannot be read stays
 		}
 		// Conditional on the tombstone being the last word: the job may have come back.
 		if err := kv.Purge(ctx, e.Key(), jetstream.LastRevision(v.Revision)); err != nil && !jet.WrongLast(err) {
 			return fmt.Errorf("remove versions of job %s: %w", v.Job.Job, jet.Unavailable(err))
 		}
-	}
-	return fmt.Errorf("%w: list jobs", job.ErrUnavailable)
+		return nil
+	})
 }

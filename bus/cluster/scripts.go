@@ -88,36 +88,24 @@ func (c *Conn) RemoveScripts(ctx context.Context) (removed int, err error) {
 
 // oldScripts returns the revisions of scripts that are ScriptKept old, by their keys.
 func (c *Conn) oldScripts(ctx context.Context) (map[string]uint64, error) {
-	w, err := c.WatchAll(ctx, bus.BucketScript)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = w.Stop() }()
 	old := map[string]uint64{}
-	for e := range w.Updates() {
-		if e == nil {
-			return old, nil
-		}
+	err := c.Entries(ctx, bus.BucketScript, ">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() == jetstream.KeyValuePut && time.Since(e.Created()) > ScriptKept {
 			old[e.Key()] = e.Revision()
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%w: list scripts", job.ErrUnavailable)
+	return old, nil
 }
 
 // keepUsed takes those out of scripts that a version of a job uses.
 func (c *Conn) keepUsed(ctx context.Context, scripts map[string]uint64) error {
-	w, err := c.WatchJobs(ctx, true)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Stop() }()
-	for e := range w.Updates() {
-		if e == nil {
-			return nil
-		}
+	return c.Entries(ctx, bus.BucketJobs, ">", true, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
-			continue
+			return nil
 		}
 		v, err := DecodeJobEntry(e)
 		if err != nil {
@@ -126,6 +114,6 @@ func (c *Conn) keepUsed(ctx context.Context, scripts map[string]uint64) error {
 		if s := v.Task.ByDigest().Script; s != nil {
 			delete(scripts, v.Job.Job.Group()+"."+s.Digest)
 		}
-	}
-	return fmt.Errorf("%w: list versions", job.ErrUnavailable)
+		return nil
+	})
 }

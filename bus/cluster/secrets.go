@@ -58,20 +58,16 @@ func (c *Conn) Secrets(ctx context.Context, group string) ([]bus.Secret, error) 
 // collect returns the values that a bucket has for a group. Those that are not ours are
 // passed over.
 func collect[T any](ctx context.Context, c *Conn, bucket, group string) ([]T, error) {
-	w, err := c.Watch(ctx, bucket, []string{group + ".*"}, false, 0)
-	if err != nil {
-		return nil, fmt.Errorf("list %s of group %s: %w", bucket, group, err)
-	}
-	defer func() { _ = w.Stop() }()
 	var all []T
-	for e := range w.Updates() {
-		if e == nil {
-			return all, nil
-		}
+	err := c.Entries(ctx, bucket, group+".*", false, func(e jetstream.KeyValueEntry) error {
 		var v T
 		if e.Operation() == jetstream.KeyValuePut && json.Unmarshal(e.Value(), &v) == nil {
 			all = append(all, v)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s of group %s: %w", bucket, group, err)
 	}
-	return nil, fmt.Errorf("%w: list %s of group %s", job.ErrUnavailable, bucket, group)
+	return all, nil
 }

@@ -2,11 +2,14 @@ package jet
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
 )
 
 // watcher follows keys of a bucket, as the watcher of the KV client does, which this
@@ -68,6 +71,26 @@ func (c *Conn) Watch(ctx context.Context, bucket string, filters []string, histo
 		f.goOn(ctx, first, nil)
 	})
 	return w, nil
+}
+
+// Entries calls yield with what a bucket has now of the keys that match filter: the last entry of
+// each key, or all entries if history is true, in the order in which they were written. It ends
+// with the first error of yield, or job.ErrUnavailable.
+func (c *Conn) Entries(ctx context.Context, bucket, filter string, history bool, yield func(jetstream.KeyValueEntry) error) error {
+	w, err := c.Watch(ctx, bucket, []string{filter}, history, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	for e := range w.Updates() {
+		if e == nil {
+			return nil
+		}
+		if err := yield(e); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: read bucket %s", job.ErrUnavailable, bucket)
 }
 
 // ReadKeys calls yield with all entries of the keys that match filter, from a revision on,
