@@ -12,7 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/internal/outbound"
 	"carillon/internal/seal"
 	"carillon/job"
@@ -62,7 +63,7 @@ func (c Config) withDefaults() Config {
 
 // Alerter watches runs, and tells people.
 type Alerter struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
@@ -71,7 +72,7 @@ type Alerter struct {
 
 // New returns an alerter that has not begun. conn's Setup or Open must have returned. The
 // error is an *InvalidError when cfg is wrong.
-func New(conn *bus.Conn, cfg Config) (*Alerter, error) {
+func New(conn *cluster.Conn, cfg Config) (*Alerter, error) {
 	cfg = cfg.withDefaults()
 	guard, err := outbound.NewGuard(cfg.Allow, "start the server with --alert-allow %s if it should be")
 	if err != nil {
@@ -108,7 +109,7 @@ func (a *Alerter) Run(ctx context.Context) error {
 
 // hold alerts for as long as the lease lasts, or until something fails: then whoever gets
 // the lease next begins from what is stored.
-func (a *Alerter) hold(ctx context.Context, held *bus.Held) error {
+func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
 	s := &session{Alerter: a, held: held, shelf: newShelf(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, discrepancies: noDiscrepancies()}
@@ -122,7 +123,7 @@ func (a *Alerter) hold(ctx context.Context, held *bus.Held) error {
 // session is the work of an alerter from when it gets the lease until it loses it.
 type session struct {
 	*Alerter
-	held  *bus.Held
+	held  *jet.Held
 	shelf *shelf
 
 	// What follows belongs to the goroutine of watch.

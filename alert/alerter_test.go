@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/job/fleet"
@@ -305,7 +306,7 @@ func TestAnIncidentWhoseRuleIsGoneIsOver(t *testing.T) {
 		w.start("a")
 		w.rule(alerting.Condition{})
 		w.ends(report, job.StatusFailed)
-		if err := w.book.DeleteRule(w.t.Context(), "r", bus.Edit{}); err != nil {
+		if err := w.book.DeleteRule(w.t.Context(), "r", cluster.Edit{}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
@@ -391,7 +392,7 @@ func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 		w.rule(alerting.Condition{NoExecutor: job.Duration(time.Minute)})
 		j, err := job.Decode([]byte(`{"job": "billing/report", "task": {"shell": "true"}}`))
 		if err == nil {
-			_, _, err = w.conn.PutJob(w.t.Context(), j, bus.Edit{At: time.Now()})
+			_, _, err = w.conn.PutJob(w.t.Context(), j, cluster.Edit{At: time.Now()})
 		}
 		if err != nil {
 			w.t.Fatal(err)
@@ -479,7 +480,7 @@ func TestADiskOfTheLogStoreThatFillsUpIsTold(t *testing.T) {
 		w.rule(alerting.Condition{StoreFull: 90})
 		measured := func(free int64, incidents int, state alerting.State) {
 			w.t.Helper()
-			if err := w.conn.PutStoreDisk(w.t.Context(), &bus.StoreDisk{Total: 1000, Free: free, At: time.Now()}); err != nil {
+			if err := w.conn.PutStoreDisk(w.t.Context(), &cluster.StoreDisk{Total: 1000, Free: free, At: time.Now()}); err != nil {
 				w.t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
@@ -592,7 +593,7 @@ func TestSecretsReachTheChannelAndNobodyElse(t *testing.T) {
 		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Channels = []string{"chat"} })
 		w.ends("billing/one", job.StatusFailed)
 		w.wantDeliveries(`chat opened waiting 1 the channel has no secret "url" yet`)
-		entry, err := w.book.SetSecret(w.t.Context(), w.master, "chat", alerting.SecretURL, "https://chat.test/T0/B0/s3cret", bus.Edit{At: time.Now()})
+		entry, err := w.book.SetSecret(w.t.Context(), w.master, "chat", alerting.SecretURL, "https://chat.test/T0/B0/s3cret", cluster.Edit{At: time.Now()})
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/internal/seal"
 	"carillon/job"
 	"carillon/job/alerting"
@@ -21,11 +21,11 @@ import (
 // Errors of its methods: *job.InvalidError, job.ErrNotFound, job.ErrConflict when a
 // condition of an edit does not hold, job.ErrUnavailable.
 type Book struct {
-	conn *bus.Conn
+	conn *cluster.Conn
 }
 
 // NewBook returns the book on conn.
-func NewBook(conn *bus.Conn) *Book { return &Book{conn} }
+func NewBook(conn *cluster.Conn) *Book { return &Book{conn} }
 
 // Entry is a document as it was saved.
 type Entry[T any] struct {
@@ -49,7 +49,7 @@ func (b *Book) Rule(ctx context.Context, name string) (*Entry[alerting.Rule], er
 
 // PutRule creates or replaces a rule, whose channels must exist. It returns it before the
 // edit too, nil for a new one, and whether it was changed at all.
-func (b *Book) PutRule(ctx context.Context, r alerting.Rule, e bus.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
+func (b *Book) PutRule(ctx context.Context, r alerting.Rule, e cluster.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
 	r = r.WithDefaults()
 	if err := r.Validate(); err != nil {
 		return nil, nil, false, err
@@ -65,7 +65,7 @@ func (b *Book) PutRule(ctx context.Context, r alerting.Rule, e bus.Edit) (was, n
 }
 
 // DeleteRule deletes a rule. Its open incidents are resolved by that.
-func (b *Book) DeleteRule(ctx context.Context, name string, e bus.Edit) error {
+func (b *Book) DeleteRule(ctx context.Context, name string, e cluster.Edit) error {
 	return b.delete(ctx, keyRule+name, e)
 }
 
@@ -81,7 +81,7 @@ func (b *Book) Channel(ctx context.Context, name string) (*Entry[alerting.Channe
 
 // PutChannel creates or replaces a channel, as PutRule does a rule. It keeps its secrets,
 // unless it is of another kind than before.
-func (b *Book) PutChannel(ctx context.Context, c alerting.Channel, e bus.Edit) (was, now *Entry[alerting.Channel], changed bool, err error) {
+func (b *Book) PutChannel(ctx context.Context, c alerting.Channel, e cluster.Edit) (was, now *Entry[alerting.Channel], changed bool, err error) {
 	c = c.WithDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, nil, false, err
@@ -90,7 +90,7 @@ func (b *Book) PutChannel(ctx context.Context, c alerting.Channel, e bus.Edit) (
 }
 
 // DeleteChannel deletes a channel, unless a rule uses it.
-func (b *Book) DeleteChannel(ctx context.Context, name string, e bus.Edit) error {
+func (b *Book) DeleteChannel(ctx context.Context, name string, e cluster.Edit) error {
 	rules, err := b.Rules(ctx)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (b *Book) DeleteChannel(ctx context.Context, name string, e bus.Edit) error
 func keyOf(m *seal.Master) *seal.Key { return m.Group(".alert") }
 
 // SetSecret sets a secret of a channel; an empty value removes it.
-func (b *Book) SetSecret(ctx context.Context, m *seal.Master, channel, name, value string, e bus.Edit) (*Entry[alerting.Channel], error) {
+func (b *Book) SetSecret(ctx context.Context, m *seal.Master, channel, name, value string, e cluster.Edit) (*Entry[alerting.Channel], error) {
 	for {
 		entry, err := b.Channel(ctx, channel)
 		if err != nil {
@@ -272,7 +272,7 @@ func entryAt[T any](ctx context.Context, b *Book, key string) (*Entry[T], error)
 }
 
 // put stores a document on the edit's condition.
-func put[T any](ctx context.Context, b *Book, key string, doc T, e bus.Edit) (was, now *Entry[T], changed bool, err error) {
+func put[T any](ctx context.Context, b *Book, key string, doc T, e cluster.Edit) (was, now *Entry[T], changed bool, err error) {
 	for {
 		was, err = entryAt[T](ctx, b, key)
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
@@ -312,7 +312,7 @@ func keptSecrets(was, now any, sealed map[string][]byte) map[string][]byte {
 	return sealed
 }
 
-func (b *Book) delete(ctx context.Context, key string, e bus.Edit) error {
+func (b *Book) delete(ctx context.Context, key string, e cluster.Edit) error {
 	_, revision, err := read[json.RawMessage](ctx, b.conn, key)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job/alerting"
 )
 
@@ -32,7 +34,7 @@ func (s *session) lookDead(ctx context.Context) error {
 	}
 	stream, err := s.conn.JS.Stream(ctx, bus.StreamDead)
 	if err != nil {
-		return bus.Unavailable(err)
+		return jet.Unavailable(err)
 	}
 	last := stream.CachedInfo().State.LastSeq
 	if last < s.place.Dead { // it was made anew
@@ -42,7 +44,7 @@ func (s *session) lookDead(ctx context.Context) error {
 		return nil
 	}
 	read, found := 0, map[*alerting.Rule]map[string]*deadOf{}
-	err = s.conn.DeadLettersFrom(ctx, s.place.Dead+1, func(l *bus.DeadLetter) bool {
+	err = s.conn.DeadLettersFrom(ctx, s.place.Dead+1, func(l *cluster.DeadLetter) bool {
 		read, last = read+1, max(l.Sequence, s.place.Dead)
 		for _, r := range rules {
 			if l.At.Before(r.Since) || !r.Match.SelectsGroup(l.Group()) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/alerting"
 )
@@ -58,7 +58,7 @@ type seeded struct {
 
 // seed gives the cluster the defaults that it has not been given yet, by this version or
 // another. A rule of the same name that is there already stays as it is.
-func seed(ctx context.Context, conn *bus.Conn) error {
+func seed(ctx context.Context, conn *cluster.Conn) error {
 	done, revision, err := read[seeded](ctx, conn, keySeeded)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return err
@@ -71,7 +71,7 @@ func seed(ctx context.Context, conn *bus.Conn) error {
 		if slices.Contains(done.Rules, r.Alert) {
 			continue
 		}
-		_, _, _, err := book.PutRule(ctx, r, bus.Edit{IfAbsent: true, Author: defaultAuthor, At: time.Now()})
+		_, _, _, err := book.PutRule(ctx, r, cluster.Edit{IfAbsent: true, Author: defaultAuthor, At: time.Now()})
 		if err != nil && !errors.Is(err, job.ErrConflict) {
 			return err
 		}

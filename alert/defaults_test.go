@@ -12,6 +12,7 @@ import (
 
 	"carillon/alert"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/alerting"
 )
@@ -79,10 +80,10 @@ func TestADefaultRuleIsARuleAsAnyOther(t *testing.T) {
 			w.t.Fatalf("%+v, %v", rules, err)
 		}
 		mine := alerting.Rule{Alert: "streams-full", When: alerting.Condition{StreamFull: 99}, Channels: []string{"hook"}}
-		if _, _, _, err := w.book.PutRule(w.t.Context(), mine, bus.Edit{At: time.Now()}); err != nil {
+		if _, _, _, err := w.book.PutRule(w.t.Context(), mine, cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
-		if err := w.book.DeleteRule(w.t.Context(), "dead-letters", bus.Edit{}); err != nil {
+		if err := w.book.DeleteRule(w.t.Context(), "dead-letters", cluster.Edit{}); err != nil {
 			w.t.Fatal(err)
 		}
 		a.crash()
@@ -101,7 +102,7 @@ func TestADefaultRuleIsARuleAsAnyOther(t *testing.T) {
 func TestAParkedShardRaisesAnIncidentByItself(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		park := func(shards ...bus.ParkedShard) {
+		park := func(shards ...cluster.ParkedShard) {
 			w.t.Helper()
 			if err := w.conn.PutParked(w.t.Context(), "n1", shards); err != nil {
 				w.t.Fatal(err)
@@ -116,11 +117,11 @@ func TestAParkedShardRaisesAnIncidentByItself(t *testing.T) {
 			}
 		}
 		want(0, "")
-		park(bus.ParkedShard{Shard: 3, Reason: "message size exceeds maximum allowed"})
+		park(cluster.ParkedShard{Shard: 3, Reason: "message size exceeds maximum allowed"})
 		want(1, alerting.Open)
 		park()
 		want(1, alerting.Resolved)
-		park(bus.ParkedShard{Shard: 3, Reason: "again"})
+		park(cluster.ParkedShard{Shard: 3, Reason: "again"})
 		want(2, alerting.Open)
 		time.Sleep(2 * time.Minute) // the node is gone, and its shards are others'
 		want(2, alerting.Resolved)
@@ -188,7 +189,7 @@ func TestAGroupOverItsBudgetRaisesAnIncidentByItself(t *testing.T) {
 		time.Sleep(settled)
 		refuse := func(group string, d time.Duration) {
 			w.t.Helper()
-			if err := w.conn.PutRefusal(w.t.Context(), bus.Refusal{Group: group, Until: time.Now().Add(d)}); err != nil {
+			if err := w.conn.PutRefusal(w.t.Context(), cluster.Refusal{Group: group, Until: time.Now().Add(d)}); err != nil {
 				w.t.Fatal(err)
 			}
 		}

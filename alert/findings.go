@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/alerting"
 	ledger "carillon/job/outcome"
@@ -53,7 +53,7 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 		delete(d.all, e.Key())
 		return nil
 	}
-	f, err := bus.DecodeFinding(e.Value())
+	f, err := cluster.DecodeFinding(e.Value())
 	if err != nil {
 		return nil //nolint:nilerr // another version's: the API shows it
 	}

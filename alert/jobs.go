@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/alerting"
 )
@@ -49,7 +50,7 @@ const publishEvery = time.Second
 
 // follow keeps the view up to date until ctx is done. It reads the jobs from when a rule
 // first needs them.
-func (j *jobs) follow(ctx context.Context, conn *bus.Conn, s *shelf) error {
+func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *shelf) error {
 	for !needsJobs(s.active()) {
 		if !wait(ctx, publishEvery) {
 			return nil
@@ -93,7 +94,7 @@ func (j *jobs) take(e jetstream.KeyValueEntry) {
 	if e.Operation() != jetstream.KeyValuePut {
 		return
 	}
-	if v, err := bus.DecodeJobEntry(e); err == nil && !v.Deleted && !v.Paused {
+	if v, err := cluster.DecodeJobEntry(e); err == nil && !v.Deleted && !v.Paused {
 		j.data[name] = v.Labels
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/alerting"
 )
@@ -45,7 +45,7 @@ func (s *session) storeTallies(ctx context.Context) error {
 			_, err = putJSON(ctx, kv, key, t)
 		}
 		if err != nil {
-			return fmt.Errorf("store tally: %w", bus.Unavailable(err))
+			return fmt.Errorf("store tally: %w", jet.Unavailable(err))
 		}
 		t.dirty = false
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/job/fleet"
@@ -68,7 +69,7 @@ func (s *session) passEvents(ctx context.Context) error {
 	}
 	stream, err := s.conn.JS.Stream(ctx, bus.StreamEvt)
 	if err != nil {
-		return bus.Unavailable(err)
+		return jet.Unavailable(err)
 	}
 	if s.unread > s.place.Events {
 		s.place.Events, s.moved = s.unread, true
@@ -123,7 +124,7 @@ func (s *session) lookLate(ctx context.Context, r *alerting.Rule, now time.Time,
 func (s *session) scanRuns(ctx context.Context, filter string, consider func(job.Name, job.RunID, int) error) error {
 	var bad error
 	scanned := 0
-	err := s.conn.Scan(ctx, bus.StreamTrig, filter, func(m *bus.Stored) bool {
+	err := s.conn.Scan(ctx, bus.StreamTrig, filter, func(m *jet.Stored) bool {
 		scanned++
 		name, id, attempt := runOf(m)
 		if id != "" {
@@ -136,7 +137,7 @@ func (s *session) scanRuns(ctx context.Context, filter string, consider func(job
 
 // runOf returns the run that a trigger or a deferred item is about, if it is about one that
 // lives.
-func runOf(m *bus.Stored) (name job.Name, id job.RunID, attempt int) {
+func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 	var t struct {
 		RunID   job.RunID `json:"run_id"`
 		Job     job.Name  `json:"job"`
@@ -204,7 +205,7 @@ func (s *session) lookStreams(ctx context.Context, r *alerting.Rule, now time.Ti
 	for _, name := range filling {
 		stream, err := s.conn.JS.Stream(ctx, name)
 		if err != nil {
-			return bus.Unavailable(err)
+			return jet.Unavailable(err)
 		}
 		info := stream.CachedInfo()
 		if info.Config.MaxBytes <= 0 {
@@ -223,7 +224,7 @@ func (s *session) lookStreams(ctx context.Context, r *alerting.Rule, now time.Ti
 func (s *session) lookLines(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	stream, err := s.conn.JS.Stream(ctx, bus.StreamLog)
 	if err != nil {
-		return bus.Unavailable(err)
+		return jet.Unavailable(err)
 	}
 	info := stream.CachedInfo()
 	if info.Config.MaxBytes <= 0 || info.State.Msgs == 0 {

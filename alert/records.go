@@ -9,6 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -20,7 +22,7 @@ const (
 	keyIncident = "incident." // the last of each subject of a rule
 	keyPast     = "past."     // those before it, and tests
 	keyTally    = "tally."
-	keyPosition = bus.KeyAlertPosition // its field events is read by [bus.Conn.EventsAlerted]
+	keyPosition = cluster.KeyAlertPosition // its field events is read by [cluster.Conn.EventsAlerted]
 	keySeeded   = "seeded"
 )
 
@@ -34,16 +36,16 @@ func named(key string) string {
 	return "alert record " + key
 }
 
-func bucket(ctx context.Context, conn *bus.Conn) (jetstream.KeyValue, error) {
+func bucket(ctx context.Context, conn *cluster.Conn) (jetstream.KeyValue, error) {
 	kv, err := conn.JS.KeyValue(ctx, bus.BucketAlert)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketAlert, bus.Unavailable(err))
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketAlert, jet.Unavailable(err))
 	}
 	return kv, nil
 }
 
 // read returns a record and its revision. The error is job.ErrNotFound when there is none.
-func read[T any](ctx context.Context, conn *bus.Conn, key string) (*T, uint64, error) {
+func read[T any](ctx context.Context, conn *cluster.Conn, key string) (*T, uint64, error) {
 	kv, err := bucket(ctx, conn)
 	if err != nil {
 		return nil, 0, err
@@ -53,7 +55,7 @@ func read[T any](ctx context.Context, conn *bus.Conn, key string) (*T, uint64, e
 	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrInvalidKey):
 		return nil, 0, fmt.Errorf("%w: %s", job.ErrNotFound, named(key))
 	case err != nil:
-		return nil, 0, fmt.Errorf("read %s: %w", named(key), bus.Unavailable(err))
+		return nil, 0, fmt.Errorf("read %s: %w", named(key), jet.Unavailable(err))
 	}
 	value := new(T)
 	if err := json.Unmarshal(entry.Value(), value); err != nil {
@@ -64,7 +66,7 @@ func read[T any](ctx context.Context, conn *bus.Conn, key string) (*T, uint64, e
 
 // write stores a record in the place of the given revision, 0 for none. The error is
 // job.ErrConflict when there is another.
-func write(ctx context.Context, conn *bus.Conn, key string, value any, revision uint64) (uint64, error) {
+func write(ctx context.Context, conn *cluster.Conn, key string, value any, revision uint64) (uint64, error) {
 	kv, err := bucket(ctx, conn)
 	if err != nil {
 		return 0, err
@@ -82,16 +84,16 @@ func write(ctx context.Context, conn *bus.Conn, key string, value any, revision 
 	switch {
 	case err == nil:
 		return next, nil
-	case bus.LostRace(err) && revision == 0:
+	case jet.LostRace(err) && revision == 0:
 		return 0, fmt.Errorf("%w: %s exists already", job.ErrConflict, named(key))
-	case bus.LostRace(err):
+	case jet.LostRace(err):
 		return 0, fmt.Errorf("%w: %s was changed by somebody else just now", job.ErrConflict, named(key))
 	}
-	return 0, fmt.Errorf("write %s: %w", named(key), bus.Unavailable(err))
+	return 0, fmt.Errorf("write %s: %w", named(key), jet.Unavailable(err))
 }
 
 // remove deletes a record, if it is at the given revision; 0 is any.
-func remove(ctx context.Context, conn *bus.Conn, key string, revision uint64) error {
+func remove(ctx context.Context, conn *cluster.Conn, key string, revision uint64) error {
 	kv, err := bucket(ctx, conn)
 	if err != nil {
 		return err
@@ -101,17 +103,17 @@ func remove(ctx context.Context, conn *bus.Conn, key string, revision uint64) er
 		opts = append(opts, jetstream.LastRevision(revision))
 	}
 	err = kv.Purge(ctx, key, opts...)
-	if bus.LostRace(err) {
+	if jet.LostRace(err) {
 		return fmt.Errorf("%w: %s was changed by somebody else just now", job.ErrConflict, named(key))
 	}
 	if err != nil {
-		return fmt.Errorf("delete %s: %w", named(key), bus.Unavailable(err))
+		return fmt.Errorf("delete %s: %w", named(key), jet.Unavailable(err))
 	}
 	return nil
 }
 
 // all calls yield for each record under prefixes.
-func all[T any](ctx context.Context, conn *bus.Conn, yield func(key string, value *T, revision uint64), prefixes ...string) error {
+func all[T any](ctx context.Context, conn *cluster.Conn, yield func(key string, value *T, revision uint64), prefixes ...string) error {
 	filters := make([]string, len(prefixes))
 	for i, p := range prefixes {
 		filters[i] = p + ">"

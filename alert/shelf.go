@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job/alerting"
 )
 
@@ -40,7 +40,7 @@ func newShelf() *shelf {
 }
 
 // follow keeps the shelf up to date until ctx is done.
-func (s *shelf) follow(ctx context.Context, conn *bus.Conn) error {
+func (s *shelf) follow(ctx context.Context, conn *cluster.Conn) error {
 	w, err := conn.WatchAlerts(ctx, ">")
 	if err != nil {
 		return fmt.Errorf("follow alerts: %w", err)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -36,7 +37,7 @@ func (s *session) watch(ctx context.Context) error {
 	}
 	labels := newJobs()
 	g, ctx := errgroup.WithContext(ctx)
-	events := make(chan *bus.Stored, 512)
+	events := make(chan *jet.Stored, 512)
 	position, looked := s.place.Events, s.place.Looked
 	g.Go(func() error { return s.readEvents(ctx, position, looked, events) })
 	g.Go(func() error { return labels.follow(ctx, s.conn, s.shelf) })
@@ -71,7 +72,7 @@ func (s *session) recall(ctx context.Context) error {
 // readEvents hands on what comes on EVT after the position; and before it, for as long as
 // a run may take to begin, so that it is known which have. While there is no rule about
 // runs, nothing is read.
-func (s *session) readEvents(ctx context.Context, position uint64, looked time.Time, to chan<- *bus.Stored) error {
+func (s *session) readEvents(ctx context.Context, position uint64, looked time.Time, to chan<- *jet.Stored) error {
 	rules := s.shelf.ofRuns()
 	for ; len(rules) == 0; rules = s.shelf.ofRuns() {
 		if !wait(ctx, noticesEvery) {
@@ -94,7 +95,7 @@ func (s *session) readEvents(ctx context.Context, position uint64, looked time.T
 		}
 		from = min(from, seq)
 	}
-	return s.conn.Follow(ctx, bus.StreamEvt, "evt.*.*", from, func(m *bus.Stored) {
+	return s.conn.Follow(ctx, bus.StreamEvt, "evt.*.*", from, func(m *jet.Stored) {
 		select {
 		case to <- m:
 		case <-ctx.Done():
@@ -109,7 +110,7 @@ func minTime(a, b time.Time) time.Time {
 	return b
 }
 
-func (s *session) watchLoop(ctx context.Context, events <-chan *bus.Stored, findings <-chan jetstream.KeyValueEntry, jobs *jobs) error {
+func (s *session) watchLoop(ctx context.Context, events <-chan *jet.Stored, findings <-chan jetstream.KeyValueEntry, jobs *jobs) error {
 	chores := []struct {
 		every time.Duration
 		do    func(context.Context, *jobsView) error
@@ -146,7 +147,7 @@ func (s *session) watchLoop(ctx context.Context, events <-chan *bus.Stored, find
 }
 
 // takeEvent judges an event.
-func (s *session) takeEvent(ctx context.Context, m *bus.Stored, jobs *jobsView) error {
+func (s *session) takeEvent(ctx context.Context, m *jet.Stored, jobs *jobsView) error {
 	old := m.Seq <= s.place.Events
 	rules := s.shelf.ofRuns()
 	if len(rules) > 0 {
@@ -182,8 +183,8 @@ func (s *session) noteBegun(e *bus.Event) {
 
 // readNotices judges the notices that are there, and removes them.
 func (s *session) readNotices(ctx context.Context, jobs *jobsView) error {
-	var found []*bus.Stored
-	err := s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectNotices, func(m *bus.Stored) bool {
+	var found []*jet.Stored
+	err := s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectNotices, func(m *jet.Stored) bool {
 		found = append(found, m)
 		return len(found) < 1000
 	})

@@ -21,6 +21,8 @@ import (
 	"carillon/alert"
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/internal/seal"
 	"carillon/job"
 	"carillon/job/alerting"
@@ -33,14 +35,14 @@ const (
 	shards            = 8
 	report   job.Name = "billing/report"
 	settled           = 4 * time.Second // within which a message has had its effect
-	leaseEnd          = bus.LeaseTTL + 2*bus.LeaseRenew
+	leaseEnd          = jet.LeaseTTL + 2*jet.LeaseRenew
 )
 
 // world is a broker, and the other side of all channels.
 type world struct {
 	t      *testing.T
 	broker *bustest.Broker
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	book   *alert.Book
 	master *seal.Master
 	fires  int
@@ -63,7 +65,7 @@ func run(t *testing.T, f func(w *world)) {
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t), master: seal.NewMaster()}
 		w.conn = w.connect("test")
-		if err := w.conn.Setup(t.Context(), bus.Assets{Shards: shards, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
+		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		w.book = alert.NewBook(w.conn)
@@ -72,9 +74,9 @@ func run(t *testing.T, f func(w *world)) {
 	})
 }
 
-func (w *world) connect(name string) *bus.Conn {
+func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -115,7 +117,7 @@ func (w *world) answers(f func(request) int) {
 // node is one process that alerts.
 type node struct {
 	w      *world
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error
@@ -164,7 +166,7 @@ func (n *node) crash() {
 
 func (w *world) channel(c alerting.Channel) {
 	w.t.Helper()
-	if _, _, _, err := w.book.PutChannel(w.t.Context(), c, bus.Edit{At: time.Now()}); err != nil {
+	if _, _, _, err := w.book.PutChannel(w.t.Context(), c, cluster.Edit{At: time.Now()}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -176,7 +178,7 @@ func (w *world) rule(when alerting.Condition, change ...func(*alerting.Rule)) {
 	for _, c := range change {
 		c(&r)
 	}
-	if _, _, _, err := w.book.PutRule(w.t.Context(), r, bus.Edit{At: time.Now()}); err != nil {
+	if _, _, _, err := w.book.PutRule(w.t.Context(), r, cluster.Edit{At: time.Now()}); err != nil {
 		w.t.Fatal(err)
 	}
 	time.Sleep(settled)
@@ -294,7 +296,7 @@ func (w *world) wantDeliveries(want ...string) alerting.Incident {
 // notices returns how many notices nobody has read.
 func (w *world) notices() int {
 	n := 0
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectNotices, func(*bus.Stored) bool { n++; return true })
+	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectNotices, func(*jet.Stored) bool { n++; return true })
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job/trail"
 )
 
@@ -32,7 +34,7 @@ const (
 
 // Log writes and finds entries. It is safe for concurrent use.
 type Log struct {
-	conn *bus.Conn
+	conn *cluster.Conn
 	log  *slog.Logger
 
 	counter atomic.Uint32 // of ids
@@ -42,7 +44,7 @@ type Log struct {
 }
 
 // New returns a log on conn. log may be nil.
-func New(conn *bus.Conn, log *slog.Logger) *Log {
+func New(conn *cluster.Conn, log *slog.Logger) *Log {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -64,7 +66,7 @@ func (l *Log) Begin(ctx context.Context, e *trail.Entry) error {
 		return fmt.Errorf("encode audit entry: %w", err)
 	}
 	if _, err := kv.Create(ctx, prefix+e.ID, data); err != nil {
-		return fmt.Errorf("begin audit entry: %w", bus.Unavailable(err))
+		return fmt.Errorf("begin audit entry: %w", jet.Unavailable(err))
 	}
 	return nil
 }
@@ -136,7 +138,7 @@ func (l *Log) settle(ctx context.Context, before time.Time) error {
 	}
 	keys, err := kv.ListKeysFiltered(ctx, prefix+">")
 	if err != nil {
-		return fmt.Errorf("list audit entries: %w", bus.Unavailable(err))
+		return fmt.Errorf("list audit entries: %w", jet.Unavailable(err))
 	}
 	for key := range keys.Keys() {
 		entry, err := kv.Get(ctx, key)
@@ -144,7 +146,7 @@ func (l *Log) settle(ctx context.Context, before time.Time) error {
 			continue // ended meanwhile
 		}
 		if err != nil {
-			return fmt.Errorf("read audit entry: %w", bus.Unavailable(err))
+			return fmt.Errorf("read audit entry: %w", jet.Unavailable(err))
 		}
 		var e trail.Entry
 		if err := json.Unmarshal(entry.Value(), &e); err != nil {
@@ -183,7 +185,7 @@ func (l *Log) store(ctx context.Context, e *trail.Entry) error {
 	m := bus.NewMessage(bus.SubjectAudit, bus.MessageAudit, data)
 	m.Header.Set(nats.MsgIdHdr, e.ID)
 	if _, err := l.conn.JS.PublishMsg(ctx, m); err != nil {
-		return fmt.Errorf("store audit entry: %w", bus.Unavailable(err))
+		return fmt.Errorf("store audit entry: %w", jet.Unavailable(err))
 	}
 	return l.forget(ctx, e.ID)
 }
@@ -194,7 +196,7 @@ func (l *Log) forget(ctx context.Context, id string) error {
 		return err
 	}
 	if err := kv.Purge(ctx, prefix+id, jetstream.PurgeTTL(time.Minute)); err != nil {
-		return fmt.Errorf("forget audit intent: %w", bus.Unavailable(err))
+		return fmt.Errorf("forget audit intent: %w", jet.Unavailable(err))
 	}
 	return nil
 }
@@ -202,7 +204,7 @@ func (l *Log) forget(ctx context.Context, id string) error {
 func (l *Log) bucket(ctx context.Context) (jetstream.KeyValue, error) {
 	kv, err := l.conn.JS.KeyValue(ctx, bus.BucketAccess)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketAccess, bus.Unavailable(err))
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketAccess, jet.Unavailable(err))
 	}
 	return kv, nil
 }
@@ -216,7 +218,7 @@ const scanned = 20000
 func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (page []trail.Entry, next uint64, err error) {
 	looked := 0
 	var bad error
-	err = l.conn.ScanBack(ctx, bus.StreamAudit, bus.SubjectAudit, before, func(m *bus.Stored) bool {
+	err = l.conn.ScanBack(ctx, bus.StreamAudit, bus.SubjectAudit, before, func(m *jet.Stored) bool {
 		var e trail.Entry
 		if err := json.Unmarshal(m.Data, &e); err != nil {
 			bad = fmt.Errorf("decode audit entry %d: %w", m.Seq, err)
@@ -246,7 +248,7 @@ func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (pag
 // oldest first. Errors: job.ErrUnavailable.
 func (l *Log) Since(ctx context.Context, f Filter, after uint64) (entries []trail.Entry, err error) {
 	var bad error
-	err = l.conn.ScanFrom(ctx, bus.StreamAudit, bus.SubjectAudit, after+1, func(m *bus.Stored) bool {
+	err = l.conn.ScanFrom(ctx, bus.StreamAudit, bus.SubjectAudit, after+1, func(m *jet.Stored) bool {
 		var e trail.Entry
 		if err := json.Unmarshal(m.Data, &e); err != nil {
 			bad = fmt.Errorf("decode audit entry %d: %w", m.Seq, err)

@@ -8,8 +8,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job/trail"
 )
 
@@ -24,10 +25,10 @@ func inBubble(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC), func(t *testing.T) {
 		w := &world{T: t, broker: bustest.NewBroker(t)}
-		conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("api"))}})
+		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("api"))}})
 		w.check(err)
 		t.Cleanup(conn.NC.Close)
-		w.check(conn.Setup(t.Context(), bus.Assets{Shards: 1}))
+		w.check(conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
 		w.log = New(conn, nil)
 		f(w)
 	})

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -21,7 +22,7 @@ const hashesAtOnce = 4
 // job.ErrUnavailable when their context is done first. Writes go to the bus, and are
 // seen by every read that begins after they returned.
 type Directory struct {
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	log    *slog.Logger
 	hasher hasher
 
@@ -33,7 +34,7 @@ type Directory struct {
 
 // NewDirectory returns a directory that is empty until Run has loaded it. log may be
 // nil.
-func NewDirectory(conn *bus.Conn, log *slog.Logger) *Directory {
+func NewDirectory(conn *cluster.Conn, log *slog.Logger) *Directory {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -51,7 +53,7 @@ func lifeOf(kind string) time.Duration {
 
 // read returns a record and its revision. The error is job.ErrNotFound when there is
 // none.
-func read[T any](ctx context.Context, conn *bus.Conn, kind, key string) (value T, revision uint64, err error) {
+func read[T any](ctx context.Context, conn *cluster.Conn, kind, key string) (value T, revision uint64, err error) {
 	kv, err := open(ctx, conn, kind)
 	if err != nil {
 		return value, 0, err
@@ -61,7 +63,7 @@ func read[T any](ctx context.Context, conn *bus.Conn, kind, key string) (value T
 	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrInvalidKey): // no key of ours
 		return value, 0, fmt.Errorf("%w: %s", job.ErrNotFound, named(kind, key))
 	case err != nil:
-		return value, 0, fmt.Errorf("read %s: %w", named(kind, key), bus.Unavailable(err))
+		return value, 0, fmt.Errorf("read %s: %w", named(kind, key), jet.Unavailable(err))
 	}
 	if err := json.Unmarshal(entry.Value(), &value); err != nil {
 		return value, 0, fmt.Errorf("decode %s: %w", named(kind, key), err)
@@ -71,7 +73,7 @@ func read[T any](ctx context.Context, conn *bus.Conn, kind, key string) (value T
 
 // write stores a record in the place of the given revision, 0 for none. The error is
 // job.ErrConflict when there is another.
-func write(ctx context.Context, conn *bus.Conn, kind, key string, value any, revision uint64) (uint64, error) {
+func write(ctx context.Context, conn *cluster.Conn, kind, key string, value any, revision uint64) (uint64, error) {
 	kv, err := open(ctx, conn, kind)
 	if err != nil {
 		return 0, err
@@ -94,16 +96,16 @@ func write(ctx context.Context, conn *bus.Conn, kind, key string, value any, rev
 	switch {
 	case err == nil:
 		return next, nil
-	case bus.LostRace(err) && revision == 0:
+	case jet.LostRace(err) && revision == 0:
 		return 0, fmt.Errorf("%w: %s exists already", job.ErrConflict, named(kind, key))
-	case bus.LostRace(err):
+	case jet.LostRace(err):
 		return 0, fmt.Errorf("%w: %s was changed by somebody else just now", job.ErrConflict, named(kind, key))
 	}
-	return 0, fmt.Errorf("write %s: %w", named(kind, key), bus.Unavailable(err))
+	return 0, fmt.Errorf("write %s: %w", named(kind, key), jet.Unavailable(err))
 }
 
 // renew is Update of the KV client, which would drop the TTL.
-func renew(ctx context.Context, conn *bus.Conn, kind, key string, data []byte, revision uint64) (uint64, error) {
+func renew(ctx context.Context, conn *cluster.Conn, kind, key string, data []byte, revision uint64) (uint64, error) {
 	m := nats.NewMsg("$KV." + bucketOf(kind) + "." + kind + key)
 	m.Data = data
 	m.Header.Set("Nats-TTL", lifeOf(kind).String())
@@ -116,7 +118,7 @@ func renew(ctx context.Context, conn *bus.Conn, kind, key string, data []byte, r
 }
 
 // remove deletes a record, if it is at the given revision; 0 is any.
-func remove(ctx context.Context, conn *bus.Conn, kind, key string, revision uint64) error {
+func remove(ctx context.Context, conn *cluster.Conn, kind, key string, revision uint64) error {
 	kv, err := open(ctx, conn, kind)
 	if err != nil {
 		return err
@@ -133,16 +135,16 @@ func remove(ctx context.Context, conn *bus.Conn, kind, key string, revision uint
 	switch {
 	case err == nil:
 		return nil
-	case bus.LostRace(err):
+	case jet.LostRace(err):
 		return fmt.Errorf("%w: %s was changed by somebody else just now", job.ErrConflict, named(kind, key))
 	}
-	return fmt.Errorf("delete %s: %w", named(kind, key), bus.Unavailable(err))
+	return fmt.Errorf("delete %s: %w", named(kind, key), jet.Unavailable(err))
 }
 
-func open(ctx context.Context, conn *bus.Conn, kind string) (jetstream.KeyValue, error) {
+func open(ctx context.Context, conn *cluster.Conn, kind string) (jetstream.KeyValue, error) {
 	kv, err := conn.JS.KeyValue(ctx, bucketOf(kind))
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bucketOf(kind), bus.Unavailable(err))
+		return nil, fmt.Errorf("open bucket %s: %w", bucketOf(kind), jet.Unavailable(err))
 	}
 	return kv, nil
 }

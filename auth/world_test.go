@@ -7,8 +7,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job/rights"
 )
 
@@ -28,7 +29,7 @@ func inBubble(t *testing.T, f func(w *world)) {
 	bustest.Run(t, noon, func(t *testing.T) {
 		w := &world{T: t, broker: bustest.NewBroker(t)}
 		conn := w.connect("first")
-		w.check(conn.Setup(t.Context(), bus.Assets{Shards: 1}))
+		w.check(conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
 		w.d = w.run(conn)
 		f(w)
 	})
@@ -41,16 +42,16 @@ func (w *world) check(err error) {
 	}
 }
 
-func (w *world) connect(name string) *bus.Conn {
+func (w *world) connect(name string) *cluster.Conn {
 	w.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
 	w.check(err)
 	w.Cleanup(conn.NC.Close)
 	return conn
 }
 
 // run returns a directory that is kept up to date until the test ends.
-func (w *world) run(conn *bus.Conn) *Directory {
+func (w *world) run(conn *cluster.Conn) *Directory {
 	d := NewDirectory(conn, nil)
 	ctx, cancel := context.WithCancel(w.Context())
 	ended := make(chan error)

@@ -1,17 +1,12 @@
 package bus
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"carillon/job"
-	"carillon/job/fleet"
 )
 
 // AttemptRef names an attempt, or one piece of it.
@@ -42,84 +37,6 @@ func (r *AttemptsRequest) Validate() error {
 		return &job.InvalidError{Field: "attempts", Reason: fmt.Sprintf("has %d; it must have 1 to %d", n, MaxAttemptsAsked)}
 	}
 	return nil
-}
-
-// Whereabouts is what the instances of a group say of attempts.
-type Whereabouts struct {
-	// Held and Reported tell which instance said so.
-	Held, Reported map[AttemptRef]string
-	// Silent are the instances that have not answered, though they may be alive: what
-	// nobody else has, one of them may.
-	Silent []string
-}
-
-// FindAttempts asks instances of a group which of the attempts they have, all at once and
-// for no longer than timeout. Only they know: what has been delivered to whom is told by
-// nothing else. There may be any number of attempts.
-func (c *Conn) FindAttempts(ctx context.Context, instances []Address, attempts []AttemptRef, timeout time.Duration) Whereabouts {
-	found := Whereabouts{Held: map[AttemptRef]string{}, Reported: map[AttemptRef]string{}}
-	if len(attempts) == 0 {
-		return found
-	}
-	var mu sync.Mutex // guards found
-	var asking sync.WaitGroup
-	for _, instance := range instances {
-		asking.Go(func() {
-			for from := 0; from < len(attempts); from += MaxAttemptsAsked {
-				batch := attempts[from:min(from+MaxAttemptsAsked, len(attempts))]
-				said, err := c.askAttempts(ctx, instance, batch, timeout)
-				mu.Lock()
-				if err != nil {
-					found.Silent = append(found.Silent, instance.Instance())
-				}
-				for i, custody := range said {
-					switch custody {
-					case fleet.CustodyHeld:
-						found.Held[batch[i]] = instance.Instance()
-					case fleet.CustodyReported:
-						found.Reported[batch[i]] = instance.Instance()
-					case fleet.CustodyNone:
-					}
-				}
-				mu.Unlock()
-				if err != nil {
-					return
-				}
-			}
-		})
-	}
-	asking.Wait()
-	return found
-}
-
-// FindGroupAttempts is FindAttempts of all instances of a group that have been heard of
-// lately, those included that may be gone.
-func (c *Conn) FindGroupAttempts(ctx context.Context, group string, attempts []AttemptRef, timeout time.Duration) (Whereabouts, error) {
-	instances, err := c.addresses(ctx, group)
-	if err != nil {
-		return Whereabouts{}, err
-	}
-	return c.FindAttempts(ctx, instances, attempts, timeout), nil
-}
-
-// askAttempts asks one instance. Who refuses the question speaks an older protocol: what
-// it does cannot count, so it has nothing.
-func (c *Conn) askAttempts(ctx context.Context, instance Address, attempts []AttemptRef, timeout time.Duration) ([]fleet.Custody, error) {
-	body, err := json.Marshal(AttemptsRequest{Attempts: attempts})
-	if err != nil {
-		return nil, fmt.Errorf("encode question about attempts: %w", err)
-	}
-	reply, err := c.AskInstance(ctx, instance, VerbAttempts, nil, body, timeout)
-	if errors.Is(err, job.ErrInvalid) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(reply.Attempts) != len(attempts) {
-		return nil, fmt.Errorf("ask instance %s about attempts: it answered for %d of %d", instance, len(reply.Attempts), len(attempts))
-	}
-	return reply.Attempts, nil
 }
 
 // HandOverRequest returns the request by which an executor hands the trigger in m, which

@@ -1,8 +1,6 @@
 package bus
 
 import (
-	"context"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -25,13 +23,4 @@ func ShardOfEvent(subject string) (int, bool) {
 	shard, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(shard)
 	return n, ok && err == nil
-}
-
-// PutBarrier stores a barrier and returns its sequence. The error is job.ErrUnavailable.
-func (c *Conn) PutBarrier(ctx context.Context, shard int) (uint64, error) {
-	ack, err := c.JS.Publish(ctx, SubjectBarrier(shard), nil)
-	if err != nil {
-		return 0, fmt.Errorf("write barrier of shard %d: %w", shard, Unavailable(err))
-	}
-	return ack.Sequence, nil
 }

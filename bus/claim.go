@@ -1,15 +1,12 @@
 package bus
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/job"
 )
@@ -34,19 +31,19 @@ const (
 	ClaimAfter = 10 * time.Minute
 )
 
-// claimSubject is where the claim of t's attempt is kept.
-func claimSubject(t *Trigger) string {
+// SubjectClaim is where the claim of t's attempt is kept.
+func SubjectClaim(t *Trigger) string {
 	return "$KV." + BucketClaim + "." + t.Job.Group() + "." + string(t.RunID) + "-" + strconv.Itoa(t.Attempt) + "-" + strconv.Itoa(t.Index)
 }
 
 // Msg returns the message that claims t's attempt. JetStream refuses it when there is
-// a claim; see [ClaimTaken].
+// a claim.
 func (c *Claim) Msg(t *Trigger) (*nats.Msg, error) {
 	data, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("encode claim of run %s: %w", t.RunID, err)
 	}
-	m := &nats.Msg{Subject: claimSubject(t), Data: data, Header: nats.Header{}}
+	m := &nats.Msg{Subject: SubjectClaim(t), Data: data, Header: nats.Header{}}
 	m.Header.Set(nats.ExpectedLastSubjSeqHdr, "0")
 	m.Header.Set(headerTTL, ClaimFor.String())
 	return m, nil
@@ -68,47 +65,11 @@ func (c *Claim) OverMsg(t *Trigger) (*nats.Msg, error) {
 
 const headerTTL = "Nats-TTL"
 
-// ClaimTaken reports whether err says that the attempt was claimed before.
-func ClaimTaken(err error) bool { return isWrongLast(err) }
-
-// ClaimOf returns who has begun t's attempt, nil if nobody has.
-func (c *Conn) ClaimOf(ctx context.Context, t *Trigger) (*Claim, error) {
-	m, err := c.Last(ctx, "KV_"+BucketClaim, claimSubject(t))
-	if errors.Is(err, ErrNoMessage) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(m.Data) == 0 {
-		return nil, nil // the mark of one whose time was over
-	}
-	return decodeClaim(m)
-}
-
-// StandingClaim returns the claim on t's attempt, of which the caller knows that it was
-// stored. It reads as an executor may; the error is [ErrNoMessage] while a replica that
-// lags behind answers.
-func (c *Conn) StandingClaim(ctx context.Context, t *Trigger) (*Claim, error) {
-	m, err := c.direct(ctx, "KV_"+BucketClaim, claimSubject(t))
-	if err != nil {
-		return nil, err
-	}
-	return decodeClaim(m)
-}
-
-func decodeClaim(m *Stored) (*Claim, error) {
+// DecodeClaim reads the claim that is stored on a subject. The error is an *InvalidError.
+func DecodeClaim(subject string, data []byte) (*Claim, error) {
 	claim := &Claim{}
-	if err := json.Unmarshal(m.Data, claim); err != nil {
-		return nil, &job.InvalidError{Field: "claim", Reason: fmt.Sprintf("at %s is damaged: %v", m.Subject, err)}
+	if err := json.Unmarshal(data, claim); err != nil {
+		return nil, &job.InvalidError{Field: "claim", Reason: fmt.Sprintf("at %s is damaged: %v", subject, err)}
 	}
 	return claim, nil
-}
-
-// claimBucket keeps claims, each for a time of its own.
-func claimBucket(replicas int) jetstream.KeyValueConfig {
-	return jetstream.KeyValueConfig{
-		Bucket: BucketClaim, Description: "which instance has begun an attempt that must not be begun twice",
-		LimitMarkerTTL: time.Minute, MaxValueSize: 4 << 10, Replicas: replicas,
-	}
 }

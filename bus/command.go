@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,51 +166,19 @@ func Respond(m *nats.Msg, value any, err error) error {
 	return m.Respond(data)
 }
 
-// Ask sends a request and reads the answer into value. The error is of one of
-// package job's kinds: ErrUnavailable when nobody listens or no answer came in
-// time, in which case it is not known whether the request had its effect.
-func (c *Conn) Ask(ctx context.Context, subject string, request, value any, timeout time.Duration) error {
-	return c.ask(ctx, subject, nil, request, value, timeout)
-}
-
-// headerJobsSeq is, of a request to a shard's owner, the revision of JOBS of which that
+// HeaderJobsSeq is, of a request to a shard's owner, the revision of JOBS of which that
 // must have heard before it answers.
-const headerJobsSeq = "Carillon-Jobs-Seq"
-
-// AskOwner is Ask of the owner of a job's shard, which first waits until it has heard of
-// a revision of the job: who has just saved a version must not be answered by the one
-// before it, or that there is no such job. Revision 0 waits for nothing.
-func (c *Conn) AskOwner(ctx context.Context, name job.Name, verb string, revision uint64, request, value any, timeout time.Duration) error {
-	var header nats.Header
-	if revision > 0 {
-		header = nats.Header{headerJobsSeq: {strconv.FormatUint(revision, 10)}}
-	}
-	return c.ask(ctx, SubjectCommand(name.Shard(c.cluster.Shards), verb), header, request, value, timeout)
-}
+const HeaderJobsSeq = "Carillon-Jobs-Seq"
 
 // JobsSeq returns the revision of JOBS of which the owner of a shard must have heard
 // before it answers the request in m.
-func JobsSeq(m *nats.Msg) uint64 { return headerUint(m, headerJobsSeq) }
-
-func (c *Conn) ask(ctx context.Context, subject string, header nats.Header, request, value any, timeout time.Duration) error {
-	data, err := json.Marshal(request)
-	if err != nil {
-		return fmt.Errorf("encode request on %s: %w", subject, err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	m, err := c.NC.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: data})
-	if errors.Is(err, nats.ErrNoResponders) {
-		return fmt.Errorf("%w: nobody answers on %s", job.ErrUnavailable, subject)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: no answer on %s: %w", job.ErrUnavailable, subject, err)
-	}
-	return decodeReply(m, subject, value)
+func JobsSeq(m *nats.Msg) uint64 {
+	seq, _ := strconv.ParseUint(m.Header.Get(HeaderJobsSeq), 10, 64) // absent is 0
+	return seq
 }
 
-// decodeReply is the inverse of [Respond]: it reads a value, or returns the error.
-func decodeReply(m *nats.Msg, subject string, value any) error {
+// DecodeReply is the inverse of [Respond]: it reads a value, or returns the error.
+func DecodeReply(m *nats.Msg, subject string, value any) error {
 	var r reply
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return fmt.Errorf("decode reply on %s: %w", subject, err)

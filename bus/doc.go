@@ -1,8 +1,6 @@
-// Package bus is Carillon on JetStream: subjects, streams, buckets, leases, atomic
-// batches, and the messages that travel.
-//
-// Everything durable that the system knows while it runs is here; docs/reference/protocol.md
-// is the same for programs in other languages.
+// Package bus is the wire: the subjects, streams, buckets, headers and messages with which
+// the programs of Carillon talk to each other. docs/reference/protocol.md is the same for
+// programs in other languages.
 //
 //	TRIG   work queue  triggers, and with them, atomically: cursors, deferred items, records
 //	EVT    limits      what executors say about runs
@@ -15,7 +13,11 @@
 // copy of that truth to disagree with it.
 //
 // Messages are JSON, one file a kind (trigger.go, event.go, …), each with a golden
-// file in testdata. A header names kind and version: see [HeaderMessage].
+// file in testdata. A header names kind and version: see [HeaderMessage]. [Tokens] makes
+// and checks what binds a message to an attempt.
+//
+// The package makes and reads messages and needs no connection. Package bus/jet sends them
+// and reads streams. Package bus/cluster is what servers keep in NATS.
 //
 // Package bus/embedded runs the server inside the process, bus/bustest runs it on
 // virtual time for tests.

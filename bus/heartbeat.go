@@ -1,9 +1,7 @@
 package bus
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -53,60 +51,18 @@ func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 const protocolSecrets = 3
 
 // SubjectHeartbeat returns where an instance publishes its heartbeat; instance may be "*".
-func SubjectHeartbeat(group, instance string) string { return heartbeats + group + "." + instance }
-
-// heartbeats begins the subjects of heartbeats; their keys follow.
-const heartbeats = "$KV." + BucketInst + "."
-
-const streamInst = "KV_" + BucketInst
-
-// Heartbeat returns the latest heartbeat of an instance, however old. The error is
-// [job.ErrNotFound] when it has left, or has been silent for [InstanceShown].
-func (c *Conn) Heartbeat(ctx context.Context, group, instance string) (*Heartbeat, error) {
-	s, err := c.Last(ctx, streamInst, SubjectHeartbeat(group, instance))
-	if errors.Is(err, ErrNoMessage) {
-		return nil, fmt.Errorf("%w: group %s has no instance %s", job.ErrNotFound, group, instance)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read heartbeat of instance %s/%s: %w", group, instance, err)
-	}
-	return parseStored(s)
+func SubjectHeartbeat(group, instance string) string {
+	return SubjectHeartbeats + group + "." + instance
 }
 
-// StandingHeartbeat returns the heartbeat that is stored under an instance's name, nil if
-// the last instance of that name has left, and its sequence. It reads as an executor may, and
-// a replica that lags behind may answer. The error is [ErrNoMessage] when there is none.
-func (c *Conn) StandingHeartbeat(ctx context.Context, group, instance string) (*Heartbeat, uint64, error) {
-	s, err := c.directOnce(ctx, streamInst, SubjectHeartbeat(group, instance))
-	if err != nil {
-		return nil, 0, err
-	}
-	h, err := parseStored(s)
-	if errors.Is(err, job.ErrNotFound) {
-		return nil, s.Seq, nil
-	}
-	return h, s.Seq, err
-}
+// SubjectHeartbeats begins the subjects of heartbeats; their keys follow.
+const SubjectHeartbeats = "$KV." + BucketInst + "."
 
 // FirstHeartbeat returns m with the condition that the last message of its instance is the
-// one at a sequence, 0 for none; see [HeartbeatTaken].
+// one at a sequence, 0 for none.
 func FirstHeartbeat(m *nats.Msg, seq uint64) *nats.Msg {
 	first := nats.NewMsg(m.Subject)
 	first.Data = m.Data
 	first.Header.Set(nats.ExpectedLastSubjSeqHdr, strconv.FormatUint(seq, 10))
 	return first
-}
-
-// HeartbeatTaken reports whether err says that there is another message of the instance
-// than the one that was expected.
-func HeartbeatTaken(err error) bool { return isWrongLast(err) }
-
-// parseStored reads the heartbeat in s. The error is [job.ErrNotFound] when the instance
-// has left.
-func parseStored(s *Stored) (*Heartbeat, error) {
-	key := s.Subject[len(heartbeats):]
-	if s.Header.Get("KV-Operation") != "" {
-		return nil, fmt.Errorf("%w: instance %s has left", job.ErrNotFound, key)
-	}
-	return ParseHeartbeat(key, s.Data)
 }

@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -40,19 +39,6 @@ func SubjectMarks(group string) string { return "mark.*." + group }
 
 // IsMark reports whether a message of EVT is a mark, rather than an event of an executor.
 func IsMark(subject string) bool { return strings.HasPrefix(subject, "mark.") }
-
-// Mark stores m. Repeats within the window of duplicates are stored once; readers must
-// stand later ones. Errors: an *InvalidError, job.ErrUnavailable.
-func (c *Conn) Mark(ctx context.Context, m *Mark) error {
-	msg, err := m.Msg(c.cluster.Shards)
-	if err != nil {
-		return err
-	}
-	if _, err := c.JS.PublishMsg(ctx, msg); err != nil {
-		return fmt.Errorf("mark run %s: %w", m.RunID, Unavailable(err))
-	}
-	return nil
-}
 
 // Msg returns m as a message for EVT, in a cluster of so many shards.
 func (m *Mark) Msg(shards int) (*nats.Msg, error) {

@@ -1,13 +1,12 @@
 package bus
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	json "github.com/go-json-experiment/json/v1" // see decode
 	"github.com/nats-io/nats.go"
 
 	"carillon/internal/tracing"
@@ -55,28 +54,8 @@ type IdleRequest struct {
 // gone. It is a [job.ErrUnavailable].
 var ErrNobodyThere = fmt.Errorf("%w: nobody answers", job.ErrUnavailable)
 
-// AskInstance sends a request to one instance: a message with the given header, which
-// becomes part of it, and body. The error is [ErrNobodyThere] at once when the instance is
-// gone, another job.ErrUnavailable when no answer came in time, so that nobody knows
-// whether it was heard, and what the instance refused otherwise.
-func (c *Conn) AskInstance(ctx context.Context, to Address, verb string, header nats.Header, body []byte, timeout time.Duration) (*fleet.InstanceReply, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	m, err := c.NC.RequestMsgWithContext(ctx, newRequest(to, verb, header, body))
-	switch {
-	case errors.Is(err, nats.ErrNoResponders):
-		return nil, fmt.Errorf("%w at instance %s", ErrNobodyThere, to)
-	case err != nil:
-		return nil, fmt.Errorf("%w: no answer to %q from instance %s: %w", job.ErrUnavailable, verb, to, err)
-	}
-	reply, err := parseInstanceReply(m)
-	if err != nil {
-		return nil, fmt.Errorf("send %q to instance %s: %w", verb, to, err)
-	}
-	return reply, nil
-}
-
-func newRequest(to Address, verb string, header nats.Header, body []byte) *nats.Msg {
+// NewRequest returns a request to one instance, with a header that becomes part of it.
+func NewRequest(to Address, verb string, header nats.Header, body []byte) *nats.Msg {
 	if header == nil {
 		header = nats.Header{}
 	}
@@ -159,4 +138,22 @@ func RunRequest(m *nats.Msg, reason string, resume bool) nats.Header {
 		h[HeaderResume] = []string{"true"}
 	}
 	return h
+}
+
+// DecodeInstanceReply returns what an instance has answered, or the fault that it found. It does
+// so in one pass: there is an answer for each run that is routed.
+func DecodeInstanceReply(m *nats.Msg) (*fleet.InstanceReply, error) {
+	var r struct {
+		Value *fleet.InstanceReply `json:"value"`
+		Fault *fault               `json:"fault"`
+	}
+	switch err := json.Unmarshal(m.Data, &r); {
+	case err != nil:
+		return nil, fmt.Errorf("decode reply: %w", err)
+	case r.Fault != nil:
+		return nil, r.Fault.err()
+	case r.Value == nil:
+		return nil, fmt.Errorf("decode reply: %q has no value", m.Data)
+	}
+	return r.Value, nil
 }

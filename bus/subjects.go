@@ -21,7 +21,7 @@ const (
 
 	BucketJobs     = "JOBS"     // <shard>.<group>.<name> -> job.Version
 	BucketCalendar = "CALENDAR" // <calendar> -> job.CalendarVersion
-	BucketCluster  = "CLUSTER"  // config -> ClusterConfig, hold -> Hold, floor.<shard> -> Cursor, token-keys -> the keys of tokens, parked.<node>, refused.<group> -> Refusal
+	BucketCluster  = "CLUSTER"  // config -> cluster.Config, hold -> Hold, floor.<shard> -> Cursor, token-keys -> the keys of tokens, parked.<node>, refused.<group> -> Refusal
 	BucketGroups   = "GROUPS"   // <group> -> Group
 	BucketScript   = "SCRIPT"   // <group>.<digest> -> text of a script
 	BucketSecret   = "SECRET"   // <group>.<name> -> Secret
@@ -49,7 +49,7 @@ func SubjectRouted(shard int, group string) string {
 }
 
 // SubjectPriority returns where triggers of a governed group go, by the priority of their
-// job; see [Group.Governed]. Those of the normal one go where all routed ones do.
+// job; see [cluster.Group.Governed]. Those of the normal one go where all routed ones do.
 func SubjectPriority(shard int, p job.Priority, group string) string {
 	if p == job.PriorityNormal {
 		return SubjectRouted(shard, group)
@@ -191,19 +191,17 @@ const (
 	ConsumerFacts  = "ingest" // on each of FactStreams
 )
 
-// FactStreams are the streams of what happens beside runs, with the subjects that tell of
-// it: the audit log, and of two buckets the keys of incidents and of discrepancies.
-var FactStreams = []struct {
-	Stream   string
-	Subjects []string
-}{
-	{StreamAudit, []string{SubjectAudit}},
-	{StreamAlert, []string{"$KV." + BucketAlert + ".incident.>", "$KV." + BucketAlert + ".past.>"}},
-	{StreamLedger, []string{"$KV." + BucketLedger + "." + findingPrefix + ">"}},
-}
-
-// The streams below two buckets.
+// The streams below three buckets.
 const (
+	StreamInst   = "KV_" + BucketInst
 	StreamAlert  = "KV_" + BucketAlert
 	StreamLedger = "KV_" + BucketLedger
 )
+
+// MaxShards bounds how many shards a cluster has.
+const MaxShards = 1024
+
+// SubjectScript returns where the text of a script of a group is kept.
+func SubjectScript(group, digest string) string {
+	return "$KV." + BucketScript + "." + group + "." + digest
+}

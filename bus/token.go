@@ -7,8 +7,10 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,7 +55,7 @@ type Tokens struct {
 	keys atomic.Pointer[[]*tokenKey] // oldest first
 }
 
-// NewTokens returns tokens of a key of their own. Those of a cluster are [Conn.Tokens].
+// NewTokens returns tokens of a key of their own. Those of a cluster are those of its connection.
 func NewTokens() *Tokens {
 	t := &Tokens{}
 	t.use([]*tokenKey{newTokenKey(time.Now())})
@@ -141,6 +143,32 @@ func (a *attempt) append(dst []byte) []byte {
 // appendServer appends how what a server says begins, of a message of some kind.
 func appendServer(dst []byte, kind string) []byte {
 	return append(append(append(dst, domainServer...), kind...), 0)
+}
+
+// NewTokenKeys returns the keys of a new cluster, as bucket CLUSTER keeps them: one.
+func NewTokenKeys(now time.Time) ([]byte, error) {
+	return json.Marshal(storedKeys{[]*tokenKey{newTokenKey(now)}})
+}
+
+// Use makes and checks tokens with the keys that the bucket keeps. The error is an
+// *InvalidError; then t has the keys that it had.
+func (t *Tokens) Use(data []byte) error {
+	var stored storedKeys
+	err := json.Unmarshal(data, &stored)
+	if err == nil && len(stored.Keys) == 0 {
+		err = &job.InvalidError{Field: "keys", Reason: "must have one at least"}
+	}
+	for _, k := range stored.Keys {
+		if err == nil {
+			err = k.check()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(stored.Keys, func(a, b *tokenKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	t.use(stored.Keys)
+	return nil
 }
 
 // use has t sign and check with keys, of which there is one at least.
@@ -254,4 +282,10 @@ func parseToken(token string) (id string, sum [macSize]byte, ok bool) {
 	}
 	_, err := canonical.Decode(sum[:], []byte(text))
 	return id, sum, err == nil
+}
+
+// storedKeys is the value there. A key stays for as long as a trigger with a token of it
+// may wait.
+type storedKeys struct {
+	Keys []*tokenKey `json:"keys"`
 }

@@ -14,6 +14,7 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -353,7 +354,7 @@ func TestADeadLetterHasNoTokenAndIsReplayedAsTheWordOfAServer(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		letters := 0
-		err = w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(s *bus.Stored) bool {
+		err = w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(s *jet.Stored) bool {
 			letters++
 			if text := fmt.Sprint(s.Header) + string(s.Data); strings.Contains(text, token) {
 				w.t.Errorf("the dead letter has the token: %s", text)

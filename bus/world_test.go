@@ -7,8 +7,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 )
 
 var began = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
@@ -17,7 +18,7 @@ var began = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 type world struct {
 	t      *testing.T
 	broker *bustest.Broker
-	conn   *bus.Conn // never cut off
+	conn   *cluster.Conn // never cut off
 }
 
 func inCluster(t *testing.T, f func(w *world)) {
@@ -32,12 +33,12 @@ func inCluster(t *testing.T, f func(w *world)) {
 	})
 }
 
-var assets = bus.Assets{Shards: 4, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
+var assets = cluster.Assets{Shards: 4, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
 
 // connect returns an open connection, whose partitions are those of name.
-func (w *world) connect(name string) *bus.Conn {
+func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -48,9 +49,4 @@ func (w *world) connect(name string) *bus.Conn {
 		}
 	}
 	return conn
-}
-
-func (w *world) restart() {
-	w.broker.Stop()
-	w.broker.Start()
 }

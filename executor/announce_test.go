@@ -88,7 +88,7 @@ func TestASchemaThatIsNoneIsRefused(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
 		for _, schema := range []string{`{"type": 5}`, `{"$ref": "#/nowhere"}`, `[`} {
-			e, err := executor.New(w.connect("x"), executor.Config{Group: "g"})
+			e, err := executor.New(w.connect("x").Conn, executor.Config{Group: "g"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,9 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
 	"carillon/bus/embedded"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/job"
 )
@@ -30,17 +32,17 @@ func benchmarkNoOpRuns(b *testing.B, inProcess bool) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = srv.Shutdown() })
-	cfg := bus.Config{URL: srv.ClientURL()}
+	cfg := jet.Config{URL: srv.ClientURL()}
 	if inProcess {
 		cfg.Options = []nats.Option{nats.InProcessServer(srv)}
 	}
-	conn, err := bus.Connect(cfg)
+	conn, err := cluster.Connect(cfg)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(conn.NC.Close)
 	ctx := b.Context()
-	if err := conn.Setup(ctx, bus.Assets{}); err != nil {
+	if err := conn.Setup(ctx, cluster.Assets{}); err != nil {
 		b.Fatal(err)
 	}
 	if err := conn.SetupGroup(ctx, "g", false); err != nil {
@@ -48,7 +50,7 @@ func benchmarkNoOpRuns(b *testing.B, inProcess bool) {
 	}
 	publishNoOps(b, conn)
 
-	e, err := executor.New(conn, executor.Config{Group: "g", Slots: 512})
+	e, err := executor.New(conn.Conn, executor.Config{Group: "g", Slots: 512})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func benchmarkNoOpRuns(b *testing.B, inProcess bool) {
 }
 
 // publishNoOps publishes b.N triggers.
-func publishNoOps(b *testing.B, conn *bus.Conn) {
+func publishNoOps(b *testing.B, conn *cluster.Conn) {
 	b.Helper()
 	body, err := bus.TriggerBody{Task: job.Task{Handler: "noop"}}.Encode()
 	if err != nil {
@@ -88,7 +90,7 @@ func publishNoOps(b *testing.B, conn *bus.Conn) {
 		n := min(b.N-sent, bus.MaxBatch)
 		batch := make([]*nats.Msg, n)
 		for i := range batch {
-			t := bus.Trigger{RunID: job.NewRunID(now), Job: "g/noop", Version: 1, Shard: job.Name("g/noop").Shard(bus.DefaultShards), Attempt: 1, Cause: job.CauseAPI, FireTime: now, CommittedAt: now}
+			t := bus.Trigger{RunID: job.NewRunID(now), Job: "g/noop", Version: 1, Shard: job.Name("g/noop").Shard(cluster.DefaultShards), Attempt: 1, Cause: job.CauseAPI, FireTime: now, CommittedAt: now}
 			batch[i] = bustest.Trigger(conn.Tokens(), bus.SubjectTrigger(t.Shard, "g"), &t, body)
 		}
 		if _, err := conn.PublishBatch(b.Context(), batch); err != nil {

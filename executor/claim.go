@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 )
 
 // claim makes sure that no other instance does an at_most_once attempt: JetStream stores
@@ -29,9 +30,9 @@ func (e *Executor) claim(ctx context.Context, r *Run) (mine bool, err error) {
 	wait := publishWaitMin
 	for {
 		err := e.publish(ctx, m)
-		if unanswered && bus.ClaimTaken(err) {
+		if unanswered && jet.WrongLast(err) {
 			mine, err = e.ours(ctx, r, claim)
-		} else if mine = err == nil; bus.ClaimTaken(err) {
+		} else if mine = err == nil; jet.WrongLast(err) {
 			err = nil
 		}
 		switch {

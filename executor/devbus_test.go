@@ -10,18 +10,21 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/bus/embedded"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
 // devBus stands in for a running Carillon in the examples: a bus in this process,
 // with triggers published by hand where a scheduler would.
 type devBus struct {
-	srv   *embedded.Server
-	conn  *bus.Conn
-	dir   string
-	seen  *nats.Subscription
-	fired int
+	srv    *embedded.Server
+	conn   *jet.Conn     // an executor's
+	server *cluster.Conn // the same, a server's
+	dir    string
+	seen   *nats.Subscription
+	fired  int
 }
 
 func startDevBus() *devBus {
@@ -30,13 +33,13 @@ func startDevBus() *devBus {
 	must(err)
 	srv, err := embedded.Start(embedded.Config{StoreDir: dir, InProcessOnly: true})
 	must(err)
-	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(srv)}})
+	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(srv)}})
 	must(err)
-	must(conn.Setup(ctx, bus.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}))
+	must(conn.Setup(ctx, cluster.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}))
 	must(conn.SetupGroup(ctx, "billing", false))
 	seen, err := conn.NC.SubscribeSync("*.*.*")
 	must(err)
-	return &devBus{srv: srv, conn: conn, dir: dir, seen: seen}
+	return &devBus{srv: srv, conn: conn.Conn, server: conn, dir: dir, seen: seen}
 }
 
 // fire publishes a trigger for a handler, as the scheduler does when a job is due.
@@ -44,14 +47,14 @@ func (b *devBus) fire(name job.Name, handler, params string) {
 	b.fired++
 	now := time.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(b.fired) * time.Millisecond) // each of its own
 	t := bus.Trigger{
-		RunID: job.FireRunID(name, now.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(bus.DefaultShards), Attempt: 1,
+		RunID: job.FireRunID(name, now.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(cluster.DefaultShards), Attempt: 1,
 		Cause: job.CauseSchedule, FireTime: now, CommittedAt: now,
 		TriggerBody: bus.TriggerBody{Task: job.Task{Handler: handler}, Params: json.RawMessage(params)},
 	}
 	data, err := json.Marshal(t)
 	must(err)
 	m := bus.NewMessage(bus.SubjectTrigger(t.Shard, t.Job.Group()), bus.MessageTrigger, data)
-	m.Header.Set(bus.HeaderToken, b.conn.Tokens().Trigger(&t, t.Retry.Limit > 0, now))
+	m.Header.Set(bus.HeaderToken, b.server.Tokens().Trigger(&t, t.Retry.Limit > 0, now))
 	_, err = b.conn.JS.PublishMsg(context.Background(), m)
 	must(err)
 }
@@ -61,7 +64,7 @@ func (b *devBus) finished() *bus.Event {
 	for {
 		m, err := b.seen.NextMsg(10 * time.Second)
 		must(err)
-		if e, err := b.conn.DecodeEvent(m.Subject, m.Header, m.Data, time.Now()); err == nil && e.Kind == bus.EventFinished {
+		if e, err := b.server.DecodeEvent(m.Subject, m.Header, m.Data, time.Now()); err == nil && e.Kind == bus.EventFinished {
 			return e
 		}
 	}
@@ -69,7 +72,7 @@ func (b *devBus) finished() *bus.Event {
 
 // waiting returns how many triggers are on the bus.
 func (b *devBus) waiting() (n int) {
-	must(b.conn.Scan(context.Background(), bus.StreamTrig, "trig.>", func(*bus.Stored) bool { n++; return true }))
+	must(b.conn.Scan(context.Background(), bus.StreamTrig, "trig.>", func(*jet.Stored) bool { n++; return true }))
 	return n
 }
 
@@ -78,7 +81,7 @@ func (b *devBus) lines() []bus.LogLine {
 	for {
 		m, err := b.seen.NextMsg(10 * time.Second)
 		must(err)
-		if l, err := b.conn.DecodeLog(m.Subject, m.Header, m.Data); err == nil {
+		if l, err := b.server.DecodeLog(m.Subject, m.Header, m.Data); err == nil {
 			return l.Lines
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // A handler is a function under a name. Jobs whose task is `handler: greet` call it.
 func Example_handler() {
-	dev := startDevBus() // your program calls bus.Connect
+	dev := startDevBus() // your program calls jet.Connect
 	defer dev.stop()
 
 	e, err := executor.New(dev.conn, executor.Config{Group: "billing", Slots: 8})

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/internal/seal"
 	"carillon/job"
 )
@@ -149,7 +150,7 @@ func hostname() string {
 // first, then call Run, once.
 type Executor struct {
 	cfg     Config
-	conn    *bus.Conn
+	conn    *jet.Conn
 	js      jetstream.JetStream
 	log     *slog.Logger
 	metrics *metrics
@@ -171,7 +172,7 @@ type Executor struct {
 
 // New returns an executor on conn, which stays the caller's. The error holds an
 // *job.InvalidError for each wrong field of cfg, or is that of cfg.Registerer.
-func New(conn *bus.Conn, cfg Config) (*Executor, error) {
+func New(conn *jet.Conn, cfg Config) (*Executor, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)

@@ -284,7 +284,7 @@ func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
 		conn := w.connect("x")
 		invalid := func(cfg executor.Config, says string) {
 			t.Helper()
-			if _, err := executor.New(conn, cfg); !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), says) {
+			if _, err := executor.New(conn.Conn, cfg); !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), says) {
 				t.Errorf("New: %v, want an invalid %s", err, says)
 			}
 		}
@@ -297,7 +297,7 @@ func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
 		nop := executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) { return nil, nil })
 		wrong := func(says string, register func(e *executor.Executor)) {
 			t.Helper()
-			e, err := executor.New(conn, executor.Config{Group: "g"})
+			e, err := executor.New(conn.Conn, executor.Config{Group: "g"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,7 +311,7 @@ func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
 		wrong("is nil", func(e *executor.Executor) { e.Handle("a", nil) })
 		wrong("must be one of shell, command, http, script", func(e *executor.Executor) { e.HandleKind("cobol", nop) })
 
-		e, err := executor.New(conn, executor.Config{Group: "g"})
+		e, err := executor.New(conn.Conn, executor.Config{Group: "g"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +335,7 @@ func TestAnExecutorMayStartWhileNATSIsAway(t *testing.T) {
 		conn := w.connect("a")
 		w.broker.Stop()
 		var c counter
-		e, err := executor.New(conn, executor.Config{Group: "g"})
+		e, err := executor.New(conn.Conn, executor.Config{Group: "g"})
 		if err != nil {
 			t.Fatal(err)
 		}

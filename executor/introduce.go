@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/fleet"
 )
@@ -82,14 +83,14 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) er
 	var since time.Time   // when that was seen first
 	for looked := 0; ; looked++ {
 		err := e.publish(ctx, bus.FirstHeartbeat(m, over))
-		if !bus.HeartbeatTaken(err) {
+		if !jet.WrongLast(err) {
 			return err
 		}
 		other, seq, err := e.conn.StandingHeartbeat(ctx, e.cfg.Group, e.cfg.Instance)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, bus.ErrNoMessage): // a replica that lags behind
+		case errors.Is(err, jet.ErrNoMessage): // a replica that lags behind
 		case err != nil: // NATS has no such permission, or is away
 			e.log.DebugContext(ctx, "not known whether another instance has this name", "error", err)
 			return e.publish(ctx, m)

@@ -16,7 +16,7 @@ import (
 // second starts another executor of the name "a", and returns what ends it and what it ends with.
 func (w *world) second(c *counter) (stop func(), ended <-chan error) {
 	w.t.Helper()
-	e, err := executor.New(w.opened("second a"), executor.Config{Group: "g", Instance: "a", Grace: -1})
+	e, err := executor.New(w.opened("second a").Conn, executor.Config{Group: "g", Instance: "a", Grace: -1})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/fleet"
 )
@@ -31,7 +32,7 @@ func keyOf(t *bus.Trigger) attemptKey { return attemptKey{t.RunID, t.Attempt, t.
 // goroutine of [Executor.Run].
 type loop struct {
 	e      *Executor
-	puller *bus.Puller
+	puller *jet.Puller
 
 	address    bus.Address // with a secret of this start
 	secret     string

@@ -17,7 +17,9 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
 	"carillon/bus/embedded"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/job"
 	"carillon/job/fleet"
@@ -125,10 +127,10 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	}
 	t.Cleanup(func() { _ = srv.Shutdown() })
 	refused := make(chan error, 100)
-	connect := func(name string, opts ...nats.Option) *bus.Conn {
+	connect := func(name string, opts ...nats.Option) *cluster.Conn {
 		t.Helper()
 		opts = append(opts, nats.UserInfo(name, "secret"), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
-		conn, err := bus.Connect(bus.Config{URL: srv.ClientURL(), Options: opts})
+		conn, err := cluster.Connect(jet.Config{URL: srv.ClientURL(), Options: opts})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +138,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 		return conn
 	}
 	all := connect("all")
-	if err := all.Setup(t.Context(), bus.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
+	if err := all.Setup(t.Context(), cluster.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	if err := all.SetupGroup(t.Context(), "billing", false); err != nil {
@@ -144,7 +146,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	}
 	script := &job.Script{Language: "shell", Source: "true"}
 	for _, name := range []job.Name{"billing/a", "other/a"} {
-		if _, _, err := all.PutJob(t.Context(), job.Job{Job: name, Task: job.Task{Script: script}}.WithDefaults(), bus.Edit{At: time.Now()}); err != nil {
+		if _, _, err := all.PutJob(t.Context(), job.Job{Job: name, Task: job.Task{Script: script}}.WithDefaults(), cluster.Edit{At: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,7 +156,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	}
 
 	own := connect("billing", nats.CustomInboxPrefix("_INBOX_billing"))
-	e, err := executor.New(own, executor.Config{Group: "billing"})
+	e, err := executor.New(own.Conn, executor.Config{Group: "billing"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +169,13 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	over := make(chan error, 1)
 	go func() { over <- e.Run(ctx) }()
 
-	witness := &devBus{conn: all, seen: seen}
+	witness := &devBus{conn: all.Conn, server: all, seen: seen}
 	witness.fire("billing/wait", "wait", "")
 	if line := witness.lines()[0]; line.Text != "up" {
 		t.Errorf("line %q", line.Text)
 	}
 	var id job.RunID
-	if err := all.Scan(t.Context(), bus.StreamTrig, "trig.>", func(s *bus.Stored) bool {
+	if err := all.Scan(t.Context(), bus.StreamTrig, "trig.>", func(s *jet.Stored) bool {
 		tr, err := bus.DecodeTrigger(s.Header, s.Data)
 		if err != nil {
 			t.Fatal(err)
@@ -254,7 +256,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 
 // handOver has an instance do an at_most_once run as a dispatcher would, and waits
 // until it has acknowledged that.
-func handOver(t *testing.T, conn *bus.Conn, to bus.Address) {
+func handOver(t *testing.T, conn *cluster.Conn, to bus.Address) {
 	t.Helper()
 	name, at := job.Name("billing/routed"), time.Now().UTC().Truncate(time.Millisecond)
 	tr := &bus.Trigger{

@@ -102,7 +102,7 @@ func TestARunWithoutItsSecretsFailsAtOnceAndSaysWhy(t *testing.T) {
 
 		conn := w.connect("x")
 		for _, wrong := range []string{"x", master.Text(), master.Group("other").Text()} {
-			if _, err := executor.New(conn, executor.Config{Group: "g", SecretKey: wrong}); !errors.Is(err, job.ErrInvalid) {
+			if _, err := executor.New(conn.Conn, executor.Config{Group: "g", SecretKey: wrong}); !errors.Is(err, job.ErrInvalid) {
 				t.Errorf("%v", err)
 			}
 		}

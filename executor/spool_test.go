@@ -173,7 +173,7 @@ func TestTwoExecutorsDoNotShareASpool(t *testing.T) {
 		w.start("a", spooling(dir), handler(c.sleeper(time.Second)))
 		cfg := spooling(dir)
 		cfg.Group, cfg.Instance = "g", "b"
-		b, err := executor.New(w.connect("b"), cfg)
+		b, err := executor.New(w.connect("b").Conn, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestWhatCannotBeASpoolIsRefusedByItsName(t *testing.T) {
 			w := newWorld(t)
 			cfg := spooling(dir)
 			cfg.Group, cfg.Instance = "g", "a"
-			e, err := executor.New(w.connect("a"), cfg)
+			e, err := executor.New(w.connect("a").Conn, cfg)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/job"
 	"carillon/job/fleet"
@@ -28,8 +30,8 @@ var began = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 type world struct {
 	t      *testing.T
 	broker *bustest.Broker
-	conn   *bus.Conn // the witness's
-	assets bus.Assets
+	conn   *cluster.Conn // the witness's
+	assets cluster.Assets
 	n      int // triggers published
 }
 
@@ -44,7 +46,7 @@ func newWorldWithoutServers(t *testing.T) *world {
 	t.Helper()
 	w := &world{
 		t: t, broker: bustest.NewBroker(t),
-		assets: bus.Assets{Shards: 4, TrigBytes: 4 << 20, EvtBytes: 512 << 10, LogBytes: 64 << 20},
+		assets: cluster.Assets{Shards: 4, TrigBytes: 4 << 20, EvtBytes: 512 << 10, LogBytes: 64 << 20},
 	}
 	w.conn = w.connect("witness")
 	if err := w.conn.Setup(t.Context(), w.assets); err != nil {
@@ -74,9 +76,9 @@ func (w *world) dispatcher() {
 }
 
 // connect returns a connection as programs make it, subject to name's partitions.
-func (w *world) connect(name string) *bus.Conn {
+func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func (w *world) start(name string, cfg executor.Config, register func(e *executo
 // opened returns a connection for an executor. From its first request on, a connection
 // listens to all inboxes of one prefix, and the server can no more tell that one of them is
 // abandoned: as in programs.
-func (w *world) opened(name string) *bus.Conn {
+func (w *world) opened(name string) *cluster.Conn {
 	w.t.Helper()
 	conn := w.connect(name)
 	if err := conn.Open(w.t.Context()); err != nil {
@@ -112,12 +114,12 @@ func (w *world) opened(name string) *bus.Conn {
 }
 
 // startOn is start on a connection that was made before, maybe while NATS was there.
-func (w *world) startOn(conn *bus.Conn, name string, cfg executor.Config, register func(e *executor.Executor)) *instance {
+func (w *world) startOn(conn *cluster.Conn, name string, cfg executor.Config, register func(e *executor.Executor)) *instance {
 	w.t.Helper()
 	var log bytes.Buffer
 	cfg.Group, cfg.Instance = "g", name
 	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	e, err := executor.New(conn, cfg)
+	e, err := executor.New(conn.Conn, cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -181,7 +183,7 @@ func timeout(d time.Duration) func(*bus.Trigger) {
 func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
-	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.*.g", func(s *bus.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.*.g", func(s *jet.Stored) bool {
 		e, err := w.conn.DecodeEvent(s.Subject, s.Header, s.Data, s.At)
 		if err != nil {
 			w.t.Error(err)
@@ -224,7 +226,7 @@ func (w *world) wantTriggers(want int) {
 	w.t.Helper()
 	synctest.Wait() // until the server has deleted what was acknowledged
 	got := 0
-	if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(*bus.Stored) bool { got++; return true }); err != nil {
+	if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(*jet.Stored) bool { got++; return true }); err != nil {
 		w.t.Fatal(err)
 	}
 	if got != want {
@@ -236,7 +238,7 @@ func (w *world) wantTriggers(want int) {
 func (w *world) lines(id job.RunID) []bus.LogLine {
 	w.t.Helper()
 	var all []bus.LogLine
-	err := w.conn.Scan(w.t.Context(), bus.StreamLog, "log.g", func(s *bus.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamLog, "log.g", func(s *jet.Stored) bool {
 		l, err := w.conn.DecodeLog(s.Subject, s.Header, s.Data)
 		if err != nil {
 			w.t.Error(err)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/outcome"
 	"carillon/logstore"
@@ -15,14 +15,14 @@ import (
 
 // Ledger reads ledgers of jobs. It is safe for concurrent use.
 type Ledger struct {
-	conn  *bus.Conn
+	conn  *cluster.Conn
 	store logstore.Store
 	keep  job.Retention
 }
 
 // New returns the ledger of the cluster of conn, which must be open, with the history
 // in store. keep is how long that is kept unless somebody has said otherwise.
-func New(conn *bus.Conn, store logstore.Store, keep job.Retention) *Ledger {
+func New(conn *cluster.Conn, store logstore.Store, keep job.Retention) *Ledger {
 	return &Ledger{conn: conn, store: store, keep: keep}
 }
 

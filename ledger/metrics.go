@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job/outcome"
 )
 
@@ -50,7 +50,7 @@ func (m *metrics) count(t *outcome.Tally) {
 	}
 }
 
-func (m *metrics) audited(a bus.Audited) {
+func (m *metrics) audited(a cluster.Audited) {
 	var least time.Time
 	for _, at := range a {
 		if least.IsZero() || at.Before(least) {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/outcome"
 	"carillon/job/runlog"
@@ -32,7 +33,7 @@ const (
 // How far it has come is kept on the bus, and so are the discrepancies that it finds,
 // as [outcome.Finding]. One patrol of a cluster should be at work; two do no harm.
 type Patrol struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	store   logstore.Store
 	ledger  *Ledger
 	log     *slog.Logger
@@ -41,7 +42,7 @@ type Patrol struct {
 
 // NewPatrol returns a patrol. conn must be open; store must have the history of the
 // whole cluster, and keep is as of [New]. Discrepancies go to log and are counted in reg.
-func NewPatrol(conn *bus.Conn, store logstore.Store, keep job.Retention, log *slog.Logger, reg prometheus.Registerer) (*Patrol, error) {
+func NewPatrol(conn *cluster.Conn, store logstore.Store, keep job.Retention, log *slog.Logger, reg prometheus.Registerer) (*Patrol, error) {
 	m, err := newMetrics(reg)
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func (p *Patrol) readVersions(ctx context.Context, shard int) ([][]*bus.JobEntry
 			jobs[i] = nil
 			return
 		}
-		if v, ok := bus.DecodeVersion(e); ok { // else no scheduler can read it either
+		if v, ok := cluster.DecodeVersion(e); ok { // else no scheduler can read it either
 			jobs[i] = append(jobs[i], v)
 		}
 	})

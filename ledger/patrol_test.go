@@ -17,6 +17,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/outcome"
 	"carillon/job/runlog"
@@ -28,7 +30,7 @@ import (
 // beat is a patrol's world: a broker, a history, and what the patrol logs.
 type beat struct {
 	*testing.T
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	store  logstore.Store
 	patrol *ledger.Patrol
 	logged bytes.Buffer
@@ -44,11 +46,11 @@ func onPatrol(t *testing.T, f func(b *beat)) {
 		b := &beat{T: t, metrics: prometheus.NewRegistry()}
 		broker := bustest.NewBroker(t)
 		var err error
-		if b.conn, err = bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}}); err != nil {
+		if b.conn, err = cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(b.conn.NC.Close)
-		b.check(b.conn.Setup(t.Context(), bus.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
+		b.check(b.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
 		b.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		b.check(err)
 		t.Cleanup(func() { b.check(b.store.Close()) })
@@ -69,7 +71,7 @@ func (b *beat) check(err error) {
 func (b *beat) put(name job.Name, spread time.Duration) {
 	b.Helper()
 	j := job.Job{Job: name, Schedule: job.Schedule{Cron: "*/10 * * * *", Spread: job.Duration(spread)}, Task: job.Task{Handler: "h"}}.WithDefaults()
-	_, _, err := b.conn.PutJob(b.Context(), j, bus.Edit{At: time.Now().Add(-time.Millisecond)})
+	_, _, err := b.conn.PutJob(b.Context(), j, cluster.Edit{At: time.Now().Add(-time.Millisecond)})
 	b.check(err)
 }
 
@@ -110,7 +112,7 @@ func (b *beat) found() (found []string) {
 			b.check(w.Stop())
 			return found
 		}
-		f, err := bus.DecodeFinding(e.Value())
+		f, err := cluster.DecodeFinding(e.Value())
 		b.check(err)
 		found = append(found, string(f.Job)+" "+f.FireTime.Format("15:04"))
 	}
@@ -141,7 +143,7 @@ func TestAPatrolFindsEachDiscrepancyOnce(t *testing.T) {
 		}
 		audited, err := b.conn.GetAudited(b.Context())
 		b.check(err)
-		if d := cmp.Diff(bus.Audited{0: at(35), 1: at(35)}, audited); d != "" {
+		if d := cmp.Diff(cluster.Audited{0: at(35), 1: at(35)}, audited); d != "" {
 			b.Error(d)
 		}
 	})
@@ -278,7 +280,7 @@ func TestADiscrepancyThatHasHealedIsMarkedAndNotCounted(t *testing.T) {
 		if f := list[1]; !f.HealedAt.Equal(noon.Add(time.Hour)) || f.Healed != "its fire is recorded as pending now" || !f.FoundAt.Equal(noon) {
 			b.Errorf("%+v", f)
 		}
-		time.Sleep(bus.FindingTTL - time.Minute)
+		time.Sleep(cluster.FindingTTL - time.Minute)
 		b.round("billing/x 12:20") // kept from when it healed on
 	})
 }
@@ -286,7 +288,7 @@ func TestADiscrepancyThatHasHealedIsMarkedAndNotCounted(t *testing.T) {
 func TestAFixedDelayJobThatFiresAgainHasHealed(t *testing.T) {
 	onPatrol(t, func(b *beat) {
 		j := job.Job{Job: "billing/d", Schedule: job.Schedule{FixedDelay: job.Duration(10 * time.Minute)}, Task: job.Task{Handler: "h"}}.WithDefaults()
-		_, _, err := b.conn.PutJob(b.Context(), j, bus.Edit{At: time.Now()})
+		_, _, err := b.conn.PutJob(b.Context(), j, cluster.Edit{At: time.Now()})
 		b.check(err)
 		b.put("billing/x", 0)
 		b.ran("billing/x", 0, 10) // so that there is a history

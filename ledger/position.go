@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -15,7 +17,7 @@ type position struct {
 	at       time.Time // when
 	cursors  map[int]*bus.Cursor
 	oldest   time.Time // of the history's runs; zero: it is empty
-	kept     bus.Retentions
+	kept     cluster.Retentions
 	ingested bool // the history has all that was recorded before the cursors were read
 }
 
@@ -71,7 +73,7 @@ func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
 // cluster was made.
 func (l *Ledger) cursor(ctx context.Context, shard int) (*bus.Cursor, error) {
 	m, err := l.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(shard))
-	if errors.Is(err, bus.ErrNoMessage) {
+	if errors.Is(err, jet.ErrNoMessage) {
 		return &bus.Cursor{Shard: shard, Done: l.conn.Cluster().CreatedAt, JobsSeq: new(uint64)}, nil
 	}
 	if err != nil {
@@ -101,7 +103,7 @@ func (l *Ledger) ingested(ctx context.Context, shard int) (bool, error) {
 	for begun := time.Now(); ; {
 		first, err := l.conn.First(ctx, bus.StreamTrig, subject)
 		switch {
-		case errors.Is(err, bus.ErrNoMessage):
+		case errors.Is(err, jet.ErrNoMessage):
 			return true, nil
 		case err != nil:
 			return false, err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
 	"carillon/job/outcome"
@@ -63,7 +64,7 @@ func judgeTrimmed(t *testing.T, w *world) {
 	days := func(n int) job.Keep {
 		return job.Keep{Runs: job.Duration(time.Duration(n*day) * time.Minute), Logs: job.Duration(time.Hour)}
 	}
-	kept := bus.Retentions{
+	kept := cluster.Retentions{
 		{Retention: job.Retention{Default: days(30)}},
 		{Retention: job.Retention{Default: days(5), Jobs: map[job.Name]job.Keep{audits: days(30)}}, ChangedAt: at(-2 * day)},
 		{Retention: job.Retention{Default: days(30)}, ChangedAt: at(-day)}, // what is gone does not come back
@@ -109,7 +110,7 @@ func TestAPatrolKnowsWhatIsKeptNoLonger(t *testing.T) {
 		time.Sleep(3 * time.Hour)
 		_, err := b.conn.PutRetention(b.Context(), job.Retention{
 			Default: logstore.DefaultRetention().Default, Jobs: map[job.Name]job.Keep{name: {Runs: job.Duration(time.Hour)}},
-		}, bus.Edit{At: time.Now()})
+		}, cluster.Edit{At: time.Now()})
 		b.check(err)
 		b.decided(180)
 		b.round("g/short 14:10", "g/short 14:20", "g/short 14:30", "g/short 14:40", "g/short 14:50", "g/short 15:00")

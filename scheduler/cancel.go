@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/fleet"
 )
@@ -76,7 +77,7 @@ type storedTrigger struct {
 // have not ended.
 func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, err error) {
 	var bad error
-	err = o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, r.Job.Group()), func(m *bus.Stored) bool {
+	err = o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, r.Job.Group()), func(m *jet.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			bad = err

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -128,7 +128,7 @@ func (c *clock) noteLocked(now, wall time.Time, steady bool) {
 		reason = "the clock of node " + c.node + " jumped back by " + roughly(step)
 	}
 	// The node may have to take its shards again.
-	s := shard.Standstill{From: from.UnixMilli(), To: wall.Add(2 * bus.LeaseRenew).UnixMilli(), Reason: reason}
+	s := shard.Standstill{From: from.UnixMilli(), To: wall.Add(2 * jet.LeaseRenew).UnixMilli(), Reason: reason}
 	c.stood = append(slices.Clone(c.stood[max(len(c.stood)-maxStood+1, 0):]), s) // others may read what was there
 }
 

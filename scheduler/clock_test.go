@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler"
 )
@@ -38,7 +39,7 @@ func (w *world) info(name string) scheduler.NodeInfo {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var l bus.Lease
+	var l jet.Lease
 	var info scheduler.NodeInfo
 	if err := json.Unmarshal(e.Value(), &l); err != nil {
 		w.t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/scheduler/shard"
 )
 
@@ -42,7 +42,7 @@ func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending)
 			s.committed(ctx, batches, first)
 			return lost, nil
 		}
-		refusal, refused := errors.AsType[*bus.BatchError](err)
+		refusal, refused := errors.AsType[*jet.BatchError](err)
 		s.complain(attempt, batches, err)
 		if incomplete++; !refused || !refusal.Incomplete() {
 			incomplete = 0
@@ -86,7 +86,7 @@ func (s *Scheduler) publish(ctx context.Context, at time.Time, messages []*nats.
 		defer timer.Stop()
 		select {
 		case <-ctx.Done():
-			return 0, fmt.Errorf("%w: %w", bus.ErrBatchUnknown, context.Cause(ctx))
+			return 0, fmt.Errorf("%w: %w", jet.ErrBatchUnknown, context.Cause(ctx))
 		case <-timer.C:
 		}
 	}

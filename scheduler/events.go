@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 )
 
 // gather is how long shards that begin to need events wait for others to do so: they come
@@ -26,7 +27,7 @@ type events struct {
 // hearer is a shard that needs events.
 type hearer struct {
 	*ownership
-	hear     func(*bus.Stored)
+	hear     func(*jet.Stored)
 	next     uint64 // sequence from which on it has not been told
 	followed bool   // the present consumer brings its events
 }
@@ -37,7 +38,7 @@ func newEvents(s *Scheduler) *events {
 
 // tell tells a shard of all its events from a sequence on, until ctx is done.
 func (v *events) tell(ctx context.Context, o *ownership, from uint64) {
-	h := &hearer{ownership: o, hear: func(m *bus.Stored) { o.hearEvent(ctx, m) }, next: from}
+	h := &hearer{ownership: o, hear: func(m *jet.Stored) { o.hearEvent(ctx, m) }, next: from}
 	v.mu.Lock()
 	v.hearers[o.shard] = h
 	v.mu.Unlock()
@@ -67,7 +68,7 @@ func (v *events) run(ctx context.Context) {
 		last := uint64(0)
 		if len(filters) > 0 {
 			follower.Go(func() {
-				_ = v.s.conn.FollowAll(following, bus.StreamEvt, filters, from, func(m *bus.Stored) {
+				_ = v.s.conn.FollowAll(following, bus.StreamEvt, filters, from, func(m *jet.Stored) {
 					v.pass(m)
 					last = m.Seq
 				})
@@ -102,7 +103,7 @@ func (v *events) begin() (filters []string, from uint64) {
 }
 
 // pass tells a shard of its message, unless it has been told before.
-func (v *events) pass(m *bus.Stored) {
+func (v *events) pass(m *jet.Stored) {
 	n, ok := bus.ShardOfEvent(m.Subject)
 	v.mu.Lock()
 	h := v.hearers[n]

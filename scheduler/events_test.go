@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
+	"carillon/bus/jet"
 )
 
 // A consumer that was made before a shard needed events has not brought what came before.
@@ -16,10 +16,10 @@ func TestAShardIsToldOfItsEventsByAConsumerThatBeginsEarlyEnough(t *testing.T) {
 	join := func(number int, next uint64) {
 		v.hearers[number] = &hearer{
 			ownership: &ownership{shard: number}, next: next,
-			hear: func(m *bus.Stored) { told = append(told, fmt.Sprintf("%d: %s %d", number, m.Subject, m.Seq)) },
+			hear: func(m *jet.Stored) { told = append(told, fmt.Sprintf("%d: %s %d", number, m.Subject, m.Seq)) },
 		}
 	}
-	pass := func(subject string, seq uint64) { v.pass(&bus.Stored{Subject: subject, Seq: seq}) }
+	pass := func(subject string, seq uint64) { v.pass(&jet.Stored{Subject: subject, Seq: seq}) }
 	begin := func(want uint64) {
 		t.Helper()
 		if filters, from := v.begin(); from != want || len(filters) != len(v.hearers)+1 {

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -92,7 +94,7 @@ func (o *ownership) replace(ctx context.Context, k shard.Kill) {
 // no further try.
 func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done []*shard.Pause) {
 	for _, p := range pauses {
-		edit := bus.Edit{At: time.Now(), Author: "carillon", Note: p.Reason}
+		edit := cluster.Edit{At: time.Now(), Author: "carillon", Note: p.Reason}
 		_, err := o.s.conn.EditJob(ctx, p.Job, edit, func(v *job.Version) {
 			// A job that somebody has edited since is not what failed.
 			if v.Version == p.Version {
@@ -115,8 +117,8 @@ func (o *ownership) look(ctx context.Context) {
 	if !ok {
 		return
 	}
-	var found []*bus.Stored
-	err := o.s.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), from, func(m *bus.Stored) bool {
+	var found []*jet.Stored
+	err := o.s.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), from, func(m *jet.Stored) bool {
 		found = append(found, m)
 		return true
 	})

@@ -9,6 +9,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -17,12 +19,12 @@ import (
 // is stored. Its machine must be told nothing more.
 func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 	bustest.Run(t, time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), func(t *testing.T) {
-		conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("a"))}})
+		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("a"))}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(conn.NC.Close)
-		if err := conn.Setup(t.Context(), bus.Assets{Shards: 1, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
+		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 1, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := New(conn, Config{Node: "a"})

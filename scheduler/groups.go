@@ -5,7 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -42,7 +42,7 @@ func (s *Scheduler) setupGroups(ctx context.Context) {
 // setupGroup makes the consumer of the group that e is about. Trouble is logged;
 // the group's next sign of life is the next try.
 func (s *Scheduler) setupGroup(ctx context.Context, e jetstream.KeyValueEntry, known map[string]bool) {
-	g, err := bus.DecodeGroup(e.Value()) // a heartbeat names its group as a group does
+	g, err := cluster.DecodeGroup(e.Value()) // a heartbeat names its group as a group does
 	if err != nil || job.CheckSlug("executor_group", g.Group) != nil {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 	_ "time/tzdata" // also on a machine without zones
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -29,7 +29,7 @@ func TestADeletedJobFiresNoMore(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", cron("* * * * *"))
 		time.Sleep(time.Minute)
-		if err := w.conn.DeleteJob(w.t.Context(), "g/a", bus.Edit{At: time.Now()}); err != nil {
+		if err := w.conn.DeleteJob(w.t.Context(), "g/a", cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute) // 00:03:30
@@ -63,7 +63,7 @@ func TestEverythingCanBePaused(t *testing.T) {
 		w.put("g/a", cron("* * * * *"))
 		w.put("h/b", cron("* * * * *"))
 		hold := func(on bool) {
-			if _, err := w.conn.SetHold(w.t.Context(), on, time.Time{}, bus.Edit{At: time.Now()}); err != nil {
+			if _, err := w.conn.SetHold(w.t.Context(), on, time.Time{}, cluster.Edit{At: time.Now()}); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestACalendarExcludesAsOfWhenItWasSaved(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", job.Schedule{Cron: "* * * * *", Except: []string{"holidays"}})
 		save := func(dates ...string) {
-			if _, _, err := w.conn.PutCalendar(w.t.Context(), job.Calendar{Calendar: "holidays", Zone: "UTC", Dates: dates}, bus.Edit{At: time.Now()}); err != nil {
+			if _, _, err := w.conn.PutCalendar(w.t.Context(), job.Calendar{Calendar: "holidays", Zone: "UTC", Dates: dates}, cluster.Edit{At: time.Now()}); err != nil {
 				w.t.Fatal(err)
 			}
 		}

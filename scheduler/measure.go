@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job/fleet"
 )
 
@@ -112,7 +113,7 @@ func (s *Scheduler) measureStreams(ctx context.Context) error {
 	for _, name := range []string{bus.StreamTrig, bus.StreamEvt, bus.StreamLog, bus.StreamAudit, bus.StreamDead} {
 		stream, err := s.conn.JS.Stream(ctx, name)
 		if err != nil {
-			return bus.Unavailable(err)
+			return jet.Unavailable(err)
 		}
 		info := stream.CachedInfo()
 		s.measures.bytes.WithLabelValues(name).Set(float64(info.State.Bytes))
@@ -126,7 +127,7 @@ func (s *Scheduler) measureStreams(ctx context.Context) error {
 func (s *Scheduler) measureGroups(ctx context.Context) error {
 	stream, err := s.conn.JS.Stream(ctx, bus.StreamTrig)
 	if err != nil {
-		return bus.Unavailable(err)
+		return jet.Unavailable(err)
 	}
 	pending, running := map[string]int{}, map[string]int{}
 	list := stream.ListConsumers(ctx)
@@ -137,7 +138,7 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 		}
 	}
 	if err := list.Err(); err != nil {
-		return bus.Unavailable(err)
+		return jet.Unavailable(err)
 	}
 	instances, err := s.conn.Instances(ctx)
 	if err != nil {

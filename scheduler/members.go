@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -24,7 +24,7 @@ import (
 // those that another should own. One goroutine uses it.
 type members struct {
 	s      *Scheduler
-	self   *bus.Held         // on the node's name; nil: not held
+	self   *jet.Held         // on the node's name; nil: not held
 	info   NodeInfo          // what the node says of itself
 	nodes  map[string]member // by name
 	owners map[int]owner     // of each shard that has one
@@ -55,7 +55,7 @@ type owner struct {
 const (
 	// silence is how long after its last sign of life a lease has surely ended. Its end
 	// is told, but not for ever: a node that was cut off for minutes does not hear of it.
-	silence = bus.LeaseTTL + bus.LeaseRenew
+	silence = jet.LeaseTTL + jet.LeaseRenew
 	// takeovers is how many shards a node takes over at once: each reads all its jobs.
 	takeovers = 8
 	// failurePause is how long a node leaves a shard alone that it could not take over
@@ -81,7 +81,7 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 	m.info = NodeInfo{Version: s.cfg.Version, Host: host, PID: os.Getpid(), StartedAt: time.Now().UTC().Truncate(time.Millisecond)}
 	m.checkClock(ctx)
 	m.renew(ctx)
-	renew := time.NewTicker(bus.LeaseRenew)
+	renew := time.NewTicker(jet.LeaseRenew)
 	defer renew.Stop()
 	known := false // what there is has been told
 	for ctx.Err() == nil {
@@ -137,7 +137,7 @@ func (m *members) count() {
 // no mere renewal.
 func (m *members) note(e jetstream.KeyValueEntry) bool {
 	holder := ""
-	var l bus.Lease
+	var l jet.Lease
 	if e.Operation() == jetstream.KeyValuePut {
 		if json.Unmarshal(e.Value(), &l) == nil {
 			holder = l.Node
@@ -183,7 +183,7 @@ func (m *members) forget(now time.Time) {
 
 // renew keeps the node's lease and those on its shards.
 func (m *members) renew(ctx context.Context) {
-	ctx, cancel := context.WithTimeoutCause(ctx, bus.LeaseRenew, errors.New("renewing leases took too long"))
+	ctx, cancel := context.WithTimeoutCause(ctx, jet.LeaseRenew, errors.New("renewing leases took too long"))
 	defer cancel()
 	m.renewSelf(ctx)
 	var g errgroup.Group

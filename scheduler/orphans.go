@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -66,9 +68,9 @@ func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.Attempt
 	orphans, _ := askMachine(ctx, o, func() []*bus.Trigger { return o.machine.StillOut(gone) })
 	var errs []error
 	for _, t := range orphans {
-		o.s.log.WarnContext(ctx, "run lost", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", bus.Orphaned)
+		o.s.log.WarnContext(ctx, "run lost", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", cluster.Orphaned)
 		o.s.metrics.orphans.Inc()
-		errs = append(errs, o.s.conn.EndRun(ctx, t, job.StatusLost, bus.Orphaned))
+		errs = append(errs, o.s.conn.EndRun(ctx, t, job.StatusLost, cluster.Orphaned))
 	}
 	return errors.Join(errs...)
 }
@@ -93,7 +95,7 @@ func askMachine[T any](ctx context.Context, o *ownership, f func() T) (answer T,
 // trigger.
 func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
 	there := map[bus.AttemptRef]bool{}
-	note := func(m *bus.Stored) bool {
+	note := func(m *jet.Stored) bool {
 		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
 			there[t.Ref()] = true
 		}

@@ -8,6 +8,7 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -27,7 +28,7 @@ func TestARestartOfTheBrokerLosesNothing(t *testing.T) {
 		}
 		time.Sleep(500 * time.Millisecond)
 		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > bus.LeaseTTL {
+			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > jet.LeaseTTL {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}

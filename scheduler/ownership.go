@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -23,7 +24,7 @@ type ownership struct {
 	lane   *lane
 	cancel context.CancelFunc
 
-	lease  atomic.Pointer[bus.Held] // nil unless held
+	lease  atomic.Pointer[jet.Held] // nil unless held
 	ready  atomic.Bool              // its machine is in the lane
 	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
 	parked atomic.Bool              // the same, because NATS refuses what the shard is to store
@@ -59,7 +60,7 @@ func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownershi
 }
 
 // held returns the lease, or nil.
-func (o *ownership) held() *bus.Held { return o.lease.Load() }
+func (o *ownership) held() *jet.Held { return o.lease.Load() }
 
 // valid reports whether the node may still believe to own the shard.
 func (o *ownership) valid(now time.Time) bool {
@@ -230,7 +231,7 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 }
 
 // hearEvent tells the machine of an event, or of a barrier.
-func (o *ownership) hearEvent(ctx context.Context, m *bus.Stored) {
+func (o *ownership) hearEvent(ctx context.Context, m *jet.Stored) {
 	if bus.IsBarrier(m.Subject) {
 		o.lane.post(ctx, func() {
 			o.machine.SkipEvents(m.Seq)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler"
 	"carillon/scheduler/shard"
@@ -164,7 +165,7 @@ func TestAKilledNodesShardsFireElsewhereOnceItsLeasesEnd(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		for _, n := range jobs {
 			all := w.wantEachOnce(n, second(1))
-			if d := longest(all[2:]); d > bus.LeaseTTL+time.Second {
+			if d := longest(all[2:]); d > jet.LeaseTTL+time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 			if last := all[len(all)-1].node; last != "b" {
@@ -194,7 +195,7 @@ func TestANodeThatIsCutOffDoesNoHarm(t *testing.T) {
 			t.Errorf("after healing the nodes own %v", own)
 		}
 		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > bus.LeaseTTL+time.Second {
+			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > jet.LeaseTTL+time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}
@@ -277,7 +278,7 @@ func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {
 		batch := zombie.Step(time.Now().UnixMilli(), bus.MaxBatch)
 		before := w.state(bus.StreamTrig)
 		_, err = w.conn.PublishBatch(w.t.Context(), batch.Messages)
-		if refusal, ok := errors.AsType[*bus.BatchError](err); !ok || !refusal.Stale() {
+		if refusal, ok := errors.AsType[*jet.BatchError](err); !ok || !refusal.Stale() {
 			t.Errorf("a late owner's batch: %v, want stale", err)
 		}
 		if after := w.state(bus.StreamTrig); after.LastSeq != before.LastSeq {

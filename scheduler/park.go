@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 // split commits batches that NATS has refused for good. Together with those of other shards
 // they may be too large, so each is sent alone; the shard of one that is refused even so
 // is parked, and the others go on. It returns as commit does.
-func (s *Scheduler) split(ctx context.Context, at time.Time, batches []pending, refusal *bus.BatchError) (lost []pending, err error) {
+func (s *Scheduler) split(ctx context.Context, at time.Time, batches []pending, refusal *jet.BatchError) (lost []pending, err error) {
 	if refusal.TooMany() {
 		s.shrink(len(messages(batches)))
 	}
@@ -88,9 +90,9 @@ func (s *Scheduler) unpark(shard int) {
 // incident. Only one goroutine calls it.
 func (s *Scheduler) tellParked(ctx context.Context) error {
 	s.mu.Lock()
-	var parked []bus.ParkedShard
+	var parked []cluster.ParkedShard
 	for shard, reason := range s.parked {
-		parked = append(parked, bus.ParkedShard{Shard: shard, Reason: reason})
+		parked = append(parked, cluster.ParkedShard{Shard: shard, Reason: reason})
 	}
 	s.mu.Unlock()
 	if len(parked) == 0 && !s.parkedTold {

@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -76,7 +77,7 @@ func runWith(t *testing.T, was, becomes string, f func(w *world)) {
 		}
 		w := &world{t: t, broker: bustest.NewBrokerFrom(t, file), nodes: map[string]*node{}}
 		w.conn = w.connect("test")
-		w.assets = bus.Assets{Shards: 8, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
+		w.assets = cluster.Assets{Shards: 8, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
 		w.setup()
 		f(w)
 	})

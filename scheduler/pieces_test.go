@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	sdk "carillon/executor"
 	"carillon/job"
 )
@@ -27,7 +28,7 @@ type crew struct {
 }
 
 type member struct {
-	conn *bus.Conn
+	conn *cluster.Conn
 	stop context.CancelFunc
 	done chan error
 }
@@ -38,7 +39,7 @@ func (w *world) crew() *crew { return &crew{w: w, members: map[string]*member{}}
 func (c *crew) join(name string, labels job.Labels, work func(context.Context, *sdk.Run) (any, error)) {
 	c.w.t.Helper()
 	m := &member{conn: c.w.connect(name), done: make(chan error, 1)}
-	x, err := sdk.New(m.conn, sdk.Config{Group: "g", Instance: name, Slots: 4, Labels: labels})
+	x, err := sdk.New(m.conn.Conn, sdk.Config{Group: "g", Instance: name, Slots: 4, Labels: labels})
 	if err != nil {
 		c.w.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -77,7 +78,7 @@ func TestAFailedRunIsTriedAgainWhoeverOwnsItsShard(t *testing.T) {
 // remember, for a while, which runs were asked for.
 func (w *world) wantNothingLeft() {
 	w.t.Helper()
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "defer.*", func(m *bus.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "defer.*", func(m *jet.Stored) bool {
 		if d, err := bus.DecodeDeferred(m.Header, m.Data); err != nil || d.Kind != bus.DeferredAsked {
 			w.t.Errorf("left on the stream: %s, %v", m.Data, err)
 		}
@@ -236,7 +237,7 @@ func TestARunThatNobodyBeginsInTimeIsMissed(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		w.wantLines("g/a", "1 pending", "1 missed")
 		notices := 0 // for the alerter, of what has ended only
-		err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectNotices, func(m *bus.Stored) bool {
+		err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectNotices, func(m *jet.Stored) bool {
 			r, err := bus.DecodeRecord(m.Header, m.Data)
 			if err != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Status != job.StatusMissed {
 				w.t.Errorf("notice %s: %v", m.Data, err)
@@ -286,7 +287,7 @@ func (w *world) pending() []*bus.Trigger {
 	w.t.Helper()
 	synctest.Wait() // until the server has deleted what was acknowledged
 	var all []*bus.Trigger
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *bus.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *jet.Stored) bool {
 		tr, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			w.t.Fatal(err)

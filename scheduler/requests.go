@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -34,7 +35,7 @@ func (o *ownership) serveRequests(ctx context.Context) error {
 	requests := make(chan *nats.Msg, 256)
 	sub, err := o.s.conn.NC.ChanSubscribe(bus.SubjectCommand(o.shard, "*"), requests)
 	if err != nil {
-		return fmt.Errorf("subscribe to requests: %w", bus.Unavailable(err))
+		return fmt.Errorf("subscribe to requests: %w", jet.Unavailable(err))
 	}
 	var cancels errgroup.Group
 	cancels.SetLimit(maxCancels)

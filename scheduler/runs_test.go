@@ -14,6 +14,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/fleet"
 )
@@ -21,7 +23,7 @@ import (
 // executor does the runs of a group, each at once or as long as a test says.
 type executor struct {
 	w    *world
-	conn *bus.Conn
+	conn *cluster.Conn
 }
 
 // execute starts an executor of group g, which takes every trigger, works for the given time and
@@ -32,7 +34,7 @@ func (w *world) execute(takes time.Duration) {
 }
 
 // known makes an instance known, and returns where it is to take requests.
-func (w *world) known(conn *bus.Conn, group, instance string) bus.Address {
+func (w *world) known(conn *cluster.Conn, group, instance string) bus.Address {
 	w.t.Helper()
 	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{
 		Group: group, Instance: instance, State: fleet.InstanceOnline, Protocol: fleet.Protocol, At: time.Now(),
@@ -139,7 +141,7 @@ func (w *world) cancel(id job.RunID) (bus.CancelReply, error) {
 func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
-	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(m *bus.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(m *jet.Stored) bool {
 		if e, err := w.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At); err == nil {
 			all = append(all, e)
 		}

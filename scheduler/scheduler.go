@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/scheduler/dispatch"
 )
@@ -92,7 +92,7 @@ type NodeInfo struct {
 
 // Scheduler is one node.
 type Scheduler struct {
-	conn     *bus.Conn
+	conn     *cluster.Conn
 	cfg      Config
 	log      *slog.Logger
 	metrics  *metrics
@@ -119,7 +119,7 @@ type Scheduler struct {
 }
 
 // New returns a node. conn.Setup must have returned.
-func New(conn *bus.Conn, cfg Config) (*Scheduler, error) {
+func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	cfg = cfg.withDefaults()
 	if err := job.CheckSlug("node", cfg.Node); err != nil {
 		return nil, err

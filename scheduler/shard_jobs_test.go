@@ -9,27 +9,28 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
 func TestAShardsJobsAreHeardOfOnceWhileTheyAreReadAndEdited(t *testing.T) {
 	bustest.Run(t, time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := bus.Connect(bus.Config{Name: "node", Options: []nats.Option{nats.InProcessServer(broker.Dialer("node"))}})
+		conn, err := cluster.Connect(jet.Config{Name: "node", Options: []nats.Option{nats.InProcessServer(broker.Dialer("node"))}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(conn.NC.Close)
-		if err := conn.Setup(t.Context(), bus.Assets{Shards: 1, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
+		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 1, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		const jobs, versions = 30, 20
 		edit := func(version int) {
 			for i := range jobs {
 				j := job.Job{Job: job.Name(fmt.Sprintf("g/%d", i)), Schedule: job.Schedule{FixedRate: job.Duration(time.Hour)}, Task: job.Task{Handler: fmt.Sprint("h", version)}}
-				if _, _, err := conn.PutJob(t.Context(), j.WithDefaults(), bus.Edit{At: time.Now()}); err != nil {
+				if _, _, err := conn.PutJob(t.Context(), j.WithDefaults(), cluster.Edit{At: time.Now()}); err != nil {
 					t.Error(err)
 				}
 			}

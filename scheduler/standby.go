@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/scheduler/shard"
 )
 
@@ -89,12 +90,12 @@ func (s *Scheduler) prepare(e jetstream.KeyValueEntry) (shard.Prepared, bool) {
 		return shard.PrepareForget(name, e.Revision()), ok
 	}
 	var p shard.Prepared
-	v, err := bus.DecodeJobEntry(e)
+	v, err := cluster.DecodeJobEntry(e)
 	if err == nil {
 		p, err = shard.Prepare(s.planner, &v.Version, v.Revision)
 	}
 	if name, ok := bus.JobOfKey(e.Key()); ok && err != nil {
-		if v, ok := bus.DecodeEnvelope(e); ok {
+		if v, ok := cluster.DecodeEnvelope(e); ok {
 			s.log.Error("job held: this program cannot read its version; a newer server has saved it", "job", name, "version", v.Version, "error", err)
 			s.metrics.unusable.Inc()
 			return shard.PrepareUnreadable(s.planner, name, v, e.Revision()), true

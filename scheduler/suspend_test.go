@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -17,7 +18,7 @@ func (w *world) skip(clock string, run job.RunID) (revision uint64) {
 		w.t.Fatal(err)
 	}
 	s := job.Skip{FireTime: start.Truncate(24 * time.Hour).Add(at.Sub(at.Truncate(24 * time.Hour))), By: "ada", At: time.Now().UTC(), RunID: run}
-	entry, err := w.conn.EditJob(w.t.Context(), "g/a", bus.Edit{At: time.Now()}, func(v *job.Version) { v.Skip(s) })
+	entry, err := w.conn.EditJob(w.t.Context(), "g/a", cluster.Edit{At: time.Now()}, func(v *job.Version) { v.Skip(s) })
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", cron("* * * * *"))
 		until := time.Date(2026, time.January, 5, 0, 3, 0, 0, time.UTC)
-		if _, err := w.conn.SetHold(w.t.Context(), true, until, bus.Edit{At: time.Now()}); err != nil {
+		if _, err := w.conn.SetHold(w.t.Context(), true, until, cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(3 * time.Minute)
@@ -90,7 +91,7 @@ func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 		if err != nil || !hold.Paused || hold.At(time.Now()).Paused {
 			w.t.Errorf("the switch is %+v, %v", hold, err)
 		}
-		if hold, err = w.conn.SetHold(w.t.Context(), true, time.Time{}, bus.Edit{At: time.Now()}); err != nil || !hold.At(time.Now()).Paused {
+		if hold, err = w.conn.SetHold(w.t.Context(), true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil || !hold.At(time.Now()).Paused {
 			w.t.Errorf("paused again, the switch is %+v, %v", hold, err)
 		}
 	})

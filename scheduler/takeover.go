@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -58,7 +59,7 @@ func (o *ownership) claim(ctx context.Context) error {
 // was, begins at its floor.
 func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64, error) {
 	m, err := s.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(n))
-	if errors.Is(err, bus.ErrNoMessage) {
+	if errors.Is(err, jet.ErrNoMessage) {
 		floor, err := s.conn.GetFloor(ctx, n)
 		if err != nil {
 			return nil, 0, err
@@ -107,14 +108,14 @@ func (o *ownership) load(ctx context.Context) error {
 // loadDeferred tells the machine of the shard's deferred items.
 func (o *ownership) loadDeferred(ctx context.Context) error {
 	var bad error
-	err := o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), func(m *bus.Stored) bool {
+	err := o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), func(m *jet.Stored) bool {
 		bad = o.putDeferred(m)
 		return bad == nil
 	})
 	return errors.Join(err, bad)
 }
 
-func (o *ownership) putDeferred(m *bus.Stored) error {
+func (o *ownership) putDeferred(m *jet.Stored) error {
 	d, err := bus.DecodeDeferred(m.Header, m.Data)
 	if err == nil {
 		err = o.machine.PutDeferred(d, m.Seq)

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -89,7 +90,7 @@ func (t *terms) watch(ctx context.Context, w jetstream.KeyWatcher, started func(
 }
 
 func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
-	v, err := bus.DecodeCalendarVersion(e.Value())
+	v, err := cluster.DecodeCalendarVersion(e.Value())
 	if err == nil {
 		_, err = v.Compile()
 	}
@@ -106,7 +107,7 @@ func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
 }
 
 func (t *terms) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
-	h, err := bus.DecodeHold(e.Value())
+	h, err := cluster.DecodeHold(e.Value())
 	if err != nil {
 		t.s.log.ErrorContext(ctx, "switch for everything unusable", "error", err)
 		return
@@ -119,7 +120,7 @@ func (t *terms) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
 }
 
 func (t *terms) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
-	g, err := bus.DecodeGroup(e.Value())
+	g, err := cluster.DecodeGroup(e.Value())
 	if err != nil {
 		t.s.log.ErrorContext(ctx, "group unusable", "executor_group", e.Key(), "error", err)
 		return

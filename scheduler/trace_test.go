@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/internal/tracing"
 	"carillon/job"
 )
@@ -33,7 +34,7 @@ func TestAFireIsTheRootOfItsRunsTrace(t *testing.T) {
 				w.t.Errorf("span %s of trace %s from %s to %s", s.Name, s.SpanContext.TraceID(), s.StartTime, s.EndTime)
 			}
 		}
-		err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *bus.Stored) bool {
+		err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *jet.Stored) bool {
 			tr, err := bus.DecodeTrigger(m.Header, m.Data)
 			if err != nil {
 				w.t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 )
 
 const (
@@ -104,7 +105,7 @@ func (s *Scheduler) readers(ctx context.Context, t *trimmer) (err error) {
 		t.shards[i] = math.MaxUint64 // a shard without a cursor has never had a run
 	}
 	var bad error
-	err = s.conn.Scan(ctx, bus.StreamTrig, "cur.*", func(m *bus.Stored) bool {
+	err = s.conn.Scan(ctx, bus.StreamTrig, "cur.*", func(m *jet.Stored) bool {
 		var c *bus.Cursor
 		if c, bad = bus.DecodeCursor(m.Header, m.Data); bad != nil {
 			return false

@@ -20,6 +20,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler"
 )
@@ -33,16 +35,16 @@ type world struct {
 	log    *slog.Logger // of nodes that are started; nil is none
 	t      *testing.T
 	broker *bustest.Broker
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	nodes  map[string]*node
-	assets bus.Assets
+	assets cluster.Assets
 	skews  map[string]time.Duration // by how much the clocks of nodes are wrong
 	mu     sync.Mutex               // of skews
 }
 
 type node struct {
 	*scheduler.Scheduler
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	metrics *prometheus.Registry
 	stop    context.CancelFunc
 	done    chan error
@@ -58,7 +60,7 @@ func runAt(t *testing.T, at time.Time, shards int, f func(w *world)) {
 	bustest.Run(t, at, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t), nodes: map[string]*node{}}
 		w.conn = w.connect("test")
-		w.assets = bus.Assets{Shards: shards, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
+		w.assets = cluster.Assets{Shards: shards, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
 		w.setup()
 		f(w)
 	})
@@ -94,14 +96,14 @@ func (w *world) state(stream string) jetstream.StreamState {
 	return s.CachedInfo().State
 }
 
-func (w *world) connect(name string) *bus.Conn {
+func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
 	return w.connectBy(name, w.broker.Dialer(name))
 }
 
-func (w *world) connectBy(name string, way nats.InProcessConnProvider) *bus.Conn {
+func (w *world) connectBy(name string, way nats.InProcessConnProvider) *cluster.Conn {
 	w.t.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(way)}})
+	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(way)}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -119,7 +121,7 @@ func (w *world) startNode(name string) {
 }
 
 // startNodeOn is startNode on a connection that the test has made and opened.
-func (w *world) startNodeOn(name string, conn *bus.Conn) {
+func (w *world) startNodeOn(name string, conn *cluster.Conn) {
 	w.t.Helper()
 	log := w.log
 	if os.Getenv("CARILLON_LOG") != "" {
@@ -252,7 +254,7 @@ func (w *world) put(name job.Name, s job.Schedule, change ...func(*job.Job)) (re
 	if err := j.Validate(); err != nil {
 		w.t.Fatal(err)
 	}
-	entry, _, err := w.conn.PutJob(w.t.Context(), j, bus.Edit{At: time.Now()})
+	entry, _, err := w.conn.PutJob(w.t.Context(), j, cluster.Edit{At: time.Now()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -303,7 +305,7 @@ func (w *world) decided() []string {
 // records calls yield for each line of each record, oldest first.
 func (w *world) records(yield func(*bus.Record, bus.Decided)) {
 	w.t.Helper()
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "rec.*", func(m *bus.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "rec.*", func(m *jet.Stored) bool {
 		r, err := bus.DecodeRecord(m.Header, m.Data)
 		if err != nil {
 			w.t.Fatal(err)
@@ -322,7 +324,7 @@ func (w *world) records(yield func(*bus.Record, bus.Decided)) {
 func (w *world) triggers() []job.RunID {
 	w.t.Helper()
 	var ids []job.RunID
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *bus.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *jet.Stored) bool {
 		tr, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			w.t.Fatal(err)

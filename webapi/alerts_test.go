@@ -12,6 +12,7 @@ import (
 	"carillon/alert"
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
 	"carillon/internal/seal"
 	"carillon/job"
 	"carillon/job/alerting"
@@ -23,7 +24,7 @@ import (
 func (g *guardedWorld) incident(group string) string {
 	g.Helper()
 	rule := alerting.Rule{Alert: "of-" + group, Match: alerting.Match{Groups: []string{group}}}
-	_, _, _, err := g.handlers().book.PutRule(g.Context(), rule, bus.Edit{At: time.Now().Add(-time.Minute)})
+	_, _, _, err := g.handlers().book.PutRule(g.Context(), rule, cluster.Edit{At: time.Now().Add(-time.Minute)})
 	g.check(err)
 	a, err := alert.New(g.conn, alert.Config{})
 	g.check(err)

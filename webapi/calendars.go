@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
@@ -17,7 +17,7 @@ import (
 
 // calendarHandlers answer requests about calendars.
 type calendarHandlers struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	catalog *catalog.Catalog
 }
 
@@ -27,7 +27,7 @@ func (h *calendarHandlers) ListCalendars(ctx context.Context, _ ListCalendarsReq
 	if err != nil {
 		return nil, err
 	}
-	newest := map[string]*bus.CalendarEntry{}
+	newest := map[string]*cluster.CalendarEntry{}
 	for _, v := range versions { // oldest first
 		newest[v.Calendar.Calendar] = v
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"carillon/alert"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/alerting"
 	"carillon/webapi/access"
@@ -123,7 +123,7 @@ func (h *alertHandlers) setChannelSecret(ctx context.Context, channel, name, val
 	if err := job.CheckSlug("channel", channel); err != nil {
 		return nil, err
 	}
-	return h.book.SetSecret(ctx, h.master, channel, name, value, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
+	return h.book.SetSecret(ctx, h.master, channel, name, value, cluster.Edit{At: time.Now(), Author: access.Author(ctx)})
 }
 
 // testWait is how long the answer to a test waits for the outcome.

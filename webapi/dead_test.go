@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // bury has a message of a stream refused.
@@ -81,7 +82,7 @@ func TestADeadLetterIsReplayedAsItWas(t *testing.T) {
 			continue
 		}
 		w.check(err)
-		if got := m.Subject + " " + string(m.Data); got != want || m.Header.Get(bus.HeaderMessage) != "event.v9" || m.Header.Get(bus.HeaderDeadReason) != "" || m.Header.Get("Nats-Msg-Id") != "" {
+		if got := m.Subject + " " + string(m.Data); got != want || m.Header.Get(bus.HeaderMessage) != "event.v9" || m.Header.Get(cluster.HeaderDeadReason) != "" || m.Header.Get("Nats-Msg-Id") != "" {
 			t.Errorf("%s has %q with %v; want %q as it was", stream, got, m.Header, want)
 		}
 	}

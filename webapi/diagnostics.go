@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/webapi/problem"
@@ -26,7 +26,7 @@ import (
 type diagnosticHandlers struct {
 	system    *systemHandlers
 	groups    *groupHandlers
-	conn      *bus.Conn
+	conn      *cluster.Conn
 	store     logstore.Store
 	retention job.Retention
 	version   string

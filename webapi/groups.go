@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/webapi/access"
@@ -18,7 +19,7 @@ import (
 
 // groupHandlers answer requests about scheduler nodes, executor groups and their instances.
 type groupHandlers struct {
-	conn *bus.Conn
+	conn *cluster.Conn
 	view *nodes.View
 }
 
@@ -27,7 +28,7 @@ func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	limits := bus.GroupLimits{Limit: r.Body.Limit, Rate: r.Body.Rate}
+	limits := cluster.GroupLimits{Limit: r.Body.Limit, Rate: r.Body.Rate}
 	was, err := h.conn.SetGroupLimits(ctx, r.Group, limits)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/webapi/problem"
 )
@@ -51,8 +51,8 @@ func valueOr(v *int, otherwise int) int {
 func etag(revision uint64) string { return `"` + strconv.FormatUint(revision, 10) + `"` }
 
 // editOf returns who makes a change now, and on what condition.
-func editOf(user, note, ifMatch, ifNoneMatch string) (bus.Edit, error) {
-	e := bus.Edit{At: time.Now(), Author: user, Note: note}
+func editOf(user, note, ifMatch, ifNoneMatch string) (cluster.Edit, error) {
+	e := cluster.Edit{At: time.Now(), Author: user, Note: note}
 	if ifMatch != "" {
 		text, opened := strings.CutPrefix(ifMatch, `"`)
 		text, closed := strings.CutSuffix(text, `"`)

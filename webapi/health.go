@@ -7,14 +7,14 @@ import (
 	"runtime"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/logstore"
 	"carillon/webapi/catalog"
 )
 
 // systemHandlers answer requests about the state of the server and of what it depends on.
 type systemHandlers struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	store   logstore.Store
 	catalog *catalog.Catalog
 	stoodIn StoodIn // tells of who answers for the store; nil if nobody does ever
@@ -45,7 +45,7 @@ func (h *systemHandlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (Rea
 		if err := ask(ctx); err != nil {
 			h.log.DebugContext(ctx, "not ready", "part", name, "error", err)
 			c.Ok, c.Detail, health.Status = false, detail, HealthStatusUnavailable
-			if full, ok := errors.AsType[*bus.NoRoomError](err); ok {
+			if full, ok := errors.AsType[*cluster.NoRoomError](err); ok {
 				c.Detail = full.Reason
 			}
 		}

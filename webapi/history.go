@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/webapi/auditlog"
@@ -124,7 +124,7 @@ func (h *systemHandlers) ReplayDeadLetter(ctx context.Context, r ReplayDeadLette
 }
 
 // letterToChange returns a letter, and has the audit log say what it was.
-func (h *systemHandlers) letterToChange(ctx context.Context, seq uint64) (*bus.DeadLetter, error) {
+func (h *systemHandlers) letterToChange(ctx context.Context, seq uint64) (*cluster.DeadLetter, error) {
 	l, err := h.conn.GetDeadLetter(ctx, seq)
 	if err != nil {
 		return nil, err

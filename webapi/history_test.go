@@ -11,6 +11,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/logstore/sqlite"
 )
@@ -41,12 +43,12 @@ func TestTheHistoryTellsHowFarItHasCome(t *testing.T) {
 func TestTheHistoryTellsWhenItWillHaveCaughtUp(t *testing.T) {
 	bustest.Run(t, noon, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("api"))}})
+		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("api"))}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(conn.NC.Close)
-		if err := conn.Setup(t.Context(), bus.Assets{Shards: shards}); err != nil {
+		if err := conn.Setup(t.Context(), cluster.Assets{Shards: shards}); err != nil {
 			t.Fatal(err)
 		}
 		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
@@ -68,7 +70,7 @@ func TestTheHistoryTellsWhenItWillHaveCaughtUp(t *testing.T) {
 		check := func(what string, measured map[string]float64, left time.Duration) {
 			t.Helper()
 			if measured != nil {
-				if err := conn.PutIngestPace(t.Context(), &bus.IngestPace{At: time.Now(), PerSecond: measured}); err != nil {
+				if err := conn.PutIngestPace(t.Context(), &cluster.IngestPace{At: time.Now(), PerSecond: measured}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -18,7 +18,7 @@ import (
 
 func TestInstancesAreToldWhatToDo(t *testing.T) {
 	w := newWorld(t)
-	e, err := executor.New(w.conn, executor.Config{Group: "billing", Instance: "b1", Slots: 4})
+	e, err := executor.New(w.conn.Conn, executor.Config{Group: "billing", Instance: "b1", Slots: 4})
 	w.check(err)
 	w.check(w.conn.SetupGroup(w.Context(), "billing", false))
 	ctx, stop := context.WithCancel(w.Context())

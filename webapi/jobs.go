@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/webapi/access"
 	"carillon/webapi/bulk"
@@ -17,7 +18,7 @@ import (
 
 // jobHandlers answer requests about jobs: what they are, and changes to them.
 type jobHandlers struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	catalog *catalog.Catalog
 	view    *nodes.View
 	bulk    *bulk.Bulk

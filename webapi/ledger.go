@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/outcome"
 	"carillon/job/rights"
@@ -24,7 +24,7 @@ import (
 // ledgerHandlers answer requests about whether each fire is accounted for.
 type ledgerHandlers struct {
 	ledger *ledger.Ledger
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	store  logstore.Store // as access.VisibleStore has it
 	log    *slog.Logger
 }

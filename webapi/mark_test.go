@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -54,7 +55,7 @@ func TestARunThatEndedBadlyIsMarkedBesideItsStatus(t *testing.T) {
 // ingestMarks writes the marks on the bus into the history, as ingest does.
 func (w *world) ingestMarks() {
 	w.Helper()
-	err := w.conn.Scan(w.Context(), bus.StreamEvt, bus.SubjectMarks("*"), func(s *bus.Stored) bool {
+	err := w.conn.Scan(w.Context(), bus.StreamEvt, bus.SubjectMarks("*"), func(s *jet.Stored) bool {
 		m, err := bus.DecodeMark(s.Header, s.Data)
 		w.check(err)
 		w.history(logstore.Update{

@@ -8,6 +8,7 @@ import (
 
 	"carillon/auth"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/internal/seal"
 	"carillon/job"
 	"carillon/webapi/access"
@@ -18,7 +19,7 @@ import (
 
 // secretHandlers answer requests about the secrets of executor groups, and the credentials of their executors.
 type secretHandlers struct {
-	conn      *bus.Conn
+	conn      *cluster.Conn
 	catalog   *catalog.Catalog
 	users     *auth.Directory
 	master    *seal.Master // seals secrets; nil without one

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/webapi/access"
@@ -15,7 +15,7 @@ import (
 
 // settingHandlers answer requests about settings of the cluster.
 type settingHandlers struct {
-	conn  *bus.Conn
+	conn  *cluster.Conn
 	store logstore.Store
 	// retention holds while nobody has said otherwise.
 	retention job.Retention
@@ -41,7 +41,7 @@ func (h *settingHandlers) SetHold(ctx context.Context, r SetHoldRequestObject) (
 		return nil, err
 	}
 	was = was.At(now)
-	hold, err := h.conn.SetHold(ctx, r.Body.Paused, r.Body.Until, bus.Edit{At: now, Author: access.Author(ctx), Note: r.Body.Note})
+	hold, err := h.conn.SetHold(ctx, r.Body.Paused, r.Body.Until, cluster.Edit{At: now, Author: access.Author(ctx), Note: r.Body.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (h *settingHandlers) PreviewRetention(ctx context.Context, r PreviewRetenti
 	return PreviewRetention200JSONResponse(effect), nil
 }
 
-func retentionItem(e *bus.RetentionEntry) RetentionItem {
+func retentionItem(e *cluster.RetentionEntry) RetentionItem {
 	item := RetentionItem{Retention: e.Retention, Revision: e.Revision, Author: e.Author, Note: e.Note, LogClasses: job.LogClasses}
 	if e.Revision != 0 {
 		item.ChangedAt = e.ChangedAt

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -72,7 +73,7 @@ func TestAFireIsCalledOffAndTakenBack(t *testing.T) {
 func TestAJobKeepsABoundedNumberOfSkips(t *testing.T) {
 	w, d := newWorld(t), newDaily()
 	w.put("billing/x", d.String())
-	_, err := w.conn.EditJob(t.Context(), "billing/x", bus.Edit{At: time.Now()}, func(v *job.Version) {
+	_, err := w.conn.EditJob(t.Context(), "billing/x", cluster.Edit{At: time.Now()}, func(v *job.Version) {
 		for day := range job.MaxSkips {
 			v.Skip(job.Skip{FireTime: d.fire(day), At: time.Now()})
 		}
@@ -164,7 +165,7 @@ func TestAJobIsPausedUntilAnInstant(t *testing.T) {
 	}
 	w.problem(400, "invalid", "POST", "/api/v1/jobs/bulk", map[string]any{"action": "run", "until": until, "filter": map[string]any{}}, "belongs to pausing only")
 	// Its instant has come: nobody has to do anything.
-	_, err := w.conn.EditJob(t.Context(), "billing/y", bus.Edit{At: time.Now()}, func(v *job.Version) { past := time.Now().UTC(); v.PausedUntil = &past })
+	_, err := w.conn.EditJob(t.Context(), "billing/y", cluster.Edit{At: time.Now()}, func(v *job.Version) { past := time.Now().UTC(); v.PausedUntil = &past })
 	w.check(err)
 	ended, _ := want[JobItem](w, http.StatusOK, "POST", "/api/v1/jobs/billing/y/resume", nil)
 	if ended.Definition.PausedUntil == nil || ended.NextFires[0].Skipped {
@@ -186,7 +187,7 @@ func TestThePauseOfEverythingCanHaveAnEnd(t *testing.T) {
 	}
 	w.problem(400, "invalid", "PUT", "/api/v1/hold", map[string]any{"paused": false, "until": until}, "belongs to pausing only")
 	now := time.Now()
-	_, err := w.conn.SetHold(t.Context(), true, now, bus.Edit{At: now.Add(-time.Second)})
+	_, err := w.conn.SetHold(t.Context(), true, now, cluster.Edit{At: now.Add(-time.Second)})
 	w.check(err)
 	if hold, _ = want[Hold](w, http.StatusOK, "GET", "/api/v1/hold", nil); hold.Paused || !hold.Until.IsZero() {
 		t.Errorf("its end has come: %+v", hold)

@@ -17,7 +17,7 @@ import (
 
 	"carillon/alert"
 	"carillon/auth"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/frontend"
 	"carillon/internal/seal"
 	"carillon/ledger"
@@ -55,9 +55,9 @@ type Server struct {
 	listener  net.Listener // set before listening is closed
 }
 
-// New returns a server. conn must be open (bus.Setup or bus.Open); it and store
+// New returns a server. conn must be open (cluster.Conn.Setup or cluster.Conn.Open); it and store
 // outlive Run. The error is an *InvalidError when cfg is wrong.
-func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Server, error) {
+func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/rights"
 )
@@ -98,7 +99,7 @@ func TestAPanicIsAProblemAndItsStackIsLogged(t *testing.T) {
 
 func TestOnlyLoopbackIsListenedOnWithoutTLS(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:8080", ":8080", "[::]:8080", "10.0.0.1:80", "example.org:80", "8080", "localhost"} {
-		_, err := New(&bus.Conn{}, nil, Config{Addr: addr})
+		_, err := New(&cluster.Conn{}, nil, Config{Addr: addr})
 		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != "http" {
 			t.Errorf("%s: %v", addr, err)
 		}
@@ -106,21 +107,21 @@ func TestOnlyLoopbackIsListenedOnWithoutTLS(t *testing.T) {
 			continue
 		}
 		for _, cfg := range []Config{{Addr: addr, BehindProxy: true}, {Addr: addr, TLS: &tls.Config{}}} {
-			if _, err := New(&bus.Conn{}, nil, cfg); err != nil {
+			if _, err := New(&cluster.Conn{}, nil, cfg); err != nil {
 				t.Errorf("%s with TLS or a proxy: %v", addr, err)
 			}
 		}
-		if _, err := New(&bus.Conn{}, nil, Config{Addr: addr, Local: true}); !errors.Is(err, job.ErrInvalid) {
+		if _, err := New(&cluster.Conn{}, nil, Config{Addr: addr, Local: true}); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%s: all the world is local: %v", addr, err)
 		}
 	}
 	for _, cfg := range []Config{{Local: true, BehindProxy: true}, {Local: true, TLS: &tls.Config{}}, {PublicURL: "carillon.example.org"}} {
-		if _, err := New(&bus.Conn{}, nil, cfg); !errors.Is(err, job.ErrInvalid) {
+		if _, err := New(&cluster.Conn{}, nil, cfg); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
 	for _, addr := range []string{"", "127.0.0.1:0", "localhost:8080", "[::1]:80"} {
-		if _, err := New(&bus.Conn{}, nil, Config{Addr: addr}); err != nil {
+		if _, err := New(&cluster.Conn{}, nil, Config{Addr: addr}); err != nil {
 			t.Errorf("%q: %v", addr, err)
 		}
 	}
@@ -130,7 +131,7 @@ func TestOnlyLoopbackIsListenedOnWithoutTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = everywhere.Close() }()
-	if _, err := New(&bus.Conn{}, nil, Config{Listener: everywhere}); !errors.Is(err, job.ErrInvalid) {
+	if _, err := New(&cluster.Conn{}, nil, Config{Listener: everywhere}); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("a listener on every address: %v", err)
 	}
 }

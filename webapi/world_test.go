@@ -20,6 +20,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/job/runlog"
@@ -33,7 +35,7 @@ import (
 type world struct {
 	*testing.T
 	broker *bustest.Broker
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	store  logstore.Store
 	server *Server
 	url    string
@@ -52,11 +54,11 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	t.Helper()
 	w := &world{T: t, broker: bustest.NewBroker(t), ended: make(chan error, 1)}
 	var err error
-	if w.conn, err = bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("api"))}}); err != nil {
+	if w.conn, err = cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("api"))}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.conn.NC.Close)
-	w.check(w.conn.Setup(t.Context(), bus.Assets{Shards: shards}))
+	w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: shards}))
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 	w.check(err)
 	t.Cleanup(func() { w.check(store.Close()) })

@@ -17,6 +17,7 @@ import (
 
 	"carillon/auth"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -42,7 +43,7 @@ type Config struct {
 // own: one of them gets a question, and any of them cuts off who is to go.
 type Service struct {
 	users   *auth.Directory
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	system  *nats.Conn
 	budgets *budgets
 	crowds  *crowds
@@ -54,7 +55,7 @@ type Service struct {
 
 // New returns a service. conn is of the account CARILLON, system of SYS; both outlive
 // Run. keys are those whose public halves NATS is configured with.
-func New(conn *bus.Conn, system *nats.Conn, keys Keys, cfg Config) (*Service, error) {
+func New(conn *cluster.Conn, system *nats.Conn, keys Keys, cfg Config) (*Service, error) {
 	issuer, err := nkeys.FromSeed([]byte(keys.Issuer))
 	if err != nil {
 		return nil, &job.InvalidError{Field: "nats-keys", Reason: "has no key of an issuer"}

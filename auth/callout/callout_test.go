@@ -15,7 +15,9 @@ import (
 	"carillon/auth"
 	"carillon/auth/callout"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/bus/embedded"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -24,7 +26,7 @@ type world struct {
 	*testing.T
 	url   string
 	keys  callout.Keys
-	conn  *bus.Conn // of the account CARILLON
+	conn  *cluster.Conn // of the account CARILLON
 	users *auth.Directory
 }
 
@@ -45,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = srv.Shutdown() })
 	w.url = srv.ClientURL()
 	w.conn = w.connect(w.keys.Server, "")
-	w.check(w.conn.Setup(t.Context(), bus.Assets{Shards: 1}))
+	w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
 	w.users = auth.NewDirectory(w.conn, nil)
 	w.run(w.users.Run)
 	return w
@@ -87,9 +89,9 @@ func (w *world) serveWith(cfg callout.Config) (stop func()) {
 	return w.run(s.Run)
 }
 
-func (w *world) connect(key, group string, opts ...nats.Option) *bus.Conn {
+func (w *world) connect(key, group string, opts ...nats.Option) *cluster.Conn {
 	w.Helper()
-	conn, err := bus.Await(w.Context(), config(w.url, key, group, opts)) // the service may not answer yet
+	conn, err := cluster.Await(w.Context(), config(w.url, key, group, opts)) // the service may not answer yet
 	w.check(err)
 	w.Cleanup(conn.NC.Close)
 	return conn
@@ -97,15 +99,15 @@ func (w *world) connect(key, group string, opts ...nats.Option) *bus.Conn {
 
 // dial is connect, once.
 func (w *world) dial(key, group string, opts ...nats.Option) error {
-	conn, err := bus.Connect(config(w.url, key, group, append([]nats.Option{nats.Timeout(time.Minute)}, opts...)))
+	conn, err := cluster.Connect(config(w.url, key, group, append([]nats.Option{nats.Timeout(time.Minute)}, opts...)))
 	if err == nil {
 		conn.NC.Close()
 	}
 	return err
 }
 
-func config(url, key, group string, opts []nats.Option) bus.Config {
-	cfg := bus.Config{URL: url, Key: key, Options: opts}
+func config(url, key, group string, opts []nats.Option) jet.Config {
+	cfg := jet.Config{URL: url, Key: key, Options: opts}
 	if group != "" {
 		cfg.Inbox = bus.ExecutorInbox(group)
 	}

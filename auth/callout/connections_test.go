@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/auth/callout"
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // logged is a log that may be read while it is written.
@@ -58,7 +58,7 @@ func TestAGroupHasNoMoreConnectionsThanItsLimit(t *testing.T) {
 		w.check(err)
 		seeds[name] = seed
 	}
-	open := []*bus.Conn{w.connect(seeds["one"], "alpha"), w.connect(seeds["one"], "alpha"), w.connect(seeds["two"], "alpha")}
+	open := []*cluster.Conn{w.connect(seeds["one"], "alpha"), w.connect(seeds["one"], "alpha"), w.connect(seeds["two"], "alpha")}
 	w.refused(seeds["one"], "alpha")
 	w.refused(seeds["two"], "alpha")
 	w.connect(seeds["other"], "beta")

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/executor"
 	"carillon/job"
 	"carillon/job/fleet"
@@ -89,7 +90,7 @@ func (w *world) victim(group string) *victim {
 	_, seed, err := w.users.CreateCredential(w.Context(), group, "victim", "ann", 0)
 	w.check(err)
 	w.check(w.conn.SetupGroup(w.Context(), group, false))
-	e, err := executor.New(w.connect(seed, group), executor.Config{Group: group, Instance: "b1", Slots: 4, Grace: -1, Registerer: v.metrics, Logger: slog.New(slog.NewTextHandler(w.Output(), nil))})
+	e, err := executor.New(w.connect(seed, group).Conn, executor.Config{Group: group, Instance: "b1", Slots: 4, Grace: -1, Registerer: v.metrics, Logger: slog.New(slog.NewTextHandler(w.Output(), nil))})
 	w.check(err)
 	begun := make(chan struct{})
 	e.Handle("wait", executor.HandlerFunc(func(ctx context.Context, _ *executor.Run) (any, error) {
@@ -156,7 +157,7 @@ func (a *attacker) causes(verb string) map[string]func(subject string) error {
 	digest := job.DigestOf(string(content))
 	script := &job.Script{Language: "shell", Source: string(content)}
 	j := job.Job{Job: job.Name(a.group + "/script"), Task: job.Task{Script: script}}.WithDefaults()
-	_, _, err := a.conn.PutJob(a.Context(), j, bus.Edit{At: time.Now()})
+	_, _, err := a.conn.PutJob(a.Context(), j, cluster.Edit{At: time.Now()})
 	a.check(err)
 	headers := nats.Header{bus.HeaderMessage: {bus.MessageRequest}, bus.HeaderAck: {"$JS.ACK.TRIG.any-beta.1.1.1.1.0"}}
 	publish := func(to string, body []byte) func(string) error {

@@ -11,6 +11,7 @@ import (
 
 	"carillon/auth/callout"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 )
@@ -44,7 +45,7 @@ func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 	_, third, err := w.users.CreateCredential(t.Context(), "gamma", "stolen", "ann", 0)
 	w.check(err)
 	for range 40 {
-		conn, err := bus.Connect(config(w.url, third, "gamma", nil))
+		conn, err := cluster.Connect(config(w.url, third, "gamma", nil))
 		if err != nil {
 			break
 		}
@@ -148,7 +149,7 @@ func TestBucketsThatExecutorsWriteTakeNoRollupsAnyMore(t *testing.T) {
 		_, err = kv.Put(t.Context(), "g.a", []byte("kept"))
 		w.check(err)
 	}
-	w.check(w.conn.Setup(t.Context(), bus.Assets{}))
+	w.check(w.conn.Setup(t.Context(), cluster.Assets{}))
 	for _, b := range buckets {
 		m := &nats.Msg{Subject: "$KV." + b.Bucket + ".g.b", Header: nats.Header{"Nats-Rollup": {"all"}}}
 		if _, err := js.PublishMsg(t.Context(), m); err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // subjectRefused is where servers tell each other which group is refused until when. It
@@ -23,7 +24,7 @@ const subjectEnded = "$SYS.ACCOUNT." + accountExecutors + ".DISCONNECT"
 // is called.
 func (s *Service) hearSpending(ctx context.Context) (stop func(), err error) {
 	told, err := s.conn.NC.Subscribe(subjectRefused, func(m *nats.Msg) {
-		var r bus.Refusal
+		var r cluster.Refusal
 		if json.Unmarshal(m.Data, &r) == nil {
 			s.budgets.refuse(r.Group, r.Until, time.Now())
 		}
@@ -72,7 +73,7 @@ func (s *Service) hearEnd(ctx context.Context, m *nats.Msg) {
 func (s *Service) overspent(ctx context.Context, group string, until time.Time) {
 	s.metrics.overspent.WithLabelValues(group).Inc()
 	s.log.WarnContext(ctx, "group refused, as it sends more than its budget", "executor_group", group, "until", until)
-	r := bus.Refusal{Group: group, Until: until}
+	r := cluster.Refusal{Group: group, Until: until}
 	data, err := json.Marshal(r)
 	if err == nil {
 		err = s.conn.NC.Publish(subjectRefused, data)

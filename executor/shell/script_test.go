@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/executor"
 	"carillon/executor/shell"
 	"carillon/internal/runnertest"
@@ -21,7 +22,7 @@ import (
 func stored(t *testing.T, w *runnertest.World, language, source string) job.Task {
 	t.Helper()
 	j := job.Job{Job: "g/job", Task: job.Task{Script: &job.Script{Language: language, Source: source}}}.WithDefaults()
-	entry, _, err := w.Conn.PutJob(t.Context(), j, bus.Edit{At: time.Now()})
+	entry, _, err := w.Conn.PutJob(t.Context(), j, cluster.Edit{At: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/executor/shell"
 	"carillon/internal/runnertest"
@@ -216,7 +217,7 @@ func TestAGigabyteOfOutputIsContained(t *testing.T) {
 		t.Errorf("%d lines were logged", e.LogLines)
 	}
 	stored := 0
-	if err := w.Conn.Scan(t.Context(), bus.StreamLog, "log.*", func(m *bus.Stored) bool { stored += len(m.Data); return true }); err != nil {
+	if err := w.Conn.Scan(t.Context(), bus.StreamLog, "log.*", func(m *jet.Stored) bool { stored += len(m.Data); return true }); err != nil {
 		t.Fatal(err)
 	}
 	if most := 2 * 64 << 20; stored > most {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 )
 
 // part is a bucket, or what of one is configuration.
@@ -43,9 +45,9 @@ const operationHeader = "KV-Operation"
 
 // scan yields all entries of a part, in the order in which they were written. It waits for half
 // a minute while NATS does not answer.
-func (p part) scan(ctx context.Context, conn *bus.Conn, yield func(*entry) error) error {
+func (p part) scan(ctx context.Context, conn *cluster.Conn, yield func(*entry) error) error {
 	var failed error
-	err := conn.ScanPatiently(ctx, "KV_"+p.bucket, "$KV."+p.bucket+".>", func(s *bus.Stored) bool {
+	err := conn.ScanPatiently(ctx, "KV_"+p.bucket, "$KV."+p.bucket+".>", func(s *jet.Stored) bool {
 		key := strings.TrimPrefix(s.Subject, "$KV."+p.bucket+".")
 		if !p.has(key) {
 			return true
@@ -64,7 +66,7 @@ func (p part) scan(ctx context.Context, conn *bus.Conn, yield func(*entry) error
 
 // Take writes a backup of what there is to w, and returns how many entries it has.
 // conn must be open.
-func Take(ctx context.Context, conn *bus.Conn, w io.Writer, version string) (entries int, err error) {
+func Take(ctx context.Context, conn *cluster.Conn, w io.Writer, version string) (entries int, err error) {
 	out, err := newWriter(w, Head{Format: format, MadeAt: time.Now().UTC().Truncate(time.Millisecond), Version: version, Shards: conn.Cluster().Shards})
 	if err != nil {
 		return 0, err

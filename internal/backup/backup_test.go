@@ -15,6 +15,8 @@ import (
 	"carillon/auth"
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/internal/backup"
 	"carillon/job"
 	"carillon/job/rights"
@@ -23,22 +25,22 @@ import (
 var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
 
 // system returns a connection to a NATS server of its own, set up with so many shards.
-func system(t *testing.T, shards int) *bus.Conn {
+func system(t *testing.T, shards int) *cluster.Conn {
 	t.Helper()
 	conn, _ := brokered(t, shards)
 	return conn
 }
 
 // brokered is system with the server. The connection is its client x.
-func brokered(t *testing.T, shards int) (*bus.Conn, *bustest.Broker) {
+func brokered(t *testing.T, shards int) (*cluster.Conn, *bustest.Broker) {
 	t.Helper()
 	broker := bustest.NewBroker(t)
-	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("x"))}})
+	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("x"))}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.NC.Close)
-	check(t, conn.Setup(t.Context(), bus.Assets{Shards: shards}))
+	check(t, conn.Setup(t.Context(), cluster.Assets{Shards: shards}))
 	return conn, broker
 }
 
@@ -50,17 +52,17 @@ func check(t *testing.T, err error) {
 }
 
 // used fills a system with some of everything.
-func used(t *testing.T) (*bus.Conn, []byte) {
+func used(t *testing.T) (*cluster.Conn, []byte) {
 	t.Helper()
 	conn := system(t, 4)
 	for _, text := range []string{"echo one", "echo two"} {
 		j := job.Job{Job: "billing/report", Task: job.Task{Script: &job.Script{Language: "shell", Source: text}}}.WithDefaults()
-		_, _, err := conn.PutJob(t.Context(), j, bus.Edit{At: time.Now(), Author: "ann"})
+		_, _, err := conn.PutJob(t.Context(), j, cluster.Edit{At: time.Now(), Author: "ann"})
 		check(t, err)
 		time.Sleep(time.Second)
 	}
 	check(t, conn.PutSecret(t.Context(), &bus.Secret{Group: "billing", Secret: "db", Sealed: []byte("sealed")}))
-	_, err := conn.PutRetention(t.Context(), job.Retention{Default: job.Keep{Runs: job.Duration(90 * 24 * time.Hour), Logs: job.Duration(30 * 24 * time.Hour)}}, bus.Edit{At: time.Now(), Author: "ann"})
+	_, err := conn.PutRetention(t.Context(), job.Retention{Default: job.Keep{Runs: job.Duration(90 * 24 * time.Hour), Logs: job.Duration(30 * 24 * time.Hour)}}, cluster.Edit{At: time.Now(), Author: "ann"})
 	check(t, err)
 	d := auth.NewDirectory(conn, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -125,7 +127,7 @@ func TestWhatWasTakenIsRestoredWithItsVersionsIntoOtherShards(t *testing.T) {
 		if s, err := fresh.Script(t.Context(), "billing", job.DigestOf("echo one")); err != nil || s != "echo one" {
 			t.Errorf("script %q, %v", s, err)
 		}
-		check(t, fresh.Setup(t.Context(), bus.Assets{})) // servers may start
+		check(t, fresh.Setup(t.Context(), cluster.Assets{})) // servers may start
 		if err := f.Restore(t.Context(), fresh); !errors.Is(err, job.ErrConflict) {
 			t.Errorf("restored into what is there already: %v", err)
 		}
@@ -158,15 +160,15 @@ func TestARestoreThatBrokeOffKeepsServersOutUntilItIsWhole(t *testing.T) {
 		_, err := fresh.BeginRestore(t.Context(), f.Sum)
 		check(t, err)
 		check(t, fresh.EnsureGroup(t.Context(), "half"))
-		if err := fresh.Setup(t.Context(), bus.Assets{}); !errors.Is(err, job.ErrConflict) {
+		if err := fresh.Setup(t.Context(), cluster.Assets{}); !errors.Is(err, job.ErrConflict) {
 			t.Errorf("a server may start on the half: %v", err)
 		}
-		check(t, fresh.Setup(t.Context(), bus.Assets{Restoring: true}))
+		check(t, fresh.Setup(t.Context(), cluster.Assets{Restoring: true}))
 		check(t, f.Restore(t.Context(), fresh))
 		if diff, err := f.Compare(t.Context(), fresh); err != nil || len(diff) != 0 {
 			t.Errorf("differs by %v, %v", names(diff), err)
 		}
-		check(t, fresh.Setup(t.Context(), bus.Assets{}))
+		check(t, fresh.Setup(t.Context(), cluster.Assets{}))
 	})
 }
 
@@ -188,7 +190,7 @@ func TestABackupOutlastsANATSThatIsSilentForAWhileAndNamesWhatDoesNotAnswer(t *t
 	bustest.Run(t, noon, func(t *testing.T) {
 		conn, broker := brokered(t, 4)
 		j := job.Job{Job: "billing/report", Task: job.Task{Handler: "h"}}.WithDefaults()
-		_, _, err := conn.PutJob(t.Context(), j, bus.Edit{At: time.Now(), Author: "ann"})
+		_, _, err := conn.PutJob(t.Context(), j, cluster.Edit{At: time.Now(), Author: "ann"})
 		check(t, err)
 		broker.Partition("x")
 		time.AfterFunc(20*time.Second, func() { broker.Heal("x") })

@@ -12,6 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -24,7 +26,7 @@ type Difference struct {
 }
 
 // Compare returns how a system differs from a backup, in order of name.
-func (f *File) Compare(ctx context.Context, conn *bus.Conn) ([]Difference, error) {
+func (f *File) Compare(ctx context.Context, conn *cluster.Conn) ([]Difference, error) {
 	there, err := present(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func (f *File) Compare(ctx context.Context, conn *bus.Conn) ([]Difference, error
 }
 
 // present returns what is in the system, by bucket and key.
-func present(ctx context.Context, conn *bus.Conn) (map[string]*entry, error) {
+func present(ctx context.Context, conn *cluster.Conn) (map[string]*entry, error) {
 	there := map[string]*entry{}
 	for _, p := range parts {
 		err := p.scan(ctx, conn, func(e *entry) error {
@@ -105,7 +107,7 @@ func nameOf(e *entry) string {
 // Restore writes a backup into a system that is set up, empty, and on which no server
 // runs; else the error is job.ErrConflict, and nothing was written. One that broke off
 // is begun anew.
-func (f *File) Restore(ctx context.Context, conn *bus.Conn) error {
+func (f *File) Restore(ctx context.Context, conn *cluster.Conn) error {
 	if err := unused(ctx, conn); err != nil {
 		return err
 	}
@@ -137,7 +139,7 @@ func (f *File) Restore(ctx context.Context, conn *bus.Conn) error {
 			m.Header.Set(operationHeader, "DEL")
 		}
 		if _, err := conn.JS.PublishMsg(ctx, m); err != nil {
-			return fmt.Errorf("write %s: %w", nameOf(e), bus.Unavailable(err))
+			return fmt.Errorf("write %s: %w", nameOf(e), jet.Unavailable(err))
 		}
 	}
 	return conn.EndRestore(ctx)
@@ -145,13 +147,13 @@ func (f *File) Restore(ctx context.Context, conn *bus.Conn) error {
 
 // unused returns job.ErrConflict when a server runs on the system, or has fired on it:
 // jobs that come to be behind a shard's position would be owed all that they missed.
-func unused(ctx context.Context, conn *bus.Conn) error {
+func unused(ctx context.Context, conn *cluster.Conn) error {
 	for _, one := range []struct{ stream, filter, says string }{
 		{"KV_" + bus.BucketLease, "$KV." + bus.BucketLease + ".node.*", "a server runs on it; stop all servers first"},
 		{bus.StreamTrig, "cur.*", "servers have run on it; restore into a NATS account that has no Carillon yet"},
 	} {
 		found := false
-		err := conn.Scan(ctx, one.stream, one.filter, func(s *bus.Stored) bool {
+		err := conn.Scan(ctx, one.stream, one.filter, func(s *jet.Stored) bool {
 			found = s.Header.Get(operationHeader) == "" && s.Header.Get("Nats-Marker-Reason") == ""
 			return !found
 		})
@@ -166,11 +168,11 @@ func unused(ctx context.Context, conn *bus.Conn) error {
 }
 
 // clean takes out what a restore has written that broke off.
-func clean(ctx context.Context, conn *bus.Conn) error {
+func clean(ctx context.Context, conn *cluster.Conn) error {
 	for _, p := range parts {
 		stream, err := conn.JS.Stream(ctx, "KV_"+p.bucket)
 		if err != nil {
-			return fmt.Errorf("open bucket %s: %w", p.bucket, bus.Unavailable(err))
+			return fmt.Errorf("open bucket %s: %w", p.bucket, jet.Unavailable(err))
 		}
 		filters := []string{"$KV." + p.bucket + ".>"}
 		if len(p.prefixes) > 0 {
@@ -184,7 +186,7 @@ func clean(ctx context.Context, conn *bus.Conn) error {
 		}
 		for _, filter := range filters {
 			if err := stream.Purge(ctx, jetstream.WithPurgeSubject(filter)); err != nil {
-				return fmt.Errorf("empty bucket %s: %w", p.bucket, bus.Unavailable(err))
+				return fmt.Errorf("empty bucket %s: %w", p.bucket, jet.Unavailable(err))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -103,7 +104,7 @@ func (l *lateness) quantiles() (p50, p99, most float64) {
 // stream when the batch was stored.
 func (w *benchWorld) lateness(ctx context.Context) (*lateness, error) {
 	l := &lateness{}
-	err := w.conn.Scan(ctx, bus.StreamTrig, "rec.*", func(m *bus.Stored) bool {
+	err := w.conn.Scan(ctx, bus.StreamTrig, "rec.*", func(m *jet.Stored) bool {
 		rec, err := bus.DecodeRecord(m.Header, m.Data)
 		if err != nil {
 			return true // not a fire of ours; the audit counts it as lost

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/internal/cli"
 	"carillon/job"
 	"carillon/logstore"
@@ -115,7 +116,7 @@ func (w *benchWorld) caughtUp(ctx context.Context, n int, since time.Time) (time
 func (w *benchWorld) latenessAround(ctx context.Context, from, back, end time.Time) (away, catching *lateness, err error) {
 	away, catching = &lateness{}, &lateness{}
 	var wrong error
-	err = w.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(m *bus.Stored) bool {
+	err = w.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(m *jet.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			wrong = fmt.Errorf("read trigger: %w", err)

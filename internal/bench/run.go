@@ -163,7 +163,7 @@ func (w *benchWorld) startExecutors(ctx context.Context, group string, instances
 		if err != nil {
 			return nil, err
 		}
-		e, err := executor.New(conn, executor.Config{Group: group, Instance: name, Slots: slots, Grace: -1})
+		e, err := executor.New(conn.Conn, executor.Config{Group: group, Instance: name, Slots: slots, Grace: -1})
 		if err != nil {
 			return nil, err
 		}

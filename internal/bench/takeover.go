@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -15,7 +16,7 @@ import (
 // is asked for, and stands by for the other. With cold, one node has everything, and
 // the other is started when it is dead.
 func benchTakeover(ctx context.Context, o benchOptions) (*benchResult, error) {
-	shards, jobs := bus.DefaultShards, o.jobs
+	shards, jobs := cluster.DefaultShards, o.jobs
 	if !o.cold {
 		shards, jobs = 2*shards, 2*jobs
 	}
@@ -63,7 +64,7 @@ func benchTakeover(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := second.owns(ctx, shards); err != nil {
 		return nil, err
 	}
-	if err := poll(ctx, func() (bool, error) { return w.allDone(ctx, shards, killed.Add(bus.LeaseTTL)) }); err != nil {
+	if err := poll(ctx, func() (bool, error) { return w.allDone(ctx, shards, killed.Add(jet.LeaseTTL)) }); err != nil {
 		return nil, err
 	}
 	elapsed, used := meter.stop()

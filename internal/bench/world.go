@@ -14,7 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/bus/embedded"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/scheduler"
 )
@@ -23,7 +25,7 @@ import (
 type benchWorld struct {
 	dir    string
 	server *embedded.Server
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	route  job.Route // of the jobs that seed saves; empty is any
 	change func(*job.Job)
 }
@@ -43,15 +45,15 @@ func newBenchWorld(ctx context.Context, shards int) (*benchWorld, error) {
 		w.close()
 		return nil, err
 	}
-	if err := w.conn.Setup(ctx, bus.Assets{Shards: shards, TrigBytes: 16 << 30, EvtBytes: 16 << 30}); err != nil {
+	if err := w.conn.Setup(ctx, cluster.Assets{Shards: shards, TrigBytes: 16 << 30, EvtBytes: 16 << 30}); err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *benchWorld) connect(ctx context.Context, name string) (*bus.Conn, error) {
-	conn, err := bus.Connect(bus.Config{URL: w.server.ClientURL(), Name: name, Options: []nats.Option{nats.InProcessServer(w.server)}})
+func (w *benchWorld) connect(ctx context.Context, name string) (*cluster.Conn, error) {
+	conn, err := cluster.Connect(jet.Config{URL: w.server.ClientURL(), Name: name, Options: []nats.Option{nats.InProcessServer(w.server)}})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func benchJob(i int) job.Name { return job.Name("bench/job-" + strconv.Itoa(i)) 
 type benchNode struct {
 	*scheduler.Scheduler
 	metrics *prometheus.Registry
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	stop    context.CancelFunc
 	done    chan error
 }
@@ -222,7 +224,7 @@ func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule 
 		}
 	}
 	seen := map[job.RunID]int{}
-	if err := w.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(m *bus.Stored) bool {
+	if err := w.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(m *jet.Stored) bool {
 		var t struct {
 			RunID job.RunID `json:"run_id"`
 		}

@@ -132,7 +132,7 @@ func complete(ctx context.Context, api *client.API) error {
 // drained waits until all runs are final, there are as many as fires, children and
 // promises are owed, and the history itself has them all, or nothing more happens, and
 // returns them. While the log store is away, or behind, another answers for it.
-func (a *audit) drained(t *testing.T, c *cluster) []client.Run {
+func (a *audit) drained(t *testing.T, c *system) []client.Run {
 	t.Helper()
 	want := 0
 	for _, list := range a.owed {

@@ -20,7 +20,9 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
 	"carillon/bus/embedded"
+	"carillon/bus/jet"
 	"carillon/internal/chserver"
 	"carillon/internal/chserver/chtest"
 	"carillon/job"
@@ -113,7 +115,7 @@ type flow struct {
 	server *chserver.Server
 	wire   *wire // between the server and the store
 	store  *clickhouse.Store
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	since  time.Time          // the first fire; recent, as reports keep no others
 	counts map[job.Status]int // of the runs that were sent
 	lines  int
@@ -140,12 +142,12 @@ func newFlow(t *testing.T) *flow {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = broker.Shutdown() })
-	f.conn, err = bus.Connect(bus.Config{URL: broker.ClientURL(), Name: "chaos", Options: []nats.Option{nats.InProcessServer(broker)}})
+	f.conn, err = cluster.Connect(jet.Config{URL: broker.ClientURL(), Name: "chaos", Options: []nats.Option{nats.InProcessServer(broker)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.conn.NC.Close)
-	if err := f.conn.Setup(t.Context(), bus.Assets{TrigBytes: 256 << 20, EvtBytes: 256 << 20, LogBytes: 256 << 20}); err != nil {
+	if err := f.conn.Setup(t.Context(), cluster.Assets{TrigBytes: 256 << 20, EvtBytes: 256 << 20, LogBytes: 256 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	in, err := ingest.New(f.conn, f.store, ingest.Config{})

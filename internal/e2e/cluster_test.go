@@ -26,8 +26,8 @@ import (
 	"carillon/internal/client"
 )
 
-// cluster is NATS servers, Carillon servers and executors, each a process.
-type cluster struct {
+// system is NATS servers, Carillon servers and executors, each a process.
+type system struct {
 	t         *testing.T
 	nats      []*process
 	servers   []*process // the first has the store and the API, too
@@ -49,7 +49,7 @@ type cluster struct {
 // executors of the group, and waits until they are ready. Flags are those of the server
 // that has the store. Each process has a link to each NATS server. The clocks of the servers
 // that have no store can be made wrong if wanted.
-func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...string) *cluster {
+func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...string) *system {
 	t.Helper()
 	c := newServers(t, replicas, clocks, flags...)
 	for i := range 3 {
@@ -60,16 +60,16 @@ func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...
 }
 
 // newServers is newCluster without executors.
-func newServers(t *testing.T, replicas int, clocks bool, flags ...string) *cluster {
+func newServers(t *testing.T, replicas int, clocks bool, flags ...string) *system {
 	t.Helper()
-	c := &cluster{t: t, journal: filepath.Join(t.TempDir(), "journal")}
+	c := &system{t: t, journal: filepath.Join(t.TempDir(), "journal")}
 	ports := freePorts(t, 2*replicas+1+servers)
 	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
 	c.startServers(ports[2*replicas:], replicas, clocks, flags)
 	return c
 }
 
-func (c *cluster) startExecutor(name string, command ...string) {
+func (c *system) startExecutor(name string, command ...string) {
 	c.t.Helper()
 	p := newProcess(c.t, name, []string{"JOURNAL=" + c.journal}, command...)
 	p.keep = true
@@ -98,7 +98,7 @@ func freePorts(t *testing.T, n int) []int {
 	return ports
 }
 
-func (c *cluster) startNATS(ports, routes []int) {
+func (c *system) startNATS(ports, routes []int) {
 	c.t.Helper()
 	c.ports = ports
 	urls := make([]string, len(ports))
@@ -138,11 +138,11 @@ func (c *cluster) startNATS(ports, routes []int) {
 }
 
 // natsName returns the name of a NATS server.
-func (*cluster) natsName(i int) string { return fmt.Sprintf("nats-%d", i) }
+func (*system) natsName(i int) string { return fmt.Sprintf("nats-%d", i) }
 
 // routes returns the part of a NATS server's configuration that joins it to the others. It
 // tells nobody of a way past the links: what it says of its own address leads nowhere.
-func (c *cluster) routes(name string, ports []int, own int) string {
+func (c *system) routes(name string, ports []int, own int) string {
 	var peers []string
 	for i, port := range ports {
 		if i == own {
@@ -160,7 +160,7 @@ func (c *cluster) routes(name string, ports []int, own int) string {
 const servers = 3
 
 // startServers starts them. The API listens on the first of ports, the metrics of each on one of the others.
-func (c *cluster) startServers(ports []int, replicas int, clocks bool, flags []string) {
+func (c *system) startServers(ports []int, replicas int, clocks bool, flags []string) {
 	c.t.Helper()
 	port := ports[0]
 	data := filepath.Join(c.t.TempDir(), "data")
@@ -197,7 +197,7 @@ var linkPattern = regexp.MustCompile(`link="?(http[^\s"]+)`)
 
 // signIn creates the first administrator by the link in the server's log, as people
 // do, and goes on with the token of that.
-func (c *cluster) signIn() {
+func (c *system) signIn() {
 	c.t.Helper()
 	var link []string
 	await(c.t, patience, "wait for the link to create the administrator", func() error {
@@ -230,7 +230,7 @@ func (c *cluster) signIn() {
 }
 
 // awaitReady waits until the API says that all it needs is there.
-func (c *cluster) awaitReady() {
+func (c *system) awaitReady() {
 	c.t.Helper()
 	await(c.t, patience, "wait for the API to be ready", func() error {
 		_, err := client.Read[client.Health](c.api.Readyz(c.t.Context()))
@@ -238,11 +238,11 @@ func (c *cluster) awaitReady() {
 	})
 }
 
-func (c *cluster) isNATS(name string) bool {
+func (c *system) isNATS(name string) bool {
 	return slices.ContainsFunc(c.nats, func(p *process) bool { return p.name == name })
 }
 
-func (c *cluster) processes() []*process {
+func (c *system) processes() []*process {
 	all := append([]*process(nil), c.nats...)
 	return append(append(all, c.servers...), c.executors...)
 }
@@ -255,13 +255,13 @@ const wholeWithin = 3 * time.Second
 
 // whole returns an error unless every replica of every stream has all of it, or had just now,
 // so that one NATS server may be lost.
-func (c *cluster) whole() error {
+func (c *system) whole() error {
 	seen := map[replica]bool{}
 	return within(wholeWithin, func() error { return c.lookWhole(seen) })
 }
 
 // lookWhole is one look of whole. It adds the replicas that have all of their streams to seen.
-func (c *cluster) lookWhole(seen map[replica]bool) error {
+func (c *system) lookWhole(seen map[replica]bool) error {
 	lister := c.js.ListStreams(c.t.Context())
 	streams := 0
 	var behind error
@@ -293,7 +293,7 @@ func (c *cluster) lookWhole(seen map[replica]bool) error {
 }
 
 // brokenOff returns what processes said when they ended because of a bug of theirs.
-func (c *cluster) brokenOff() error {
+func (c *system) brokenOff() error {
 	var errs []error
 	for _, p := range c.processes() {
 		said := p.said()

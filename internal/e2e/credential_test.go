@@ -19,6 +19,8 @@ import (
 
 	"carillon/auth/callout"
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -113,7 +115,7 @@ func (g *guarded) connect(seed, inbox string, opts ...nats.Option) (*nats.Conn, 
 	g.Helper()
 	refused := make(chan error, 100)
 	opts = append(opts, nats.Timeout(patience), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
-	conn, err := bus.Connect(bus.Config{URL: g.url, CAFile: g.cert, Key: seed, Inbox: inbox, Options: opts})
+	conn, err := cluster.Connect(jet.Config{URL: g.url, CAFile: g.cert, Key: seed, Inbox: inbox, Options: opts})
 	if err != nil {
 		g.Fatal(err)
 	}
@@ -130,7 +132,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 
 	// Who has none is not let in, nor who has one that nobody made.
 	for name, seed := range map[string]string{"nobody": "", "a stranger": strangerSeed(t)} {
-		if _, err := bus.Connect(bus.Config{URL: g.url, CAFile: g.cert, Key: seed, Options: []nats.Option{nats.Timeout(patience)}}); !errors.Is(err, nats.ErrAuthorization) {
+		if _, err := cluster.Connect(jet.Config{URL: g.url, CAFile: g.cert, Key: seed, Options: []nats.Option{nats.Timeout(patience)}}); !errors.Is(err, nats.ErrAuthorization) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -165,7 +167,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 			t.Errorf("%s is allowed", what)
 		}
 	}
-	shard := job.Name("payroll/pay").Shard(bus.DefaultShards)
+	shard := job.Name("payroll/pay").Shard(cluster.DefaultShards)
 	for _, subject := range []string{
 		">", "trig.>", "evt.>", "log.payroll.*", "exec.payroll.>", "_INBOX.>", "_INBOX_payroll.>", "$KV.>", "$JS.>", "$SYS.>", "sched.>", "audit",
 	} {

@@ -23,7 +23,7 @@ type fault struct {
 // chaos does harm to a cluster. Each kind of process, the network and the clocks have a
 // lane of their own, which does one harm at a time, so that harm of different kinds overlaps.
 type chaos struct {
-	c    *cluster
+	c    *system
 	seed uint64
 	// storeAway is how long the store's server is down, once.
 	storeAway time.Duration

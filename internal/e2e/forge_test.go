@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/internal/client"
 	"carillon/job"
 )
@@ -24,7 +26,7 @@ var natsPattern = regexp.MustCompile(`NATS +(nats://\S+)`)
 func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	d := newDev(t)
 	d.begin(t)
-	conn, err := bus.Connect(bus.Config{URL: natsPattern.FindStringSubmatch(d.said())[1]})
+	conn, err := cluster.Connect(jet.Config{URL: natsPattern.FindStringSubmatch(d.said())[1]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	// What an executor of group "default" may publish, and what it must not say there of a
 	// run that it was given.
 	token := conn.Tokens().Trigger(&bus.Trigger{RunID: victim, Job: "default/ask-me", Attempt: 1}, false, time.Now())
-	shard := job.Name("default/ask-me").Shard(bus.DefaultShards)
+	shard := job.Name("default/ask-me").Shard(cluster.DefaultShards)
 	own := bus.SubjectEvent(shard, "default")
 	event := func(change func(*bus.Event)) []byte {
 		e := &bus.Event{

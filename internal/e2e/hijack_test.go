@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -52,7 +53,7 @@ func TestAGroupCannotEndMaskFakeOrMoveRunsOfAnother(t *testing.T) {
 			forged++
 		}
 	}
-	shard := job.Name("alpha/hello").Shard(bus.DefaultShards)
+	shard := job.Name("alpha/hello").Shard(cluster.DefaultShards)
 	end := func(run job.RunID, attempt int, status job.Status, cause job.Cause, fire time.Time) {
 		t.Helper()
 		now := time.Now().UTC()

@@ -17,7 +17,7 @@ import (
 
 // judged is what "carillon ledger verify" says, as a user would run it, of all fires in [from,
 // to) of the load's group.
-func (c *cluster) judged(t *testing.T, group string, from, to time.Time) client.AuditedPage {
+func (c *system) judged(t *testing.T, group string, from, to time.Time) client.AuditedPage {
 	t.Helper()
 	cmd := exec.Command(program(t, "carillon"), "ledger", "verify", "--server", c.api.Address(), "--token", c.token, "--group", group,
 		"--from", from.UTC().Format(time.RFC3339Nano), "--to", to.UTC().Format(time.RFC3339Nano), "-o", "json")
@@ -46,7 +46,7 @@ func (c *cluster) judged(t *testing.T, group string, from, to time.Time) client.
 
 // checkLedger has the ledger judge the load, and wants it to have judged all fires that
 // the jobs owe by their schedules alone.
-func (a *audit) checkLedger(t *testing.T, c *cluster, from time.Time) {
+func (a *audit) checkLedger(t *testing.T, c *system, from time.Time) {
 	t.Helper()
 	page := c.judged(t, a.group, from, a.until.Add(time.Second))
 	if n := page.Total.Pending + page.Total.Undecided + page.Total.Unjudged; n > 0 || page.Total.Discrepancies > 0 {

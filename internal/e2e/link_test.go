@@ -160,7 +160,7 @@ func (l *link) drop(end net.Conn) {
 
 // reach makes the links from a process to all NATS servers, and returns the addresses that
 // it is to use.
-func (c *cluster) reach(from string) string {
+func (c *system) reach(from string) string {
 	c.t.Helper()
 	urls := make([]string, len(c.ports))
 	for i, port := range c.ports {
@@ -172,7 +172,7 @@ func (c *cluster) reach(from string) string {
 }
 
 // between returns the links between two processes, in either direction.
-func (c *cluster) between(one, other string) (links []*link) {
+func (c *system) between(one, other string) (links []*link) {
 	for _, l := range c.links {
 		if l.from == one && l.to == other || l.from == other && l.to == one {
 			links = append(links, l)
@@ -182,7 +182,7 @@ func (c *cluster) between(one, other string) (links []*link) {
 }
 
 // linksOf returns the links to and from a process.
-func (c *cluster) linksOf(name string) (links []*link) {
+func (c *system) linksOf(name string) (links []*link) {
 	for _, l := range c.links {
 		if l.from == name || l.to == name {
 			links = append(links, l)

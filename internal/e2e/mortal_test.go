@@ -13,7 +13,7 @@ const mortals = 2
 
 // startMortals starts them, beside the others of the group. From an instant on they do
 // not die any more.
-func (c *cluster) startMortals(group string, until time.Time) {
+func (c *system) startMortals(group string, until time.Time) {
 	c.t.Helper()
 	for i := range mortals {
 		name := fmt.Sprintf("mortal-%d", i)
@@ -26,7 +26,7 @@ const allDeaths = time.Minute
 
 // deaths tells how often executors have killed themselves, and wants each of the ways
 // after faults for such a time.
-func (c *cluster) deaths(faults time.Duration) {
+func (c *system) deaths(faults time.Duration) {
 	c.t.Helper()
 	for _, where := range []string{"before the acknowledgement", "before the start", "in a piece"} {
 		n := 0

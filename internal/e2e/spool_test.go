@@ -93,7 +93,7 @@ func TestWhatEndsWhileNATSIsAwayOutlivesItsExecutor(t *testing.T) {
 }
 
 // awaitJournal waits until the tasks have written so much, and no more.
-func (c *cluster) awaitJournal(want string) {
+func (c *system) awaitJournal(want string) {
 	c.t.Helper()
 	await(c.t, patience, "wait for the tasks to have written", func() error {
 		got, err := os.ReadFile(c.journal)

@@ -21,6 +21,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/job"
 )
@@ -80,7 +82,7 @@ const settled = 8 * time.Second
 
 // awaitOwned waits until the servers with these metrics own every shard, and go on doing so. It returns
 // after what time that began.
-func (c *cluster) awaitOwned(what string, monitors []string) time.Duration {
+func (c *system) awaitOwned(what string, monitors []string) time.Duration {
 	c.t.Helper()
 	began := time.Now()
 	owned := began
@@ -100,7 +102,7 @@ func (c *cluster) awaitOwned(what string, monitors []string) time.Duration {
 var ownedPattern = regexp.MustCompile(`(?m)^carillon_shards_owned ([0-9]+)$`)
 
 // ownAll returns an error unless the servers with these metrics own every shard, and each some.
-func (c *cluster) ownAll(monitors []string) error {
+func (c *system) ownAll(monitors []string) error {
 	sum := 0
 	for _, address := range monitors {
 		n, err := shardsOwned(c.t.Context(), address)
@@ -112,7 +114,7 @@ func (c *cluster) ownAll(monitors []string) error {
 		}
 		sum += n
 	}
-	if sum != bus.DefaultShards {
+	if sum != cluster.DefaultShards {
 		return fmt.Errorf("%d shards are owned", sum)
 	}
 	return nil
@@ -142,14 +144,14 @@ func shardsOwned(ctx context.Context, address string) (int, error) {
 }
 
 // startNoOps starts an executor of a group, in this process, whose runs do nothing.
-func (c *cluster) startNoOps(group string) {
+func (c *system) startNoOps(group string) {
 	c.t.Helper()
-	conn, err := bus.Connect(bus.Config{URL: c.url, Name: "no-ops", Options: []nats.Option{nats.MaxReconnects(-1)}})
+	conn, err := cluster.Connect(jet.Config{URL: c.url, Name: "no-ops", Options: []nats.Option{nats.MaxReconnects(-1)}})
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(conn.NC.Close)
-	e, err := executor.New(conn, executor.Config{Group: group, Slots: 128, Logger: slog.New(slog.DiscardHandler)})
+	e, err := executor.New(conn.Conn, executor.Config{Group: group, Slots: 128, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -166,7 +168,7 @@ func (c *cluster) startNoOps(group string) {
 }
 
 // saveNoOps saves jobs that fire all the time. Every tenth waits for its own runs, so its shard's owner reads events.
-func (c *cluster) saveNoOps(group string, jobs int, every time.Duration) {
+func (c *system) saveNoOps(group string, jobs int, every time.Duration) {
 	c.t.Helper()
 	var g errgroup.Group
 	g.SetLimit(8)
@@ -189,7 +191,7 @@ func (c *cluster) saveNoOps(group string, jobs int, every time.Duration) {
 }
 
 // consumersMade counts requests to make consumers. What it returns tells those since it was called last, by stream.
-func (c *cluster) consumersMade() func() string {
+func (c *system) consumersMade() func() string {
 	c.t.Helper()
 	streams := []string{"KV_" + bus.BucketJobs, bus.StreamEvt}
 	counts := make([]atomic.Int64, len(streams))

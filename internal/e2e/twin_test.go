@@ -13,20 +13,22 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job/fleet"
 )
 
 // twins are two dispatchers that have the same trigger, as when one was frozen until
 // JetStream gave it to the other: each offers it to an instance of its choice.
 type twins struct {
-	conn      *bus.Conn
+	conn      *cluster.Conn
 	group     string
 	instances []string
 	both      int // triggers that two instances have taken
 }
 
-func newTwins(c *cluster, group string) (*twins, error) {
-	conn, err := bus.Connect(bus.Config{URL: c.url, Name: "twins", Options: []nats.Option{nats.Timeout(patience)}})
+func newTwins(c *system, group string) (*twins, error) {
+	conn, err := cluster.Connect(jet.Config{URL: c.url, Name: "twins", Options: []nats.Option{nats.Timeout(patience)}})
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/auth/callout"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/bus/embedded"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/internal/build"
 	"carillon/internal/chserver"
@@ -90,8 +91,8 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Shutdown()) }()
-	inside := bus.Config{URL: server.ClientURL(), Name: "carillon dev", Logger: log, Options: []nats.Option{nats.InProcessServer(server)}}
-	conn, err := bus.Connect(inside)
+	inside := jet.Config{URL: server.ClientURL(), Name: "carillon dev", Logger: log, Options: []nats.Option{nats.InProcessServer(server)}}
+	conn, err := cluster.Connect(inside)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	defer o.gate.system.Close()
-	if err := conn.Setup(ctx, bus.Assets{}); err != nil {
+	if err := conn.Setup(ctx, cluster.Assets{}); err != nil {
 		return err
 	}
 	master, err := keptMasterKey(filepath.Join(o.data, "master.key"))
@@ -214,10 +215,10 @@ func (n *node) ready(ctx context.Context, shards int) {
 	}
 }
 
-func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, metrics prometheus.Registerer, log *slog.Logger) (*executor.Executor, error) {
+func devExecutor(conn *cluster.Conn, o devOptions, key *seal.Key, metrics prometheus.Registerer, log *slog.Logger) (*executor.Executor, error) {
 	// Everything ends with the process, so nobody would take over what it gives back
 	// late: it stops quickly.
-	e, err := executor.New(conn, executor.Config{
+	e, err := executor.New(conn.Conn, executor.Config{
 		Group: devGroup, Instance: "dev", Slots: o.slots, Version: build.Version(), Logger: log.With("component", "executor"),
 		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(), Registerer: metrics, Tracer: o.tracer,
 	})
@@ -228,7 +229,7 @@ func devExecutor(conn *bus.Conn, o devOptions, key *seal.Key, metrics prometheus
 }
 
 // saveSamples saves the sample jobs on a cluster that has never had a job.
-func saveSamples(ctx context.Context, conn *bus.Conn) error {
+func saveSamples(ctx context.Context, conn *cluster.Conn) error {
 	groups, err := conn.Groups(ctx)
 	if err != nil || len(groups) > 0 {
 		return err
@@ -242,7 +243,7 @@ func saveSamples(ctx context.Context, conn *bus.Conn) error {
 		if err != nil {
 			return fmt.Errorf("sample job %s: %w", d.Name, err)
 		}
-		if _, _, err := conn.PutJob(ctx, j, bus.Edit{At: time.Now(), Author: "carillon dev", Note: "sample"}); err != nil {
+		if _, _, err := conn.PutJob(ctx, j, cluster.Edit{At: time.Now(), Author: "carillon dev", Note: "sample"}); err != nil {
 			return err
 		}
 	}

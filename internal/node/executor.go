@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/internal/build"
 	"carillon/internal/cli"
@@ -97,7 +98,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 		return err
 	}
 	o.Name, o.Logger, o.Inbox = "carillon executor "+o.group, log, bus.ExecutorInbox(o.group)
-	conn, err := bus.Await(cmd.Context(), o.Config)
+	conn, err := jet.Await(cmd.Context(), o.Config)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 )
 
 // newRegistry returns a registry with the metrics of any process.
@@ -19,13 +20,13 @@ func newRegistry() *prometheus.Registry {
 }
 
 // watched puts what serves the metrics below all other layers.
-func (n *node) watched(ctx context.Context, conn *bus.Conn, o monitorOptions, log *slog.Logger) error {
+func (n *node) watched(ctx context.Context, conn *cluster.Conn, o monitorOptions, log *slog.Logger) error {
 	ready := []check{{"bus", func(ctx context.Context) error {
 		if _, err := conn.GetHold(ctx); err != nil {
 			return errors.New("JetStream does not answer")
 		}
 		err := conn.CheckRoom(ctx)
-		if _, full := errors.AsType[*bus.NoRoomError](err); err != nil && !full {
+		if _, full := errors.AsType[*cluster.NoRoomError](err); err != nil && !full {
 			return errors.New("JetStream does not answer")
 		}
 		return err
@@ -50,14 +51,14 @@ func (n *node) watched(ctx context.Context, conn *bus.Conn, o monitorOptions, lo
 			return nil
 		}})
 	}
-	layers, err := o.layers(ctx, n.metrics, connAlive(conn), ready, log)
+	layers, err := o.layers(ctx, n.metrics, connAlive(conn.Conn), ready, log)
 	n.layers = append(layers, n.layers...)
 	return err
 }
 
 // connAlive returns a check of whether the process can ever work again: a connection that
 // is closed, rather than interrupted, stays so.
-func connAlive(conn *bus.Conn) func() error {
+func connAlive(conn *jet.Conn) func() error {
 	return func() error {
 		if conn.NC.IsClosed() {
 			return errors.New("the connection to NATS is closed for good")

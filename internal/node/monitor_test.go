@@ -19,8 +19,9 @@ import (
 
 	"carillon/alert"
 	"carillon/auth/callout"
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/job"
 	"carillon/ledger"
@@ -57,7 +58,7 @@ func (names) Unregister(prometheus.Collector) bool { return true }
 func metricNames(t *testing.T) names {
 	t.Helper()
 	broker := bustest.NewBroker(t)
-	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}})
+	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func metricNames(t *testing.T) names {
 	keys, keysErr := callout.NewKeys()
 	_, calloutErr := callout.New(conn, conn.NC, keys, callout.Config{Registerer: all})
 	_, apiErr := webapi.New(conn, nil, webapi.Config{Registerer: all, Gatherer: prometheus.NewRegistry()})
-	_, executorErr := executor.New(conn, executor.Config{Group: "g", Registerer: all})
+	_, executorErr := executor.New(conn.Conn, executor.Config{Group: "g", Registerer: all})
 	if err := errors.Join(schedulerErr, ingestErr, alertErr, ledgerErr, orphansErr, keysErr, calloutErr, apiErr, executorErr); err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,12 @@ package node
 import (
 	"github.com/spf13/pflag"
 
-	"carillon/bus"
+	"carillon/bus/jet"
 )
 
 // NATSFlags are the flags of commands that connect to NATS.
 type NATSFlags struct {
-	bus.Config
+	jet.Config
 }
 
 // ConnectionFlags adds the flags to f.

@@ -15,7 +15,7 @@ import (
 
 	"carillon/alert"
 	"carillon/auth/callout"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/internal/build"
 	"carillon/internal/cli"
 	"carillon/ledger"
@@ -79,7 +79,7 @@ func (n *node) close() error {
 
 // open makes the node on conn. The API takes listener, which is nil without it. On an
 // error everything that was opened is closed.
-func (c nodeConfig) open(ctx context.Context, conn *bus.Conn, listener net.Listener, log *slog.Logger) (_ *node, err error) {
+func (c nodeConfig) open(ctx context.Context, conn *cluster.Conn, listener net.Listener, log *slog.Logger) (_ *node, err error) {
 	n := &node{metrics: newRegistry()}
 	if c.node == "" { // one name for all layers, in logs and leases
 		c.node = scheduler.NodeName()

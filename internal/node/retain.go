@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -26,7 +26,7 @@ func (c nodeConfig) retention() job.Retention {
 
 // keepLines has the store keep new lines as people have said. What cannot be read now
 // retain hears of.
-func (c nodeConfig) keepLines(ctx context.Context, conn *bus.Conn, store logstore.Store, log *slog.Logger) {
+func (c nodeConfig) keepLines(ctx context.Context, conn *cluster.Conn, store logstore.Store, log *slog.Logger) {
 	store.SetRetention(c.retention())
 	entry, err := conn.GetRetention(ctx, c.retention())
 	if err != nil {
@@ -38,7 +38,7 @@ func (c nodeConfig) keepLines(ctx context.Context, conn *bus.Conn, store logstor
 
 // retain deletes history beyond its age every hour, and whenever people say anew how
 // long it is kept, until ctx is done.
-func (c nodeConfig) retain(ctx context.Context, conn *bus.Conn, store logstore.Store, log *slog.Logger) error {
+func (c nodeConfig) retain(ctx context.Context, conn *cluster.Conn, store logstore.Store, log *slog.Logger) error {
 	changed := make(chan struct{}, 1)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -65,11 +65,11 @@ func (c nodeConfig) retain(ctx context.Context, conn *bus.Conn, store logstore.S
 }
 
 // follow calls f whenever people say how long history is kept, until ctx is done.
-func (c nodeConfig) follow(ctx context.Context, conn *bus.Conn, log *slog.Logger, f func(job.Retention)) {
+func (c nodeConfig) follow(ctx context.Context, conn *cluster.Conn, log *slog.Logger, f func(job.Retention)) {
 	again := time.NewTicker(followAgain)
 	defer again.Stop()
 	for ctx.Err() == nil {
-		err := conn.FollowRetention(ctx, func(e *bus.RetentionEntry, err error) {
+		err := conn.FollowRetention(ctx, func(e *cluster.RetentionEntry, err error) {
 			if err != nil {
 				log.WarnContext(ctx, "retention not read", "error", err)
 				return
@@ -93,7 +93,7 @@ const clockAhead = 10 * time.Minute
 // trim deletes what is too old at an instant, on one server of a cluster at a time. It does
 // nothing when it is not known how long history is kept, and when the clock that told the
 // instant is ahead.
-func (c nodeConfig) trim(ctx context.Context, conn *bus.Conn, store logstore.Store, now time.Time) (logstore.Trimmed, error) {
+func (c nodeConfig) trim(ctx context.Context, conn *cluster.Conn, store logstore.Store, now time.Time) (logstore.Trimmed, error) {
 	unlock, err := lockRole(ctx, conn, roleRetention, c.node)
 	if err != nil {
 		return logstore.Trimmed{}, err

@@ -9,8 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -21,7 +22,7 @@ func TestAClockThatIsAheadDeletesNoHistory(t *testing.T) {
 	start := time.Date(2026, time.January, 5, 3, 0, 0, 0, time.UTC)
 	bustest.Run(t, start, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("a"))}})
+		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("a"))}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +33,7 @@ func TestAClockThatIsAheadDeletesNoHistory(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = store.Close() })
 		fire := start.Add(-60 * logstore.Day)
-		err = errors.Join(conn.Setup(t.Context(), bus.Assets{Shards: 8}), store.WriteRuns(t.Context(), "TRIG:1-1", []logstore.Update{{
+		err = errors.Join(conn.Setup(t.Context(), cluster.Assets{Shards: 8}), store.WriteRuns(t.Context(), "TRIG:1-1", []logstore.Update{{
 			Kind: runlog.KindRecorded, RunID: job.NewRunID(fire), Job: "billing/report", Version: 1, Attempt: 1, Cause: job.CauseSchedule, At: fire, Status: job.StatusSkipped,
 		}}))
 		if err != nil {

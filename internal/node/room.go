@@ -6,19 +6,19 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // roomMetrics returns gauges of whether NATS refuses what is to be stored, asked as they are
 // read: a NATS that stores nothing can tell no alerter of Carillon.
-func roomMetrics(ctx context.Context, conn *bus.Conn) []prometheus.Collector {
-	refuses := func(what, help string, is func(*bus.NoRoomError) bool) prometheus.Collector {
+func roomMetrics(ctx context.Context, conn *cluster.Conn) []prometheus.Collector {
+	refuses := func(what, help string, is func(*cluster.NoRoomError) bool) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "carillon", Subsystem: "nats", Name: "refuses", Help: help, ConstLabels: prometheus.Labels{"what": what},
 		}, func() float64 {
 			asking, cancel := context.WithTimeout(ctx, checkWithin)
 			defer cancel()
-			full, ok := errors.AsType[*bus.NoRoomError](conn.CheckRoom(asking))
+			full, ok := errors.AsType[*cluster.NoRoomError](conn.CheckRoom(asking))
 			if ok && is(full) {
 				return 1
 			}
@@ -27,7 +27,7 @@ func roomMetrics(ctx context.Context, conn *bus.Conn) []prometheus.Collector {
 	}
 	const help = "1 while NATS refuses what Carillon stores, because a stream (TRIG or EVT) or its disk is full."
 	return []prometheus.Collector{
-		refuses("disk", help, func(e *bus.NoRoomError) bool { return e.Disk }),
-		refuses("stream", help, func(e *bus.NoRoomError) bool { return !e.Disk }),
+		refuses("disk", help, func(e *cluster.NoRoomError) bool { return e.Disk }),
+		refuses("stream", help, func(e *cluster.NoRoomError) bool { return !e.Disk }),
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"carillon/auth/callout"
-	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/internal/keyfile"
 	"carillon/job"
 )
@@ -23,7 +24,7 @@ type serverOptions struct {
 	NATSFlags
 	monitorOptions
 	provider            providerOptions
-	assets              bus.Assets
+	assets              cluster.Assets
 	roleList, masterKey string
 	natsKeys            string
 	budget              int64
@@ -146,7 +147,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 
 // connect connects to NATS, with keys as what NATS knows this server for, and a second
 // time as the one that it asks about executors.
-func (o *serverOptions) connect(ctx context.Context) (*bus.Conn, error) {
+func (o *serverOptions) connect(ctx context.Context) (*cluster.Conn, error) {
 	keys, err := ReadNATSKeys(o.natsKeys)
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (o *serverOptions) connect(ctx context.Context) (*bus.Conn, error) {
 	if keys != nil {
 		o.Key = keys.Server
 	}
-	conn, err := bus.Await(ctx, o.Config)
+	conn, err := cluster.Await(ctx, o.Config)
 	if err != nil || keys == nil {
 		return conn, err
 	}
@@ -168,9 +169,9 @@ func (o *serverOptions) connect(ctx context.Context) (*bus.Conn, error) {
 }
 
 // openGate connects as the one that NATS asks about executors.
-func openGate(cfg bus.Config, keys callout.Keys) (*gate, error) {
+func openGate(cfg jet.Config, keys callout.Keys) (*gate, error) {
 	cfg.Name, cfg.Key = cfg.Name+" callout", keys.System
-	system, err := bus.Connect(cfg)
+	system, err := cluster.Connect(cfg)
 	if err != nil {
 		return nil, err
 	}

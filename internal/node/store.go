@@ -14,7 +14,8 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/internal/chserver"
 	"carillon/job"
 	"carillon/ledger"
@@ -44,7 +45,7 @@ func isShared(store string) bool { return strings.HasPrefix(store, "clickhouse:/
 
 // openStore opens what --store names. A shared store that is away is no error: what
 // fires does not wait for history.
-func (c nodeConfig) openStore(ctx context.Context, conn *bus.Conn, log *slog.Logger) (logstore.Store, error) {
+func (c nodeConfig) openStore(ctx context.Context, conn *cluster.Conn, log *slog.Logger) (logstore.Store, error) {
 	switch {
 	case c.store == storeSQLite:
 		return sqlite.Open(ctx, filepath.Join(c.data, "history.db"))
@@ -68,7 +69,7 @@ func (c nodeConfig) openStore(ctx context.Context, conn *bus.Conn, log *slog.Log
 
 // stoodIn returns the store as the API asks it, and what has to run for that: while a
 // shared one is away, what the streams have answers for it.
-func (c nodeConfig) stoodIn(conn *bus.Conn, store logstore.Store, log *slog.Logger) (logstore.Store, []layer) {
+func (c nodeConfig) stoodIn(conn *cluster.Conn, store logstore.Store, log *slog.Logger) (logstore.Store, []layer) {
 	if !isShared(c.store) {
 		return store, nil
 	}
@@ -106,8 +107,8 @@ const (
 )
 
 // lockRole waits for a lease and keeps it until unlock is called.
-func lockRole(ctx context.Context, conn *bus.Conn, role, node string) (unlock func(), err error) {
-	retry := time.NewTicker(bus.LeaseRenew / 3)
+func lockRole(ctx context.Context, conn *cluster.Conn, role, node string) (unlock func(), err error) {
+	retry := time.NewTicker(jet.LeaseRenew / 3)
 	defer retry.Stop()
 	held, err := conn.AcquireLease(ctx, role, node, nil)
 	for errors.Is(err, job.ErrConflict) {
@@ -125,7 +126,7 @@ func lockRole(ctx context.Context, conn *bus.Conn, role, node string) (unlock fu
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(bus.LeaseRenew)
+		tick := time.NewTicker(jet.LeaseRenew)
 		defer tick.Stop()
 		for {
 			select {
@@ -175,7 +176,7 @@ func keep(ctx context.Context, chore string, every time.Duration, now <-chan str
 const patrolEvery = 2 * time.Minute
 
 // patrol audits the ledger as time goes on, until ctx is done.
-func (c nodeConfig) patrol(ctx context.Context, conn *bus.Conn, p *ledger.Patrol, log *slog.Logger) error {
+func (c nodeConfig) patrol(ctx context.Context, conn *cluster.Conn, p *ledger.Patrol, log *slog.Logger) error {
 	return keep(ctx, "audit of the ledger", patrolEvery, nil, func() {
 		unlock, err := lockRole(ctx, conn, rolePatrol, c.node)
 		if err == nil {
@@ -192,7 +193,7 @@ func (c nodeConfig) patrol(ctx context.Context, conn *bus.Conn, p *ledger.Patrol
 const orphansEvery = 20 * time.Second
 
 // endOrphans ends runs of the history that nobody has, until ctx is done.
-func (c nodeConfig) endOrphans(ctx context.Context, conn *bus.Conn, f *orphans.Finder, log *slog.Logger) error {
+func (c nodeConfig) endOrphans(ctx context.Context, conn *cluster.Conn, f *orphans.Finder, log *slog.Logger) error {
 	return keep(ctx, "search for orphans", orphansEvery, nil, func() {
 		unlock, err := lockRole(ctx, conn, roleOrphans, c.node)
 		if err == nil {

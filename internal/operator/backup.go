@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/internal/backup"
 	"carillon/internal/build"
 	"carillon/internal/cli"
@@ -52,7 +52,7 @@ func newBackupCommand() *cobra.Command {
 }
 
 // writeBackup writes a backup beside file, and then puts it in its place.
-func writeBackup(cmd *cobra.Command, conn *bus.Conn, file string) (entries int, err error) {
+func writeBackup(cmd *cobra.Command, conn *cluster.Conn, file string) (entries int, err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // readable by its owner only
 	if err != nil {
 		return 0, fmt.Errorf("write backup: %w", err)
@@ -128,7 +128,7 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output cli.Format, fi
 		}
 		return output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawDifferences(t, list) })
 	}
-	assets := bus.Assets{Shards: f.Head.Shards, Replicas: replicas, Restoring: true}
+	assets := cluster.Assets{Shards: f.Head.Shards, Replicas: replicas, Restoring: true}
 	if err = conn.Setup(ctx, assets); errors.Is(err, job.ErrConflict) { // it has another number of shards already
 		assets.Shards = 0
 		err = conn.Setup(ctx, assets)

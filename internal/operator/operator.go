@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/internal/cli"
 	"carillon/internal/keyfile"
 	"carillon/internal/node"
@@ -26,7 +27,7 @@ func (o *operatorOptions) flags(f *pflag.FlagSet) {
 }
 
 // connect returns a connection on which nothing has been looked up.
-func (o *operatorOptions) connect(cmd *cobra.Command) (*bus.Conn, error) {
+func (o *operatorOptions) connect(cmd *cobra.Command) (*cluster.Conn, error) {
 	keys, err := node.ReadNATSKeys(o.keys)
 	if err != nil {
 		return nil, err
@@ -35,16 +36,16 @@ func (o *operatorOptions) connect(cmd *cobra.Command) (*bus.Conn, error) {
 		o.Key = keys.Server
 	}
 	o.Name = "carillon " + cmd.Name()
-	return bus.Connect(o.Config)
+	return cluster.Connect(o.Config)
 }
 
 // open returns a connection to a system that has been set up.
-func (o *operatorOptions) open(ctx context.Context, cmd *cobra.Command) (*bus.Conn, error) {
+func (o *operatorOptions) open(ctx context.Context, cmd *cobra.Command) (*cluster.Conn, error) {
 	conn, err := o.connect(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if err := bus.Patiently(ctx, conn.Open); err != nil {
+	if err := jet.Patiently(ctx, conn.Open); err != nil {
 		conn.NC.Close()
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"carillon/audit"
 	"carillon/auth"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/internal/cli"
 	"carillon/internal/cli/draw"
 	"carillon/job/rights"
@@ -50,7 +50,7 @@ func newUserRecoverCommand() *cobra.Command {
 }
 
 // recoverUser recovers a user, with an entry in the audit log.
-func recoverUser(ctx context.Context, conn *bus.Conn, name string) (secret string, expires time.Time, err error) {
+func recoverUser(ctx context.Context, conn *cluster.Conn, name string) (secret string, expires time.Time, err error) {
 	log := audit.New(conn, nil)
 	e := &trail.Entry{User: operatorName(), How: string(rights.ByLocal), Operation: "recoverUser", Object: "user " + name, Result: trail.Unknown}
 	if err := log.Begin(ctx, e); err != nil {

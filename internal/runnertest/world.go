@@ -12,13 +12,15 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/job"
 )
 
 // World is a bus with an executor of group "g" on it. It is for one goroutine.
 type World struct {
-	Conn *bus.Conn // a witness's
+	Conn *cluster.Conn // a witness's
 
 	t      *testing.T
 	ended  *nats.Subscription
@@ -31,8 +33,8 @@ type World struct {
 func New(t *testing.T, cfg executor.Config, register func(*executor.Executor)) *World {
 	t.Helper()
 	broker := bustest.NewBroker(t)
-	connect := func(name string) *bus.Conn {
-		conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
+	connect := func(name string) *cluster.Conn {
+		conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +42,7 @@ func New(t *testing.T, cfg executor.Config, register func(*executor.Executor)) *
 		return conn
 	}
 	w := &World{t: t, Conn: connect("witness")}
-	if err := w.Conn.Setup(t.Context(), bus.Assets{Shards: 4, TrigBytes: 8 << 20, EvtBytes: 8 << 20, LogBytes: 256 << 20}); err != nil {
+	if err := w.Conn.Setup(t.Context(), cluster.Assets{Shards: 4, TrigBytes: 8 << 20, EvtBytes: 8 << 20, LogBytes: 256 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Conn.SetupGroup(t.Context(), "g", false); err != nil {
@@ -50,7 +52,7 @@ func New(t *testing.T, cfg executor.Config, register func(*executor.Executor)) *
 	w.logged = w.subscribe("log.g.*")
 
 	cfg.Group = "g"
-	e, err := executor.New(connect("executor"), cfg)
+	e, err := executor.New(connect("executor").Conn, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func (w *World) Run(task job.Task, change ...func(*bus.Trigger)) (*bus.Event, st
 func (w *World) Lines(run job.RunID) []bus.LogLine {
 	w.t.Helper()
 	var all []bus.LogLine
-	err := w.Conn.Scan(w.t.Context(), bus.StreamLog, "log.g", func(s *bus.Stored) bool {
+	err := w.Conn.Scan(w.t.Context(), bus.StreamLog, "log.g", func(s *jet.Stored) bool {
 		var l bus.Log
 		if err := json.Unmarshal(s.Data, &l); err != nil {
 			w.t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // A store passes over a write whose token it knows, so no two writes may share one, though
@@ -18,7 +19,7 @@ func TestAStreamThatWasMadeAnewIsWrittenUnderTokensOfItsOwn(t *testing.T) {
 		if err := w.conn.JS.DeleteStream(w.t.Context(), bus.StreamEvt); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.conn.Setup(w.t.Context(), bus.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
+		if err := w.conn.Setup(w.t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		w.finish(fire{report, 1})

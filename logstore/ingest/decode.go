@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -90,7 +91,7 @@ type decoder struct {
 	shards int
 }
 
-func newDecoder(conn *bus.Conn) decoder { return decoder{conn.Tokens(), conn.Cluster().Shards} }
+func newDecoder(conn *cluster.Conn) decoder { return decoder{conn.Tokens(), conn.Cluster().Shards} }
 
 func (d decoder) event(b *batch, m *message) {
 	switch {

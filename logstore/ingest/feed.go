@@ -9,6 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -47,7 +49,7 @@ func (in *Ingest) feeds() []*feed {
 		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, told: told, turn: turn, decode: said.event},
 		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: said.log},
 	}
-	for _, s := range bus.FactStreams {
+	for _, s := range cluster.FactStreams {
 		feeds = append(feeds, &feed{Ingest: in, stream: s.Stream, subjects: s.Subjects, consumer: bus.ConsumerFacts, decode: factDecoders[s.Stream]})
 	}
 	return feeds
@@ -134,7 +136,7 @@ func (f *feed) writePortion(ctx context.Context, p *portion) error {
 // ack need not be known to have arrived: what comes again changes nothing.
 func (f *feed) ack(m *message) error {
 	if err := f.conn.NC.Publish(m.reply, []byte("+ACK")); err != nil {
-		return fmt.Errorf("acknowledge message %d of %s: %w", m.seq, f.stream, bus.Unavailable(err))
+		return fmt.Errorf("acknowledge message %d of %s: %w", m.seq, f.stream, jet.Unavailable(err))
 	}
 	return nil
 }
@@ -191,7 +193,7 @@ func (f *feed) write(ctx context.Context, r span, b *batch) error {
 func (f *feed) info(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 	c, err := f.conn.JS.Consumer(ctx, f.stream, f.consumer)
 	if err != nil {
-		return nil, fmt.Errorf("look up consumer %s on %s: %w", f.consumer, f.stream, bus.Unavailable(err))
+		return nil, fmt.Errorf("look up consumer %s on %s: %w", f.consumer, f.stream, jet.Unavailable(err))
 	}
 	return c.CachedInfo(), nil
 }

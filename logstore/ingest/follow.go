@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -33,7 +35,7 @@ const (
 // by one goroutine for each stream, with the instants up to which the store has what was said.
 //
 // It returns nil when ctx is done, and an error when the store does not take something.
-func Follow(ctx context.Context, conn *bus.Conn, store logstore.Store, since time.Time, log *slog.Logger, upTo func(stream string, at time.Time)) error {
+func Follow(ctx context.Context, conn *cluster.Conn, store logstore.Store, since time.Time, log *slog.Logger, upTo func(stream string, at time.Time)) error {
 	f := &follower{conn: conn, store: store, log: log, upTo: upTo}
 	oldest := since
 	err := f.persist(ctx, bus.StreamTrig, func() (err error) {
@@ -52,7 +54,7 @@ func Follow(ctx context.Context, conn *bus.Conn, store logstore.Store, since tim
 }
 
 type follower struct {
-	conn  *bus.Conn
+	conn  *cluster.Conn
 	store logstore.Store
 	log   *slog.Logger
 	upTo  func(string, time.Time)
@@ -99,7 +101,7 @@ func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error)
 			oldest = t.CommittedAt
 		}
 	}
-	err := f.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(s *bus.Stored) bool {
+	err := f.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(s *jet.Stored) bool {
 		// A piece is not the run, which has an item.
 		if t, err := bus.DecodeTrigger(s.Header, s.Data); err == nil && t.Total == 0 {
 			add(t, job.StatusPending)
@@ -109,7 +111,7 @@ func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error)
 	if err != nil {
 		return since, err
 	}
-	err = f.conn.Scan(ctx, bus.StreamTrig, "defer.*", func(s *bus.Stored) bool {
+	err = f.conn.Scan(ctx, bus.StreamTrig, "defer.*", func(s *jet.Stored) bool {
 		d, err := bus.DecodeDeferred(s.Header, s.Data)
 		if err != nil || d.Kind != bus.DeferredQueued && d.Kind != bus.DeferredPieces {
 			return true
@@ -143,7 +145,7 @@ func (f *follower) records(ctx context.Context) error {
 		for {
 			asked, full := time.Now(), false
 			b, first, size := &batch{}, next, 0
-			err := f.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectRecords, next, func(s *bus.Stored) bool {
+			err := f.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectRecords, next, func(s *jet.Stored) bool {
 				decodeRecord(b, &message{subject: s.Subject, header: s.Header, data: s.Data, seq: s.Seq, at: s.At})
 				next, size = s.Seq+1, size+len(s.Data)
 				full = len(b.updates) >= followBatch || size >= followBytes
@@ -179,7 +181,7 @@ func (f *follower) stream(ctx context.Context, stream string, since time.Time, d
 		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, next
 		c, err := f.conn.JS.CreateConsumer(ctx, stream, cfg)
 		if err != nil {
-			return fmt.Errorf("follow %s: %w", stream, bus.Unavailable(err))
+			return fmt.Errorf("follow %s: %w", stream, jet.Unavailable(err))
 		}
 		name := c.CachedInfo().Name
 		defer func() { _ = f.conn.JS.DeleteConsumer(ctx, stream, name) }() // else it ends after a minute
@@ -189,7 +191,7 @@ func (f *follower) stream(ctx context.Context, stream string, since time.Time, d
 			if err != nil {
 				return err
 			}
-			messages, err := pull(ctx, f.conn.NC, stream, name, pullRequest{Batch: followBatch, MaxBytes: followBytes, NoWait: true})
+			messages, err := pull(ctx, f.conn.Conn, stream, name, jet.PullRequest{Batch: followBatch, MaxBytes: followBytes, NoWait: true})
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"carillon/bus/jet"
 	"carillon/logstore"
 )
 
@@ -59,26 +60,26 @@ func (f *feed) gather(ctx context.Context, to chan<- *portion) error {
 // some, and batches grow with the time that a write takes.
 func (f *feed) next(ctx context.Context, busy bool) ([]*message, error) {
 	if busy {
-		if messages, err := f.pull(ctx, pullRequest{Batch: f.cfg.MaxBatch, MaxBytes: f.cfg.MaxBytes, NoWait: true}); err != nil || len(messages) > 0 {
+		if messages, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch, MaxBytes: f.cfg.MaxBytes, NoWait: true}); err != nil || len(messages) > 0 {
 			return messages, err
 		}
 	}
-	messages, err := f.pull(ctx, pullRequest{Batch: 1, Expires: idleWait})
+	messages, err := f.pull(ctx, jet.PullRequest{Batch: 1, Expires: idleWait})
 	if err != nil || len(messages) == 0 {
 		return nil, err
 	}
 	if !wait(ctx, f.cfg.Linger) {
 		return nil, ctx.Err()
 	}
-	more, err := f.pull(ctx, pullRequest{Batch: f.cfg.MaxBatch - 1, MaxBytes: f.cfg.MaxBytes, NoWait: true})
+	more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - 1, MaxBytes: f.cfg.MaxBytes, NoWait: true})
 	return append(messages, more...), err
 }
 
-func (f *feed) pull(ctx context.Context, r pullRequest) ([]*message, error) {
+func (f *feed) pull(ctx context.Context, r jet.PullRequest) ([]*message, error) {
 	if r.Batch < 1 {
 		return nil, nil
 	}
-	return pull(ctx, f.conn.NC, f.stream, f.consumer, r)
+	return pull(ctx, f.conn.Conn, f.stream, f.consumer, r)
 }
 
 // gatherStream leaves out what was gathered before.

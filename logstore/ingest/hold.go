@@ -3,6 +3,8 @@ package ingest
 import (
 	"context"
 	"time"
+
+	"carillon/bus/jet"
 )
 
 const (
@@ -38,7 +40,7 @@ func (f *feed) hold(ctx context.Context, messages []*message) (held []*message, 
 			len(messages) >= f.cfg.MaxBatch || lines >= holdLines {
 			break
 		}
-		more, err := f.pull(ctx, pullRequest{Batch: f.cfg.MaxBatch - len(messages), MaxBytes: f.cfg.MaxBytes, Expires: holdStep})
+		more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - len(messages), MaxBytes: f.cfg.MaxBytes, Expires: holdStep})
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -70,7 +71,7 @@ func (c Config) validate() error {
 
 // Ingest fills a store from the bus.
 type Ingest struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	store   logstore.Store
 	cfg     Config
 	log     *slog.Logger
@@ -80,7 +81,7 @@ type Ingest struct {
 
 // New returns an ingester that has not begun. conn's Setup or Open must have
 // returned.
-func New(conn *bus.Conn, store logstore.Store, cfg Config) (*Ingest, error) {
+func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Ingest, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (in *Ingest) Run(ctx context.Context) error {
 }
 
 // hold ingests for as long as the lease lasts.
-func (in *Ingest) hold(ctx context.Context, _ *bus.Held) error {
+func (in *Ingest) hold(ctx context.Context, _ *jet.Held) error {
 	in.metrics.active.Set(1)
 	defer in.metrics.active.Set(0)
 	g, feeding := errgroup.WithContext(ctx)

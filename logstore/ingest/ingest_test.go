@@ -19,6 +19,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -294,7 +296,7 @@ func TestWhoeverFollowsALaggingReplicaDoesNotClaimToHaveAll(t *testing.T) {
 	})
 }
 
-func take(t *testing.T, conn *bus.Conn, stream, consumer string, n int) {
+func take(t *testing.T, conn *cluster.Conn, stream, consumer string, n int) {
 	t.Helper()
 	c, err := conn.JS.Consumer(t.Context(), stream, consumer)
 	if err != nil {
@@ -471,9 +473,9 @@ func TestWhatIsRefusedIsKeptWithItsReason(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		w.wantWhole(0, 0)
 		var got []string
-		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(s *bus.Stored) bool {
-			got = append(got, fmt.Sprintf("%s: %s of %s bytes, has %d", s.Subject, s.Header.Get(bus.HeaderDeadSubject), s.Header.Get(bus.HeaderDeadSize), len(s.Data)))
-			if s.Header.Get(bus.HeaderDeadReason) == "" {
+		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(s *jet.Stored) bool {
+			got = append(got, fmt.Sprintf("%s: %s of %s bytes, has %d", s.Subject, s.Header.Get(cluster.HeaderDeadSubject), s.Header.Get(cluster.HeaderDeadSize), len(s.Data)))
+			if s.Header.Get(cluster.HeaderDeadReason) == "" {
 				t.Errorf("%s has no reason", s.Subject)
 			}
 			return true
@@ -514,7 +516,7 @@ func TestWordsOfANewerExecutorAreKeptAsideWithTheFieldThatHasThem(t *testing.T) 
 			}
 		}
 		kept := 0
-		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(*bus.Stored) bool { kept++; return true })
+		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(*jet.Stored) bool { kept++; return true })
 		if err != nil || kept != 2 {
 			t.Errorf("%d messages are kept aside, with %v; want 2", kept, err)
 		}
@@ -644,8 +646,8 @@ func TestABadLineCostsNoneOfTheOthers(t *testing.T) {
 			t.Errorf("%v lines are counted as refused; want 3", got)
 		}
 		var reasons []string
-		err = w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(m *bus.Stored) bool {
-			reasons = append(reasons, m.Header.Get(bus.HeaderDeadReason))
+		err = w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(m *jet.Stored) bool {
+			reasons = append(reasons, m.Header.Get(cluster.HeaderDeadReason))
 			return true
 		})
 		if err != nil || len(reasons) != 1 || !strings.Contains(reasons[0], "not understood") {
@@ -747,7 +749,7 @@ func TestAnEventAboutAnotherJobsRunIsKeptAside(t *testing.T) {
 			t.Errorf("%v events are counted as refused for their run_id; want 2", got)
 		}
 		kept := 0
-		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(*bus.Stored) bool { kept++; return true })
+		err := w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(*jet.Stored) bool { kept++; return true })
 		if err != nil || kept != 2 {
 			t.Errorf("%d messages are kept aside, with %v; want 2", kept, err)
 		}
@@ -767,7 +769,7 @@ func TestOneIngesterWorksAndAnotherTakesOver(t *testing.T) {
 		w.whole(fire{report, 0})
 		time.Sleep(settled)
 		a.stop()
-		time.Sleep(2 * bus.LeaseRenew) // it gave the lease back
+		time.Sleep(2 * jet.LeaseRenew) // it gave the lease back
 		w.whole(fire{report, 1})
 		time.Sleep(settled)
 		w.wantWhole(0, 1)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // measureEvery is how often the store is asked how large it is.
@@ -35,5 +35,5 @@ func (in *Ingest) measureOnce(ctx context.Context) error {
 	}
 	in.metrics.diskTotal.Set(float64(stats.Disk.Total))
 	in.metrics.diskFree.Set(float64(stats.Disk.Free))
-	return in.conn.PutStoreDisk(ctx, &bus.StoreDisk{Total: stats.Disk.Total, Free: stats.Disk.Free, At: time.Now().UTC().Truncate(time.Millisecond)})
+	return in.conn.PutStoreDisk(ctx, &cluster.StoreDisk{Total: stats.Disk.Total, Free: stats.Disk.Free, At: time.Now().UTC().Truncate(time.Millisecond)})
 }

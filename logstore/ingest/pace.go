@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job/fleet"
 )
 
@@ -43,7 +43,7 @@ func (in *Ingest) measurePace(ctx context.Context) {
 }
 
 // showPace sets the metrics, and reports whether something is behind.
-func (in *Ingest) showPace(now time.Time, backlogs []fleet.IngestBacklog, p *bus.IngestPace) (behind bool) {
+func (in *Ingest) showPace(now time.Time, backlogs []fleet.IngestBacklog, p *cluster.IngestPace) (behind bool) {
 	for i := range backlogs {
 		b := &backlogs[i]
 		in.metrics.lag.WithLabelValues(b.Stream).Set(float64(b.Messages))
@@ -69,7 +69,7 @@ type sample struct {
 }
 
 // add notes what waits, and returns by how much that gets less.
-func (w *window) add(now time.Time, backlogs []fleet.IngestBacklog) *bus.IngestPace {
+func (w *window) add(now time.Time, backlogs []fleet.IngestBacklog) *cluster.IngestPace {
 	s := sample{at: now, waiting: make(map[string]uint64, len(backlogs))}
 	for i := range backlogs {
 		s.waiting[backlogs[i].Stream] = backlogs[i].Messages
@@ -78,7 +78,7 @@ func (w *window) add(now time.Time, backlogs []fleet.IngestBacklog) *bus.IngestP
 		*w = (*w)[1:]
 	}
 	*w = append(*w, s)
-	p := &bus.IngestPace{At: now, PerSecond: map[string]float64{}}
+	p := &cluster.IngestPace{At: now, PerSecond: map[string]float64{}}
 	first := (*w)[0]
 	took := now.Sub(first.at).Seconds()
 	for stream, waiting := range s.waiting {

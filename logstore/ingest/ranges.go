@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -43,10 +45,10 @@ type ranges struct {
 	revision uint64
 }
 
-func openRanges(ctx context.Context, conn *bus.Conn, stream string) (*ranges, error) {
+func openRanges(ctx context.Context, conn *cluster.Conn, stream string) (*ranges, error) {
 	kv, err := conn.JS.KeyValue(ctx, bus.BucketCluster)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketCluster, bus.Unavailable(err))
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketCluster, jet.Unavailable(err))
 	}
 	info, err := conn.Info(ctx, stream)
 	if err != nil {
@@ -55,7 +57,7 @@ func openRanges(ctx context.Context, conn *bus.Conn, stream string) (*ranges, er
 	r := &ranges{kv: kv, key: "ingest." + stream, made: info.Created.UTC()}
 	// Of the leader: a replica that lags behind would name a range before the last one.
 	m, err := conn.Last(ctx, "KV_"+bus.BucketCluster, "$KV."+bus.BucketCluster+"."+r.key)
-	if errors.Is(err, bus.ErrNoMessage) {
+	if errors.Is(err, jet.ErrNoMessage) {
 		return r, nil
 	}
 	if err != nil {
@@ -84,7 +86,7 @@ func (r *ranges) put(ctx context.Context, next span) error {
 		return fmt.Errorf("%w: another ingester has written %s after revision %d", job.ErrStale, r.key, r.revision)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", r.key, bus.Unavailable(err))
+		return fmt.Errorf("write %s: %w", r.key, jet.Unavailable(err))
 	}
 	r.last, r.revision = next, revision
 	return nil

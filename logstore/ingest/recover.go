@@ -8,7 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -73,7 +74,7 @@ func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes 
 	cfg.DeliverPolicy, cfg.OptStartSeq, cfg.FilterSubjects = jetstream.DeliverByStartSequencePolicy, first, f.subjects
 	c, err := f.conn.JS.CreateConsumer(ctx, f.stream, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("read %s from %d: %w", f.stream, first, bus.Unavailable(err))
+		return nil, fmt.Errorf("read %s from %d: %w", f.stream, first, jet.Unavailable(err))
 	}
 	name := c.CachedInfo().Name
 	defer func() { _ = f.conn.JS.DeleteConsumer(ctx, f.stream, name) }() // else it ends after a minute
@@ -81,7 +82,7 @@ func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes 
 	var found []*message
 	next := first
 	for size := 0; len(found) < maxCount && size < maxBytes; {
-		some, err := pull(ctx, f.conn.NC, f.stream, name, pullRequest{Batch: maxCount - len(found), MaxBytes: f.cfg.MaxBytes, NoWait: true})
+		some, err := pull(ctx, f.conn.Conn, f.stream, name, jet.PullRequest{Batch: maxCount - len(found), MaxBytes: f.cfg.MaxBytes, NoWait: true})
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +104,7 @@ func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes 
 
 // nothingFrom returns an error unless the stream's leader has no message from first to last
 // on one of subjects.
-func nothingFrom(ctx context.Context, conn *bus.Conn, stream string, subjects []string, first, last uint64) error {
+func nothingFrom(ctx context.Context, conn *cluster.Conn, stream string, subjects []string, first, last uint64) error {
 	if first > last {
 		return nil
 	}
@@ -137,7 +138,7 @@ func (f *feed) repeatQueue(ctx context.Context) error {
 		return nil
 	}
 	var found []*message
-	err := f.conn.Scan(ctx, f.stream, "rec.*", func(s *bus.Stored) bool {
+	err := f.conn.Scan(ctx, f.stream, "rec.*", func(s *jet.Stored) bool {
 		if s.Seq >= last.First && s.Seq <= last.Last {
 			found = append(found, &message{subject: s.Subject, header: s.Header, data: s.Data, seq: s.Seq})
 		}

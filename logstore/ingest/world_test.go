@@ -16,6 +16,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -29,14 +31,14 @@ const (
 	shards            = 8
 	report   job.Name = "billing/report"
 	settled           = 300 * time.Millisecond // within which the store has what was published
-	leaseEnd          = bus.LeaseTTL + 2*bus.LeaseRenew
+	leaseEnd          = jet.LeaseTTL + 2*jet.LeaseRenew
 )
 
 // world is a broker and a store, in a bubble.
 type world struct {
 	t      *testing.T
 	broker *bustest.Broker
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	store  *spy
 	// maxBatch bounds what ingesters that start write at once; 0 is the default.
 	maxBatch int
@@ -57,16 +59,16 @@ func run(t *testing.T, f func(w *world)) {
 		})
 		w.store = &spy{Store: store}
 		w.conn = w.connect("test")
-		if err := w.conn.Setup(t.Context(), bus.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
+		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		f(w)
 	})
 }
 
-func (w *world) connect(name string) *bus.Conn {
+func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func (w *world) connect(name string) *bus.Conn {
 // ingester is one process that ingests.
 type ingester struct {
 	w       *world
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	metrics *prometheus.Registry
 	cancel  context.CancelFunc
 	done    chan struct{}

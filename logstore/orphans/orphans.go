@@ -12,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -28,19 +30,19 @@ const (
 // Finder ends orphans. One of a cluster should be at work; two do no harm. It is not safe
 // for concurrent use.
 type Finder struct {
-	conn  *bus.Conn
+	conn  *cluster.Conn
 	store logstore.Store
 	log   *slog.Logger
 	ended prometheus.Counter
 
 	cursor   string // of the page of rows to look at next
 	suspects []job.RunID
-	mark     bus.IngestMark // of the moment at which nobody had the suspects
+	mark     cluster.IngestMark // of the moment at which nobody had the suspects
 }
 
 // New returns a finder. conn must be open, and store must have the history of the whole
 // cluster. What it ends goes to log and is counted in reg.
-func New(conn *bus.Conn, store logstore.Store, log *slog.Logger, reg prometheus.Registerer) (*Finder, error) {
+func New(conn *cluster.Conn, store logstore.Store, log *slog.Logger, reg prometheus.Registerer) (*Finder, error) {
 	f := &Finder{conn: conn, store: store, log: log, ended: prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "carillon", Name: "history_orphans_total", Help: "Runs of the history that were ended as lost because nobody had them any more.",
 	})}
@@ -107,7 +109,7 @@ func (f *Finder) suspect(ctx context.Context) error {
 // removeAlive removes from runs those of which TRIG, as its leader knows it, has a trigger
 // or a deferred item.
 func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]bool) error {
-	triggers := func(m *bus.Stored) bool {
+	triggers := func(m *jet.Stored) bool {
 		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
 			delete(runs, t.RunID)
 		}
@@ -116,7 +118,7 @@ func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]
 	if err := f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(shard, "*"), triggers); err != nil || len(runs) == 0 {
 		return err
 	}
-	return f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(shard), func(m *bus.Stored) bool {
+	return f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(shard), func(m *jet.Stored) bool {
 		d, err := bus.DecodeDeferred(m.Header, m.Data)
 		if err != nil {
 			return true
@@ -161,7 +163,7 @@ func (f *Finder) endSuspect(ctx context.Context, id job.RunID) error {
 	if err != nil || said.Held[t.Ref()] != "" {
 		return err // who has it will report
 	}
-	f.log.WarnContext(ctx, "run lost", "job", r.Job, "run_id", r.RunID, "attempt", r.Attempt, "reason", bus.Orphaned)
+	f.log.WarnContext(ctx, "run lost", "job", r.Job, "run_id", r.RunID, "attempt", r.Attempt, "reason", cluster.Orphaned)
 	f.ended.Inc()
-	return f.conn.EndRun(ctx, t, job.StatusLost, bus.Orphaned)
+	return f.conn.EndRun(ctx, t, job.StatusLost, cluster.Orphaned)
 }

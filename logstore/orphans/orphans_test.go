@@ -13,6 +13,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
@@ -25,7 +27,7 @@ const name job.Name = "g/a"
 // world is a broker, a history that is ingested, and a finder.
 type world struct {
 	*testing.T
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	store  logstore.Store
 	finder *orphans.Finder
 }
@@ -35,10 +37,10 @@ func run(t *testing.T, f func(w *world)) {
 	bustest.Run(t, time.Date(2026, time.January, 5, 3, 0, 0, 0, time.UTC), func(t *testing.T) {
 		w := &world{T: t}
 		var err error
-		w.conn, err = bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("test"))}})
+		w.conn, err = cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("test"))}})
 		w.check(err)
 		t.Cleanup(w.conn.NC.Close)
-		w.check(w.conn.Setup(t.Context(), bus.Assets{Shards: 4, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
+		w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: 4, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
 		w.check(w.conn.SetupGroup(t.Context(), "g", false))
 		w.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		w.check(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job/runlog"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
@@ -30,7 +31,7 @@ type shadow struct {
 }
 
 // newShadow opens a store, and begins to fill it.
-func newShadow(ctx context.Context, conn *bus.Conn, cfg Config, since time.Time) (*shadow, error) {
+func newShadow(ctx context.Context, conn *cluster.Conn, cfg Config, since time.Time) (*shadow, error) {
 	store, err := cfg.Open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open a stand-in: %w", err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/job/runlog"
@@ -46,7 +46,7 @@ type Config struct {
 type Store struct {
 	logstore.Store // the history
 
-	conn *bus.Conn
+	conn *cluster.Conn
 	cfg  Config
 
 	mu sync.RWMutex // is held for reading by whoever asks the stand-in
@@ -62,7 +62,7 @@ var (
 )
 
 // New returns a store that has no stand-in before Watch.
-func New(conn *bus.Conn, history logstore.Store, cfg Config) *Store {
+func New(conn *cluster.Conn, history logstore.Store, cfg Config) *Store {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}

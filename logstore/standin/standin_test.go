@@ -14,6 +14,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
@@ -37,7 +39,7 @@ const (
 type world struct {
 	t       *testing.T
 	broker  *bustest.Broker
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	history *mortal
 	store   *standin.Store
 	opened  atomic.Int32 // stand-ins
@@ -111,7 +113,7 @@ func run(t *testing.T, f func(w *world)) {
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t)}
 		w.conn = w.connect("test")
-		w.check(w.conn.Setup(t.Context(), bus.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
+		w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
 		kept, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 		w.check(err)
 		t.Cleanup(func() { w.check(kept.Close()) })
@@ -153,9 +155,9 @@ func (w *world) check(err error) {
 	}
 }
 
-func (w *world) connect(name string) *bus.Conn {
+func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
 	w.check(err)
 	w.t.Cleanup(conn.NC.Close)
 	if name != "test" {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -35,7 +36,7 @@ type Config struct {
 
 // Dispatcher serves the groups that have live instances.
 type Dispatcher struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	node    string
 	log     *slog.Logger
 	metrics *metrics
@@ -51,12 +52,12 @@ type Dispatcher struct {
 	spun   chan struct{} // wakes Run when a group is to be served for what its executors pull
 
 	mu     sync.Mutex
-	groups map[string]*group    // that have a live instance
-	known  map[string]bus.Group // what is kept of all groups
+	groups map[string]*group        // that have a live instance
+	known  map[string]cluster.Group // what is kept of all groups
 }
 
 // New returns a dispatcher.
-func New(conn *bus.Conn, cfg Config) (*Dispatcher, error) {
+func New(conn *cluster.Conn, cfg Config) (*Dispatcher, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -64,7 +65,7 @@ func New(conn *bus.Conn, cfg Config) (*Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, spun: make(chan struct{}, 1), groups: map[string]*group{}, known: map[string]bus.Group{}}, nil
+	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, spun: make(chan struct{}, 1), groups: map[string]*group{}, known: map[string]cluster.Group{}}, nil
 }
 
 // Run hands triggers over until ctx is done; then it hands back what it has. Every
@@ -161,7 +162,7 @@ func (d *Dispatcher) hearGroup(ctx context.Context, e jetstream.KeyValueEntry) {
 	if e == nil || e.Operation() != jetstream.KeyValuePut {
 		return
 	}
-	known, err := bus.DecodeGroup(e.Value())
+	known, err := cluster.DecodeGroup(e.Value())
 	if err != nil {
 		d.log.ErrorContext(ctx, "group unusable", "executor_group", e.Key(), "error", err)
 		return

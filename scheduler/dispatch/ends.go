@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 )
 
 // end says whether the end of an attempt is stored.
@@ -55,13 +56,13 @@ func (g *group) ended(ctx context.Context, shard int, since time.Time) (map[bus.
 	ended := map[bus.AttemptRef]bool{}
 	subject := bus.SubjectEvent(shard, g.name)
 	last, err := g.d.conn.Last(ctx, bus.StreamEvt, subject)
-	if errors.Is(err, bus.ErrNoMessage) {
+	if errors.Is(err, jet.ErrNoMessage) {
 		return ended, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = g.d.conn.ScanBetween(ctx, bus.StreamEvt, subject, since, last.Seq, func(m *bus.Stored) {
+	err = g.d.conn.ScanBetween(ctx, bus.StreamEvt, subject, since, last.Seq, func(m *jet.Stored) {
 		// What is refused here is refused by all who read it: it ends nothing.
 		if e, err := g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At); err == nil && e.Kind == bus.EventFinished {
 			ended[e.Ref()] = true

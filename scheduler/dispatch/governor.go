@@ -10,6 +10,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -34,9 +36,9 @@ const (
 // all of it.
 type governor struct {
 	g       *group
-	limits  bus.GroupLimits
+	limits  cluster.GroupLimits
 	hand    hand
-	pullers [3]*bus.Puller
+	pullers [3]*jet.Puller
 	tokens  *rate.Limiter // nil: there is no rate
 
 	ended   chan placed     // what became of offers
@@ -63,14 +65,14 @@ type placed struct {
 
 // govern decides for the group while this node holds the lease for it, until ctx is
 // done. Nodes without it wait: one alone knows how many runs it has begun.
-func (g *group) govern(ctx context.Context, limits bus.GroupLimits) {
-	g.d.conn.Lead(ctx, "role.dispatch-"+g.name, g.d.node, g.d.log, func(ctx context.Context, lease *bus.Held) error {
+func (g *group) govern(ctx context.Context, limits cluster.GroupLimits) {
+	g.d.conn.Lead(ctx, "role.dispatch-"+g.name, g.d.node, g.d.log, func(ctx context.Context, lease *jet.Held) error {
 		newGovernor(g, limits).run(ctx, lease)
 		return nil
 	})
 }
 
-func newGovernor(g *group, limits bus.GroupLimits) *governor {
+func newGovernor(g *group, limits cluster.GroupLimits) *governor {
 	v := &governor{g: g, limits: limits, ended: make(chan placed, maxOffers), finished: make(chan string, maxOffers)}
 	v.hand.full, v.asking = map[poolKey]time.Time{}, map[poolKey]int{}
 	for i, p := range job.Priorities {
@@ -88,7 +90,7 @@ func newGovernor(g *group, limits bus.GroupLimits) *governor {
 
 // run begins what may begin, until ctx is done or the lease has ended; then it hands
 // back what it has.
-func (v *governor) run(ctx context.Context, lease *bus.Held) {
+func (v *governor) run(ctx context.Context, lease *jet.Held) {
 	defer v.stop(ctx)
 	sub, err := v.g.d.conn.NC.Subscribe(bus.SubjectEvents(v.g.name), v.hearEvent)
 	if err != nil {

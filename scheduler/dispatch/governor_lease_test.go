@@ -6,8 +6,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 )
 
 // A node may stand still until another has taken its lease. Awake again it must not govern
@@ -16,12 +17,12 @@ func TestAGovernorWhoseLeaseHasEndedGovernsNoMore(t *testing.T) {
 	start := time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 	bustest.Run(t, start, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := bus.Connect(bus.Config{Name: "node", Options: []nats.Option{nats.InProcessServer(broker.Dialer("node"))}})
+		conn, err := cluster.Connect(jet.Config{Name: "node", Options: []nats.Option{nats.InProcessServer(broker.Dialer("node"))}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(conn.NC.Close)
-		if err := conn.Setup(t.Context(), bus.Assets{Shards: 1, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
+		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 1, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		d, err := New(conn, Config{Node: "node"})
@@ -34,7 +35,7 @@ func TestAGovernorWhoseLeaseHasEndedGovernsNoMore(t *testing.T) {
 		}
 		governs := func() time.Duration {
 			began := time.Now()
-			v := newGovernor(newGroup(d, "g"), bus.GroupLimits{Limit: 1})
+			v := newGovernor(newGroup(d, "g"), cluster.GroupLimits{Limit: 1})
 			done := make(chan struct{})
 			go func() { defer close(done); v.run(t.Context(), lease) }()
 			select {
@@ -45,7 +46,7 @@ func TestAGovernorWhoseLeaseHasEndedGovernsNoMore(t *testing.T) {
 			}
 			return time.Since(began)
 		}
-		if took := governs(); took > bus.LeaseTTL {
+		if took := governs(); took > jet.LeaseTTL {
 			t.Errorf("it governs for %v, longer than its lease", took)
 		}
 		if took := governs(); took > 0 {

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/job"
 )
 
 // govern makes "g" a group with limits.
-func (w *world) govern(limits bus.GroupLimits) {
+func (w *world) govern(limits cluster.GroupLimits) {
 	w.t.Helper()
 	if err := w.conn.GovernGroup(w.t.Context(), "g"); err != nil {
 		w.t.Fatal(err)
@@ -38,7 +40,7 @@ func (w *world) count() int {
 
 func TestAGroupRunsNoMoreAtOnceThanItsLimit(t *testing.T) {
 	run(t, func(w *world) {
-		w.govern(bus.GroupLimits{Limit: 3})
+		w.govern(cluster.GroupLimits{Limit: 3})
 		_, kill := w.dispatcher("one")
 		w.dispatcher("two")
 		w.executor("a", 10*time.Second, slots(8))
@@ -67,7 +69,7 @@ func TestAGroupRunsNoMoreAtOnceThanItsLimit(t *testing.T) {
 
 func TestAGroupBeginsNoMoreRunsASecondThanItsRate(t *testing.T) {
 	run(t, func(w *world) {
-		w.govern(bus.GroupLimits{Rate: 4})
+		w.govern(cluster.GroupLimits{Rate: 4})
 		stop, _ := w.dispatcher("one")
 		w.dispatcher("two")
 		w.executor("a", time.Millisecond, slots(50))
@@ -95,7 +97,7 @@ func TestAGroupBeginsNoMoreRunsASecondThanItsRate(t *testing.T) {
 
 func TestRunsOfAHigherPriorityBeginFirst(t *testing.T) {
 	run(t, func(w *world) {
-		w.govern(bus.GroupLimits{})
+		w.govern(cluster.GroupLimits{})
 		w.dispatcher("node")
 		w.executor("a", time.Second, oneSlot)
 		time.Sleep(3 * time.Second)
@@ -117,7 +119,7 @@ func TestRunsOfAHigherPriorityBeginFirst(t *testing.T) {
 
 func TestWhatMayNotWaitAnyLongerIsMissedWithoutUsingUpTheRate(t *testing.T) {
 	run(t, func(w *world) {
-		w.govern(bus.GroupLimits{Rate: 1})
+		w.govern(cluster.GroupLimits{Rate: 1})
 		w.dispatcher("node")
 		w.executor("a", time.Millisecond)
 		time.Sleep(10 * time.Second)
@@ -142,14 +144,14 @@ func TestAGroupThatBecomesGovernedGoesOn(t *testing.T) {
 		w.trigger(job.RouteAny)
 		w.trigger(job.RouteAny)
 		time.Sleep(time.Second)
-		w.govern(bus.GroupLimits{Limit: 2})
+		w.govern(cluster.GroupLimits{Limit: 2})
 		w.trigger(job.RouteAny) // two are alive
 		time.Sleep(2 * time.Second)
 		if n := w.count(); n != 2 {
 			t.Errorf("%d runs began, want 2", n)
 		}
 		time.Sleep(3 * time.Second)
-		w.govern(bus.GroupLimits{}) // no limit any more
+		w.govern(cluster.GroupLimits{}) // no limit any more
 		for range 3 {
 			w.trigger(job.RouteAny)
 		}
@@ -164,7 +166,7 @@ func TestAGroupThatBecomesGovernedGoesOn(t *testing.T) {
 
 func TestARunThatIsCalledOffWhileItWaitsIsNotBegun(t *testing.T) {
 	run(t, func(w *world) {
-		w.govern(bus.GroupLimits{Limit: 1})
+		w.govern(cluster.GroupLimits{Limit: 1})
 		w.dispatcher("node")
 		w.executor("a", 50*time.Second)
 		time.Sleep(3 * time.Second)
@@ -172,7 +174,7 @@ func TestARunThatIsCalledOffWhileItWaitsIsNotBegun(t *testing.T) {
 		waiting := w.trigger(job.RouteAny, named("g/other"))
 		time.Sleep(time.Second)
 		var seq uint64
-		if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectTriggers(waiting.Shard, "g"), func(m *bus.Stored) bool {
+		if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectTriggers(waiting.Shard, "g"), func(m *jet.Stored) bool {
 			if tr, err := bus.DecodeTrigger(m.Header, m.Data); err == nil && tr.RunID == waiting.RunID {
 				seq = m.Seq
 			}

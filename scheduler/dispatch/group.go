@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 // group is an executor group and its routed triggers.
@@ -20,12 +20,12 @@ type group struct {
 	// Of the dispatcher's mutex: stop ends serve or govern, nil while nobody serves; as is
 	// what is known of the group, and as which it is served.
 	stop context.CancelFunc
-	as   bus.Group
+	as   cluster.Group
 	// pulled wakes serve when it is to pull what executors pull.
 	pulled chan struct{}
 	// How many instances were suspended when it was looked last.
 	barring int
-	served  bus.Group
+	served  cluster.Group
 }
 
 func newGroup(d *Dispatcher, name string) *group {

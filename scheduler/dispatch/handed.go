@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -61,7 +62,7 @@ func (d *Dispatcher) hand(ctx context.Context, m *nats.Msg) error {
 func (g *group) offerHanded(ctx context.Context, seq uint64, from string, m *nats.Msg) {
 	stored, err := g.d.conn.At(ctx, bus.StreamTrig, seq)
 	switch {
-	case errors.Is(err, bus.ErrNoMessage): // somebody has acknowledged it, or called it off
+	case errors.Is(err, jet.ErrNoMessage): // somebody has acknowledged it, or called it off
 		g.answer(m, "+TERM")
 		return
 	case err != nil:

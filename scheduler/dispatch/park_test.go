@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -89,7 +90,7 @@ func TestARunThatIsCalledOffWhileItsGroupIsFullIsNotBegun(t *testing.T) {
 		w.trigger(job.RouteFirst, named("g/second"))
 		w.trigger(job.RouteFirst, named("g/third"))
 		time.Sleep(5 * time.Second)
-		err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *bus.Stored) bool {
+		err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *jet.Stored) bool {
 			if !strings.Contains(string(m.Data), "g/second") {
 				return true
 			}

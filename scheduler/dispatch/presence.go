@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job/fleet"
 )
 
@@ -64,15 +65,15 @@ func (d *Dispatcher) probe(ctx context.Context) {
 		asking, cancel := context.WithTimeout(ctx, probeWait)
 		defer cancel()
 		last, err := d.conn.Last(asking, "KV_"+bus.BucketInst, "$KV."+bus.BucketInst+".>")
-		if errors.Is(err, bus.ErrNoMessage) {
-			last, err = &bus.Stored{}, nil
+		if errors.Is(err, jet.ErrNoMessage) {
+			last, err = &jet.Stored{}, nil
 		}
 		p.take(last, err, d.conn.NC.Stats().Reconnects, time.Now())
 	})
 }
 
 // take takes in what a probe has found.
-func (p *presence) take(last *bus.Stored, err error, reconnects uint64, now time.Time) {
+func (p *presence) take(last *jet.Stored, err error, reconnects uint64, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.probing = false

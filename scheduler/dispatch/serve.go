@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job/fleet"
 )
 
@@ -27,9 +28,9 @@ const (
 // server asks it and goes on; whatever is not that simple is a worker's, who may wait.
 type server struct {
 	g      *group
-	puller *bus.Puller
-	along  *bus.Puller          // of what executors pull; asked while one of them gives it back again and again
-	asker  *bus.Asker           // nil: all is for workers
+	puller *jet.Puller
+	along  *jet.Puller          // of what executors pull; asked while one of them gives it back again and again
+	asker  *jet.Asker           // nil: all is for workers
 	asked  map[uint64]*question // by their number
 	parked []*offer             // while all instances are busy, by the sequence on the stream
 	inHand int                  // asked for, with a worker, or parked
@@ -102,7 +103,7 @@ func (g *group) serve(ctx context.Context) {
 }
 
 // begin takes a trigger in.
-func (s *server) begin(ctx context.Context, from *bus.Puller, m *nats.Msg) {
+func (s *server) begin(ctx context.Context, from *jet.Puller, m *nats.Msg) {
 	if !from.Take(m) {
 		return
 	}
@@ -198,7 +199,7 @@ func (s *server) stop(ctx context.Context, answers <-chan *nats.Msg) {
 	// The group's context is done, but what is on its way would be missing for AckWait.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	for _, p := range []*bus.Puller{s.puller, s.along} {
+	for _, p := range []*jet.Puller{s.puller, s.along} {
 		for _, m := range p.Drain(last) {
 			if p.Take(m) {
 				s.g.answer(m, bus.NakAfter(holdMin))

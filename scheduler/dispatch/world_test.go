@@ -17,6 +17,8 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/job"
 	"carillon/job/fleet"
@@ -29,7 +31,7 @@ var start = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 type world struct {
 	t      *testing.T
 	broker *bustest.Broker
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	n      int // triggers published
 
 	mu   sync.Mutex
@@ -43,7 +45,7 @@ func run(t *testing.T, f func(w *world)) {
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t)}
 		w.conn = w.connect("test")
-		if err := w.conn.Setup(t.Context(), bus.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
+		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		w.group("g")
@@ -58,9 +60,9 @@ func (w *world) group(name string) {
 	}
 }
 
-func (w *world) connect(name string) *bus.Conn {
+func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := bus.Connect(bus.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
+	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -101,7 +103,7 @@ func (w *world) dispatcher(node string) (stop, kill func()) {
 // instance is an executor of some group.
 type instance struct {
 	*executor.Executor
-	conn *bus.Conn
+	conn *cluster.Conn
 	stop func()
 	over chan struct{}
 }
@@ -118,7 +120,7 @@ func (w *world) executor(name string, takes time.Duration, change ...func(*execu
 		names, cfg.Labels = append(names, also), nil
 	}
 	conn := w.connect(name)
-	e, err := executor.New(conn, cfg)
+	e, err := executor.New(conn.Conn, cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -223,7 +225,7 @@ func (w *world) wantBegan(want string) {
 func (w *world) told(t *bus.Trigger) []string {
 	w.t.Helper()
 	var all []string
-	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(s *bus.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(s *jet.Stored) bool {
 		e, err := w.conn.DecodeEvent(s.Subject, s.Header, s.Data, s.At)
 		if err != nil {
 			w.t.Error(err)
@@ -252,7 +254,7 @@ func (w *world) wantTriggers(want int) {
 	w.t.Helper()
 	synctest.Wait() // until the server has deleted what was acknowledged
 	got := 0
-	if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(*bus.Stored) bool { got++; return true }); err != nil {
+	if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(*jet.Stored) bool { got++; return true }); err != nil {
 		w.t.Fatal(err)
 	}
 	if got != want {

@@ -1,6 +1,8 @@
 package shard
 
-import "carillon/bus"
+import (
+	"carillon/bus"
+)
 
 // limits is what NATS takes, and how the nodes go by that.
 type limits struct {

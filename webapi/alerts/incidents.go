@@ -9,7 +9,7 @@ import (
 
 	"carillon/alert"
 	"carillon/api"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job/alerting"
 	"carillon/job/rights"
 	"carillon/logstore"
@@ -21,14 +21,14 @@ const pageSize = 100
 
 // Alerts is safe for concurrent use. Who calls is in the context, see package access.
 type Alerts struct {
-	conn  *bus.Conn
+	conn  *cluster.Conn
 	book  *alert.Book
 	store logstore.Store // as access.VisibleStore has it
 	log   *slog.Logger
 }
 
 // New returns the alerts of a book, and of a store those that are over.
-func New(conn *bus.Conn, book *alert.Book, store logstore.Store, log *slog.Logger) *Alerts {
+func New(conn *cluster.Conn, book *alert.Book, store logstore.Store, log *slog.Logger) *Alerts {
 	return &Alerts{conn: conn, book: book, store: access.VisibleStore{Store: store}, log: log}
 }
 

@@ -5,20 +5,20 @@ import (
 	"log/slog"
 
 	"carillon/audit"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/logstore"
 )
 
 // Recorder writes and finds entries. It is safe for concurrent use.
 type Recorder struct {
 	audit *audit.Log
-	conn  *bus.Conn
+	conn  *cluster.Conn
 	store logstore.Store // as access.VisibleStore has it
 	log   *slog.Logger
 }
 
 // New returns a recorder. Run must run for changes to be made.
-func New(conn *bus.Conn, store logstore.Store, log *slog.Logger) *Recorder {
+func New(conn *cluster.Conn, store logstore.Store, log *slog.Logger) *Recorder {
 	return &Recorder{audit: audit.New(conn, log), conn: conn, store: store, log: log}
 }
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"carillon/api"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/webapi/access"
@@ -22,7 +22,7 @@ import (
 
 // Bulk is safe for concurrent use. Who calls is in the context, see package access.
 type Bulk struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	store   logstore.Store // as access.VisibleStore has it
 	catalog *catalog.Catalog
 	runs    *runs.Runs
@@ -31,7 +31,7 @@ type Bulk struct {
 }
 
 // New returns what changes many jobs and runs at a time.
-func New(conn *bus.Conn, store logstore.Store, jobs *catalog.Catalog, history *runs.Runs, audit *auditlog.Recorder, log *slog.Logger) *Bulk {
+func New(conn *cluster.Conn, store logstore.Store, jobs *catalog.Catalog, history *runs.Runs, audit *auditlog.Recorder, log *slog.Logger) *Bulk {
 	return &Bulk{conn: conn, store: access.VisibleStore{Store: store}, catalog: jobs, runs: history, audit: audit, log: log}
 }
 

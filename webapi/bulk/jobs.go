@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"carillon/api"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/webapi/access"
 	"carillon/webapi/catalog"
@@ -77,7 +77,7 @@ func (m *Bulk) jobStep(b *api.JobBulk, item *api.JobBulkItem) (bulkStep, error) 
 				entry, err := m.conn.GetJob(ctx, name)
 				return err == nil && !wish.Holds(&entry.Job, time.Now()), err
 			}
-			_, changed, err := m.catalog.SetPaused(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, wish)
+			_, changed, err := m.catalog.SetPaused(ctx, name, cluster.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, wish)
 			return changed, err
 		}
 	case api.JobBulkActionRun:
@@ -99,7 +99,7 @@ func (m *Bulk) jobStep(b *api.JobBulk, item *api.JobBulkItem) (bulkStep, error) 
 			if dryRun {
 				return exists(ctx)
 			}
-			err := m.catalog.Delete(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx)})
+			err := m.catalog.Delete(ctx, name, cluster.Edit{At: time.Now(), Author: access.Author(ctx)})
 			return err == nil, err
 		}
 	}

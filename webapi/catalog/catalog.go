@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/webapi/access"
@@ -16,7 +16,7 @@ const pageSize = 100
 
 // Catalog is safe for concurrent use. Who calls is in the context, see package access.
 type Catalog struct {
-	conn  *bus.Conn
+	conn  *cluster.Conn
 	store logstore.Store // as access.VisibleStore has it
 	index *index
 	week  *week
@@ -26,7 +26,7 @@ type Catalog struct {
 
 // New returns a catalog, which is empty until Run runs. changed hears of each job that has another
 // version.
-func New(conn *bus.Conn, store logstore.Store, view *nodes.View, changed func(job.Name), log *slog.Logger) *Catalog {
+func New(conn *cluster.Conn, store logstore.Store, view *nodes.View, changed func(job.Name), log *slog.Logger) *Catalog {
 	x := newIndex(conn, changed, log)
 	return &Catalog{
 		conn: conn, store: access.VisibleStore{Store: store}, index: x, week: &week{store: store, index: x, log: log}, view: view, log: log,

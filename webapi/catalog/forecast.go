@@ -8,6 +8,7 @@ import (
 
 	"carillon/api"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/cron"
 )
@@ -15,13 +16,13 @@ import (
 // forecast tells the next fires of some jobs after one instant. It lives for one
 // request, since the planner keeps every schedule that it has seen.
 type forecast struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	after   time.Time
 	planner job.Planner
 	sets    map[string]*job.DateSet // calendars, nil for those that do not exist
 }
 
-func newForecast(conn *bus.Conn, after time.Time) *forecast {
+func newForecast(conn *cluster.Conn, after time.Time) *forecast {
 	return &forecast{conn: conn, after: after, sets: map[string]*job.DateSet{}}
 }
 

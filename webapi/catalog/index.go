@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
@@ -21,7 +22,7 @@ import (
 // lists need not read the bucket. A watch on it keeps it up to date; writes of this
 // server are put in at once, before their answer.
 type index struct {
-	conn   *bus.Conn
+	conn   *cluster.Conn
 	log    *slog.Logger
 	loaded chan struct{}  // closed when all that there was is in
 	tell   func(job.Name) // hears of every version that is put in once all is loaded
@@ -71,7 +72,7 @@ type indexed struct {
 	plan     *plan  // when it fires
 }
 
-func newIndex(conn *bus.Conn, tell func(job.Name), log *slog.Logger) *index {
+func newIndex(conn *cluster.Conn, tell func(job.Name), log *slog.Logger) *index {
 	return &index{conn: conn, log: log, tell: tell, loaded: make(chan struct{}), jobs: map[job.Name]*indexed{}}
 }
 
@@ -141,7 +142,7 @@ func (x *index) update(e jetstream.KeyValueEntry) {
 		x.put(name, &indexed{revision: e.Revision(), deleted: true})
 		return
 	}
-	entry, err := bus.DecodeJobEntry(e)
+	entry, err := cluster.DecodeJobEntry(e)
 	if err != nil {
 		x.log.Warn("job cannot be read", "job", name, "error", err)
 		return

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
@@ -55,7 +56,7 @@ func pauseOf(j *job.Job, now time.Time) (paused bool, until time.Time) {
 }
 
 // SetPaused pauses or resumes a job. changed is false if it was so already.
-func (c *Catalog) SetPaused(ctx context.Context, name job.Name, edit bus.Edit, wish Pause) (entry *bus.JobEntry, changed bool, err error) {
+func (c *Catalog) SetPaused(ctx context.Context, name job.Name, edit cluster.Edit, wish Pause) (entry *bus.JobEntry, changed bool, err error) {
 	now := time.Now()
 	if err := CheckUntil(wish.Paused, wish.Until, now); err != nil {
 		return nil, false, err

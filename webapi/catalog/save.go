@@ -11,6 +11,7 @@ import (
 
 	"carillon/api"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
@@ -19,7 +20,7 @@ import (
 
 // Save saves a job as the caller wishes it, or with dry tells what saving it would change. edit
 // says on what condition.
-func (c *Catalog) Save(ctx context.Context, wish job.Job, edit bus.Edit, dry bool) (api.PutJobResult, error) {
+func (c *Catalog) Save(ctx context.Context, wish job.Job, edit cluster.Edit, dry bool) (api.PutJobResult, error) {
 	result := api.PutJobResult{Changes: []api.FieldChange{}, DryRun: dry}
 	wish, err := canonical(wish)
 	if err != nil {
@@ -70,7 +71,7 @@ func (c *Catalog) Save(ctx context.Context, wish job.Job, edit bus.Edit, dry boo
 
 // mayPut returns wish with what is stored where it has what the caller may not see.
 // Then the edit is to replace exactly that version.
-func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit) (job.Job, error) {
+func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *cluster.Edit) (job.Job, error) {
 	theirs := access.Who(ctx).Access
 	if was == nil {
 		return access.Restored(theirs, nil, wish)
@@ -83,7 +84,7 @@ func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *bus.Edit
 }
 
 // dryRun tells what saving wish in the place of was, which may be nil, would change.
-func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result api.PutJobResult) (api.PutJobResult, error) {
+func dryRun(was *bus.JobEntry, wish job.Job, e cluster.Edit, result api.PutJobResult) (api.PutJobResult, error) {
 	switch {
 	case e.IfAbsent && was != nil:
 		return result, fmt.Errorf("%w: job %s exists already", problem.ErrPrecondition, wish.Job)
@@ -110,13 +111,13 @@ func dryRun(was *bus.JobEntry, wish job.Job, e bus.Edit, result api.PutJobResult
 }
 
 // Delete deletes a job, on the condition that edit states.
-func (c *Catalog) Delete(ctx context.Context, name job.Name, edit bus.Edit) error {
+func (c *Catalog) Delete(ctx context.Context, name job.Name, edit cluster.Edit) error {
 	_, err := c.edit(ctx, name, edit, func(v *job.Version) { v.Deleted = true })
 	return err
 }
 
 // edit changes a job's present version, and has the index know before it returns.
-func (c *Catalog) edit(ctx context.Context, name job.Name, edit bus.Edit, change func(*job.Version)) (*bus.JobEntry, error) {
+func (c *Catalog) edit(ctx context.Context, name job.Name, edit cluster.Edit, change func(*job.Version)) (*bus.JobEntry, error) {
 	entry, err := c.conn.EditJob(ctx, name, edit, change)
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
@@ -153,7 +154,7 @@ func (c *Catalog) EditAbout(ctx context.Context, name job.Name, b *api.JobBulk, 
 		return changed, nil
 	}
 	var before, after any
-	_, err = c.edit(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, func(v *job.Version) {
+	_, err = c.edit(ctx, name, cluster.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, func(v *job.Version) {
 		before, wish = v.Job, v.Job
 		if edit(&wish) == nil { // somebody else's edit may have left no room for more tags
 			v.Job = wish

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/webapi/nodes"
 )
@@ -26,7 +26,7 @@ func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
 			t.Errorf("%d jobs with paused %v, want %d; %v", page.Total, paused, expected, err)
 		}
 	}
-	edit := bus.Edit{At: time.Now(), Author: "ann"}
+	edit := cluster.Edit{At: time.Now(), Author: "ann"}
 	_, err := c.Save(ctx, entryOf("billing/x", 0, nil).Job, edit, false)
 	list(err, false, 1)
 	_, _, err = c.SetPaused(ctx, "billing/x", edit, Pause{Paused: true})

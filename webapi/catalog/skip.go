@@ -9,6 +9,7 @@ import (
 
 	"carillon/api"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
@@ -56,7 +57,7 @@ func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.
 	}
 	var refused error
 	var before, after []job.Skip
-	entry, err := c.edit(ctx, name, bus.Edit{At: time.Now(), Author: access.Author(ctx), Note: skipNote(fireTime, reason)}, func(v *job.Version) {
+	entry, err := c.edit(ctx, name, cluster.Edit{At: time.Now(), Author: access.Author(ctx), Note: skipNote(fireTime, reason)}, func(v *job.Version) {
 		was := *v
 		before = v.Skips
 		if refused = v.CheckSkip(fireTime); refused == nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/auth"
-	"carillon/bus"
 	"carillon/bus/bustest"
+	"carillon/bus/cluster"
+	"carillon/bus/jet"
 	"carillon/webapi/access"
 )
 
@@ -23,14 +24,14 @@ func local(ctx context.Context) context.Context {
 }
 
 // connect returns a connection to a broker with all that a cluster has.
-func connect(t *testing.T, broker *bustest.Broker, name string) *bus.Conn {
+func connect(t *testing.T, broker *bustest.Broker, name string) *cluster.Conn {
 	t.Helper()
-	conn, err := bus.Connect(bus.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
+	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.NC.Close)
-	if err := conn.Setup(t.Context(), bus.Assets{Shards: shards}); err != nil {
+	if err := conn.Setup(t.Context(), cluster.Assets{Shards: shards}); err != nil {
 		t.Fatal(err)
 	}
 	return conn

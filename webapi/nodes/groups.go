@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"carillon/api"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/webapi/access"
@@ -25,7 +25,7 @@ func (v *View) Group(ctx context.Context, name string) (api.Group, error) {
 	if err != nil {
 		return api.Group{}, err
 	}
-	for _, g := range groupsOf([]bus.Group{known}, instances) {
+	for _, g := range groupsOf([]cluster.Group{known}, instances) {
 		if g.ExecutorGroup == name {
 			return g, nil
 		}
@@ -67,7 +67,7 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 }
 
 // groupsOf puts instances under their groups, both in order of name.
-func groupsOf(known []bus.Group, instances []fleet.Instance) []api.Group {
+func groupsOf(known []cluster.Group, instances []fleet.Instance) []api.Group {
 	groups := map[string]*api.Group{}
 	for _, k := range known {
 		groups[k.Group] = &api.Group{

@@ -14,6 +14,7 @@ import (
 
 	"carillon/api"
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/webapi/access"
 )
@@ -35,17 +36,17 @@ func (v *View) Nodes(ctx context.Context) (api.NodeList, error) {
 }
 
 // leases returns the leases that are held, by key.
-func (v *View) leases(ctx context.Context) (map[string]bus.Lease, error) {
+func (v *View) leases(ctx context.Context) (map[string]jet.Lease, error) {
 	kv, err := v.conn.JS.KeyValue(ctx, bus.BucketLease)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketLease, bus.Unavailable(err))
+		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketLease, jet.Unavailable(err))
 	}
 	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
-		return nil, fmt.Errorf("list leases: %w", bus.Unavailable(err))
+		return nil, fmt.Errorf("list leases: %w", jet.Unavailable(err))
 	}
 	defer func() { _ = w.Stop() }()
-	held := map[string]bus.Lease{}
+	held := map[string]jet.Lease{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -57,7 +58,7 @@ func (v *View) leases(ctx context.Context) (map[string]bus.Lease, error) {
 			if e == nil {
 				return held, nil
 			}
-			var lease bus.Lease
+			var lease jet.Lease
 			if err := json.Unmarshal(e.Value(), &lease); err != nil {
 				return nil, fmt.Errorf("decode lease %s: %w", e.Key(), err)
 			}
@@ -71,7 +72,7 @@ const maxMoves = 100
 
 // nodesOf sorts leases by who holds them. A node whose own lease has just ended is
 // still listed while it owns a shard.
-func nodesOf(leases map[string]bus.Lease, shards int) api.NodeList {
+func nodesOf(leases map[string]jet.Lease, shards int) api.NodeList {
 	byID := map[string]*api.Node{}
 	node := func(id string) *api.Node {
 		if byID[id] == nil {

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/job/runlog"
@@ -20,7 +20,7 @@ import (
 // by it: to ask the bus makes a consumer, which is too much for each list that has a run in progress.
 // It is safe for concurrent use.
 type View struct {
-	conn *bus.Conn
+	conn *cluster.Conn
 	log  *slog.Logger
 	asks singleflight.Group
 
@@ -29,7 +29,7 @@ type View struct {
 }
 
 // New returns a view of the cluster that conn is connected to.
-func New(conn *bus.Conn, log *slog.Logger) *View { return &View{conn: conn, log: log} }
+func New(conn *cluster.Conn, log *slog.Logger) *View { return &View{conn: conn, log: log} }
 
 // roll is the instances that there are, and when the bus was asked for them.
 type roll struct {

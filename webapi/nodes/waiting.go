@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"carillon/api"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
 	"carillon/job/runlog"
@@ -72,7 +72,7 @@ func manned(instances []fleet.Instance, group string) bool {
 func noExecutor(group string) string { return "group " + group + " has no executor" }
 
 // waitingReason says what may hold the runs of a group back, "" if nothing does.
-func waitingReason(g *bus.Group) string {
+func waitingReason(g *cluster.Group) string {
 	var limits []string
 	if g.Limit > 0 {
 		limits = append(limits, fmt.Sprintf("runs at most %d at once", g.Limit))

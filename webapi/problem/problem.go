@@ -9,12 +9,12 @@ import (
 
 	"carillon/api"
 	"carillon/auth"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 )
 
 // Conditional marks a conflict as a failed precondition if e had one.
-func Conditional(e bus.Edit, err error) error {
+func Conditional(e cluster.Edit, err error) error {
 	if errors.Is(err, job.ErrConflict) && (e.IfRevision != 0 || e.IfAbsent) {
 		return fmt.Errorf("%w: %w", ErrPrecondition, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"carillon/api"
 	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/webapi/problem"
@@ -72,44 +73,44 @@ func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.
 
 // given returns what a run was given in the place of its job's own. Of a child that is
 // its parent's result, which the parent's row has.
-func (rs *Runs) given(ctx context.Context, run *runlog.Run) (bus.Given, error) {
+func (rs *Runs) given(ctx context.Context, run *runlog.Run) (cluster.Given, error) {
 	switch run.Cause { //nolint:exhaustive // the others are given nothing
 	case job.CauseManual, job.CauseAPI, job.CauseRetry:
 		return rs.conn.GetGiven(ctx, run.Job.Group(), run.RunID)
 	case job.CauseParent:
 		return rs.handedDown(ctx, run)
 	}
-	return bus.Given{}, nil
+	return cluster.Given{}, nil
 }
 
 // handedDown returns what a child got from its parent's run: nothing, when the parent
 // passes no result, or is not there any more.
-func (rs *Runs) handedDown(ctx context.Context, child *runlog.Run) (bus.Given, error) {
+func (rs *Runs) handedDown(ctx context.Context, child *runlog.Run) (cluster.Given, error) {
 	// The parent decided that its result goes to this child, whoever sees the child.
 	parent, err := rs.history.Run(ctx, child.Parent)
 	if errors.Is(err, job.ErrNotFound) {
-		return bus.Given{}, nil
+		return cluster.Given{}, nil
 	}
 	if err != nil {
-		return bus.Given{}, problem.StoreAway(err)
+		return cluster.Given{}, problem.StoreAway(err)
 	}
 	entry, err := rs.conn.GetJob(ctx, parent[0].Job)
 	if errors.Is(err, job.ErrNotFound) {
-		return bus.Given{}, nil
+		return cluster.Given{}, nil
 	}
 	if err != nil {
-		return bus.Given{}, err
+		return cluster.Given{}, err
 	}
 	passes := slices.ContainsFunc(entry.Children, func(c job.Child) bool { return c.Job == child.Job && c.PassResult })
 	if !passes {
-		return bus.Given{}, nil
+		return cluster.Given{}, nil
 	}
-	return bus.Given{Params: parent[0].Result}, nil
+	return cluster.Given{Params: parent[0].Result}, nil
 }
 
 // keepGiven keeps what a run is given, before it is asked for.
 func (rs *Runs) keepGiven(ctx context.Context, r *bus.TriggerRequest) error {
-	given := bus.Given{Params: r.Params, Labels: r.Labels}
+	given := cluster.Given{Params: r.Params, Labels: r.Labels}
 	if r.Pieces != nil {
 		given.States = r.Pieces.States
 	}

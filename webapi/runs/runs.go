@@ -3,7 +3,7 @@ package runs
 import (
 	"log/slog"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/access"
@@ -16,7 +16,7 @@ const pageSize = 100
 
 // Runs is safe for concurrent use. Who calls is in the context, see package access.
 type Runs struct {
-	conn    *bus.Conn
+	conn    *cluster.Conn
 	store   logstore.Store // as access.VisibleStore has it
 	history logstore.Store // the same with all that there is, for what no caller is shown unchecked
 	ledger  *ledger.Ledger
@@ -26,6 +26,6 @@ type Runs struct {
 }
 
 // New returns the runs of a cluster and of a log store.
-func New(conn *bus.Conn, store logstore.Store, fires *ledger.Ledger, jobs *catalog.Catalog, view *nodes.View, log *slog.Logger) *Runs {
+func New(conn *cluster.Conn, store logstore.Store, fires *ledger.Ledger, jobs *catalog.Catalog, view *nodes.View, log *slog.Logger) *Runs {
 	return &Runs{conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: fires, catalog: jobs, view: view, log: log}
 }

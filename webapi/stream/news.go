@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus"
+	"carillon/bus/cluster"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 // An edition is what changed within a quarter of a second. A reader that was cut off
 // gets the editions since, if they are still kept, else it is told to load all anew.
 type News struct {
-	conn *bus.Conn
+	conn *cluster.Conn
 	log  *slog.Logger
 
 	wanted chan struct{} // has a value while there may be readers and nobody gathers
@@ -55,7 +55,7 @@ type reader struct {
 }
 
 // NewNews returns news of what happens on a bus, once Run runs.
-func NewNews(conn *bus.Conn, log *slog.Logger) *News {
+func NewNews(conn *cluster.Conn, log *slog.Logger) *News {
 	return &News{conn: conn, log: log, wanted: make(chan struct{}, 1), next: map[topic]*changed{}, readers: map[*reader]struct{}{}}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/job"
 )
 
@@ -182,7 +183,7 @@ func (f *follower) hear(n *News, e jetstream.KeyValueEntry) {
 
 // holderOf returns who holds the lease that an entry is of, "" when it has ended.
 func holderOf(e jetstream.KeyValueEntry) string {
-	var lease bus.Lease
+	var lease jet.Lease
 	if e.Operation() != jetstream.KeyValuePut || json.Unmarshal(e.Value(), &lease) != nil {
 		return ""
 	}

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 
 	"carillon/auth"
-	"carillon/bus"
+	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/webapi/access"
@@ -13,7 +13,7 @@ import (
 
 // Server serves streams. It is safe for concurrent use.
 type Server struct {
-	conn  *bus.Conn
+	conn  *cluster.Conn
 	store logstore.Store // as access.VisibleStore has it
 	runs  *runs.Runs
 	users *auth.Directory
@@ -23,7 +23,7 @@ type Server struct {
 }
 
 // New returns a server of streams, of which open bounds how many there are at a time.
-func New(conn *bus.Conn, store logstore.Store, history *runs.Runs, users *auth.Directory, news *News, open *Open, log *slog.Logger) *Server {
+func New(conn *cluster.Conn, store logstore.Store, history *runs.Runs, users *auth.Directory, news *News, open *Open, log *slog.Logger) *Server {
 	return &Server{conn: conn, store: access.VisibleStore{Store: store}, runs: history, users: users, news: news, open: open, log: log}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus"
+	"carillon/bus/jet"
 	"carillon/executor"
 	"carillon/executor/shell"
 	"carillon/job"
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	m := mortal{Handler: shell.Runner(shell.Config{}), until: until}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	conn, err := bus.Await(ctx, bus.Config{
+	conn, err := jet.Await(ctx, jet.Config{
 		URL: args[2], Name: "mortal", Logger: log, Inbox: bus.ExecutorInbox(args[0]),
 		Options: []nats.Option{nats.SetCustomDialer(dialer{m})},
 	})

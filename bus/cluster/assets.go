@@ -1,0 +1,224 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job/fleet"
+)
+
+// DefaultShards is how many slices the job space of a new cluster has.
+const DefaultShards = 64
+
+// Assets says how the streams and buckets are to be.
+type Assets struct {
+	// Shards is for a new cluster. An existing one keeps its own, and a different
+	// wish is an error. Zero takes what is there, else DefaultShards.
+	Shards int
+	// Restoring sets up what a restore has left half done. Defaults to false: that is
+	// job.ErrConflict.
+	Restoring bool
+	// Replicas of each stream and bucket: 1, 3 or 5. Defaults to 1.
+	Replicas int
+	// TrigBytes, EvtBytes and LogBytes bound the streams. A stream that exists and may be
+	// larger stays so. Default to 4, 8 and 8 GiB.
+	TrigBytes, EvtBytes, LogBytes int64
+	// AuditBytes bounds the audit log, in the same way. Defaults to 4 GiB, some million
+	// changes.
+	AuditBytes int64
+}
+
+func (a Assets) withDefaults() Assets {
+	const gib = 1 << 30
+	if a.Replicas == 0 {
+		a.Replicas = 1
+	}
+	if a.TrigBytes == 0 {
+		a.TrigBytes = 4 * gib
+	}
+	if a.EvtBytes == 0 {
+		a.EvtBytes = 8 * gib
+	}
+	if a.AuditBytes == 0 {
+		a.AuditBytes = 4 * gib
+	}
+	if a.LogBytes == 0 {
+		a.LogBytes = 8 * gib
+	}
+	return a
+}
+
+func (a Assets) streams() []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
+		{
+			Name:        bus.StreamTrig,
+			Description: "triggers of live attempts, cursors, deferred items and records of the shards",
+			Subjects: []string{
+				"trig.*.any.*", "trig.*.route.*", "trig.*.high.*", "trig.*.low.*", "cur.*", "defer.*", "rec.*", bus.SubjectNotices,
+			},
+			// A work queue forgets what is acknowledged, and does so durably: a limits
+			// stream redelivers acknowledged triggers after a crash of the server.
+			Retention: jetstream.WorkQueuePolicy,
+			Storage:   jetstream.FileStorage,
+			// A full stream refuses a batch as a whole; it never drops a live run.
+			Discard:            jetstream.DiscardNew,
+			MaxBytes:           a.TrigBytes,
+			MaxConsumers:       20000,
+			Replicas:           a.Replicas,
+			AllowAtomicPublish: true,
+			AllowRollup:        true,
+			AllowDirect:        true,
+			AllowMsgTTL:        true,
+		},
+		{
+			Name:        bus.StreamEvt,
+			Description: "what executors report about runs, marks that people set, and barriers of owners",
+			Subjects:    []string{"evt.*.*", bus.SubjectMarks("*"), bus.SubjectBarriers},
+			Storage:     jetstream.FileStorage,
+			Discard:     jetstream.DiscardNew,
+			MaxAge:      72 * time.Hour,
+			MaxBytes:    a.EvtBytes,
+			MaxMsgSize:  maxMessageSize,
+			Compression: jetstream.S2Compression,
+			Duplicates:  30 * time.Second,
+			Replicas:    a.Replicas,
+			AllowDirect: true,
+		},
+		{
+			Name:             bus.StreamLog,
+			Description:      "what runs print",
+			Subjects:         []string{"log.*.*"},
+			SubjectTransform: &jetstream.SubjectTransformConfig{Source: "log.*.*", Destination: "log.{{wildcard(1)}}"},
+			Storage:          jetstream.FileStorage,
+			Discard:          jetstream.DiscardOld,
+			MaxAge:           48 * time.Hour,
+			MaxBytes:         a.LogBytes,
+			MaxMsgSize:       maxMessageSize,
+			Compression:      jetstream.S2Compression,
+			Duplicates:       30 * time.Second,
+			Replicas:         a.Replicas,
+			AllowDirect:      true,
+		},
+		{
+			Name:        bus.StreamDead,
+			Description: "messages about runs that were forged or damaged, each with the reason",
+			Subjects:    []string{subjectsDead},
+			Storage:     jetstream.FileStorage,
+			Discard:     jetstream.DiscardOld, // whoever sends rubbish must not stop anything
+			MaxAge:      14 * 24 * time.Hour,
+			MaxBytes:    deadBytes,
+			Compression: jetstream.S2Compression,
+			Duplicates:  30 * time.Second,
+			Replicas:    a.Replicas,
+			AllowDirect: true,
+		},
+		{
+			Name:        bus.StreamAudit,
+			Description: "what people and programs have changed",
+			Subjects:    []string{bus.SubjectAudit},
+			Storage:     jetstream.FileStorage,
+			// Nobody can take anything out of it, and that cannot be changed; only the oldest
+			// go when it is full: a full audit log must not keep people from pausing jobs.
+			DenyDelete:  true,
+			DenyPurge:   true,
+			Discard:     jetstream.DiscardOld,
+			MaxBytes:    a.AuditBytes,
+			Compression: jetstream.S2Compression,
+			Duplicates:  time.Hour,
+			Replicas:    a.Replicas,
+			AllowDirect: true,
+		},
+	}
+}
+
+// What executors may write is bounded, message by message: an event by its result, which
+// has 64 KiB at most, a batch of log lines by 256 KiB before it is encoded.
+const (
+	maxMessageSize = 1 << 20
+	maxValueSize   = 256 << 10
+)
+
+// deadBytes bounds the stream of dead letters, which is for people to look at.
+const deadBytes = 64 << 20
+
+func (a Assets) buckets() []jetstream.KeyValueConfig {
+	return []jetstream.KeyValueConfig{
+		{Bucket: bus.BucketJobs, Description: "job versions", History: bus.JobHistory, Replicas: a.Replicas},
+		{Bucket: bus.BucketCalendar, Description: "calendar versions", History: bus.CalendarHistory, Replicas: a.Replicas},
+		{Bucket: bus.BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: bus.HoldHistory, Replicas: a.Replicas},
+		{Bucket: bus.BucketGroups, Description: "executor groups", Replicas: a.Replicas},
+		{Bucket: bus.BucketScript, Description: "texts of scripts by their digests", Compression: true, Replicas: a.Replicas},
+		{Bucket: bus.BucketSecret, Description: "secrets, sealed for the executors of their groups", Replicas: a.Replicas},
+		{Bucket: bus.BucketGiven, Description: "what runs were given in the place of their jobs' parameters and labels", TTL: GivenFor, Compression: true, Replicas: a.Replicas},
+		{Bucket: bus.BucketAccess, Description: "users, API tokens, invitations, and changes under way", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
+		// key that was written again since, when the age of its first version is over.
+		{Bucket: bus.BucketSession, Description: "sessions, and sign-ins that failed", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+		{Bucket: bus.BucketLedger, Description: "discrepancies of the ledger, and how far it is audited", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+		{Bucket: bus.BucketAlert, Description: "rules, channels and silences of alerts, and incidents", Replicas: a.Replicas},
+		{Bucket: bus.BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+	}
+}
+
+// executorBuckets are those that executors write.
+func (a Assets) executorBuckets() []jetstream.KeyValueConfig {
+	return []jetstream.KeyValueConfig{
+		{Bucket: bus.BucketHandler, Description: "what executors say of their handlers", TTL: bus.HandlerTTL, MaxValueSize: maxValueSize, Replicas: a.Replicas},
+		{Bucket: bus.BucketInst, Description: "heartbeats of executor instances", TTL: fleet.InstanceShown, MaxValueSize: maxValueSize, Replicas: a.Replicas},
+		claimBucket(a.Replicas),
+	}
+}
+
+// bucketStream returns the stream below a bucket as the client library makes it, but
+// without rollups: by one header, whoever may write any key could remove all of them.
+func bucketStream(cfg jetstream.KeyValueConfig) jetstream.StreamConfig {
+	duplicates := 2 * time.Minute
+	if cfg.TTL > 0 {
+		duplicates = min(duplicates, cfg.TTL)
+	}
+	return jetstream.StreamConfig{
+		Name: "KV_" + cfg.Bucket, Description: cfg.Description, Subjects: []string{"$KV." + cfg.Bucket + ".>"},
+		Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, Replicas: cfg.Replicas, Duplicates: duplicates,
+		MaxMsgsPerSubject: 1, MaxMsgSize: cfg.MaxValueSize, MaxAge: cfg.TTL, MaxBytes: -1, MaxMsgs: -1, MaxConsumers: -1,
+		DenyDelete: true, AllowDirect: true,
+		AllowMsgTTL: cfg.LimitMarkerTTL > 0, // without markers, which need rollups: nobody waits for an end here
+	}
+}
+
+func (a Assets) consumers() map[string][]jetstream.ConsumerConfig {
+	ingest := func(name, filter string) jetstream.ConsumerConfig {
+		return jetstream.ConsumerConfig{
+			Durable: name, FilterSubject: filter, AckPolicy: jetstream.AckAllPolicy,
+			AckWait: time.Minute, MaxDeliver: -1, MaxAckPending: 200000, Replicas: a.Replicas,
+		}
+	}
+	// A work queue takes explicit acknowledgement only.
+	ledger := ingest(bus.ConsumerLedger, bus.SubjectRecords)
+	ledger.AckPolicy = jetstream.AckExplicitPolicy
+	return map[string][]jetstream.ConsumerConfig{
+		bus.StreamTrig: {ledger},
+		bus.StreamEvt:  {ingest(bus.ConsumerEvents, "")},
+		bus.StreamLog:  {ingest(bus.ConsumerLogs, "")},
+	}
+}
+
+// claimBucket keeps claims, each for a time of its own.
+func claimBucket(replicas int) jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket: bus.BucketClaim, Description: "which instance has begun an attempt that must not be begun twice",
+		LimitMarkerTTL: time.Minute, MaxValueSize: 4 << 10, Replicas: replicas,
+	}
+}
+
+// FactStreams are the streams of what happens beside runs, with the subjects that tell of
+// it: the audit log, and of two buckets the keys of incidents and of discrepancies.
+var FactStreams = []struct {
+	Stream   string
+	Subjects []string
+}{
+	{bus.StreamAudit, []string{bus.SubjectAudit}},
+	{bus.StreamAlert, []string{"$KV." + bus.BucketAlert + ".incident.>", "$KV." + bus.BucketAlert + ".past.>"}},
+	{bus.StreamLedger, []string{"$KV." + bus.BucketLedger + "." + findingPrefix + ">"}},
+}

@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// CalendarEntry is a version of a calendar as the bucket holds it.
+type CalendarEntry struct {
+	job.CalendarVersion
+	Revision uint64
+}
+
+// PutCalendar saves cal as the calendar's next version; see PutJob.
+func (c *Conn) PutCalendar(ctx context.Context, cal job.Calendar, e Edit) (entry *CalendarEntry, changed bool, err error) {
+	return c.writeCalendar(ctx, cal.Calendar, e, func(v *job.CalendarVersion) bool {
+		same := !v.Deleted && reflect.DeepEqual(v.Calendar, cal)
+		v.Calendar, v.Deleted = cal, false
+		return same
+	})
+}
+
+// DeleteCalendar ends a calendar. A schedule that still names it treats it as
+// empty. Errors: job.ErrNotFound, job.ErrConflict, job.ErrUnavailable.
+func (c *Conn) DeleteCalendar(ctx context.Context, name string, e Edit) error {
+	if _, err := c.GetCalendar(ctx, name); err != nil {
+		return err
+	}
+	_, _, err := c.writeCalendar(ctx, name, e, func(v *job.CalendarVersion) bool {
+		same := v.Deleted
+		v.Deleted = true
+		return same
+	})
+	return err
+}
+
+func (c *Conn) writeCalendar(ctx context.Context, name string, e Edit, change func(*job.CalendarVersion) (same bool)) (*CalendarEntry, bool, error) {
+	kv, err := c.Bucket(ctx, bus.BucketCalendar)
+	if err != nil {
+		return nil, false, err
+	}
+	for {
+		was := &CalendarEntry{}
+		stored, err := kv.Get(ctx, name)
+		switch {
+		case errors.Is(err, jetstream.ErrKeyNotFound):
+			was.Deleted = true
+		case err != nil:
+			return nil, false, fmt.Errorf("read calendar %s: %w", name, jet.Unavailable(err))
+		default:
+			if was, err = decodeCalendarEntry(stored); err != nil {
+				return nil, false, err
+			}
+		}
+		if e.IfAbsent && !was.Deleted || e.IfRevision != 0 && was.Revision != e.IfRevision {
+			return nil, false, fmt.Errorf("%w: calendar %s is not at revision %d", job.ErrConflict, name, e.IfRevision)
+		}
+		next := &CalendarEntry{CalendarVersion: was.CalendarVersion}
+		if change(&next.CalendarVersion) {
+			return was, false, nil
+		}
+		next.Version, next.Author = was.Version+1, e.Author
+		next.EffectiveFrom = e.At.UTC().Truncate(time.Millisecond)
+		if !next.EffectiveFrom.After(was.EffectiveFrom) {
+			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
+		}
+		data, err := json.Marshal(next.CalendarVersion)
+		if err != nil {
+			return nil, false, fmt.Errorf("encode calendar %s: %w", name, err)
+		}
+		if was.Revision == 0 {
+			next.Revision, err = kv.Create(ctx, name, data)
+		} else {
+			next.Revision, err = kv.Update(ctx, name, data, was.Revision)
+		}
+		switch {
+		case err == nil:
+			return next, true, nil
+		case !errors.Is(err, jetstream.ErrKeyExists) && !jet.WrongLast(err):
+			return nil, false, fmt.Errorf("write calendar %s: %w", name, jet.Unavailable(err))
+		case e.IfRevision != 0 || e.IfAbsent:
+			return nil, false, fmt.Errorf("%w: calendar %s was changed by somebody else just now", job.ErrConflict, name)
+		}
+	}
+}
+
+// GetCalendar returns a calendar's present version. Errors: job.ErrNotFound,
+// job.ErrUnavailable.
+func (c *Conn) GetCalendar(ctx context.Context, name string) (*CalendarEntry, error) {
+	kv, err := c.Bucket(ctx, bus.BucketCalendar)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := kv.Get(ctx, name)
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
+		return nil, fmt.Errorf("%w: calendar %s", job.ErrNotFound, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read calendar %s: %w", name, jet.Unavailable(err))
+	}
+	entry, err := decodeCalendarEntry(stored)
+	if err == nil && entry.Deleted {
+		return nil, fmt.Errorf("%w: calendar %s", job.ErrNotFound, name)
+	}
+	return entry, err
+}
+
+// Calendars returns every version of every calendar that is kept, tombstones
+// included, oldest first for each.
+func (c *Conn) Calendars(ctx context.Context) ([]*CalendarEntry, error) {
+	var all []*CalendarEntry
+	err := c.Entries(ctx, bus.BucketCalendar, ">", true, func(e jetstream.KeyValueEntry) error {
+		entry, err := decodeCalendarEntry(e)
+		all = append(all, entry)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// WatchCalendars follows all calendars; see [Conn.WatchJobs]. Entries are read by
+// DecodeCalendarVersion.
+func (c *Conn) WatchCalendars(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return c.Watch(ctx, bus.BucketCalendar, []string{">"}, true, 0)
+}
+
+func decodeCalendarEntry(e jetstream.KeyValueEntry) (*CalendarEntry, error) {
+	v, err := DecodeCalendarVersion(e.Value())
+	if err != nil {
+		return nil, fmt.Errorf("calendar at key %s: %w", e.Key(), err)
+	}
+	return &CalendarEntry{CalendarVersion: *v, Revision: e.Revision()}, nil
+}
+
+// DecodeCalendarVersion reads what the bucket holds for a calendar. The error is an
+// *InvalidError.
+func DecodeCalendarVersion(data []byte) (*job.CalendarVersion, error) {
+	v := &job.CalendarVersion{}
+	if err := json.Unmarshal(data, v); err != nil {
+		return nil, &job.InvalidError{Field: "calendar", Reason: fmt.Sprintf("is damaged: %v", err)}
+	}
+	return v, nil
+}

@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+func floorKey(shard int) string { return "floor." + strconv.Itoa(shard) }
+
+// PutFloor keeps a copy of a shard's cursor outside of the stream. It is read only
+// when the stream has none, because it was deleted or restored from nothing: fires
+// from the floor on are then decided again.
+func (c *Conn) PutFloor(ctx context.Context, cursor *bus.Cursor) error {
+	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(cursor)
+	if err != nil {
+		return fmt.Errorf("encode floor of shard %d: %w", cursor.Shard, err)
+	}
+	if _, err := kv.Put(ctx, floorKey(cursor.Shard), data); err != nil {
+		return fmt.Errorf("write floor of shard %d: %w", cursor.Shard, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// GetFloor returns the copy of a shard's cursor, or nil when there is none.
+func (c *Conn) GetFloor(ctx context.Context, shard int) (*bus.Cursor, error) {
+	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	if err != nil {
+		return nil, err
+	}
+	e, err := kv.Get(ctx, floorKey(shard))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read floor of shard %d: %w", shard, jet.Unavailable(err))
+	}
+	floor := &bus.Cursor{}
+	if err := json.Unmarshal(e.Value(), floor); err != nil {
+		return nil, fmt.Errorf("%w: floor of shard %d is damaged: %w", job.ErrInvalid, shard, err)
+	}
+	return floor, nil
+}
+
+// cursorOf returns a shard's cursor, or its floor if that is gone, or nil when it never had one.
+func (c *Conn) cursorOf(ctx context.Context, shard int) (*bus.Cursor, error) {
+	m, err := c.Last(ctx, bus.StreamTrig, bus.SubjectCursor(shard))
+	if errors.Is(err, jet.ErrNoMessage) {
+		return c.GetFloor(ctx, shard)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return bus.DecodeCursor(m.Header, m.Data)
+}

@@ -1,0 +1,117 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// PutBarrier stores a barrier and returns its sequence. The error is job.ErrUnavailable.
+func (c *Conn) PutBarrier(ctx context.Context, shard int) (uint64, error) {
+	ack, err := c.JS.Publish(ctx, bus.SubjectBarrier(shard), nil)
+	if err != nil {
+		return 0, fmt.Errorf("write barrier of shard %d: %w", shard, jet.Unavailable(err))
+	}
+	return ack.Sequence, nil
+}
+
+// Orphaned is the message of a run that is ended as lost because its trigger has gone.
+const Orphaned = "its trigger has left the stream, and no end of it was reported"
+
+// EndRun stores the end of an attempt, or of a piece of one, that no executor will report:
+// nobody has it any more, or nobody is to have it. If an end is stored already, that one
+// stands. The error is job.ErrUnavailable.
+func (c *Conn) EndRun(ctx context.Context, t *bus.Trigger, status job.Status, message string) error {
+	event := bus.EventOf(t, bus.EventFinished, time.Now())
+	event.Status, event.FinishedAt, event.Message = status, event.At, message
+	m, err := c.ServerEvent(event)
+	if err != nil {
+		return err
+	}
+	if _, err := c.JS.PublishMsg(ctx, m); err != nil {
+		return fmt.Errorf("record the end of run %s: %w", t.RunID, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// Mark stores m. Repeats within the window of duplicates are stored once; readers must
+// stand later ones. Errors: an *InvalidError, job.ErrUnavailable.
+func (c *Conn) Mark(ctx context.Context, m *bus.Mark) error {
+	msg, err := m.Msg(c.cluster.Shards)
+	if err != nil {
+		return err
+	}
+	if _, err := c.JS.PublishMsg(ctx, msg); err != nil {
+		return fmt.Errorf("mark run %s: %w", m.RunID, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// DecodeEvent is [bus.Tokens.DecodeEvent] with the cluster's number of shards.
+func (c *Conn) DecodeEvent(subject string, header nats.Header, data []byte, stored time.Time) (*bus.Event, error) {
+	return c.tokens.DecodeEvent(subject, header, data, stored, c.cluster.Shards)
+}
+
+// DecodeLog is [bus.Tokens.DecodeLog].
+func (c *Conn) DecodeLog(subject string, header nats.Header, data []byte) (*bus.Log, error) {
+	return c.tokens.DecodeLog(subject, header, data)
+}
+
+// ServerEvent is [bus.Tokens.ServerEvent] now.
+func (c *Conn) ServerEvent(e *bus.Event) (*nats.Msg, error) {
+	return c.tokens.ServerEvent(e, time.Now())
+}
+
+// KeyAlertPosition is the key in ALERT of how far the alerter has come.
+const KeyAlertPosition = "position"
+
+// EventsAlerted returns up to which sequence of EVT the alerter has looked at events. If no
+// alerter has looked at any yet, none counts: that is the greatest number. The error is
+// job.ErrUnavailable.
+func (c *Conn) EventsAlerted(ctx context.Context) (upTo uint64, err error) {
+	kv, err := c.Bucket(ctx, bus.BucketAlert)
+	if err != nil {
+		return 0, err
+	}
+	e, err := kv.Get(ctx, KeyAlertPosition)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return math.MaxUint64, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the position of the alerter: %w", jet.Unavailable(err))
+	}
+	var at struct {
+		Events uint64 `json:"events"`
+	}
+	if err := json.Unmarshal(e.Value(), &at); err != nil {
+		return 0, fmt.Errorf("%w: the position of the alerter is damaged: %w", job.ErrInvalid, err)
+	}
+	return at.Events, nil
+}
+
+// PurgeEvents removes from EVT the messages up to a sequence, those on subjects that match
+// filter only, unless that is empty. The error is job.ErrUnavailable.
+func (c *Conn) PurgeEvents(ctx context.Context, filter string, upTo uint64) error {
+	s, err := c.JS.Stream(ctx, bus.StreamEvt)
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", bus.StreamEvt, jet.Unavailable(err))
+	}
+	options := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSequence(upTo + 1)}
+	if filter != "" {
+		options = append(options, jetstream.WithPurgeSubject(filter))
+	}
+	if err := s.Purge(ctx, options...); err != nil {
+		return fmt.Errorf("trim stream %s: %w", bus.StreamEvt, jet.Unavailable(err))
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+	"carillon/job/outcome"
+)
+
+// FindingTTL is how long a finding is kept, and not told anew.
+const FindingTTL = 30 * 24 * time.Hour
+
+const (
+	findingPrefix = "finding."
+	keyAudited    = "audited"
+)
+
+func findingKey(f *outcome.Finding) string {
+	return findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
+}
+
+// PutFinding keeps f, and reports whether it is new: of a run there is one finding.
+func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, err error) {
+	kv, err := c.Bucket(ctx, bus.BucketLedger)
+	if err != nil {
+		return false, err
+	}
+	data, err := json.Marshal(f)
+	if err != nil {
+		return false, fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
+	}
+	_, err = kv.Create(ctx, findingKey(f), data, jetstream.KeyTTL(FindingTTL))
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("write finding about run %s: %w", f.RunID, jet.Unavailable(err))
+	}
+	return true, nil
+}
+
+// HealFinding keeps f, which has healed, in the place of what is kept about its run, and for as
+// long as that was new.
+func (c *Conn) HealFinding(ctx context.Context, f *outcome.Finding) error {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
+	}
+	// Put of the KV client would keep it for ever.
+	m := nats.NewMsg("$KV." + bus.BucketLedger + "." + findingKey(f))
+	m.Data = data
+	m.Header.Set(jetstream.MsgTTLHeader, FindingTTL.String())
+	if _, err := c.JS.PublishMsg(ctx, m); err != nil {
+		return fmt.Errorf("write that the finding about run %s has healed: %w", f.RunID, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// WatchFindings follows the findings about all jobs; see [Conn.WatchJobs]. Entries are
+// read by [DecodeFinding]; those without a value have been kept for long enough.
+func (c *Conn) WatchFindings(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return c.Watch(ctx, bus.BucketLedger, []string{findingPrefix + ">"}, false, 0)
+}
+
+// Findings returns the findings that the bucket has.
+func (c *Conn) Findings(ctx context.Context) ([]outcome.Finding, error) {
+	var all []outcome.Finding
+	err := c.Entries(ctx, bus.BucketLedger, findingPrefix+">", false, func(e jetstream.KeyValueEntry) error {
+		if e.Operation() != jetstream.KeyValuePut {
+			return nil
+		}
+		if f, err := DecodeFinding(e.Value()); err == nil { // else nobody can use it
+			all = append(all, *f)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read findings of the ledger: %w", err)
+	}
+	return all, nil
+}
+
+// DecodeFinding reads what the bucket holds. The error is an *InvalidError.
+func DecodeFinding(data []byte) (*outcome.Finding, error) {
+	f := &outcome.Finding{}
+	if err := json.Unmarshal(data, f); err != nil {
+		return nil, &job.InvalidError{Field: "finding", Reason: fmt.Sprintf("is damaged: %v", err)}
+	}
+	return f, nil
+}
+
+// Audited is how far the continuous audit of the ledger has come: by shard, up to which
+// instant everything that was due is judged.
+type Audited map[int]time.Time
+
+// GetAudited returns how far the audit has come; it is empty at first.
+func (c *Conn) GetAudited(ctx context.Context) (Audited, error) {
+	kv, err := c.Bucket(ctx, bus.BucketLedger)
+	if err != nil {
+		return nil, err
+	}
+	e, err := kv.Get(ctx, keyAudited)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Audited{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read progress of the audit: %w", jet.Unavailable(err))
+	}
+	text := map[string]time.Time{}
+	if err := json.Unmarshal(e.Value(), &text); err != nil {
+		return nil, fmt.Errorf("%w: progress of the audit is damaged: %w", job.ErrInvalid, err)
+	}
+	a := Audited{}
+	for key, at := range text {
+		if shard, err := strconv.Atoi(key); err == nil {
+			a[shard] = at
+		}
+	}
+	return a, nil
+}
+
+// PutAudited keeps how far the audit has come.
+func (c *Conn) PutAudited(ctx context.Context, a Audited) error {
+	kv, err := c.Bucket(ctx, bus.BucketLedger)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("encode progress of the audit: %w", err)
+	}
+	if _, err := kv.Put(ctx, keyAudited, data); err != nil {
+		return fmt.Errorf("write progress of the audit: %w", jet.Unavailable(err))
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// Bounds of a group's limits.
+const (
+	MaxGroupLimit = 40_000
+	MaxGroupRate  = 10_000
+)
+
+// Group is an executor group: a named pool of instances.
+type Group struct {
+	Group     string    `json:"executor_group"`
+	CreatedAt time.Time `json:"created_at"`
+	GroupLimits
+	// Dispatched says that its runs go through a dispatcher, which a job with a priority
+	// needs, and limits do. It stays so: some of them may wait there.
+	Dispatched bool `json:"dispatched,omitempty"`
+}
+
+// GroupLimits is how much a group does at most, whatever its instances could. Zero is
+// no limit.
+type GroupLimits struct {
+	Limit int     `json:"limit,omitempty"` // runs alive at once
+	Rate  float64 `json:"rate,omitempty"`  // runs begun per second
+}
+
+// Validate returns an *InvalidError for each limit that is wrong, joined.
+func (l GroupLimits) Validate() error {
+	var errs []error
+	if l.Limit < 0 || l.Limit > MaxGroupLimit {
+		errs = append(errs, &job.InvalidError{Field: "limit", Reason: fmt.Sprintf("%d must be between 0 (no limit) and %d runs alive at once", l.Limit, MaxGroupLimit)})
+	}
+	if !(l.Rate == 0 || l.Rate >= 1e-4 && l.Rate <= MaxGroupRate) {
+		errs = append(errs, &job.InvalidError{Field: "rate", Reason: fmt.Sprintf("%v must be 0 (no limit), or between 0.0001 and %d runs begun per second", l.Rate, MaxGroupRate)})
+	}
+	return errors.Join(errs...)
+}
+
+// Governed reports whether one dispatcher decides when the group's runs begin, and
+// which of them are first.
+func (g *Group) Governed() bool { return g.Dispatched }
+
+// EnsureGroup makes the group known, if it is not. The consumer from which its
+// executors pull is made by a scheduler node that hears of it.
+func (c *Conn) EnsureGroup(ctx context.Context, group string) error {
+	_, err := c.editGroup(ctx, group, func(*Group) {})
+	return err
+}
+
+// SetGroupLimits makes the group known, if it is not, and sets its limits. It returns
+// what it was before.
+func (c *Conn) SetGroupLimits(ctx context.Context, group string, l GroupLimits) (was Group, err error) {
+	if err := l.Validate(); err != nil {
+		return was, err
+	}
+	return c.editGroup(ctx, group, func(g *Group) {
+		g.GroupLimits = l
+		g.Dispatched = g.Dispatched || l != GroupLimits{}
+	})
+}
+
+// GovernGroup has the group's runs begin by the priorities of their jobs.
+func (c *Conn) GovernGroup(ctx context.Context, group string) error {
+	_, err := c.editGroup(ctx, group, func(g *Group) { g.Dispatched = true })
+	return err
+}
+
+// editGroup changes what is kept of a group, and makes it known if it is not.
+func (c *Conn) editGroup(ctx context.Context, group string, change func(*Group)) (was Group, err error) {
+	kv, err := c.Bucket(ctx, bus.BucketGroups)
+	if err != nil {
+		return was, err
+	}
+	for {
+		var revision uint64
+		e, err := kv.Get(ctx, group)
+		switch {
+		case err == nil:
+			revision = e.Revision()
+			if was, err = DecodeGroup(e.Value()); err != nil {
+				return was, err
+			}
+		case errors.Is(err, jetstream.ErrKeyNotFound):
+			was = Group{}
+		default:
+			return was, fmt.Errorf("read group %s: %w", group, jet.Unavailable(err))
+		}
+		next := was
+		if revision == 0 {
+			next = Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+		}
+		change(&next)
+		if next == was {
+			return was, nil
+		}
+		data, err := json.Marshal(next)
+		if err != nil {
+			return was, fmt.Errorf("encode group %s: %w", group, err)
+		}
+		if _, err = kv.Update(ctx, group, data, revision); jet.LostRace(err) {
+			continue
+		}
+		if err != nil {
+			return was, fmt.Errorf("write group %s: %w", group, jet.Unavailable(err))
+		}
+		return was, nil
+	}
+}
+
+// DecodeGroup reads what the bucket holds. The error is an *InvalidError.
+func DecodeGroup(data []byte) (Group, error) {
+	var g Group
+	if err := json.Unmarshal(data, &g); err != nil {
+		return g, &job.InvalidError{Field: "executor_group", Reason: fmt.Sprintf("is damaged: %v", err)}
+	}
+	return g, nil
+}
+
+// Group returns what is kept of a group. The error is job.ErrNotFound when it is not
+// known.
+func (c *Conn) Group(ctx context.Context, group string) (Group, error) {
+	kv, err := c.Bucket(ctx, bus.BucketGroups)
+	if err != nil {
+		return Group{}, err
+	}
+	e, err := kv.Get(ctx, group)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Group{}, fmt.Errorf("%w: group %s", job.ErrNotFound, group)
+	}
+	if err != nil {
+		return Group{}, fmt.Errorf("read group %s: %w", group, jet.Unavailable(err))
+	}
+	return DecodeGroup(e.Value())
+}
+
+// Groups returns all groups.
+func (c *Conn) Groups(ctx context.Context) ([]Group, error) {
+	var all []Group
+	err := c.Entries(ctx, bus.BucketGroups, ">", false, func(e jetstream.KeyValueEntry) error {
+		if g, err := DecodeGroup(e.Value()); err == nil && e.Operation() == jetstream.KeyValuePut && g.Group == e.Key() {
+			all = append(all, g)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list groups: %w", err)
+	}
+	return all, nil
+}
+
+// SetupGroup makes the group's consumers on TRIG, if there are none: one for its
+// executors and one for the dispatchers, and two more for the other priorities when it is
+// governed. Only scheduler nodes call it: executors' credentials do not allow it.
+func (c *Conn) SetupGroup(ctx context.Context, group string, governed bool) error {
+	if err := job.CheckSlug("executor_group", group); err != nil {
+		return err
+	}
+	stream, err := c.JS.Stream(ctx, bus.StreamTrig)
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", bus.StreamTrig, jet.Unavailable(err))
+	}
+	consumers := map[string]string{
+		bus.ConsumerAny(group):   "trig.*.any." + group,
+		bus.ConsumerRoute(group): "trig.*.route." + group,
+	}
+	if governed { // each consumer on TRIG makes every acknowledgement dearer
+		consumers[bus.ConsumerPriority(job.PriorityHigh, group)] = "trig.*.high." + group
+		consumers[bus.ConsumerPriority(job.PriorityLow, group)] = "trig.*.low." + group
+	}
+	for consumer, filter := range consumers {
+		_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable:       consumer,
+			FilterSubject: filter,
+			AckPolicy:     jetstream.AckExplicitPolicy,
+			AckWait:       bus.AckWait,
+			MaxDeliver:    -1,
+			MaxAckPending: 50000,
+			MaxWaiting:    8192, // pull requests; an executor has up to four at a time
+			Replicas:      stream.CachedInfo().Config.Replicas,
+		})
+		if err != nil {
+			return fmt.Errorf("set up consumer %s: %w", consumer, jet.Unavailable(err))
+		}
+	}
+	return nil
+}
+
+// Backlog is how many triggers of a governed group wait on the stream, and how many have
+// been delivered and are not acknowledged.
+type Backlog struct{ Waiting, Delivered int }
+
+// BacklogOf returns the backlog of a governed group, whatever the priority.
+func (c *Conn) BacklogOf(ctx context.Context, group string) (Backlog, error) {
+	names := []string{bus.ConsumerAny(group)}
+	for _, p := range job.Priorities {
+		names = append(names, bus.ConsumerPriority(p, group))
+	}
+	found := make([]Backlog, len(names))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, name := range names {
+		g.Go(func() error {
+			consumer, err := c.JS.Consumer(ctx, bus.StreamTrig, name) // which asks for its state
+			if errors.Is(err, jetstream.ErrConsumerNotFound) {        // no node has set the group up yet
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("look up consumer %s: %w", name, jet.Unavailable(err))
+			}
+			info := consumer.CachedInfo()
+			found[i] = Backlog{Waiting: int(info.NumPending), Delivered: info.NumAckPending} //nolint:gosec // a count of messages
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Backlog{}, err
+	}
+	var sum Backlog
+	for _, b := range found {
+		sum.Waiting += b.Waiting
+		sum.Delivered += b.Delivered
+	}
+	return sum, nil
+}
+
+// WatchGroups follows all groups: what there is, a nil entry, then every change.
+func (c *Conn) WatchGroups(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return c.WatchAll(ctx, bus.BucketGroups)
+}
+
+// WatchAccess follows what package auth keeps: what there is, a nil entry, then every
+// change. Bucket is [bus.BucketAccess] or [bus.BucketSession].
+func (c *Conn) WatchAccess(ctx context.Context, bucket string) (jetstream.KeyWatcher, error) {
+	return c.WatchAll(ctx, bucket)
+}
+
+// WatchAlerts follows the keys of [bus.BucketAlert] that match one of filters: what there is, a
+// nil entry, then every change.
+func (c *Conn) WatchAlerts(ctx context.Context, filters ...string) (jetstream.KeyWatcher, error) {
+	return c.Watch(ctx, bus.BucketAlert, filters, false, 0)
+}

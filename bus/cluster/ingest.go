@@ -1,0 +1,234 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job/fleet"
+)
+
+// IngestBacklogs returns what waits on each of the streams that history is made of. The error
+// is job.ErrUnavailable.
+func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error) {
+	feeds := []struct {
+		stream, consumer string
+		subjects         []string
+	}{
+		{bus.StreamTrig, bus.ConsumerLedger, []string{bus.SubjectRecords}}, {bus.StreamEvt, bus.ConsumerEvents, []string{"evt.>"}}, {bus.StreamLog, bus.ConsumerLogs, []string{"log.>"}},
+	}
+	for _, s := range FactStreams {
+		feeds = append(feeds, struct {
+			stream, consumer string
+			subjects         []string
+		}{s.Stream, bus.ConsumerFacts, s.Subjects})
+	}
+	var all []fleet.IngestBacklog
+	for _, feed := range feeds {
+		b, err := c.ingestBacklog(ctx, feed.stream, feed.consumer, feed.subjects)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subjects []string) (fleet.IngestBacklog, error) {
+	b := fleet.IngestBacklog{Stream: stream}
+	info, err := c.ingestInfo(ctx, stream, consumer)
+	if err != nil {
+		return b, err
+	}
+	if b.Messages = info.NumPending + uint64(max(info.NumAckPending, 0)); b.Messages == 0 {
+		return b, nil
+	}
+	for _, subject := range subjects {
+		err := c.ScanFrom(ctx, stream, subject, info.AckFloor.Stream+1, func(s *jet.Stored) bool {
+			if at := s.At.UTC().Truncate(time.Millisecond); b.Since.IsZero() || at.Before(b.Since) {
+				b.Since = at
+			}
+			return false
+		})
+		if err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+func (c *Conn) ingestInfo(ctx context.Context, stream, consumer string) (*jetstream.ConsumerInfo, error) {
+	on, err := c.JS.Consumer(ctx, stream, consumer)
+	if err != nil {
+		return nil, fmt.Errorf("look up consumer %s on %s: %w", consumer, stream, jet.Unavailable(err))
+	}
+	return on.CachedInfo(), nil
+}
+
+// LinesWaiting returns how many messages on LOG the log store has not got. The error is
+// job.ErrUnavailable.
+func (c *Conn) LinesWaiting(ctx context.Context) (uint64, error) {
+	info, err := c.ingestInfo(ctx, bus.StreamLog, bus.ConsumerLogs)
+	if err != nil {
+		return 0, err
+	}
+	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
+}
+
+// IngestMark is what the streams of runs end with at one moment.
+type IngestMark struct{ trig, evt uint64 }
+
+// IngestMark returns what the streams end with now. The error is job.ErrUnavailable.
+func (c *Conn) IngestMark(ctx context.Context) (m IngestMark, err error) {
+	if m.trig, err = c.LastSeq(ctx, bus.StreamTrig); err == nil {
+		m.evt, err = c.LastSeq(ctx, bus.StreamEvt)
+	}
+	return m, err
+}
+
+// IngestPassed reports whether the log store has all that the streams had at a mark. The
+// error is job.ErrUnavailable.
+func (c *Conn) IngestPassed(ctx context.Context, m IngestMark) (bool, error) {
+	for _, on := range []struct {
+		stream, consumer string
+		mark             uint64
+	}{{bus.StreamTrig, bus.ConsumerLedger, m.trig}, {bus.StreamEvt, bus.ConsumerEvents, m.evt}} {
+		info, err := c.ingestInfo(ctx, on.stream, on.consumer)
+		if err != nil {
+			return false, err
+		}
+		// Of a stream with other subjects the floor stays behind when nothing is left.
+		if info.AckFloor.Stream < on.mark && info.NumPending+uint64(max(info.NumAckPending, 0)) > 0 {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// EventsMoved returns up to which sequence the log store has EVT. The error is
+// job.ErrUnavailable.
+func (c *Conn) EventsMoved(ctx context.Context) (upTo uint64, err error) {
+	info, err := c.ingestInfo(ctx, bus.StreamEvt, bus.ConsumerEvents)
+	if err != nil {
+		return 0, err
+	}
+	return info.AckFloor.Stream, nil
+}
+
+// AuditMoved returns up to which sequence the log store has the stream of the audit log,
+// and how many messages after it wait. The error is job.ErrUnavailable.
+func (c *Conn) AuditMoved(ctx context.Context) (upTo, waiting uint64, err error) {
+	info, err := c.ingestInfo(ctx, bus.StreamAudit, bus.ConsumerFacts)
+	if err != nil {
+		return 0, 0, err
+	}
+	return info.AckFloor.Stream, info.NumPending + uint64(max(info.NumAckPending, 0)), nil
+}
+
+// AuditSince returns since when the stream of the audit log has all entries; it is zero if
+// none has had to go. The error is job.ErrUnavailable.
+func (c *Conn) AuditSince(ctx context.Context) (time.Time, error) {
+	stream, err := c.JS.Stream(ctx, bus.StreamAudit)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look up stream %s: %w", bus.StreamAudit, jet.Unavailable(err))
+	}
+	if state := stream.CachedInfo().State; state.FirstSeq > 1 {
+		return state.FirstTime.UTC().Truncate(time.Millisecond), nil
+	}
+	return time.Time{}, nil
+}
+
+// StoreDisk is how full the disk of the log store is, as whoever writes to the store has
+// measured it: of several disks the fullest. Sizes are in bytes.
+type StoreDisk struct {
+	Total int64     `json:"total"`
+	Free  int64     `json:"free"`
+	At    time.Time `json:"at"`
+}
+
+// Used returns how much is used up, in percent.
+func (d *StoreDisk) Used() float64 {
+	if d.Total <= 0 {
+		return 0
+	}
+	return 100 * (1 - float64(d.Free)/float64(d.Total))
+}
+
+var measuredDisk = measured{key: "store-disk", what: "the disk of the log store"}
+
+// PutStoreDisk keeps the newest measurement. The error is job.ErrUnavailable.
+func (c *Conn) PutStoreDisk(ctx context.Context, d *StoreDisk) error {
+	return c.putMeasured(ctx, measuredDisk, d)
+}
+
+// GetStoreDisk returns the newest measurement. Errors: job.ErrNotFound when there is none,
+// job.ErrUnavailable.
+func (c *Conn) GetStoreDisk(ctx context.Context) (*StoreDisk, error) {
+	d := &StoreDisk{}
+	if err := c.getMeasured(ctx, measuredDisk, d); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// paceHolds is for how long a measurement of the pace tells something.
+const paceHolds = time.Minute
+
+// IngestPace is how fast the log store catches up with the streams, as whoever moves history
+// there has measured it.
+type IngestPace struct {
+	At time.Time `json:"at"`
+	// PerSecond is by how many messages fewer wait with each second, by stream. Streams of
+	// which no fewer wait are absent.
+	PerSecond map[string]float64 `json:"per_second"`
+}
+
+var measuredPace = measured{key: "ingest-pace", what: "how fast the log store catches up"}
+
+// PutIngestPace keeps the newest measurement. The error is job.ErrUnavailable.
+func (c *Conn) PutIngestPace(ctx context.Context, p *IngestPace) error {
+	return c.putMeasured(ctx, measuredPace, p)
+}
+
+// GetIngestPace returns the newest measurement. Errors: job.ErrNotFound when there is none,
+// job.ErrUnavailable.
+func (c *Conn) GetIngestPace(ctx context.Context) (*IngestPace, error) {
+	p := &IngestPace{}
+	if err := c.getMeasured(ctx, measuredPace, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Forecast notes in backlogs how fast those shrink that are behind, and returns when the log
+// store will have caught up if it goes on so. That is zero when it is not behind, when one of
+// them does not shrink, and when p is too old to tell.
+func (p *IngestPace) Forecast(backlogs []fleet.IngestBacklog, now time.Time) time.Time {
+	if now.Sub(p.At) > paceHolds {
+		return time.Time{}
+	}
+	var end time.Time
+	known := true
+	for i := range backlogs {
+		b := &backlogs[i]
+		if !b.Behind(now) {
+			continue
+		}
+		if b.PerSecond = p.PerSecond[b.Stream]; b.PerSecond <= 0 {
+			known = false
+			continue
+		}
+		left := time.Duration(float64(b.Messages) / b.PerSecond * float64(time.Second))
+		if at := now.Add(left); at.After(end) {
+			end = at
+		}
+	}
+	if !known {
+		return time.Time{}
+	}
+	return end
+}

@@ -1,0 +1,114 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+	"carillon/job/fleet"
+)
+
+// addresses returns where the instances of a group take requests, as the leader of the
+// bucket knows: one that was stored before the call is among them.
+func (c *Conn) addresses(ctx context.Context, group string) ([]bus.Address, error) {
+	var all []bus.Address
+	err := c.Scan(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, "*"), func(s *jet.Stored) bool {
+		h, err := jet.HeartbeatOf(s)
+		if err != nil || h.ControlSecret == "" {
+			return true // it has left, is not one of ours, or takes no requests
+		}
+		if all = append(all, h.Address()); len(all) > maxAsked {
+			all = all[1:]
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list instances of group %s: %w", group, err)
+	}
+	return all, nil
+}
+
+// Instances returns the instances of all groups, those lost lately included; see
+// [fleet.Instance.Judge] for their states.
+func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
+	var all []fleet.Instance
+	var written []time.Time
+	// Heartbeats carry the server's time. One that is ahead of this clock tells more
+	// about what time it is.
+	now := time.Now()
+	err := c.Entries(ctx, bus.BucketInst, ">", false, func(e jetstream.KeyValueEntry) error {
+		if e.Operation() != jetstream.KeyValuePut {
+			return nil
+		}
+		h, err := bus.ParseHeartbeat(e.Key(), e.Value())
+		if err != nil {
+			return nil //nolint:nilerr // not one of ours: nothing to show, and nothing to fail for
+		}
+		all, written = append(all, h.Instance), append(written, e.Created())
+		if e.Created().After(now) {
+			now = e.Created()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list instances: %w", err)
+	}
+	suspended, err := c.Suspensions(ctx, now)
+	for i := range all {
+		all[i].Judge(now.Sub(written[i]))
+		suspend(&all[i], suspended)
+	}
+	return all, err
+}
+
+// WatchInstances follows all heartbeats: what there is, a nil entry, then every one.
+func (c *Conn) WatchInstances(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return c.WatchAll(ctx, bus.BucketInst)
+}
+
+// Handler returns what is known of a handler. Errors: job.ErrNotFound,
+// job.ErrUnavailable.
+func (c *Conn) Handler(ctx context.Context, group, name string) (*bus.Handler, error) {
+	h := &bus.Handler{Group: group, Handler: name}
+	m, err := c.Last(ctx, "KV_"+bus.BucketHandler, h.Subject())
+	if errors.Is(err, jet.ErrNoMessage) {
+		return nil, fmt.Errorf("%w: handler %s of group %s", job.ErrNotFound, name, group)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(m.Data, h); err != nil {
+		return nil, &job.InvalidError{Field: "handler", Reason: fmt.Sprintf("%s of group %s is damaged: %v", name, group, err)}
+	}
+	return h, nil
+}
+
+// Handlers returns the handlers of a group that have been announced lately, by name.
+func (c *Conn) Handlers(ctx context.Context, group string) ([]bus.Handler, error) {
+	all, err := collect[bus.Handler](ctx, c, bus.BucketHandler, group)
+	all = slices.DeleteFunc(all, func(h bus.Handler) bool { return h.Group != group || h.Handler == "" })
+	slices.SortFunc(all, func(a, b bus.Handler) int { return strings.Compare(a.Handler, b.Handler) })
+	return all, err
+}
+
+// Heartbeat returns the latest heartbeat of an instance, however old. The error is
+// [job.ErrNotFound] when it has left, or has been silent for [fleet.InstanceShown].
+func (c *Conn) Heartbeat(ctx context.Context, group, instance string) (*bus.Heartbeat, error) {
+	s, err := c.Last(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, instance))
+	if errors.Is(err, jet.ErrNoMessage) {
+		return nil, fmt.Errorf("%w: group %s has no instance %s", job.ErrNotFound, group, instance)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read heartbeat of instance %s/%s: %w", group, instance, err)
+	}
+	return jet.HeartbeatOf(s)
+}

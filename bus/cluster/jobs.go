@@ -1,0 +1,357 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// Edit says who changes something, when, and on what condition.
+type Edit struct {
+	// At is the instant from which the change holds.
+	At     time.Time
+	Author string
+	Note   string
+	// IfRevision makes the change conditional on the thing's present revision.
+	// IfAbsent makes it conditional on there being none.
+	IfRevision uint64
+	IfAbsent   bool
+}
+
+func (c *Conn) jobKey(name job.Name) string {
+	return strconv.Itoa(name.Shard(c.cluster.Shards)) + "." + name.Group() + "." + name.Short()
+}
+
+// PutJob saves j as the job's next version, and its script for the executors of the
+// group. j must be valid. When nothing would change, it returns the present version and
+// changed false. Errors: job.ErrConflict when the condition in e does not hold,
+// job.ErrInvalid when j names a script that the group does not have, job.ErrUnavailable.
+func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEntry, changed bool, err error) {
+	kv, err := c.Bucket(ctx, bus.BucketJobs)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := c.EnsureGroup(ctx, j.Job.Group()); err != nil {
+		return nil, false, err
+	}
+	if j.Priority != job.PriorityNormal {
+		if err := c.GovernGroup(ctx, j.Job.Group()); err != nil {
+			return nil, false, err
+		}
+	}
+	if err := c.provideScript(ctx, j); err != nil {
+		return nil, false, err
+	}
+	for {
+		was, err := c.lookupJob(ctx, j.Job)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := e.check(was); err != nil {
+			return nil, false, fmt.Errorf("%w: job %s: %w", job.ErrConflict, j.Job, err)
+		}
+		if was != nil && !was.Deleted && reflect.DeepEqual(was.Job, j) {
+			return was, false, nil
+		}
+		next := &bus.JobEntry{Version: job.Version{Job: j, Version: 1, Author: e.Author, Note: e.Note}}
+		if was != nil && !was.Deleted {
+			next.Skips = was.Skips
+		}
+		entry, err := c.writeJob(ctx, kv, was, next, e)
+		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 && !e.IfAbsent {
+			continue // somebody else was faster, and e has no condition that says to care
+		}
+		return entry, err == nil, err
+	}
+}
+
+// DeleteJob ends a job: from e.At on it does not fire. Its versions stay until
+// housekeeping removes them. Errors: job.ErrNotFound, job.ErrConflict,
+// job.ErrUnavailable.
+func (c *Conn) DeleteJob(ctx context.Context, name job.Name, e Edit) error {
+	_, err := c.EditJob(ctx, name, e, func(v *job.Version) { v.Deleted = true })
+	return err
+}
+
+// EditJob saves what change makes of the job's present version as its next one.
+// Errors as DeleteJob.
+func (c *Conn) EditJob(ctx context.Context, name job.Name, e Edit, change func(*job.Version)) (*bus.JobEntry, error) {
+	kv, err := c.Bucket(ctx, bus.BucketJobs)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		was, err := c.lookupJob(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if was == nil || was.Deleted {
+			return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
+		}
+		if err := e.check(was); err != nil {
+			return nil, fmt.Errorf("%w: job %s: %w", job.ErrConflict, name, err)
+		}
+		next := &bus.JobEntry{Version: was.Version}
+		next.Author, next.Note = e.Author, e.Note
+		change(&next.Version)
+		if next.Deleted == was.Deleted && reflect.DeepEqual(next.Job, was.Job) && reflect.DeepEqual(next.Skips, was.Skips) {
+			return was, nil
+		}
+		entry, err := c.writeJob(ctx, kv, was, next, e)
+		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 {
+			continue
+		}
+		return entry, err
+	}
+}
+
+// writeJob stores next in the place of was, which is nil for a job's first version.
+func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *bus.JobEntry, e Edit) (*bus.JobEntry, error) {
+	next.EffectiveFrom = e.At.UTC().Truncate(time.Millisecond)
+	if was != nil {
+		next.Version.Version = was.Version.Version + 1
+		// Versions follow each other in time, even when the clocks of two servers differ.
+		if !next.EffectiveFrom.After(was.EffectiveFrom) {
+			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
+		}
+	}
+	if err := c.checkDecided(ctx, was); err != nil {
+		return nil, err
+	}
+	next.ForgetSkips()
+	data, err := json.Marshal(next.Version)
+	if err != nil {
+		return nil, fmt.Errorf("encode job %s: %w", next.Job.Job, err)
+	}
+	var rev uint64
+	if was == nil {
+		rev, err = kv.Create(ctx, c.jobKey(next.Job.Job), data)
+	} else {
+		rev, err = kv.Update(ctx, c.jobKey(next.Job.Job), data, was.Revision)
+	}
+	if errors.Is(err, jetstream.ErrKeyExists) || jet.WrongLast(err) {
+		return nil, fmt.Errorf("%w: job %s was changed by somebody else just now", job.ErrConflict, next.Job.Job)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write job %s: %w", next.Job.Job, jet.Unavailable(err))
+	}
+	next.Revision = rev
+	return next, nil
+}
+
+// checkDecided refuses another version while that would push the oldest one out of the bucket
+// before the shard's owner has decided its fires. was is the present version.
+func (c *Conn) checkDecided(ctx context.Context, was *bus.JobEntry) error {
+	if was == nil || was.Version.Version < bus.JobHistory {
+		return nil
+	}
+	name := was.Job.Job
+	cursor, err := c.cursorOf(ctx, name.Shard(c.cluster.Shards))
+	if err != nil {
+		return fmt.Errorf("read how far the fires of job %s are decided: %w", name, err)
+	}
+	if cursor.Decided(was, was) {
+		return nil
+	}
+	versions, err := c.JobVersions(ctx, name)
+	if err != nil || len(versions) < bus.JobHistory || cursor.Decided(versions[0], versions[1]) {
+		return err
+	}
+	return fmt.Errorf("%w: job %s has %d versions whose fires no server has decided yet, and no more are kept; save it again when a server with the role scheduler runs",
+		job.ErrUnavailable, name, bus.JobHistory)
+}
+
+func (e Edit) check(was *bus.JobEntry) error {
+	exists := was != nil && !was.Deleted
+	switch {
+	case e.IfAbsent && exists:
+		return errors.New("exists already")
+	case e.IfRevision != 0 && (!exists || was.Revision != e.IfRevision):
+		return fmt.Errorf("revision %d is no longer the present one", e.IfRevision)
+	}
+	return nil
+}
+
+// GetJob returns a job's present version. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (c *Conn) GetJob(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
+	entry, err := c.lookupJob(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if entry == nil || entry.Deleted {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
+	}
+	return entry, nil
+}
+
+// lookupJob returns the newest version, a tombstone included, or nil. It asks the
+// leader: who has just saved a job is to find it so.
+func (c *Conn) lookupJob(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
+	key := c.jobKey(name)
+	m, err := c.Last(ctx, "KV_"+bus.BucketJobs, "$KV."+bus.BucketJobs+"."+key)
+	if errors.Is(err, jet.ErrNoMessage) || err == nil && m.Header.Get("KV-Operation") != "" {
+		return nil, nil // housekeeping has removed it
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read job %s: %w", name, err)
+	}
+	return decodeJob(key, m.Data, m.Seq)
+}
+
+// JobVersions returns a job's versions, oldest first, as many as are kept. The last
+// may be a tombstone, and any may be unreadable. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*bus.JobEntry, error) {
+	var versions []*bus.JobEntry
+	err := c.ReadKeys(ctx, bus.BucketJobs, c.jobKey(name), 1, 0, func(e jetstream.KeyValueEntry) {
+		if e.Operation() != jetstream.KeyValuePut { // housekeeping has removed those before
+			versions = nil
+			return
+		}
+		if v, ok := DecodeVersion(e); ok {
+			versions = append(versions, v)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read versions of job %s: %w", name, err)
+	}
+	if len(versions) == 0 {
+		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
+	}
+	return versions, nil
+}
+
+// JobNames returns the names of all jobs that the bucket knows of, or of those of one
+// executor group, sorted. Deleted ones are among them, even those of which no version
+// is kept any more.
+func (c *Conn) JobNames(ctx context.Context, group string) ([]job.Name, error) {
+	s, err := c.JS.Stream(ctx, "KV_"+bus.BucketJobs)
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", jet.Unavailable(err))
+	}
+	prefix := "$KV." + bus.BucketJobs + "."
+	filter := prefix + ">"
+	if group != "" {
+		filter = prefix + "*." + group + ".*"
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(filter))
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", jet.Unavailable(err))
+	}
+	names := make([]job.Name, 0, len(info.State.Subjects))
+	for subject := range info.State.Subjects {
+		if name, ok := bus.JobOfKey(strings.TrimPrefix(subject, prefix)); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// WatchJobs follows all jobs. Its updates give first what there is (with all versions if
+// history is true, oldest first for each job), then a nil entry, then every change.
+// Entries are read by DecodeJobEntry. Housekeeping purges keys; such entries have no value.
+func (c *Conn) WatchJobs(ctx context.Context, history bool) (jetstream.KeyWatcher, error) {
+	return c.Watch(ctx, bus.BucketJobs, []string{">"}, history, 0)
+}
+
+// WatchJobChanges follows all jobs from now on: its updates give every change after the
+// last one of the bucket that it returns, and one nil entry somewhere among them.
+// [Conn.ReadJobs] gives what there was before.
+func (c *Conn) WatchJobChanges(ctx context.Context) (w jetstream.KeyWatcher, bucket *jetstream.StreamInfo, err error) {
+	if bucket, err = c.JobsInfo(ctx); err != nil {
+		return nil, nil, err
+	}
+	w, err = c.Watch(ctx, bus.BucketJobs, []string{">"}, true, bucket.State.LastSeq+1)
+	return w, bucket, err
+}
+
+// JobsInfo returns how the stream below the bucket is, as its leader knows: its sequences
+// are the revisions. Errors: job.ErrUnavailable.
+func (c *Conn) JobsInfo(ctx context.Context) (*jetstream.StreamInfo, error) {
+	return c.Info(ctx, bucketPrefix+bus.BucketJobs)
+}
+
+// ReadJobs calls yield with all changes of a shard's jobs after a revision, in order,
+// until the bucket's leader has no more. known is a revision that the caller has heard of:
+// a leader that does not know of it, because it was cut off from the others, is not
+// believed. When the error is not nil, it is job.ErrUnavailable, and changes may be missing
+// after those that were given.
+func (c *Conn) ReadJobs(ctx context.Context, shard int, after, known uint64, yield func(jetstream.KeyValueEntry)) error {
+	return c.ReadKeys(ctx, bus.BucketJobs, strconv.Itoa(shard)+".>", after+1, known, yield)
+}
+
+// DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
+func DecodeJobEntry(e jetstream.KeyValueEntry) (*bus.JobEntry, error) {
+	return decodeJob(e.Key(), e.Value(), e.Revision())
+}
+
+func decodeJob(key string, data []byte, revision uint64) (*bus.JobEntry, error) {
+	entry := &bus.JobEntry{Revision: revision}
+	if err := json.Unmarshal(data, &entry.Version); err != nil {
+		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", key, bus.BucketJobs, err)}
+	}
+	if entry.Format > job.VersionFormat {
+		return nil, &job.InvalidError{Field: "format", Reason: fmt.Sprintf(
+			"of version %d of job %s is %d, and this program reads up to %d: a newer server has saved it", entry.Version.Version, entry.Job.Job, entry.Format, job.VersionFormat)}
+	}
+	return entry, nil
+}
+
+// DecodeVersion reads an entry of the bucket, as far as this program can. It returns false for
+// what is no version at all, which schedulers pass over, too.
+func DecodeVersion(e jetstream.KeyValueEntry) (v *bus.JobEntry, ok bool) {
+	v, err := DecodeJobEntry(e)
+	if err == nil {
+		return v, true
+	}
+	name, named := bus.JobOfKey(e.Key())
+	envelope, ok := DecodeEnvelope(e)
+	if !ok || !named {
+		return nil, false
+	}
+	v = &bus.JobEntry{Revision: e.Revision(), Unreadable: err.Error()}
+	v.Job.Job, v.Version.Version, v.EffectiveFrom, v.Format = name, envelope.Version, envelope.EffectiveFrom, envelope.Format
+	return v, true
+}
+
+// DecodeEnvelope reads the envelope of a version that cannot be read whole. It returns false
+// for what is no version at all.
+func DecodeEnvelope(e jetstream.KeyValueEntry) (v bus.Envelope, ok bool) {
+	err := json.Unmarshal(e.Value(), &v)
+	return v, err == nil && v.Version > 0 && !v.EffectiveFrom.IsZero()
+}
+
+// RemoveDeletedJobs removes all versions of jobs that were deleted before the given
+// instant. The names are free again, and begin at version 1.
+func (c *Conn) RemoveDeletedJobs(ctx context.Context, before time.Time) error {
+	kv, err := c.Bucket(ctx, bus.BucketJobs)
+	if err != nil {
+		return err
+	}
+	return c.Entries(ctx, bus.BucketJobs, ">", false, func(e jetstream.KeyValueEntry) error {
+		if e.Operation() != jetstream.KeyValuePut {
+			return nil
+		}
+		v, err := DecodeJobEntry(e)
+		if err != nil || !v.Deleted || !v.EffectiveFrom.Before(before) {
+			return nil //nolint:nilerr // what cannot be read stays
+		}
+		// Conditional on the tombstone being the last word: the job may have come back.
+		if err := kv.Purge(ctx, e.Key(), jetstream.LastRevision(v.Revision)); err != nil && !jet.WrongLast(err) {
+			return fmt.Errorf("remove versions of job %s: %w", v.Job.Job, jet.Unavailable(err))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// keyTokens is where the bucket CLUSTER has the keys of tokens. Executors cannot read it.
+const keyTokens = "token-keys"
+
+// Tokens returns what makes and checks tokens. It has the keys of the cluster once Setup
+// or Open has returned.
+func (c *Conn) Tokens() *bus.Tokens { return &c.tokens }
+
+// setupTokens makes the first key of a cluster that has none.
+func setupTokens(ctx context.Context, kv jetstream.KeyValue) error {
+	data, err := bus.NewTokenKeys(time.Now())
+	if err != nil {
+		return fmt.Errorf("encode keys of tokens: %w", err)
+	}
+	if _, err := kv.Create(ctx, keyTokens, data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return fmt.Errorf("write keys of tokens: %w", jet.Unavailable(err))
+	}
+	return nil
+}
+
+// openTokens reads the keys. A cluster that only an older program has set up has none.
+func (c *Conn) openTokens(ctx context.Context, kv jetstream.KeyValue) error {
+	entry, err := kv.Get(ctx, keyTokens)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read keys of tokens: %w", jet.Unavailable(err))
+	}
+	return c.useTokens(entry.Value())
+}
+
+func (c *Conn) useTokens(data []byte) error {
+	if err := c.tokens.Use(data); err != nil {
+		return fmt.Errorf("%w: the keys of tokens in bucket %s are damaged: %w", job.ErrInvalid, bus.BucketCluster, err)
+	}
+	return nil
+}
+
+// followTokensAgain is how soon the keys are followed again after trouble.
+const followTokensAgain = 5 * time.Second
+
+// FollowTokens uses the keys that are added, until ctx is done; then it returns nil. Every
+// server does so, as a key signs a minute after it was made.
+func (c *Conn) FollowTokens(ctx context.Context, log *slog.Logger) error {
+	again := time.NewTicker(followTokensAgain)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		if err := c.followTokens(ctx, log); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "keys of tokens not followed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-again.C:
+		}
+	}
+	return nil
+}
+
+// followTokens is FollowTokens until something goes wrong. Keys that cannot be read change
+// nothing.
+func (c *Conn) followTokens(ctx context.Context, log *slog.Logger) error {
+	w, err := c.Watch(ctx, bus.BucketCluster, []string{keyTokens}, false, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	for e := range w.Updates() {
+		if e == nil || e.Operation() != jetstream.KeyValuePut {
+			continue
+		}
+		if err := c.useTokens(e.Value()); err != nil {
+			log.ErrorContext(ctx, "keys of tokens not used", "error", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+)
+
+// NodeClock is what a live server with the role scheduler says of its clock.
+type NodeClock struct {
+	Node string `json:"-"`
+	// Offset is by how many seconds its clock is ahead of that of NATS.
+	Offset float64 `json:"clock_offset_seconds"`
+	// Wrong says that its clock is out of line, so that it owns no shards; NATSWrong that most
+	// servers agree, and the clock of NATS is out of line.
+	Wrong     bool `json:"clock_wrong"`
+	NATSWrong bool `json:"nats_clock_wrong"`
+}
+
+// NodeClocks returns the clocks of all live servers that schedule, by their names. The error is
+// job.ErrUnavailable.
+func (c *Conn) NodeClocks(ctx context.Context) ([]NodeClock, error) {
+	const prefix = "$KV." + bus.BucketLease + ".node."
+	var all []NodeClock
+	err := c.Scan(ctx, bucketPrefix+bus.BucketLease, prefix+"*", func(m *jet.Stored) bool {
+		var l jet.Lease
+		clock := NodeClock{Node: strings.TrimPrefix(m.Subject, prefix)}
+		if json.Unmarshal(m.Data, &l) == nil && json.Unmarshal(l.Info, &clock) == nil { // else it has ended, or is another version's
+			all = append(all, clock)
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the clocks of servers: %w", err)
+	}
+	slices.SortFunc(all, func(a, b NodeClock) int { return strings.Compare(a.Node, b.Node) })
+	return all, nil
+}
+
+// ServerTime returns the time by the clock of a server of NATS: the one that leads TRIG. It
+// is that of when the server answered. The error is job.ErrUnavailable.
+func (c *Conn) ServerTime(ctx context.Context) (time.Time, error) {
+	stream, err := c.JS.Stream(ctx, bus.StreamTrig)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look at the clock of NATS: %w", jet.Unavailable(err))
+	}
+	return stream.CachedInfo().TimeStamp.UTC(), nil
+}
+
+// ParkedShard is a shard that does not fire because NATS refuses for good what it is to
+// store.
+type ParkedShard struct {
+	Shard  int    `json:"shard"`
+	Reason string `json:"reason"`
+}
+
+// parkedBy is what one node says of its parked shards.
+type parkedBy struct {
+	At     time.Time     `json:"at"`
+	Shards []ParkedShard `json:"shards"`
+}
+
+const (
+	parkedPrefix = "parked."
+	// parkedFor is how long the word of a node counts: it repeats it while it holds.
+	parkedFor = time.Minute
+)
+
+// PutParked says which shards of a node are parked. It is repeated every some seconds while
+// there are any, and said once more when there are none. The error is job.ErrUnavailable.
+func (c *Conn) PutParked(ctx context.Context, node string, shards []ParkedShard) error {
+	return c.putMeasured(ctx, measured{parkedPrefix + node, "the parked shards"}, parkedBy{time.Now().UTC(), shards})
+}
+
+// Parked returns the shards that are parked, as all nodes say it that have lately. The error
+// is job.ErrUnavailable.
+func (c *Conn) Parked(ctx context.Context, now time.Time) ([]ParkedShard, error) {
+	newest, err := newestMeasured[parkedBy](ctx, c, parkedPrefix, "parked shards")
+	if err != nil {
+		return nil, err
+	}
+	var all []ParkedShard
+	for _, by := range newest {
+		if now.Sub(by.At) < parkedFor {
+			all = append(all, by.Shards...)
+		}
+	}
+	slices.SortFunc(all, func(a, b ParkedShard) int {
+		return cmp.Or(cmp.Compare(a.Shard, b.Shard), strings.Compare(a.Reason, b.Reason))
+	})
+	return slices.CompactFunc(all, func(a, b ParkedShard) bool { return a.Shard == b.Shard }), nil
+}

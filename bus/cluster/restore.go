@@ -1,0 +1,64 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// keyRestoring is there while a backup is written back: its value names the backup.
+const keyRestoring = "restoring"
+
+// BeginRestore keeps servers from starting on what is half restored, until EndRestore.
+// again says that the same backup was begun before and not ended. The error is
+// job.ErrConflict when another one was.
+func (c *Conn) BeginRestore(ctx context.Context, backup string) (again bool, err error) {
+	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	if err != nil {
+		return false, err
+	}
+	_, err = kv.Create(ctx, keyRestoring, []byte(backup))
+	if err == nil {
+		return false, nil
+	}
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return false, fmt.Errorf("note that a restore begins: %w", jet.Unavailable(err))
+	}
+	entry, err := kv.Get(ctx, keyRestoring)
+	if err != nil {
+		return false, fmt.Errorf("read which restore has begun: %w", jet.Unavailable(err))
+	}
+	if string(entry.Value()) != backup {
+		return false, fmt.Errorf("%w: another backup's restore has begun and not ended; finish that one", job.ErrConflict)
+	}
+	return true, nil
+}
+
+// EndRestore lets servers start.
+func (c *Conn) EndRestore(ctx context.Context) error {
+	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	if err != nil {
+		return err
+	}
+	if err := kv.Purge(ctx, keyRestoring); err != nil {
+		return fmt.Errorf("note that the restore has ended: %w", jet.Unavailable(err))
+	}
+	return nil
+}
+
+// checkWhole returns job.ErrConflict while a restore has begun and not ended.
+func checkWhole(ctx context.Context, kv jetstream.KeyValue) error {
+	switch _, err := kv.Get(ctx, keyRestoring); {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read cluster configuration: %w", jet.Unavailable(err))
+	}
+	return fmt.Errorf("%w: a restore has begun and not ended, so a part is missing; run \"carillon restore\" with the same file again", job.ErrConflict)
+}

@@ -1,0 +1,114 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// NoRoomError says that NATS answers, and refuses what is to be stored.
+type NoRoomError struct {
+	// Disk says that it is the disk of a NATS server, or what that may use of it. Otherwise
+	// it is the limit of a stream.
+	Disk   bool
+	Reason string // for people
+}
+
+func (e *NoRoomError) Error() string { return e.Reason }
+
+// Unwrap lets callers see [job.ErrUnavailable].
+func (e *NoRoomError) Unwrap() error { return job.ErrUnavailable }
+
+// roomFor is for how long an answer of CheckRoom counts: anybody may ask for it.
+const roomFor = 5 * time.Second
+
+// room is the last answer of CheckRoom.
+type room struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
+
+// measuredRoom is written to see that NATS stores what it is given.
+var measuredRoom = measured{key: "room", what: "a note, to see whether NATS stores"}
+
+// CheckRoom returns a *NoRoomError when NATS refuses what is to be stored: a stream that
+// drops nothing is full, or the disk is. Any other error means that this is not known. The
+// answer may be 5 s old.
+func (c *Conn) CheckRoom(ctx context.Context) error {
+	c.room.mu.Lock()
+	defer c.room.mu.Unlock()
+	if time.Since(c.room.at) < roomFor {
+		return c.room.err
+	}
+	err := c.checkRoom(ctx)
+	if ctx.Err() == nil { // else the next one asks again
+		c.room.at, c.room.err = time.Now(), err
+	}
+	return err
+}
+
+func (c *Conn) checkRoom(ctx context.Context) error {
+	err := c.putMeasured(ctx, measuredRoom, time.Now().UTC())
+	if reason := diskFull(err); reason != "" {
+		return &NoRoomError{Disk: true, Reason: reason}
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{bus.StreamTrig, bus.StreamEvt} {
+		s, err := c.JS.Stream(ctx, name)
+		if err != nil {
+			return fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
+		}
+		state := streamState(s.CachedInfo())
+		if state.Full() {
+			return &NoRoomError{Reason: fmt.Sprintf(
+				"stream %s is full and refuses messages: it has %d of %d bytes; give it more (\"carillon get bus\"), or find out who fills it", name, state.Bytes, state.MaxBytes)}
+		}
+	}
+	return nil
+}
+
+// Codes of JetStream's errors that say that a server has no room.
+const (
+	codeInsufficientResources jetstream.ErrorCode = 10023
+	codeStorageExceeded       jetstream.ErrorCode = 10047
+	codeAccountExceeded       jetstream.ErrorCode = 10002
+	codeStoreFailed           jetstream.ErrorCode = 10077
+)
+
+// diskFull returns what to do about an error by which a NATS server says that it has no room
+// on its disk; "" if it says something else. A server whose disk was full goes on refusing,
+// or switches JetStream off, until it is started again.
+func diskFull(err error) string {
+	const again = "; make room on it, and then restart nats-server, which does not recover by itself"
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	if known, isKnown := errors.AsType[jetstream.JetStreamError](err); !ok && isKnown {
+		api = known.APIError()
+	}
+	if api == nil {
+		return ""
+	}
+	switch api.ErrorCode { //nolint:exhaustive // the others are about something else
+	case codeStoreFailed:
+		if !strings.Contains(api.Description, "no space left") {
+			return ""
+		}
+		return "the disk of NATS is full (" + api.Description + ")" + again
+	case codeInsufficientResources, codeStorageExceeded, codeAccountExceeded:
+		return "NATS has used up what it may have of its disk (" + api.Description + "): raise max_file_store, or make room"
+	case jetstream.JSErrCodeJetStreamNotEnabled, jetstream.JSErrCodeJetStreamNotEnabledForAccount:
+		return "JetStream is switched off on the NATS server (" + api.Description + "), as it is when its disk was full" + again
+	}
+	return ""
+}

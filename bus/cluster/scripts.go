@@ -1,0 +1,119 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// provideScript makes sure that the group has the script of j, before a version of the
+// job that needs it can be read by anybody.
+func (c *Conn) provideScript(ctx context.Context, j job.Job) error {
+	s := j.Task.Script
+	if s == nil {
+		return nil
+	}
+	group := j.Job.Group()
+	digest := s.Digest
+	if s.Source != "" {
+		digest = job.DigestOf(s.Source)
+	}
+	text := []byte(s.Source)
+	m, err := c.Last(ctx, "KV_"+bus.BucketScript, bus.SubjectScript(group, digest))
+	if err == nil && m.Header.Get("KV-Operation") != "" { // that it was removed
+		err = jet.ErrNoMessage
+	}
+	switch {
+	case err == nil && time.Since(m.At) < scriptFresh:
+		return nil
+	case err == nil:
+		text = m.Data // written anew, so that housekeeping leaves it alone
+	case !errors.Is(err, jet.ErrNoMessage):
+		return err
+	case s.Source == "":
+		return &job.InvalidError{Field: "task.script.digest", Reason: fmt.Sprintf("%q names no script that group %s has; give its source", digest, group)}
+	}
+	kv, err := c.Bucket(ctx, bus.BucketScript)
+	if err != nil {
+		return err
+	}
+	if _, err := kv.Put(ctx, group+"."+digest, text); err != nil {
+		return fmt.Errorf("write script of job %s: %w", j.Job, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// A script that no version uses goes when it is ScriptKept old, and was not needed for as
+// long. One that is saved again is written anew unless it was so within scriptFresh:
+// between its check and its version it stays.
+const (
+	ScriptKept  = 24 * time.Hour
+	scriptFresh = time.Hour
+)
+
+// RemoveScripts removes the scripts that no version of a job uses and that are old
+// enough, and returns how many there were. It reads all versions of all jobs, if there
+// are such scripts at all.
+func (c *Conn) RemoveScripts(ctx context.Context) (removed int, err error) {
+	kv, err := c.Bucket(ctx, bus.BucketScript)
+	if err != nil {
+		return 0, err
+	}
+	old, err := c.oldScripts(ctx)
+	if err != nil || len(old) == 0 {
+		return 0, err
+	}
+	if err := c.keepUsed(ctx, old); err != nil {
+		return 0, err
+	}
+	for key, revision := range old {
+		// Conditional: it may have been saved again since.
+		err := kv.Purge(ctx, key, jetstream.LastRevision(revision))
+		switch {
+		case err == nil:
+			removed++
+		case !jet.WrongLast(err):
+			return removed, fmt.Errorf("remove script %s: %w", key, jet.Unavailable(err))
+		}
+	}
+	return removed, nil
+}
+
+// oldScripts returns the revisions of scripts that are ScriptKept old, by their keys.
+func (c *Conn) oldScripts(ctx context.Context) (map[string]uint64, error) {
+	old := map[string]uint64{}
+	err := c.Entries(ctx, bus.BucketScript, ">", false, func(e jetstream.KeyValueEntry) error {
+		if e.Operation() == jetstream.KeyValuePut && time.Since(e.Created()) > ScriptKept {
+			old[e.Key()] = e.Revision()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return old, nil
+}
+
+// keepUsed takes those out of scripts that a version of a job uses.
+func (c *Conn) keepUsed(ctx context.Context, scripts map[string]uint64) error {
+	return c.Entries(ctx, bus.BucketJobs, ">", true, func(e jetstream.KeyValueEntry) error {
+		if e.Operation() != jetstream.KeyValuePut {
+			return nil
+		}
+		v, err := DecodeJobEntry(e)
+		if err != nil {
+			return err // what it uses is not known, so nothing is removed
+		}
+		if s := v.Task.ByDigest().Script; s != nil {
+			delete(scripts, v.Job.Job.Group()+"."+s.Digest)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,79 @@
+package cluster_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"carillon/bus"
+	"carillon/bus/cluster"
+	"carillon/job"
+)
+
+func aScript(s job.Script) job.Job {
+	return job.Job{Job: "g/a", Task: job.Task{Script: &s}}.WithDefaults()
+}
+
+func TestAJobsScriptIsThereBeforeTheJobIs(t *testing.T) {
+	inCluster(t, func(w *world) {
+		digest := job.DigestOf("echo one")
+		if _, err := w.conn.Script(w.t.Context(), "g", digest); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("before: %v", err)
+		}
+		w.put(aScript(job.Script{Language: "shell", Source: "echo one"}), cluster.Edit{At: time.Now()})
+		if got, err := w.conn.Script(w.t.Context(), "g", digest); err != nil || got != "echo one" {
+			w.t.Errorf("%q, %v", got, err)
+		}
+		if _, err := w.conn.Script(w.t.Context(), "other", digest); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("another group: %v", err)
+		}
+		w.put(aScript(job.Script{Language: "shell", Digest: digest}), cluster.Edit{At: time.Now()})
+		_, _, err := w.conn.PutJob(w.t.Context(), aScript(job.Script{Language: "shell", Digest: job.DigestOf("echo two")}), cluster.Edit{At: time.Now()})
+		if problems := job.Problems(err); len(problems) != 1 || problems[0].Field != "task.script.digest" {
+			w.t.Errorf("a script that nobody has given: %v", err)
+		}
+	})
+}
+
+func TestAScriptGoesOnceNoVersionUsesItAndItIsOld(t *testing.T) {
+	inCluster(t, func(w *world) {
+		save := func(source string) {
+			w.t.Helper()
+			w.put(aScript(job.Script{Language: "shell", Source: source}), cluster.Edit{At: time.Now()})
+		}
+		removed := func(want int) {
+			w.t.Helper()
+			if n, err := w.conn.RemoveScripts(w.t.Context()); err != nil || n != want {
+				w.t.Errorf("removed %d, %v; want %d", n, err, want)
+			}
+		}
+		// A server has decided all fires, so versions may go.
+		cursor, err := (&bus.Cursor{Shard: job.Name("g/a").Shard(assets.Shards), Done: time.Now().Add(24 * time.Hour)}).Msg()
+		if err == nil {
+			_, err = w.conn.JS.PublishMsg(w.t.Context(), cursor)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		save("echo first")
+		for i := range bus.JobHistory { // which pushes the first version out
+			save("echo " + string(rune('A'+i)))
+		}
+		removed(0) // it is not old
+		time.Sleep(cluster.ScriptKept + time.Hour)
+		removed(1)
+		if _, err := w.conn.Script(w.t.Context(), "g", job.DigestOf("echo first")); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("the script that nobody uses: %v", err)
+		}
+		if _, err := w.conn.Script(w.t.Context(), "g", job.DigestOf("echo A")); err != nil {
+			w.t.Errorf("a script that a version uses: %v", err)
+		}
+		removed(0)
+		// One that comes back stays, however old it was, and pushes another one out.
+		save("echo first")
+		removed(1)
+		if _, err := w.conn.Script(w.t.Context(), "g", job.DigestOf("echo first")); err != nil {
+			w.t.Errorf("a script that was saved again: %v", err)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// PutSecret creates or replaces a secret. What it was before is gone.
+func (c *Conn) PutSecret(ctx context.Context, s *bus.Secret) error {
+	kv, err := c.Bucket(ctx, bus.BucketSecret)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(s) //nolint:gosec // it is sealed
+	if err != nil {
+		return fmt.Errorf("encode secret %s of group %s: %w", s.Secret, s.Group, err)
+	}
+	if _, err := kv.Put(ctx, s.Group+"."+s.Secret, data); err != nil {
+		return fmt.Errorf("write secret %s of group %s: %w", s.Secret, s.Group, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// DeleteSecret removes a secret. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (c *Conn) DeleteSecret(ctx context.Context, group, name string) error {
+	kv, err := c.Bucket(ctx, bus.BucketSecret)
+	if err != nil {
+		return err
+	}
+	if _, err := kv.Get(ctx, group+"."+name); errors.Is(err, jetstream.ErrKeyNotFound) {
+		return fmt.Errorf("%w: secret %s of group %s", job.ErrNotFound, name, group)
+	} else if err != nil {
+		return fmt.Errorf("read secret %s of group %s: %w", name, group, jet.Unavailable(err))
+	}
+	if err := kv.Purge(ctx, group+"."+name); err != nil {
+		return fmt.Errorf("delete secret %s of group %s: %w", name, group, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// Secrets returns the secrets of a group, by name.
+func (c *Conn) Secrets(ctx context.Context, group string) ([]bus.Secret, error) {
+	all, err := collect[bus.Secret](ctx, c, bus.BucketSecret, group)
+	slices.SortFunc(all, func(a, b bus.Secret) int { return strings.Compare(a.Secret, b.Secret) })
+	return all, err
+}
+
+// collect returns the values that a bucket has for a group. Those that are not ours are
+// passed over.
+func collect[T any](ctx context.Context, c *Conn, bucket, group string) ([]T, error) {
+	var all []T
+	err := c.Entries(ctx, bucket, group+".*", false, func(e jetstream.KeyValueEntry) error {
+		var v T
+		if e.Operation() == jetstream.KeyValuePut && json.Unmarshal(e.Value(), &v) == nil {
+			all = append(all, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list %s of group %s: %w", bucket, group, err)
+	}
+	return all, nil
+}

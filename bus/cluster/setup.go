@@ -1,0 +1,193 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job"
+)
+
+// setupFactConsumers makes those of [FactStreams], some of which are below buckets.
+func (c *Conn) setupFactConsumers(ctx context.Context, replicas int) error {
+	for _, s := range FactStreams {
+		_, err := c.JS.CreateOrUpdateConsumer(ctx, s.Stream, jetstream.ConsumerConfig{
+			Durable: bus.ConsumerFacts, FilterSubjects: s.Subjects, AckPolicy: jetstream.AckAllPolicy,
+			AckWait: time.Minute, MaxDeliver: -1, MaxAckPending: 200000, Replicas: replicas,
+		})
+		if err != nil {
+			return fmt.Errorf("set up consumer %s on %s: %w", bus.ConsumerFacts, s.Stream, jet.Unavailable(err))
+		}
+	}
+	return nil
+}
+
+// How long Setup goes on while JetStream does not answer, and how long it rests in
+// between. The streams of a new cluster elect a leader each, which may take seconds.
+const (
+	setupWithin = time.Minute
+	setupRest   = 250 * time.Millisecond
+)
+
+// Setup makes what is missing of streams, buckets and consumers, brings limits of
+// existing ones up to date, and returns an error that says what differs where one
+// cannot be changed. It is safe to call from several nodes at once. While JetStream
+// does not answer it tries again, for a minute; then the error is
+// job.ErrUnavailable.
+func (c *Conn) Setup(ctx context.Context, a Assets) error {
+	a = a.withDefaults()
+	if a.Shards < 0 || a.Shards > bus.MaxShards {
+		return &job.InvalidError{Field: "shards", Reason: fmt.Sprintf("%d must be between 1 and %d", a.Shards, bus.MaxShards)}
+	}
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	for begun := time.Now(); ; {
+		err := c.setup(ctx, a)
+		if !errors.Is(err, job.ErrUnavailable) || time.Since(begun) > setupWithin {
+			return err
+		}
+		rest.Reset(setupRest)
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// setup is Setup, once.
+func (c *Conn) setup(ctx context.Context, a Assets) error {
+	for _, cfg := range a.streams() {
+		if err := c.setupStream(ctx, cfg); err != nil {
+			return err
+		}
+		for _, consumer := range a.consumers()[cfg.Name] {
+			if _, err := c.JS.CreateOrUpdateConsumer(ctx, cfg.Name, consumer); err != nil {
+				return fmt.Errorf("set up consumer %s on %s: %w", consumer.Durable, cfg.Name, jet.Unavailable(err))
+			}
+		}
+	}
+	for _, cfg := range a.executorBuckets() {
+		if err := c.setupStream(ctx, bucketStream(cfg)); err != nil {
+			return err
+		}
+	}
+	for _, cfg := range a.buckets() {
+		if _, err := c.JS.CreateOrUpdateKeyValue(ctx, cfg); err != nil {
+			return fmt.Errorf("set up bucket %s: %w", cfg.Bucket, jet.Unavailable(err))
+		}
+	}
+	if err := c.setupFactConsumers(ctx, a.Replicas); err != nil {
+		return err
+	}
+	return c.setupCluster(ctx, a)
+}
+
+func (c *Conn) setupStream(ctx context.Context, cfg jetstream.StreamConfig) error {
+	existing, err := c.JS.Stream(ctx, cfg.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if _, err = c.JS.CreateStream(ctx, cfg); errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return c.setupStream(ctx, cfg) // another node was faster
+		}
+		if err != nil {
+			return fmt.Errorf("create stream %s: %w", cfg.Name, jet.Unavailable(err))
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", cfg.Name, jet.Unavailable(err))
+	}
+	was := existing.CachedInfo().Config
+	if was.Retention != cfg.Retention || was.Storage != cfg.Storage {
+		return fmt.Errorf("%w: stream %s exists with retention %v and storage %v, but must have %v and %v: it belongs to something else, or was made by hand; use another NATS account or remove it",
+			job.ErrConflict, cfg.Name, was.Retention, was.Storage, cfg.Retention, cfg.Storage)
+	}
+	cfg.MaxBytes = larger(was.MaxBytes, cfg.MaxBytes)
+	if _, err := c.JS.UpdateStream(ctx, cfg); err != nil {
+		return fmt.Errorf("update stream %s: %w", cfg.Name, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// larger returns the larger of two limits, of which one that is not positive is none. What
+// an operator has raised stays so.
+func larger(a, b int64) int64 {
+	if a <= 0 || b <= 0 {
+		return -1
+	}
+	return max(a, b)
+}
+
+const keyConfig = "config"
+
+func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
+	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	if err != nil {
+		return err
+	}
+	wish := Config{Shards: a.Shards, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+	if wish.Shards == 0 {
+		wish.Shards = DefaultShards
+	}
+	data, err := json.Marshal(wish)
+	if err != nil {
+		return fmt.Errorf("encode cluster configuration: %w", err)
+	}
+	if _, err := kv.Create(ctx, keyConfig, data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return fmt.Errorf("write cluster configuration: %w", jet.Unavailable(err))
+	}
+	if err := setupTokens(ctx, kv); err != nil {
+		return err
+	}
+	if !a.Restoring {
+		if err := checkWhole(ctx, kv); err != nil {
+			return err
+		}
+	}
+	if err := c.Open(ctx); err != nil {
+		return err
+	}
+	if a.Shards != 0 && a.Shards != c.cluster.Shards {
+		return fmt.Errorf("%w: the cluster was made with %d shards, which cannot change; leave the number out or give %d", job.ErrConflict, c.cluster.Shards, c.cluster.Shards)
+	}
+	return nil
+}
+
+// Open reads the configuration of a cluster that exists, with the keys of its tokens. Programs other than
+// scheduler nodes call it instead of Setup.
+func (c *Conn) Open(ctx context.Context) error {
+	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	if err != nil {
+		return err
+	}
+	entry, err := kv.Get(ctx, keyConfig)
+	if err != nil {
+		return fmt.Errorf("read cluster configuration: %w", jet.Unavailable(err))
+	}
+	var cfg Config
+	if err := json.Unmarshal(entry.Value(), &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > bus.MaxShards {
+		return fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, bus.BucketCluster, entry.Value())
+	}
+	c.cluster = cfg
+	return c.openTokens(ctx, kv)
+}
+
+// AwaitSetup is [Conn.Setup] for a program that may be started before JetStream is
+// there; logger and errors as Await.
+func (c *Conn) AwaitSetup(ctx context.Context, a Assets, cfg jet.Config) error {
+	for {
+		err := c.Setup(ctx, a)
+		if !errors.Is(err, job.ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		if cfg.Logger != nil {
+			cfg.Logger.WarnContext(ctx, "JetStream is away; waiting for it", "error", err)
+		}
+	}
+}

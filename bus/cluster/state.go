@@ -1,0 +1,147 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/bus/jet"
+	"carillon/job/fleet"
+)
+
+// bucketPrefix is that of the streams below buckets.
+const bucketPrefix = "KV_"
+
+// maxConsumers bounds how many consumers State tells of.
+const maxConsumers = 100
+
+// State asks NATS for the state of all streams, and of the consumers on those that are
+// no buckets, of which the 100 with most work are told. The error is job.ErrUnavailable.
+func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
+	account, err := c.JS.AccountInfo(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look up the account: %w", jet.Unavailable(err))
+	}
+	s := &fleet.State{
+		Server: c.NC.ConnectedServerName(), Version: c.NC.ConnectedServerVersion(), Cluster: c.NC.ConnectedClusterName(),
+		Bytes: account.Store, MaxBytes: max(account.Limits.MaxStore, 0),
+	}
+	ours := assetNames()
+	streams := c.JS.ListStreams(ctx)
+	for info := range streams.Info() {
+		if ours[info.Config.Name] {
+			s.Streams = append(s.Streams, streamState(info))
+		}
+	}
+	if err := streams.Err(); err != nil {
+		return nil, fmt.Errorf("list streams: %w", jet.Unavailable(err))
+	}
+	slices.SortFunc(s.Streams, func(a, b fleet.StreamState) int {
+		switch {
+		case a.Bucket == b.Bucket:
+			return strings.Compare(a.Stream, b.Stream)
+		case b.Bucket:
+			return -1
+		}
+		return 1
+	})
+	s.Durability, s.Replicas = durability(s.Streams)
+	for i := range s.Streams {
+		if s.Streams[i].Bucket || s.Streams[i].Consumers == 0 {
+			continue
+		}
+		if s.Consumers, err = c.consumersOf(ctx, s.Streams[i].Stream, s.Consumers); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// assetNames are the streams of Carillon, those below buckets among them: the account
+// may have others.
+func assetNames() map[string]bool {
+	a := Assets{}.withDefaults()
+	names := map[string]bool{}
+	for _, cfg := range a.streams() {
+		names[cfg.Name] = true
+	}
+	for _, cfg := range a.buckets() {
+		names[bucketPrefix+cfg.Bucket] = true
+	}
+	return names
+}
+
+func streamState(info *jetstream.StreamInfo) fleet.StreamState {
+	name, bucket := strings.CutPrefix(info.Config.Name, bucketPrefix)
+	s := fleet.StreamState{
+		Stream: name, Bucket: bucket, Description: info.Config.Description,
+		Messages: info.State.Msgs, Bytes: info.State.Bytes, MaxBytes: max(info.Config.MaxBytes, 0),
+		Refuses: info.Config.Discard == jetstream.DiscardNew, LastSeq: info.State.LastSeq,
+		Consumers: info.State.Consumers, Replicas: info.Config.Replicas,
+	}
+	if info.State.Msgs > 0 {
+		s.OldestAt = info.State.FirstTime.UTC().Truncate(time.Millisecond)
+	}
+	if info.Cluster == nil {
+		return s
+	}
+	s.Leader = info.Cluster.Leader
+	for _, p := range info.Cluster.Replicas {
+		if p.Offline || !p.Current {
+			s.Behind = append(s.Behind, p.Name)
+		}
+	}
+	return s
+}
+
+// durability returns what the stream with the least copies has.
+func durability(streams []fleet.StreamState) (fleet.Durability, int) {
+	least, behind := 0, false
+	for _, s := range streams {
+		if least == 0 || s.Replicas < least {
+			least = s.Replicas
+		}
+		behind = behind || len(s.Behind) > 0
+	}
+	switch {
+	case behind:
+		return fleet.Degraded, least
+	case least > 1:
+		return fleet.Replicated, least
+	}
+	return fleet.OneCopy, least
+}
+
+// consumersOf adds those of a stream to those that have most work.
+func (c *Conn) consumersOf(ctx context.Context, name string, all []fleet.ConsumerState) ([]fleet.ConsumerState, error) {
+	stream, err := c.JS.Stream(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
+	}
+	list := stream.ListConsumers(ctx)
+	for info := range list.Info() {
+		group := ""
+		if name == bus.StreamTrig {
+			group = bus.GroupOfConsumer(info.Name)
+		}
+		all = append(all, fleet.ConsumerState{
+			Stream: name, Consumer: info.Name, Group: group, Ephemeral: info.Config.Durable == "",
+			Waiting: info.NumPending, Unacknowledged: info.NumAckPending, Redelivered: info.NumRedelivered, Pulls: info.NumWaiting,
+		})
+	}
+	if err := list.Err(); err != nil {
+		return nil, fmt.Errorf("list consumers of %s: %w", name, jet.Unavailable(err))
+	}
+	slices.SortStableFunc(all, func(a, b fleet.ConsumerState) int {
+		return cmp.Or(
+			cmp.Compare(b.Waiting+uint64(max(b.Unacknowledged, 0)), a.Waiting+uint64(max(a.Unacknowledged, 0))),
+			strings.Compare(a.Stream, b.Stream), strings.Compare(a.Consumer, b.Consumer))
+	})
+	return all[:min(len(all), maxConsumers)], nil
+}

@@ -1,0 +1,82 @@
+package cluster_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/bus"
+	"carillon/job"
+	"carillon/job/fleet"
+)
+
+func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
+	inCluster(t, func(w *world) {
+		t := w.t
+		if err := w.conn.SetupGroup(t.Context(), "mail-eu", true); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.conn.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "OTHERS", Subjects: []string{"others"}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.conn.JS.CreateConsumer(t.Context(), bus.StreamEvt, jetstream.ConsumerConfig{Name: "follower"}); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := w.conn.JS.Publish(t.Context(), bus.SubjectPriority(0, job.PriorityHigh, "mail-eu"), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		state, err := w.conn.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.Durability != fleet.OneCopy || state.Replicas != 1 || state.Server == "" || !strings.HasPrefix(state.Version, "2.") || state.Bytes == 0 {
+			t.Errorf("%+v", state)
+		}
+		var names []string
+		for _, s := range state.Streams {
+			if s.Bucket {
+				s.Stream = "bucket " + s.Stream
+			}
+			names = append(names, s.Stream)
+		}
+		expected := []string{
+			bus.StreamAudit, bus.StreamDead, bus.StreamEvt, bus.StreamLog, bus.StreamTrig,
+			"bucket ACCESS", "bucket ALERT",
+		}
+		if d := cmp.Diff(expected, names[:min(len(expected), len(names))]); d != "" || slices.Contains(names, "OTHERS") {
+			t.Error(names, d)
+		}
+		trig := state.Streams[4]
+		if !trig.Refuses || trig.Messages < 3 || trig.LastSeq < 3 || trig.MaxBytes != assets.TrigBytes || !trig.OldestAt.Equal(began) || trig.Consumers != 5 {
+			t.Errorf("%+v", trig)
+		}
+		if want := (fleet.ConsumerState{Stream: bus.StreamTrig, Consumer: "high-mail-eu", Group: "mail-eu", Waiting: 3}); state.Consumers[0] != want {
+			t.Errorf("%+v, want %+v", state.Consumers[0], want)
+		}
+		for _, c := range state.Consumers {
+			if c.Ephemeral != (c.Consumer == "follower") {
+				t.Errorf("%+v", c)
+			}
+			if ours := strings.HasSuffix(c.Consumer, "-mail-eu"); ours != (c.Group == "mail-eu") {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}
+
+func TestStateSaysThatNATSDoesNotAnswer(t *testing.T) {
+	inCluster(t, func(w *world) {
+		t := w.t
+		away := w.connect("away")
+		w.broker.Partition("away")
+		if _, err := away.State(t.Context()); !errors.Is(err, job.ErrUnavailable) {
+			t.Errorf("%v, want %v", err, job.ErrUnavailable)
+		}
+	})
+}

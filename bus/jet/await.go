@@ -1,0 +1,51 @@
+package jet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// Await rests between its attempts for a time that doubles between these.
+const (
+	awaitMin = 250 * time.Millisecond
+	awaitMax = 5 * time.Second
+)
+
+// Await is [Connect] for a program that may be started before NATS is: while no server
+// can be reached, or none takes us, it tries again until ctx is done. cfg.Logger hears
+// why, at first and then at each doubling of the attempts. What waiting does not mend,
+// such as an unknown certificate, is an error at once.
+func Await(ctx context.Context, cfg Config) (*Conn, error) {
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	for attempts, wait := 1, awaitMin; ; attempts, wait = attempts+1, min(2*wait, awaitMax) {
+		conn, err := Connect(cfg)
+		if !passes(err) {
+			return conn, err
+		}
+		if cfg.Logger != nil && attempts&(attempts-1) == 0 {
+			cfg.Logger.WarnContext(ctx, "bus is away; waiting for it", "attempts", attempts, "error", err)
+		}
+		rest.Reset(wait)
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for NATS: %w", errors.Join(ctx.Err(), err))
+		}
+	}
+}
+
+// passes reports whether a failure to connect may end by itself.
+func passes(err error) bool {
+	if _, ok := errors.AsType[net.Error](err); ok { // a name that does not resolve yet, no route
+		return true
+	}
+	return errors.Is(err, job.ErrUnavailable) || errors.Is(err, nats.ErrAuthorization)
+}

@@ -1,0 +1,49 @@
+package jet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"carillon/job"
+)
+
+// errNotConnected says what nats.go means by the errors with which it refuses to send while
+// a connection is interrupted, the last of them being "outbound buffer limit exceeded".
+type errNotConnected struct{ err error }
+
+func (errNotConnected) Error() string   { return "not connected to NATS" }
+func (e errNotConnected) Unwrap() error { return e.err }
+
+// Unavailable marks err as [job.ErrUnavailable] when it means that JetStream could
+// not be reached in time.
+func Unavailable(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrDisconnected):
+		return fmt.Errorf("%w: %w", job.ErrUnavailable, errNotConnected{err})
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrNoServers),
+		errors.Is(err, nats.ErrConnectionClosed),
+		errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, jetstream.ErrJetStreamNotEnabled):
+		return fmt.Errorf("%w: %w", job.ErrUnavailable, err)
+	}
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.Code == 503 {
+		return fmt.Errorf("%w: %w", job.ErrUnavailable, err) // an election, or the server is starting
+	}
+	return err
+}
+
+// LostRace reports whether a conditional write was refused because somebody else had
+// written the key.
+func LostRace(err error) bool { return errors.Is(err, jetstream.ErrKeyExists) || WrongLast(err) }
+
+// WrongLast reports whether a message was refused because the last one on its subject is not
+// the one that was expected.
+func WrongLast(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == 10164)
+}

@@ -1,0 +1,86 @@
+package jet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"carillon/job"
+)
+
+// releasing is how long a process that ends tries to give a lease back.
+const releasing = time.Second
+
+// Lead calls do whenever this process gets the lease on key for node, so that of all
+// processes that call it one at a time works; the others wait for the lease. It returns
+// when ctx is done.
+//
+// The context of do ends with ctx, or when the lease is lost, with job.ErrStale among its
+// causes. do may return before that, with an error if it cannot go on: the lease is given
+// back then, and whoever gets it next begins anew. log hears of each change of hands.
+func (c *Conn) Lead(ctx context.Context, key, node string, log *slog.Logger, do func(ctx context.Context, held *Held) error) {
+	log = log.With("lease", key, "node", node)
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-rest.C:
+		}
+		held, err := c.AcquireLease(ctx, key, node, nil)
+		switch {
+		case err == nil:
+			log.InfoContext(ctx, "lease acquired", "epoch", held.Epoch)
+			held.lead(ctx, log, do)
+		case !errors.Is(err, job.ErrConflict) && ctx.Err() == nil:
+			log.WarnContext(ctx, "lease not acquired", "error", err)
+		}
+		rest.Reset(LeaseRenew)
+	}
+}
+
+func (h *Held) lead(ctx context.Context, log *slog.Logger, do func(ctx context.Context, held *Held) error) {
+	working, stop := context.WithCancelCause(ctx)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		stop(h.keep(working))
+	}()
+	err := do(working, h)
+	stop(nil)
+	<-kept
+	if ctx.Err() == nil {
+		log.WarnContext(ctx, "lease given up", "reason", errors.Join(err, context.Cause(working)))
+	}
+	// The stop of this process must not make the next one wait for the lease's end.
+	last, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), releasing, errors.New("release of the lease takes too long"))
+	defer cancel()
+	if err := h.Release(last); err != nil {
+		log.WarnContext(ctx, "lease not released", "error", err)
+	}
+}
+
+// keep renews the lease until ctx is done, and returns an error when it is lost.
+func (h *Held) keep(ctx context.Context) error {
+	tick := time.NewTicker(LeaseRenew)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		asking, cancel := context.WithDeadline(ctx, h.Until())
+		err := h.Renew(asking)
+		cancel()
+		switch {
+		case errors.Is(err, job.ErrStale):
+			return err
+		case !h.Valid(time.Now()):
+			return fmt.Errorf("%w: lease %s was not renewed in time", job.ErrStale, h.key)
+		}
+	}
+}

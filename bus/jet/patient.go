@@ -1,0 +1,61 @@
+package jet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"carillon/job"
+)
+
+// patience is how long a patient reader waits for NATS to say anything. It asks again after
+// pauses that double.
+const (
+	patience   = 30 * time.Second
+	patientMin = 250 * time.Millisecond
+	patientMax = 5 * time.Second
+)
+
+// Patiently calls read until NATS answers it, for at most 30 s. It is for commands that a person
+// runs once: an election or a slow moment should not end them. The error is that of read.
+func Patiently(ctx context.Context, read func(context.Context) error) error {
+	heard := time.Now()
+	return patiently(ctx, &heard, read)
+}
+
+// patiently is Patiently with the instant at which NATS was last heard, which read moves on.
+func patiently(ctx context.Context, heard *time.Time, read func(context.Context) error) error {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for wait, before := patientMin, *heard; ; wait = min(2*wait, patientMax) {
+		err := read(ctx)
+		if !errors.Is(err, job.ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		if silent := time.Since(*heard); silent >= patience {
+			return fmt.Errorf("NATS did not answer for %s: %w", job.Duration(silent.Round(time.Second)), err)
+		}
+		if !heard.Equal(before) { // it has come further
+			wait, before = patientMin, *heard
+		}
+		pause.Reset(wait)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// ScanPatiently is [Conn.Scan] that goes on where it was while NATS does not answer for less
+// than 30 s.
+func (c *Conn) ScanPatiently(ctx context.Context, stream, filter string, yield func(*Stored) bool) error {
+	from, heard := uint64(1), time.Now()
+	return patiently(ctx, &heard, func(ctx context.Context) error {
+		return c.ScanFrom(ctx, stream, filter, from, func(m *Stored) bool {
+			from, heard = m.Seq+1, time.Now()
+			return yield(m)
+		})
+	})
+}

@@ -1,0 +1,104 @@
+package jet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// PullRequest asks a consumer for messages. It speaks the protocol itself: the client library's
+// Consume can stall, both it and Fetch look the consumer up first, which executors are not
+// permitted, and Fetch bounds the size of what comes only without a bound of its number.
+type PullRequest struct {
+	Batch     int           `json:"batch"`
+	MaxBytes  int           `json:"max_bytes,omitempty"`
+	NoWait    bool          `json:"no_wait,omitempty"`
+	Expires   time.Duration `json:"expires,omitempty"`        // nanoseconds
+	Heartbeat time.Duration `json:"idle_heartbeat,omitempty"` // how often the server says that it still has the request
+}
+
+// send sends the request. What it brings comes on inbox, of which the caller has a
+// subscription: not one of the client's own requests', as messages keep their subject, and the
+// server would go on delivering to a request that was given up.
+func (r PullRequest) send(nc *nats.Conn, stream, consumer, inbox string) error {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode pull request: %w", err)
+	}
+	return nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+stream+"."+consumer, inbox, body)
+}
+
+// word is what a message means that a pull request has brought.
+type word int
+
+const (
+	delivered word = iota // a message of the stream
+	waiting               // the server still has the request
+	over                  // no more; or the request has lasted its time
+	refused               // the consumer was deleted, moved, or has too many requests; JetStream is away
+)
+
+// wordOf returns what m means, and why a request was refused.
+func wordOf(m *nats.Msg) (word, error) {
+	status := m.Header.Get("Status")
+	if status == "" || len(m.Data) > 0 || m.Reply != "" {
+		return delivered, nil
+	}
+	switch status {
+	case "100":
+		return waiting, nil
+	case "404", "408":
+		return over, nil
+	case "503":
+		return refused, errors.New("there is no such consumer, or JetStream is away")
+	}
+	return refused, errors.New(m.Header.Get("Description"))
+}
+
+// pullGrace is how much longer than a request lasts its end is awaited.
+const pullGrace = 5 * time.Second
+
+// Pull returns the messages that a consumer hands out for one request, in order. Having none
+// is no error. The error is job.ErrUnavailable.
+func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest) ([]*nats.Msg, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Expires+pullGrace, errors.New("the pull request found no end"))
+	defer cancel()
+	inbox := c.NC.NewInbox()
+	sub, err := c.NC.SubscribeSync(inbox)
+	if err != nil {
+		return nil, fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := r.send(c.NC, stream, consumer, inbox); err != nil {
+		return nil, fmt.Errorf("pull from %s on %s: %w", consumer, stream, Unavailable(err))
+	}
+	var messages []*nats.Msg
+	for len(messages) < r.Batch {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil && len(messages) > 0 {
+			return messages, nil // what has come has come
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: pull from %s on %s: %w", job.ErrUnavailable, consumer, stream, err)
+		}
+		switch word, why := wordOf(m); word {
+		case delivered:
+			messages = append(messages, m)
+		case waiting:
+		case over:
+			return messages, nil
+		case refused: // mostly the portion is as large as it may be; else the next request will tell
+			if len(messages) > 0 {
+				return messages, nil
+			}
+			return nil, fmt.Errorf("%w: pull from %s on %s: %w", job.ErrUnavailable, consumer, stream, why)
+		}
+	}
+	return messages, nil
+}

@@ -1,0 +1,290 @@
+package jet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"carillon/job"
+)
+
+// ErrNoMessage means that a subject has no message.
+var ErrNoMessage = errors.New("no message on the subject")
+
+// Stored is a message as a stream holds it.
+type Stored struct {
+	Subject string
+	Seq     uint64
+	Header  nats.Header
+	Data    []byte
+	At      time.Time
+}
+
+// Last returns the last message on a subject of a stream, as the stream's leader
+// knows it: a direct read may be answered by a replica that lags behind. The error
+// is [ErrNoMessage] only when there surely is none.
+func (c *Conn) Last(ctx context.Context, stream, subject string) (*Stored, error) {
+	return c.getMessage(ctx, stream, fmt.Sprintf(`{"last_by_subj":%q}`, subject))
+}
+
+// First returns the first message on the subjects of a stream that match filter, as the
+// stream's leader knows it. The error is [ErrNoMessage] only when there surely is none.
+func (c *Conn) First(ctx context.Context, stream, filter string) (*Stored, error) {
+	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":1,"next_by_subj":%q}`, filter))
+}
+
+// At returns the message at a sequence of a stream, as its leader knows it. The error is
+// [ErrNoMessage] only when there surely is none.
+func (c *Conn) At(ctx context.Context, stream string, seq uint64) (*Stored, error) {
+	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))
+}
+
+// Has reports whether a stream has the message at a sequence, as its leader knows.
+func (c *Conn) Has(ctx context.Context, stream string, seq uint64) (bool, error) {
+	_, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))
+	if errors.Is(err, ErrNoMessage) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// NextSeq returns the sequence of the first message from a sequence on that a stream has on
+// one of filters, or on any subject when there are none; 0 when there is none. known is a
+// sequence that the stream has given out: when whoever answers as its leader does not know
+// of it, because it was cut off from the others, the error is job.ErrUnavailable.
+//
+// A consumer or a direct read that finds nothing shows nothing: it may be on a replica that
+// lags behind. Whoever takes a message for gone asks this first.
+func (c *Conn) NextSeq(ctx context.Context, stream string, filters []string, from, known uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	defer cancel()
+	s, err := c.JS.Stream(ctx, stream)
+	if err != nil {
+		return 0, fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
+	}
+	switch state := s.CachedInfo().State; {
+	case state.LastSeq < known:
+		return 0, fmt.Errorf("%w: the leader of stream %s is at message %d and does not know of message %d", job.ErrUnavailable, stream, state.LastSeq, known)
+	case state.Msgs == 0 || state.LastSeq < from:
+		return 0, nil
+	}
+	if len(filters) == 0 {
+		filters = []string{">"}
+	}
+	next := uint64(0)
+	for _, filter := range filters {
+		m, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d,"next_by_subj":%q}`, max(from, 1), filter))
+		switch {
+		case errors.Is(err, ErrNoMessage):
+		case err != nil:
+			return 0, err
+		case next == 0 || m.Seq < next:
+			next = m.Seq
+		}
+	}
+	return next, nil
+}
+
+// getMessage asks the stream's leader for one message.
+func (c *Conn) getMessage(ctx context.Context, stream, request string) (*Stored, error) {
+	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	defer cancel()
+	m, err := c.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, []byte(request))
+	if err != nil {
+		return nil, fmt.Errorf("%w: read message %s of %s: %w", job.ErrUnavailable, request, stream, err)
+	}
+	var r struct {
+		Message *struct {
+			Subject string    `json:"subject"`
+			Seq     uint64    `json:"seq"`
+			Header  []byte    `json:"hdrs"`
+			Data    []byte    `json:"data"`
+			Time    time.Time `json:"time"`
+		} `json:"message"`
+		Error *struct {
+			ErrCode     int    `json:"err_code"`
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return nil, fmt.Errorf("decode message %s of %s: %w", request, stream, err)
+	}
+	switch {
+	case r.Error != nil && r.Error.ErrCode == 10037:
+		return nil, fmt.Errorf("%w: %s of %s", ErrNoMessage, request, stream)
+	case r.Error != nil:
+		return nil, fmt.Errorf("%w: read message %s of %s: %s (%d)", job.ErrUnavailable, request, stream, r.Error.Description, r.Error.ErrCode)
+	case r.Message == nil:
+		return nil, fmt.Errorf("%w: read message %s of %s: empty answer", job.ErrUnavailable, request, stream)
+	}
+	s := &Stored{Subject: r.Message.Subject, Seq: r.Message.Seq, Data: r.Message.Data, At: r.Message.Time}
+	if len(r.Message.Header) > 0 {
+		if s.Header, err = nats.DecodeHeadersMsg(r.Message.Header); err != nil {
+			return nil, fmt.Errorf("decode header of message %s of %s: %w", request, stream, err)
+		}
+	}
+	return s, nil
+}
+
+// Scan calls yield for every message of a stream on subjects that match filter, in
+// order, until yield returns false. It sees at least all that was stored before the
+// call: on a replicated stream it asks the leader, message by message, as a page
+// read directly may come from a replica that lags behind.
+func (c *Conn) Scan(ctx context.Context, stream, filter string, yield func(*Stored) bool) error {
+	return c.ScanFrom(ctx, stream, filter, 1, yield)
+}
+
+// ScanFrom is Scan for the messages from a sequence on.
+func (c *Conn) ScanFrom(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) error {
+	// The first is asked of the leader alone: mostly, who scans often finds nothing.
+	from, more, err := c.readNext(ctx, stream, filter, from, yield)
+	if err != nil || !more {
+		return err
+	}
+	s, err := c.JS.Stream(ctx, stream)
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
+	}
+	read := c.readPage
+	if s.CachedInfo().Config.Replicas > 1 {
+		read = c.readNext
+	}
+	for more {
+		if from, more, err = read(ctx, stream, filter, from, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ScanNear is Scan of any replica, which may lag behind: it may leave out what was stored
+// last, and have what is gone. It costs a hundredth of Scan on a replicated stream.
+func (c *Conn) ScanNear(ctx context.Context, stream, filter string, yield func(*Stored) bool) error {
+	for from, more := uint64(1), true; more; {
+		var err error
+		if from, more, err = c.readPage(ctx, stream, filter, from, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAll calls yield for every message of a stream on subjects that match filter, from a
+// sequence on, in order, until the stream's leader has no more: pages come from any replica,
+// and what one that lags behind does not have is asked of the leader. known is as with
+// [Conn.NextSeq]. It may yield messages that the leader has no longer.
+func (c *Conn) readAll(ctx context.Context, stream, filter string, from, known uint64, yield func(*Stored)) error {
+	each := func(m *Stored) bool { yield(m); return true }
+	for {
+		next, err := c.NextSeq(ctx, stream, []string{filter}, from, known)
+		if err != nil || next == 0 {
+			return err
+		}
+		for more := true; more; {
+			if from, more, err = c.readPage(ctx, stream, filter, from, each); err != nil {
+				return err
+			}
+		}
+		if from <= next {
+			if from, _, err = c.readNext(ctx, stream, filter, from, each); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// How much is read at once.
+const (
+	pageMessages = 1000
+	pageBytes    = 8 << 20
+)
+
+// readPage yields a page of messages from sequence from on. It returns where
+// the next page begins, and whether there is one.
+func (c *Conn) readPage(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) (next uint64, more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	inbox := c.NC.NewRespInbox()
+	sub, err := c.NC.SubscribeSync(inbox)
+	if err != nil {
+		return 0, false, fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	// Bounded, so that a page of large messages does not flood the subscription.
+	request := fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q,"batch":%d,"max_bytes":%d}`, from, filter, pageMessages, pageBytes)
+	if err := c.NC.PublishRequest("$JS.API.DIRECT.GET."+stream, inbox, request); err != nil {
+		return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
+	}
+	for last := uint64(0); ; {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil {
+			return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
+		}
+		switch status := m.Header.Get("Status"); status {
+		case "", "204": // a message, or the end of the page
+		case "404": // nothing on the subject from here on
+			return from, false, nil
+		default:
+			return 0, false, fmt.Errorf("%w: read %s of %s: %s %s", job.ErrUnavailable, filter, stream, status, m.Header.Get("Description"))
+		}
+		// Each message, and the end, names the one before it.
+		if headerUint(m, "Nats-Last-Sequence") != last {
+			return 0, false, fmt.Errorf("%w: read %s of %s: a message was lost on the way", job.ErrUnavailable, filter, stream)
+		}
+		if m.Header.Get("Status") == "204" {
+			return from, headerUint(m, "Nats-Num-Pending") > 0, nil
+		}
+		at, _ := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
+		found := &Stored{Subject: m.Header.Get("Nats-Subject"), Seq: headerUint(m, "Nats-Sequence"), Header: m.Header, Data: m.Data, At: at}
+		last, from = found.Seq, found.Seq+1
+		if !yield(found) {
+			return from, false, nil
+		}
+	}
+}
+
+// readNext is readPage for one message, asked of the leader.
+func (c *Conn) readNext(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) (next uint64, more bool, err error) {
+	found, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d,"next_by_subj":%q}`, from, filter))
+	if errors.Is(err, ErrNoMessage) {
+		return from, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return found.Seq + 1, yield(found), nil
+}
+
+func headerUint(m *nats.Msg, key string) uint64 {
+	n, _ := strconv.ParseUint(m.Header.Get(key), 10, 64)
+	return n
+}
+
+// Remove deletes one message of a stream. Deleting one that is gone already is no
+// error.
+func (c *Conn) Remove(ctx context.Context, stream string, seq uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	defer cancel()
+	m, err := c.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.DELETE."+stream, fmt.Appendf(nil, `{"seq":%d,"no_erase":true}`, seq))
+	if err != nil {
+		return fmt.Errorf("%w: delete message %d of %s: %w", job.ErrUnavailable, seq, stream, err)
+	}
+	var r struct {
+		Error *struct {
+			ErrCode     int    `json:"err_code"`
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return fmt.Errorf("delete message %d of %s: %w", seq, stream, err)
+	}
+	if r.Error != nil && r.Error.ErrCode != 10043 && r.Error.ErrCode != 10057 { // message or sequence not found
+		return fmt.Errorf("%w: delete message %d of %s: %s (%d)", job.ErrUnavailable, seq, stream, r.Error.Description, r.Error.ErrCode)
+	}
+	return nil
+}

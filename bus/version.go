@@ -1,0 +1,49 @@
+package bus
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"carillon/job"
+)
+
+// CalendarHistory is how many versions of a calendar are kept.
+const CalendarHistory = 32
+
+// HoldHistory is how many positions of the switch are kept.
+const HoldHistory = 32
+
+// JobEntry is a version of a job as the bucket holds it.
+type JobEntry struct {
+	job.Version
+	// Revision changes with each edit; a change may be made conditional on it.
+	Revision uint64
+	// Unreadable says why this program cannot read the version, which a newer one has saved. Then
+	// no more is known of it than job, number, beginning and format. Empty: it can.
+	Unreadable string
+}
+
+// JobHistory is how many versions of a job are kept.
+const JobHistory = 32
+
+// Envelope is what every program can read of a version.
+type Envelope struct {
+	Version       int       `json:"version"`
+	EffectiveFrom time.Time `json:"effective_from"`
+	Format        int       `json:"format"`
+}
+
+// JobOfKey returns the job whose versions the bucket keeps under key.
+func JobOfKey(key string) (job.Name, bool) {
+	_, rest, ok := strings.Cut(key, ".")
+	group, short, ok2 := strings.Cut(rest, ".")
+	return job.Name(group + "/" + short), ok && ok2
+}
+
+// ShardOfKey returns the shard of the job whose versions the bucket keeps under key.
+func ShardOfKey(key string) (int, bool) {
+	shard, _, ok := strings.Cut(key, ".")
+	n, err := strconv.Atoi(shard)
+	return n, ok && err == nil
+}
