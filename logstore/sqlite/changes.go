@@ -9,6 +9,7 @@ import (
 
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/logstore/sqlite/file"
 )
 
 // change is a row of the table of changes. It holds what does not follow from the
@@ -28,7 +29,7 @@ type change struct {
 	detail   string
 }
 
-var insertChanges = newBulk("INSERT INTO changes (run_id, attempt, piece, kind, slot, at, status, instance, delivery, percent, detail)", 11, "ON CONFLICT DO NOTHING")
+var insertChanges = file.NewBulk("INSERT INTO changes (run_id, attempt, piece, kind, slot, at, status, instance, delivery, percent, detail)", 11, "ON CONFLICT DO NOTHING")
 
 func (c *change) values(args []any) []any {
 	return append(args, c.id, int64(c.attempt), int64(c.piece), kindCodes[c.kind], c.slot, c.at, c.status, c.instance, int64(c.delivery), c.percent, c.detail)
@@ -80,13 +81,13 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) (
 	if piece == runlog.Whole {
 		entries, err = s.whole(ctx, id)
 	} else {
-		entries, err = s.attempts(ctx, id, "SELECT "+pieceColumns+", '' FROM pieces WHERE run_id = ? AND piece = ?", packID(id), int(piece))
+		entries, err = s.attempts(ctx, id, "SELECT "+pieceColumns+", '' FROM pieces WHERE run_id = ? AND piece = ?", file.PackID(id), int(piece))
 	}
 	if err != nil {
 		return nil, err
 	}
 	rows, err := s.reads.QueryContext(ctx,
-		"SELECT attempt, kind, at, status, instance, delivery, percent, detail FROM changes WHERE run_id = ? AND piece = ?", packID(id), int(piece))
+		"SELECT attempt, kind, at, status, instance, delivery, percent, detail FROM changes WHERE run_id = ? AND piece = ?", file.PackID(id), int(piece))
 	if err != nil {
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 	}
@@ -98,7 +99,7 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) (
 		if err := rows.Scan(&c.Attempt, &kind, &at, &status, &c.Instance, &c.Delivery, &c.Progress, &c.Detail); err != nil {
 			return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 		}
-		c.Kind, c.At, c.Status = kindOf[kind], instant(at), statusOf[status]
+		c.Kind, c.At, c.Status = kindOf[kind], file.Instant(at), statusOf[status]
 		if c.Kind == runlog.KindMarked {
 			c.Mark, c.By, c.Instance, c.Delivery = markOf[int64(c.Delivery)], c.Instance, "", 0
 		}
@@ -126,7 +127,7 @@ func (e *entry) changes(stored []runlog.Change) []runlog.Change {
 			derived = append(derived, c)
 		}
 	}
-	committedAt, ruledAt := e.CommittedAt, instant(e.ruledAt)
+	committedAt, ruledAt := e.CommittedAt, file.Instant(e.ruledAt)
 	if e.ruled == 0 || committedAt.Before(ruledAt) {
 		pending := runlog.Change{Kind: runlog.KindRecorded, Status: job.StatusPending}
 		if e.reasonOf == statusCodes[job.StatusPending] {
@@ -145,7 +146,7 @@ func (e *entry) changes(stored []runlog.Change) []runlog.Change {
 		if e.ruled != 0 && e.ruled != e.reported {
 			end.Kind = runlog.KindLate
 		}
-		add(instant(e.reportedAt), end)
+		add(file.Instant(e.reportedAt), end)
 	}
 	return derived
 }

@@ -1,10 +1,6 @@
 package sqlite
 
 import (
-	"encoding/hex"
-	"strings"
-	"time"
-
 	"carillon/job"
 	"carillon/job/runlog"
 )
@@ -46,55 +42,4 @@ func inverse[K comparable](codes map[K]int64) map[int64]K {
 		words[code] = word
 	}
 	return words
-}
-
-// appendID appends the 16 bytes of a run id that was validated.
-func appendID(buf []byte, id job.RunID) []byte {
-	var text [32]byte
-	n := copy(text[:], id[0:8])
-	n += copy(text[n:], id[9:13])
-	n += copy(text[n:], id[14:18])
-	n += copy(text[n:], id[19:23])
-	copy(text[n:], id[24:36])
-	buf, _ = hex.AppendDecode(buf, text[:])
-	return buf
-}
-
-func packID(id job.RunID) []byte { return appendID(make([]byte, 0, 16), id) }
-
-func unpackID(b []byte) job.RunID {
-	if len(b) != 16 {
-		return ""
-	}
-	text := hex.EncodeToString(b)
-	return job.RunID(strings.Join([]string{text[0:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-"))
-}
-
-// idAt returns the lowest run id whose fire time is t or later, as stored.
-func idAt(t time.Time) []byte {
-	ms := max(t.UnixMilli(), 0)
-	if t.Nanosecond()%1e6 != 0 {
-		ms++
-	}
-	id := make([]byte, 16)
-	for i := 5; i >= 0; i-- {
-		id[i] = byte(ms)
-		ms >>= 8
-	}
-	return id
-}
-
-// millis is 0 for the zero time.
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func instant(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
 }

@@ -17,15 +17,9 @@
 //	facts       what happened beside runs
 //	jobs        names of jobs, as numbers in the other tables
 //
-// and in a folder beside it there is a file of log lines for each day of fires and class
-// of retention, which is removed as a whole:
-//
-//	log_chunks   up to 256 consecutive lines of one attempt in one compressed row
-//	chunk_words  which chunks have a word
-//	jobs         names as numbers, how many lines each has, and when it last wrote
-//
-// A search goes from the newest day back, to the chunks that have all its words, and
-// looks at their lines.
+// and in a folder beside it there are the files of log lines, which are those of
+// [carillon/logstore/sqlite/logfile]. What all files have in common, the connection that
+// writes and the numbers of jobs, is in [carillon/logstore/sqlite/file].
 //
 // Instants are Unix milliseconds, 0 while they have not come.
 package sqlite

@@ -76,7 +76,7 @@ func (w *writer) countEnds(ctx context.Context) error {
 	for i := range changes {
 		e := &changes[i]
 		fire := fireOf(e.id)
-		group := w.nameOf(e.job).Group()
+		group := w.NameOf(e.job).Group()
 		run := reportKey{job: e.job, version: int64(e.version), group: group}
 		for _, t := range []*tally{of(reportMinute, reportKey{group: group}, fire), of(reportHour, run, fire), of(reportDay, run, fire)} {
 			t.count(e.oldState, e.oldCount, e.state, e.count)
@@ -105,7 +105,7 @@ func (w *writer) countEnds(ctx context.Context) error {
 
 // takeEnds returns the oldest notes, and deletes them.
 func (w *writer) takeEnds(ctx context.Context) ([]ended, error) {
-	stmt, err := w.stmt(ctx, "SELECT * FROM ended ORDER BY seq LIMIT ?")
+	stmt, err := w.Stmt(ctx, "SELECT * FROM ended ORDER BY seq LIMIT ?")
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (w *writer) takeEnds(ctx context.Context) ([]ended, error) {
 		return nil, fmt.Errorf("read what has ended: %w", err)
 	}
 	if len(all) > 0 {
-		if _, err := w.exec(ctx, "DELETE FROM ended WHERE seq <= ?", all[len(all)-1].seq); err != nil {
+		if _, err := w.Exec(ctx, "DELETE FROM ended WHERE seq <= ?", all[len(all)-1].seq); err != nil {
 			return nil, fmt.Errorf("forget what has ended: %w", err)
 		}
 	}

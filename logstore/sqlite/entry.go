@@ -3,10 +3,10 @@ package sqlite
 import (
 	"database/sql"
 	"encoding/json"
-	"fmt"
 
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/logstore/sqlite/file"
 )
 
 // entry is a row of runs or pieces: a run, and what the file has of how it came to be.
@@ -41,9 +41,9 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 			result                       string
 		)
 		into := []any{
-			(*scanID)(&e.RunID), &e.Attempt, &e.Piece, &state,
+			(*file.ScanID)(&e.RunID), &e.Attempt, &e.Piece, &state,
 			&number, &e.Version, &status, &cause, &committedAt, &deliveredAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
-			&untilTime, &e.Count, &e.Total, &e.Progress, (*scanID)(&e.Parent), &e.Instance, &e.By, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
+			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
 		}
 		if withResult {
 			into = append(into, &result)
@@ -51,11 +51,11 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
-		e.Job, e.Status, e.Cause, e.FireTime = s.jobs.name(number), statusOf[status], causeOf[cause], e.RunID.Time()
-		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = instant(committedAt), instant(deliveredAt), instant(startedAt), instant(untilTime)
-		e.FinishedAt, e.Reason = instant(e.reportedAt), e.reason
+		e.Job, e.Status, e.Cause, e.FireTime = s.jobs.Name(number), statusOf[status], causeOf[cause], e.RunID.Time()
+		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = file.Instant(committedAt), file.Instant(deliveredAt), file.Instant(startedAt), file.Instant(untilTime)
+		e.FinishedAt, e.Reason = file.Instant(e.reportedAt), e.reason
 		if e.ruled != 0 && e.ruled != e.reported {
-			e.FinishedAt = instant(e.ruledAt)
+			e.FinishedAt = file.Instant(e.ruledAt)
 		}
 		if e.endedByReason != "" {
 			e.Reason = e.endedByReason
@@ -70,22 +70,4 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		entries = append(entries, e)
 	}
 	return entries, rows.Err()
-}
-
-// scanID reads a run id, which may be missing.
-type scanID job.RunID
-
-var _ sql.Scanner = (*scanID)(nil)
-
-// Scan implements [sql.Scanner].
-func (id *scanID) Scan(value any) error {
-	if value == nil {
-		return nil
-	}
-	b, ok := value.([]byte)
-	if !ok {
-		return fmt.Errorf("a run id is stored as %T", value)
-	}
-	*id = scanID(unpackID(b))
-	return nil
 }

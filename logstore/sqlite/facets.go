@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 // facetColumn is where a dimension is. A group is that of the job.
@@ -120,9 +121,9 @@ func (s *Store) facetValue(d runlog.Dimension, v any) string {
 	case runlog.ByCause:
 		return string(causeOf[number])
 	case runlog.ByGroup:
-		return s.jobs.name(number).Group()
+		return s.jobs.Name(number).Group()
 	case runlog.ByJob:
-		return string(s.jobs.name(number))
+		return string(s.jobs.Name(number))
 	case runlog.ByVersion:
 		return strconv.FormatInt(number, 10)
 	case runlog.ByInstance:
@@ -193,5 +194,5 @@ func ceilMillis(t time.Time) int64 {
 // edge returns the lowest id of part i of a range.
 func edge(from, to int64, i, parts int) []byte {
 	n := int64(parts)
-	return idAt(time.UnixMilli(from + ((to-from)*int64(i)+n-1)/n))
+	return file.IDAt(time.UnixMilli(from + ((to-from)*int64(i)+n-1)/n))
 }

@@ -8,6 +8,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 const insertFact = "INSERT INTO facts (kind, at, id, revision, grp, who, what, object, state, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +
@@ -27,7 +28,7 @@ func (s *Store) WriteFacts(ctx context.Context, _ string, facts []logstore.Fact)
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
 		for i := range facts {
 			f := &facts[i]
-			_, err := w.exec(ctx, insertFact, string(f.Kind), f.At.UnixMilli(), f.ID, f.Revision, f.Group, f.Who, f.What, f.Object, f.State, string(f.Doc))
+			_, err := w.Exec(ctx, insertFact, string(f.Kind), f.At.UnixMilli(), f.ID, f.Revision, f.Group, f.Who, f.What, f.Object, f.State, string(f.Doc))
 			if err != nil {
 				return fmt.Errorf("write %s %s: %w", f.Kind, f.ID, err)
 			}
@@ -56,7 +57,7 @@ func (s *Store) Facts(ctx context.Context, filter logstore.FactFilter) (logstore
 		if err := rows.Scan(&f.Kind, &at, &f.ID, &f.Revision, &f.Group, &f.Who, &f.What, &f.Object, &f.State, &doc); err != nil {
 			return logstore.FactPage{}, fmt.Errorf("list facts: %w", err)
 		}
-		f.At, f.Doc = instant(at), []byte(doc)
+		f.At, f.Doc = file.Instant(at), []byte(doc)
 		facts = append(facts, f)
 	}
 	if err := rows.Err(); err != nil {
@@ -108,7 +109,7 @@ func factsQuery(f *logstore.FactFilter) (query string, args []any) {
 // trimFacts deletes the facts that r keeps no longer, and returns how many.
 func (w *writer) trimFacts(ctx context.Context, now time.Time, r *job.Retention) (total int64, err error) {
 	for _, kind := range logstore.FactKinds {
-		n, err := w.exec(ctx, "DELETE FROM facts WHERE kind = ? AND at < ?", string(kind), now.Add(-logstore.KeepFacts(r, kind)).UnixMilli())
+		n, err := w.Exec(ctx, "DELETE FROM facts WHERE kind = ? AND at < ?", string(kind), now.Add(-logstore.KeepFacts(r, kind)).UnixMilli())
 		if err != nil {
 			return total, fmt.Errorf("trim %s: %w", kind, err)
 		}

@@ -16,7 +16,7 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	}
 	last := map[job.Name][]runlog.Run{}
 	for _, name := range jobs {
-		id, ok := s.jobs.id(name)
+		id, ok := s.jobs.ID(name)
 		if !ok {
 			continue
 		}

@@ -65,7 +65,7 @@ func (s *Store) longest(ctx context.Context, f *logstore.ReportFilter) ([]longes
 		if err := rows.Scan(&number, &ms); err != nil {
 			return nil, err
 		}
-		all = append(all, longest{s.jobs.name(number), time.Duration(millisOf(stepOf(ms))) * time.Millisecond})
+		all = append(all, longest{s.jobs.Name(number), time.Duration(millisOf(stepOf(ms))) * time.Millisecond})
 	}
 	return all, rows.Err()
 }

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"slices"
 	"strings"
+
+	"carillon/logstore/sqlite/file"
 )
 
 // How a column of a row that exists (old) takes in an update (excluded). Status is
@@ -89,7 +91,7 @@ var identity = []string{"run_id", "attempt", "job", "version", "cause", "status"
 
 // upsert is the statement that merges updates of some columns: into runs, and into
 // pieces, where the piece is one more value at the end.
-type upsert struct{ runs, pieces *bulk }
+type upsert struct{ runs, pieces *file.Bulk }
 
 // newUpsert merges as far as news holds, and only what is of the same job: a row that it
 // does not change is not counted. simpler are ways to merge that news allows.
@@ -105,8 +107,8 @@ func newUpsert(news string, columns []string, simpler map[string]string) upsert 
 			set = append(set, column+" = "+how)
 		}
 	}
-	merge := func(table string, columns, key []string) *bulk {
-		return newBulk("INSERT INTO "+table+" AS old ("+strings.Join(columns, ", ")+")", len(columns),
+	merge := func(table string, columns, key []string) *file.Bulk {
+		return file.NewBulk("INSERT INTO "+table+" AS old ("+strings.Join(columns, ", ")+")", len(columns),
 			"ON CONFLICT ("+strings.Join(key, ", ")+") DO UPDATE SET "+strings.Join(set, ", ")+" WHERE old.job = excluded.job AND ("+news+")")
 	}
 	return upsert{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 // Pieces implements [logstore.Store].
@@ -18,7 +19,7 @@ func (s *Store) Pieces(ctx context.Context, filter logstore.PieceFilter) (logsto
 	const ofAttempt = "run_id = ? AND attempt = ?"
 	const count, read = "SELECT " + pieceState + ", count(*) FROM pieces WHERE ", "SELECT " + pieceColumns + " FROM pieces WHERE "
 	const since = " AND piece >= ? ORDER BY piece LIMIT ?"
-	counts, some, args := count+newest+" GROUP BY 1", read+newest+since, []any{packID(filter.RunID)}
+	counts, some, args := count+newest+" GROUP BY 1", read+newest+since, []any{file.PackID(filter.RunID)}
 	if filter.Attempt != 0 {
 		counts, some, args = count+ofAttempt+" GROUP BY 1", read+ofAttempt+since, append(args, filter.Attempt)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 // maxLegs bounds how many jobs are looked up one by one; SQLite allows 500 parts.
@@ -30,18 +31,18 @@ type leg struct {
 }
 
 // newQuery expects a filter that was validated.
-func newQuery(f logstore.RunFilter, jobs *dictionary) query {
+func newQuery(f logstore.RunFilter, jobs *file.Dictionary) query {
 	q := query{by: "state"}
 	if f.AllAttempts {
 		q.by = "status"
 	}
-	ids, byJob := selectJobs(f, jobs)
+	ids, byJob := jobs.Select(f)
 	if byJob && len(ids) == 0 {
 		return query{empty: true}
 	}
 	switch {
 	case f.Parent != "":
-		q.legs = []leg{{"runs INDEXED BY runs_by_parent WHERE parent IS NOT NULL AND parent = ?", []any{packID(f.Parent)}}}
+		q.legs = []leg{{"runs INDEXED BY runs_by_parent WHERE parent IS NOT NULL AND parent = ?", []any{file.PackID(f.Parent)}}}
 	case f.MinAttempt > 1:
 		q.legs = []leg{{from: "runs INDEXED BY runs_again WHERE attempt > 1"}}
 	// Everything but success is rare, unless one asks for it by job and time.
@@ -67,7 +68,7 @@ func newQuery(f logstore.RunFilter, jobs *dictionary) query {
 	case byJob && len(ids) == 1: // as an argument, too
 		q.and("+job = ?", ids[0])
 	case byJob:
-		q.and("+job IN (" + join(ids) + ")")
+		q.and("+job IN (" + file.Join(ids) + ")")
 	}
 	if len(f.Statuses) > 0 {
 		q.and("+" + q.by + " IN (" + strings.Join(codesOf(f.Statuses, statusCodes), ",") + ")")
@@ -82,10 +83,10 @@ func newQuery(f logstore.RunFilter, jobs *dictionary) query {
 		q.and("version = ?", f.Version)
 	}
 	if !f.From.IsZero() {
-		q.and("run_id >= ?", idAt(f.From))
+		q.and("run_id >= ?", file.IDAt(f.From))
 	}
 	if !f.To.IsZero() {
-		q.and("run_id < ?", idAt(f.To))
+		q.and("run_id < ?", file.IDAt(f.To))
 	}
 	return q
 }
@@ -120,48 +121,11 @@ func (q *query) counts() (string, []any) {
 	return "SELECT status, sum(fires) FROM (" + strings.Join(parts, " UNION ALL ") + ") GROUP BY status", args
 }
 
-// selectJobs returns the numbers of the jobs that f allows. limited is false when
-// it allows all of them.
-func selectJobs(f logstore.RunFilter, jobs *dictionary) (ids []int64, limited bool) {
-	if len(f.Jobs) == 0 && f.Group == "" && f.Groups == nil {
-		return nil, false
-	}
-	groups := make(map[string]bool, len(f.Groups))
-	for _, g := range f.Groups {
-		groups[g] = true
-	}
-	allowed := func(name job.Name) bool {
-		group := name.Group()
-		return (f.Group == "" || group == f.Group) && (f.Groups == nil || groups[group])
-	}
-	if len(f.Jobs) == 0 {
-		return jobs.where(allowed), true
-	}
-	for _, name := range f.Jobs {
-		if id, ok := jobs.id(name); ok && allowed(name) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), true
-}
-
 func codesOf[K comparable](words []K, codes map[K]int64) []string {
 	numbers := make([]int64, len(words))
 	for i, word := range words {
 		numbers[i] = codes[word]
 	}
 	slices.Sort(numbers)
-	return strings.Split(join(slices.Compact(numbers)), ",")
-}
-
-func join(numbers []int64) string {
-	var b []byte
-	for i, n := range numbers {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, n, 10)
-	}
-	return string(b)
+	return strings.Split(file.Join(slices.Compact(numbers)), ",")
 }

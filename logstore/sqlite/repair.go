@@ -2,10 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
 	"carillon/job"
+	"carillon/logstore/sqlite/file"
 )
 
 // Repair implements [logstore.Store]. It may be any day, as writers wait meanwhile.
@@ -19,11 +21,11 @@ func (s *Store) Repair(ctx context.Context, day time.Time) error {
 }
 
 func (w *writer) repair(ctx context.Context, from, to time.Time) error {
-	if _, err := w.exec(ctx, "DELETE FROM ended WHERE run_id >= ? AND run_id < ?", idAt(from), idAt(to)); err != nil {
+	if _, err := w.Exec(ctx, "DELETE FROM ended WHERE run_id >= ? AND run_id < ?", file.IDAt(from), file.IDAt(to)); err != nil {
 		return err
 	}
-	n, err := w.exec(ctx, "INSERT INTO ended SELECT NULL, run_id, attempt, job, version, state, status, count, instance, 0, 0, 0, '', "+
-		"committed_at, started_at, iif(ruled <> 0 AND ruled <> reported, ruled_at, finished_at), started_at <> 0, delivered_at FROM runs WHERE status >= 10 AND run_id >= ? AND run_id < ?", idAt(from), idAt(to))
+	n, err := w.Exec(ctx, "INSERT INTO ended SELECT NULL, run_id, attempt, job, version, state, status, count, instance, 0, 0, 0, '', "+
+		"committed_at, started_at, iif(ruled <> 0 AND ruled <> reported, ruled_at, finished_at), started_at <> 0, delivered_at FROM runs WHERE status >= 10 AND run_id >= ? AND run_id < ?", file.IDAt(from), file.IDAt(to))
 	if err != nil {
 		return err
 	}
@@ -31,7 +33,7 @@ func (w *writer) repair(ctx context.Context, from, to time.Time) error {
 		return &job.InvalidError{Field: "day", Reason: "has no runs from which reports could be made"}
 	}
 	for _, t := range reportTables {
-		if _, err := w.exec(ctx, "DELETE FROM "+t.name+" WHERE bucket >= ? AND bucket < ?", from.Unix(), to.Unix()); err != nil {
+		if _, err := w.Exec(ctx, "DELETE FROM "+t.name+" WHERE bucket >= ? AND bucket < ?", from.Unix(), to.Unix()); err != nil {
 			return err
 		}
 	}
@@ -45,17 +47,17 @@ func (w *writer) repair(ctx context.Context, from, to time.Time) error {
 
 // makeReports makes the reports of a file that has runs and no reports, as it was
 // written by a program that kept none.
-func (s *Store) makeReports(ctx context.Context) error {
+func (s *Store) makeReports(ctx context.Context, conn *sql.Conn) error {
 	var missing bool
-	err := s.writer.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE status >= 10) AND NOT EXISTS (SELECT 1 FROM report_day) AND NOT EXISTS (SELECT 1 FROM ended)").Scan(&missing)
+	err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE status >= 10) AND NOT EXISTS (SELECT 1 FROM report_day) AND NOT EXISTS (SELECT 1 FROM ended)").Scan(&missing)
 	if err != nil || !missing {
 		return err
 	}
 	var first, last []byte
-	if err := s.writer.conn.QueryRowContext(ctx, "SELECT min(run_id), max(run_id) FROM runs").Scan(&first, &last); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT min(run_id), max(run_id) FROM runs").Scan(&first, &last); err != nil {
 		return err
 	}
 	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		return w.repair(ctx, unpackID(first).Time(), unpackID(last).Time().Add(time.Millisecond))
+		return w.repair(ctx, file.UnpackID(first).Time(), file.UnpackID(last).Time().Add(time.Millisecond))
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 // readFrom returns the smallest table that tells a report.
@@ -83,7 +84,7 @@ func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having 
 			r.At = time.Unix(at, 0).UTC()
 		}
 		if number != 0 {
-			r.Job = s.jobs.name(number)
+			r.Job = s.jobs.Name(number)
 		}
 		if t.tellCounts(&r); r.Runs == 0 && r.Attempts == 0 {
 			continue
@@ -140,8 +141,8 @@ func (s *Store) reportConditions(f *logstore.ReportFilter) (conditions []string,
 		}
 	}
 	if len(f.Jobs) > 0 {
-		ids, _ := selectJobs(logstore.RunFilter{Jobs: f.Jobs}, s.jobs)
-		conditions = append(conditions, "job IN ("+join(ids)+")")
+		ids, _ := s.jobs.Select(logstore.RunFilter{Jobs: f.Jobs})
+		conditions = append(conditions, "job IN ("+file.Join(ids)+")")
 	}
 	return conditions, args
 }
@@ -259,7 +260,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		var id job.RunID
 		var number, status int64
 		var message, endReason, reason string
-		if err := rows.Scan((*scanID)(&id), &number, &status, &message, &endReason, &reason); err != nil {
+		if err := rows.Scan((*file.ScanID)(&id), &number, &status, &message, &endReason, &reason); err != nil {
 			return nil, fmt.Errorf("read failures: %w", err)
 		}
 		said := cmp.Or(message, endReason, reason, string(statusOf[status]))
@@ -274,7 +275,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 			byPrint[fingerprint] = f
 		}
 		f.Attempts, f.First = f.Attempts+1, id.Time()
-		f.jobs[s.jobs.name(number)] = true
+		f.jobs[s.jobs.Name(number)] = true
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read failures: %w", err)

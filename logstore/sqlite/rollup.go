@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/logstore/sqlite/file"
 )
 
 // reportStatuses are the final statuses, in the order of their codes and columns.
@@ -103,7 +104,7 @@ type reportTable struct {
 	step   time.Duration
 	key    []string
 	args   func(k *reportKey, args []any) []any
-	upsert *bulk
+	upsert *file.Bulk
 }
 
 var (
@@ -133,7 +134,7 @@ func newReportTable(name string, step time.Duration, key, more []string, args fu
 	columns := slices.Concat(key, more, tallyColumns)
 	return &reportTable{
 		name: name, step: step, key: key, args: args,
-		upsert: newBulk("INSERT INTO "+name+" ("+strings.Join(columns, ", ")+")", len(columns),
+		upsert: file.NewBulk("INSERT INTO "+name+" ("+strings.Join(columns, ", ")+")", len(columns),
 			"ON CONFLICT ("+strings.Join(key, ", ")+") DO UPDATE SET "+strings.Join(set, ", ")),
 	}
 }
@@ -149,7 +150,7 @@ func (w *writer) addTallies(ctx context.Context, t *reportTable, tallies map[rep
 	slices.SortFunc(keys, func(a, b reportKey) int { // neighbours are cheaper to write one after the other
 		return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.job, b.job), cmp.Compare(a.version, b.version), cmp.Compare(a.group, b.group), cmp.Compare(a.instance, b.instance))
 	})
-	err := w.insert(ctx, t.upsert, len(keys), func(args []any, i int) []any { return tallies[keys[i]].values(t.args(&keys[i], args)) }, nil)
+	err := w.Insert(ctx, t.upsert, len(keys), func(args []any, i int) []any { return tallies[keys[i]].values(t.args(&keys[i], args)) }, nil)
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (w *writer) addTallies(ctx context.Context, t *reportTable, tallies map[rep
 
 // compact shortens the spreads of rows where they have grown long.
 func (w *writer) compact(ctx context.Context, t *reportTable, first, last int64) error {
-	stmt, err := w.stmt(ctx, fmt.Sprintf("SELECT %s, %s FROM %s WHERE bucket BETWEEN ? AND ? AND length(durations) > %d",
+	stmt, err := w.Stmt(ctx, fmt.Sprintf("SELECT %s, %s FROM %s WHERE bucket BETWEEN ? AND ? AND length(durations) > %d",
 		strings.Join(t.key, ", "), strings.Join(spreadColumns, ", "), t.name, maxSpread))
 	if err != nil {
 		return err
@@ -190,7 +191,7 @@ func (w *writer) compact(ctx context.Context, t *reportTable, first, last int64)
 			blob, _ := v.([]byte)
 			args = append(args, []byte(spread(blob).compact()))
 		}
-		if _, err := w.exec(ctx, update, append(args, row[:len(t.key)]...)...); err != nil {
+		if _, err := w.Exec(ctx, update, append(args, row[:len(t.key)]...)...); err != nil {
 			return err
 		}
 	}
@@ -205,7 +206,7 @@ var reportsKept = map[*reportTable]time.Duration{
 // trimReports deletes rows of reports that are too old.
 func (w *writer) trimReports(ctx context.Context, now time.Time) error {
 	for t, keep := range reportsKept {
-		if _, err := w.exec(ctx, "DELETE FROM "+t.name+" WHERE bucket < ?", now.Add(-keep).Unix()); err != nil {
+		if _, err := w.Exec(ctx, "DELETE FROM "+t.name+" WHERE bucket < ?", now.Add(-keep).Unix()); err != nil {
 			return fmt.Errorf("trim %s: %w", t.name, err)
 		}
 	}

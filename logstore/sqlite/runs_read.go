@@ -7,6 +7,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 // What is read of runs, and of pieces. That another attempt of a piece follows is not
@@ -36,7 +37,7 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 
 // whole returns all attempts of a run, the newest first.
 func (s *Store) whole(ctx context.Context, id job.RunID) ([]entry, error) {
-	return s.attempts(ctx, id, "SELECT "+listColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", packID(id))
+	return s.attempts(ctx, id, "SELECT "+listColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", file.PackID(id))
 }
 
 // attempts reads rows of a run or of a piece, of which there must be one.
@@ -70,7 +71,7 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 		if err != nil {
 			return page, err
 		}
-		q.and("(run_id, attempt) < (?, ?)", packID(cursor.RunID), cursor.Attempt)
+		q.and("(run_id, attempt) < (?, ?)", file.PackID(cursor.RunID), cursor.Attempt)
 	}
 	limit := filter.Limit
 	if limit == 0 {

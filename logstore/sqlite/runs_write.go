@@ -13,6 +13,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 // progressStep is how far changes for progress are apart at least.
@@ -65,7 +66,7 @@ func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update, forei
 			return err
 		}
 	}
-	if err := w.insert(ctx, insertChanges, len(b.changes), func(args []any, i int) []any { return b.changes[i].values(args) }, nil); err != nil {
+	if err := w.Insert(ctx, insertChanges, len(b.changes), func(args []any, i int) []any { return b.changes[i].values(args) }, nil); err != nil {
 		return fmt.Errorf("insert changes: %w", err)
 	}
 	if err := w.supersede(ctx, b); err != nil {
@@ -82,14 +83,14 @@ func (w *writer) merge(ctx context.Context, u upsert, rows []*row, fill func(*ro
 		whole = i
 	}
 	for _, part := range []struct {
-		bulk *bulk
+		bulk *file.Bulk
 		rows []*row
 	}{{u.runs, rows[:whole]}, {u.pieces, rows[whole:]}} {
 		var check func(from, to int) error
 		if ends {
 			check = func(from, to int) error { return w.findLate(ctx, part.rows[from:to], b) }
 		}
-		err := w.insert(ctx, part.bulk, len(part.rows), func(args []any, i int) []any {
+		err := w.Insert(ctx, part.bulk, len(part.rows), func(args []any, i int) []any {
 			r := part.rows[i]
 			if args = fill(r, args); r.Piece != runlog.Whole {
 				args = append(args, int64(r.Piece))
@@ -143,8 +144,8 @@ func (w *writer) sort(updates []logstore.Update, foreign *logstore.ForeignError)
 	ends := make(map[key]*row, len(updates))
 	for i := range updates {
 		u := &updates[i]
-		ids = appendID(ids, u.RunID)
-		rows[i] = row{Update: u, index: i, id: ids[16*i : 16*i+16 : 16*i+16], job: w.job(u.Job), status: statusCodes[u.Tells()], committedAt: millis(u.Committed())}
+		ids = file.AppendID(ids, u.RunID)
+		rows[i] = row{Update: u, index: i, id: ids[16*i : 16*i+16 : 16*i+16], job: w.Job(u.Job), status: statusCodes[u.Tells()], committedAt: file.Millis(u.Committed())}
 		r := &rows[i]
 		b.again = b.again || u.Attempt > 1
 		if foreign.Updates[i] != nil {
@@ -238,7 +239,7 @@ func (r *row) finished(args []any) []any {
 			exit = int64(*r.ExitCode)
 		}
 	}
-	return append(args, reported, millis(r.StartedAt), r.endedAt(), int64(r.Delivery), lines, exit, r.Instance, millis(r.DeliveredAt))
+	return append(args, reported, file.Millis(r.StartedAt), r.endedAt(), int64(r.Delivery), lines, exit, r.Instance, file.Millis(r.DeliveredAt))
 }
 
 // other appends the further values for upsertOther.
@@ -255,12 +256,12 @@ func (r *row) other(args []any) []any {
 	}
 	var parent any
 	if r.Parent != "" && r.Kind == runlog.KindRecorded {
-		parent = packID(r.Parent)
+		parent = file.PackID(r.Parent)
 	}
 	args = append(args, retry, ruled, ruledAt, int64(r.Total), parent)
 	switch r.Kind {
 	case runlog.KindRecorded:
-		return append(args, millis(r.Until), int64(max(r.Count, 1)), int64(0), 0.0, r.By, reasonOf, reason, endReason, "", "", "")
+		return append(args, file.Millis(r.Until), int64(max(r.Count, 1)), int64(0), 0.0, r.By, reasonOf, reason, endReason, "", "", "")
 	case runlog.KindProgress:
 		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", int64(0), "", "", r.ProgressText, "", "")
 	case runlog.KindFinished:
@@ -278,7 +279,7 @@ func (w *writer) findLate(ctx context.Context, rows []*row, b *batch) error {
 		if r.Piece != runlog.Whole {
 			query, args = "SELECT reported, finished_at, job FROM pieces WHERE run_id = ? AND attempt = ? AND piece = ?", append(args, int(r.Piece))
 		}
-		stmt, err := w.stmt(ctx, query)
+		stmt, err := w.Stmt(ctx, query)
 		if err != nil {
 			return err
 		}
@@ -287,7 +288,7 @@ func (w *writer) findLate(ctx context.Context, rows []*row, b *batch) error {
 			return fmt.Errorf("read how run %s ended: %w", r.RunID, err)
 		}
 		if owner != r.job {
-			b.foreign.Add(r.index, r.Update, w.nameOf(owner))
+			b.foreign.Add(r.index, r.Update, w.NameOf(owner))
 			continue
 		}
 		if status != r.status || at != r.endedAt() {
@@ -302,19 +303,19 @@ func (w *writer) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]j
 	owners := map[job.RunID]job.Name{}
 	for _, id := range ids {
 		for _, query := range []string{"SELECT job FROM runs WHERE run_id = ? LIMIT 1", "SELECT job FROM pieces WHERE run_id = ? LIMIT 1"} {
-			stmt, err := w.stmt(ctx, query)
+			stmt, err := w.Stmt(ctx, query)
 			if err != nil {
 				return nil, err
 			}
 			var number int64
-			err = stmt.QueryRowContext(ctx, packID(id)).Scan(&number)
+			err = stmt.QueryRowContext(ctx, file.PackID(id)).Scan(&number)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("read whose run %s is: %w", id, err)
 			}
-			owners[id] = w.nameOf(number)
+			owners[id] = w.NameOf(number)
 			break
 		}
 	}

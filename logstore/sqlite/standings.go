@@ -7,6 +7,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 const (
@@ -72,7 +73,7 @@ func (s *Store) readNewest(ctx context.Context, wanted map[int64]job.Name, read 
 			l = &logstore.Lookback{}
 			looking[id] = l
 		}
-		if !l.Add(statusOf[status], instant(started)) {
+		if !l.Add(statusOf[status], file.Instant(started)) {
 			read[id] = l.Standing
 		}
 	}
@@ -95,7 +96,7 @@ func (s *Store) readStanding(ctx context.Context, id int64) (logstore.Standing, 
 		if err := rows.Scan(&status, &started); err != nil {
 			return logstore.Standing{}, err
 		}
-		more = l.Add(statusOf[status], instant(started))
+		more = l.Add(statusOf[status], file.Instant(started))
 	}
 	return l.Standing, rows.Err()
 }
@@ -115,12 +116,12 @@ func newStandings() *standings {
 
 // recall puts what is remembered into known, and returns the jobs of which nothing is, with
 // the time from which on they are read.
-func (s *standings) recall(numbers *dictionary, jobs []job.Name, known map[job.Name]logstore.Standing) (since int64, missing map[int64]job.Name) {
+func (s *standings) recall(numbers *file.Dictionary, jobs []job.Name, known map[job.Name]logstore.Standing) (since int64, missing map[int64]job.Name) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	missing = map[int64]job.Name{}
 	for _, name := range jobs {
-		id, ok := numbers.id(name)
+		id, ok := numbers.ID(name)
 		if !ok {
 			continue
 		}
@@ -147,12 +148,12 @@ func (s *standings) remember(since int64, read map[int64]logstore.Standing) {
 }
 
 // forget is called after updates were written, or may have been.
-func (s *standings) forget(numbers *dictionary, updates []logstore.Update) {
+func (s *standings) forget(numbers *file.Dictionary, updates []logstore.Update) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock++
 	for i := range updates {
-		if id, ok := numbers.id(updates[i].Job); ok {
+		if id, ok := numbers.ID(updates[i].Job); ok {
 			delete(s.of, id)
 			s.changed[id] = s.clock
 		}

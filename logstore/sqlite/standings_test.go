@@ -10,6 +10,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
 func TestStandingsForgetWhatWasTrimmed(t *testing.T) {
@@ -57,7 +58,7 @@ func TestStandingsOfManyJobsAreThoseOfEach(t *testing.T) {
 	wanted := map[int64]job.Name{}
 	each := map[job.Name]logstore.Standing{}
 	for _, name := range names {
-		id, ok := s.jobs.id(name)
+		id, ok := s.jobs.ID(name)
 		if !ok {
 			continue
 		}
@@ -89,9 +90,9 @@ func TestStandingsOfManyJobsAreThoseOfEach(t *testing.T) {
 }
 
 func TestStandingsThatWereReadTooSoonAreNotRemembered(t *testing.T) {
-	numbers := newDictionary()
-	numbers.add("billing/a", 1)
-	numbers.add("billing/b", 2)
+	numbers := file.NewDictionary()
+	numbers.Add("billing/a", 1)
+	numbers.Add("billing/b", 2)
 	jobs := []job.Name{"billing/a", "billing/b"}
 	succeeded, failed := logstore.Standing{Status: job.StatusSucceeded}, logstore.Standing{Status: job.StatusFailed}
 	missing := func(l *standings) (since int64, n int) {

@@ -18,7 +18,7 @@ func (w *writer) supersede(ctx context.Context, b *batch) error {
 	if !b.again {
 		first, last := bounds(b.ids)
 		var again bool
-		stmt, err := w.stmt(ctx, "SELECT EXISTS (SELECT 1 FROM runs INDEXED BY runs_again WHERE attempt > 1 AND run_id BETWEEN ? AND ?)")
+		stmt, err := w.Stmt(ctx, "SELECT EXISTS (SELECT 1 FROM runs INDEXED BY runs_again WHERE attempt > 1 AND run_id BETWEEN ? AND ?)")
 		if err != nil {
 			return err
 		}
@@ -32,13 +32,14 @@ func (w *writer) supersede(ctx context.Context, b *batch) error {
 	const update = "UPDATE runs SET state = 0 WHERE state <> 0 AND attempt < (SELECT max(newest.attempt) FROM runs AS newest WHERE newest.run_id = runs.run_id) " +
 		"AND run_id IN (SELECT run_id FROM runs INDEXED BY runs_again WHERE attempt > 1 AND run_id IN "
 	query := update + "(?" + strings.Repeat(",?", againStep-1) + "))"
+	args := make([]any, 0, againStep)
 	for ids := range slices.Chunk(b.ids, againStep*16) {
-		w.args = w.args[:0]
+		args = args[:0]
 		for i := range againStep {
 			at := min(i*16, len(ids)-16) // the last is repeated where there are fewer
-			w.args = append(w.args, ids[at:at+16])
+			args = append(args, ids[at:at+16])
 		}
-		if _, err := w.exec(ctx, query, w.args...); err != nil {
+		if _, err := w.Exec(ctx, query, args...); err != nil {
 			return fmt.Errorf("supersede attempts: %w", err)
 		}
 	}

@@ -2,170 +2,43 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"carillon/job"
+	"carillon/logstore/sqlite/file"
 )
+
+// write calls f in a transaction that is committed if f returns nil. One that has
+// begun is not cut short: it takes a fraction of a second, and to repeat it would
+// cost more.
+func (s *Store) write(ctx context.Context, f func(ctx context.Context, w *writer) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.writer == nil {
+		return file.ErrClosed
+	}
+	return s.writer.transact(context.WithoutCancel(ctx), f)
+}
 
 // writer is the connection that writes. One goroutine uses it at a time.
 type writer struct {
-	conn  *sql.Conn
-	jobs  *dictionary
-	stmts map[string]*sql.Stmt
-	args  []any
-	// fresh are jobs that the current transaction has numbered, onwards from the last
-	// that are known. Others learn of them when it is committed.
-	fresh    map[job.Name]int64
-	numbered []job.Name // the same, in order
+	*file.Writer
 
 	noted   *atomic.Bool // the store's: there may be changes that no report counts yet
 	notedAt time.Time    // since when, about
 	counted bool         // the current transaction has left none of them
 }
 
-func (w *writer) close() error {
-	for _, stmt := range w.stmts {
-		_ = stmt.Close()
-	}
-	return w.conn.Close()
-}
-
 func (w *writer) transact(ctx context.Context, f func(context.Context, *writer) error) error {
-	w.fresh, w.numbered, w.counted = map[job.Name]int64{}, nil, false
-	if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return fmt.Errorf("begin write: %w", err)
-	}
-	err := f(ctx, w)
-	if err == nil {
-		err = w.insertFresh(ctx)
-	}
-	if err == nil {
-		if _, err = w.exec(ctx, "COMMIT"); err != nil {
-			err = fmt.Errorf("commit write: %w", err)
-		}
-	}
-	if err != nil {
-		_, undoErr := w.exec(ctx, "ROLLBACK") // an error here means that SQLite had done so
-		return errors.Join(err, ignoreNoTransaction(undoErr))
-	}
-	for name, id := range w.fresh {
-		w.jobs.add(name, id)
+	w.counted = false
+	if err := w.Transact(ctx, func(ctx context.Context) error { return f(ctx, w) }); err != nil {
+		return err
 	}
 	if w.counted {
 		w.noted.Store(false)
-	}
-	return nil
-}
-
-func ignoreNoTransaction(err error) error {
-	if err != nil && strings.Contains(err.Error(), "no transaction is active") {
-		return nil
-	}
-	return err
-}
-
-func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt, ok := w.stmts[query]; ok {
-		return stmt, nil
-	}
-	stmt, err := w.conn.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("prepare statement: %w", err)
-	}
-	w.stmts[query] = stmt
-	return stmt, nil
-}
-
-// exec runs a statement and returns how many rows it changed.
-func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	stmt, err := w.stmt(ctx, query)
-	if err != nil {
-		return 0, err
-	}
-	result, err := stmt.ExecContext(ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-// job returns the number of a job, and gives it one if it has none.
-func (w *writer) job(name job.Name) int64 {
-	if id, ok := w.jobs.id(name); ok {
-		return id
-	}
-	if id, ok := w.fresh[name]; ok {
-		return id
-	}
-	id := w.jobs.last() + int64(len(w.numbered)) + 1
-	w.fresh[name], w.numbered = id, append(w.numbered, name)
-	return id
-}
-
-// nameOf returns the job that has a number, perhaps since this transaction.
-func (w *writer) nameOf(id int64) job.Name {
-	if i := id - w.jobs.last() - 1; i >= 0 && i < int64(len(w.numbered)) {
-		return w.numbered[i]
-	}
-	return w.jobs.name(id)
-}
-
-var insertJobs = newBulk("INSERT INTO jobs (id, name)", 2, "ON CONFLICT DO NOTHING")
-
-// insertFresh stores the numbers that the transaction has given.
-func (w *writer) insertFresh(ctx context.Context) error {
-	err := w.insert(ctx, insertJobs, len(w.numbered), func(args []any, i int) []any {
-		return append(args, w.fresh[w.numbered[i]], string(w.numbered[i]))
-	}, nil)
-	if err != nil {
-		return fmt.Errorf("number jobs: %w", err)
-	}
-	return nil
-}
-
-// bulk is an INSERT of many rows: head, one tuple of placeholders for each row, tail.
-type bulk struct {
-	queries map[int]string // by number of rows
-}
-
-func newBulk(head string, columns int, tail string) *bulk {
-	b := &bulk{queries: map[int]string{}}
-	tuple := "(" + strings.Repeat("?,", columns-1) + "?)"
-	for _, n := range bulkSizes {
-		b.queries[n] = head + " VALUES " + strings.Repeat(tuple+",", n-1) + tuple + " " + tail
-	}
-	return b
-}
-
-// bulkSizes are the numbers of rows for which there are statements. Larger ones
-// were not faster.
-var bulkSizes = []int{64, 8, 1}
-
-// insert runs b for n rows whose arguments fill appends. check, if not nil, hears
-// of each part of which not all rows were changed.
-func (w *writer) insert(ctx context.Context, b *bulk, n int, fill func(args []any, i int) []any, check func(from, to int) error) error {
-	for from := 0; from < n; {
-		size := bulkSizes[slices.IndexFunc(bulkSizes, func(size int) bool { return size <= n-from })]
-		w.args = w.args[:0]
-		for i := from; i < from+size; i++ {
-			w.args = fill(w.args, i)
-		}
-		changed, err := w.exec(ctx, b.queries[size], w.args...)
-		if err != nil {
-			return err
-		}
-		if check != nil && changed < int64(size) {
-			if err := check(from, from+size); err != nil {
-				return err
-			}
-		}
-		from += size
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package sqlite
+package logfile
 
 import (
 	"context"
@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
-// CountHits implements [logstore.Store]. It goes through the days from the newest on, as
+// CountHits implements it for [logstore.Store]. It goes through the days from the newest on, as
 // a search does, until its time is over.
-func (s *Store) CountHits(ctx context.Context, filter logstore.HitCountFilter) (logstore.HitCounts, error) {
+func (l *Folder) CountHits(ctx context.Context, filter logstore.HitCountFilter) (logstore.HitCounts, error) {
 	if err := filter.Validate(); err != nil {
 		return logstore.HitCounts{}, err
 	}
-	if s.logs.closed.Load() {
-		return logstore.HitCounts{}, fmt.Errorf("count hits: %w", errClosed)
+	if l.closed.Load() {
+		return logstore.HitCounts{}, fmt.Errorf("count hits: %w", file.ErrClosed)
 	}
 	filter = filter.WithDefaults()
 	c := counter{m: newMatcher(&filter.SearchFilter), counts: logstore.NewHitCounts(&filter), deadline: time.Now().Add(filter.Within)}
-	for day := range byDay(s.logs.between(c.m.days())) {
+	for day := range byDay(l.between(c.m.days())) {
 		for _, f := range day {
 			if err := f.read(ctx, func(db *sql.DB) error { return c.add(ctx, f, db) }); err != nil {
 				return logstore.HitCounts{}, fmt.Errorf("count hits of %s: %w", f.day.Format(time.DateOnly), err)
@@ -41,7 +42,7 @@ type counter struct {
 }
 
 // add counts the hits in a file, or as far as there is time for.
-func (c *counter) add(ctx context.Context, f *logFile, db *sql.DB) error {
+func (c *counter) add(ctx context.Context, f *dayFile, db *sql.DB) error {
 	if !time.Now().Before(c.deadline) {
 		c.cut(f.day.Add(logstore.Day - time.Millisecond))
 		return nil

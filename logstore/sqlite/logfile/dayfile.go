@@ -1,4 +1,4 @@
-package sqlite
+package logfile
 
 import (
 	"context"
@@ -6,25 +6,24 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"sync"
 	"time"
 
 	"carillon/job"
+	"carillon/logstore/sqlite/file"
 )
 
-//go:embed logs.sql
-var logSchema string
+//go:embed schema.sql
+var schema string
 
-// logVersion is the version of logSchema.
-const logVersion = 1
+// schemaVersion is the version of schema.
+const schemaVersion = 1
 
-// logIdle is how long a file of log lines that nobody reads keeps its connections.
-const logIdle = time.Minute
+// idleFor is how long a file of log lines that nobody reads keeps its connections.
+const idleFor = time.Minute
 
-// logKey names a file of log lines.
-type logKey struct {
+// fileKey names a file of log lines.
+type fileKey struct {
 	day   time.Time // its begin, in UTC
 	class int       // of retention, in days
 }
@@ -40,10 +39,10 @@ func dayOf(t time.Time) time.Time {
 	return lastDay
 }
 
-func (k logKey) name() string { return fmt.Sprintf("%s.%dd.db", k.day.Format(time.DateOnly), k.class) }
+func (k fileKey) name() string { return fmt.Sprintf("%s.%dd.db", k.day.Format(time.DateOnly), k.class) }
 
-// parseLogName returns the key of a file, if it is one of log lines.
-func parseLogName(name string) (k logKey, ok bool) {
+// parseName returns the key of a file, if it is one of log lines.
+func parseName(name string) (k fileKey, ok bool) {
 	day, rest := "", ""
 	if len(name) > len(time.DateOnly)+1 {
 		day, rest = name[:len(time.DateOnly)], name[len(time.DateOnly):]
@@ -56,11 +55,11 @@ func parseLogName(name string) (k logKey, ok bool) {
 	return k, err == nil && k.name() == name
 }
 
-// logFile is one file of log lines.
-type logFile struct {
-	logKey
+// dayFile is the file of log lines of a day and a class.
+type dayFile struct {
+	fileKey
 	path string
-	jobs *dictionary
+	jobs *file.Dictionary
 
 	// using is held by who reads the file, and exclusively by who is to remove it.
 	using sync.RWMutex
@@ -69,12 +68,12 @@ type logFile struct {
 	opening sync.Mutex // guards what is below
 	reads   *sql.DB    // nil until it is asked for
 
-	writer *writer // nil while nobody writes; guarded by logFiles.writing
-	writes *sql.DB // of writer
+	writer *file.Writer // nil while nobody writes; guarded by Folder.writing
+	writes *sql.DB      // of writer
 }
 
 // read calls do with the file's connections, unless there is no such file any more.
-func (f *logFile) read(ctx context.Context, do func(*sql.DB) error) error {
+func (f *dayFile) read(ctx context.Context, do func(*sql.DB) error) error {
 	f.using.RLock()
 	defer f.using.RUnlock()
 	if f.gone {
@@ -89,24 +88,24 @@ func (f *logFile) read(ctx context.Context, do func(*sql.DB) error) error {
 
 // reader returns the file's connections for reading. It is nil for a file whose first
 // write never ended.
-func (f *logFile) reader(ctx context.Context) (*sql.DB, error) {
+func (f *dayFile) reader(ctx context.Context) (*sql.DB, error) {
 	f.opening.Lock()
 	defer f.opening.Unlock()
 	if f.reads != nil {
 		return f.reads, nil
 	}
-	db, err := open(f.path, readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-8192)")
+	db, err := file.Open(f.path, file.Readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-8192)")
 	if err != nil {
 		return nil, err
 	}
-	db.SetConnMaxIdleTime(logIdle)
+	db.SetConnMaxIdleTime(idleFor)
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open log file %s: %w", f.path, err), db.Close())
 	}
 	version, err := f.version(ctx, conn)
 	if err == nil && version > 0 {
-		err = f.jobs.load(ctx, conn)
+		err = f.jobs.Load(ctx, conn)
 	}
 	if err = errors.Join(err, conn.Close()); err != nil || version == 0 {
 		return nil, errors.Join(err, db.Close())
@@ -116,20 +115,20 @@ func (f *logFile) reader(ctx context.Context) (*sql.DB, error) {
 }
 
 // version returns the file's version, which is 0 of one that is empty.
-func (f *logFile) version(ctx context.Context, conn *sql.Conn) (version int, err error) {
+func (f *dayFile) version(ctx context.Context, conn *sql.Conn) (version int, err error) {
 	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return 0, fmt.Errorf("read schema version of %s: %w", f.path, err)
 	}
-	if version > logVersion {
+	if version > schemaVersion {
 		return 0, fmt.Errorf("%w: the log file %s has schema version %d, and this program understands up to %d; use the newer program, or move the file away",
-			job.ErrInvalid, f.path, version, logVersion)
+			job.ErrInvalid, f.path, version, schemaVersion)
 	}
 	return version, nil
 }
 
 // openWriter makes the file ready to be written to, and makes it if there is none.
-func (f *logFile) openWriter(ctx context.Context) error {
-	db, err := open(f.path, 1, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)", "cache_size(-32768)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)")
+func (f *dayFile) openWriter(ctx context.Context) error {
+	db, err := file.Open(f.path, 1, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)", "cache_size(-32768)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)")
 	if err != nil {
 		return err
 	}
@@ -139,30 +138,30 @@ func (f *logFile) openWriter(ctx context.Context) error {
 	}
 	version, err := f.version(ctx, conn)
 	if err == nil && version == 0 {
-		if _, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE; "+logSchema+" COMMIT"); err != nil {
+		if _, err = conn.ExecContext(ctx, "BEGIN IMMEDIATE; "+schema+" COMMIT"); err != nil {
 			err = fmt.Errorf("make log file %s: %w", f.path, err)
 		}
 	}
 	if err == nil {
-		err = f.jobs.load(ctx, conn)
+		err = f.jobs.Load(ctx, conn)
 	}
 	if err != nil {
 		return errors.Join(err, conn.Close(), db.Close())
 	}
-	f.writer, f.writes = &writer{conn: conn, jobs: f.jobs, stmts: map[string]*sql.Stmt{}}, db
+	f.writer, f.writes = file.NewWriter(conn, f.jobs), db
 	return nil
 }
 
-func (f *logFile) closeWriter() error {
+func (f *dayFile) closeWriter() error {
 	if f.writer == nil {
 		return nil
 	}
-	err := errors.Join(f.writer.close(), f.writes.Close())
+	err := errors.Join(f.writer.Close(), f.writes.Close())
 	f.writer, f.writes = nil, nil
 	return err
 }
 
-func (f *logFile) closeReader() error {
+func (f *dayFile) closeReader() error {
 	f.opening.Lock()
 	defer f.opening.Unlock()
 	if f.reads == nil {
@@ -171,19 +170,4 @@ func (f *logFile) closeReader() error {
 	err := f.reads.Close()
 	f.reads = nil
 	return err
-}
-
-// sizeOf returns what a database takes on disk; nothing, if it is gone.
-func sizeOf(path string) (bytes int64, err error) {
-	for _, suffix := range []string{"", "-wal"} {
-		info, err := os.Stat(path + suffix)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return 0, fmt.Errorf("measure log store: %w", err)
-		default:
-			bytes += info.Size()
-		}
-	}
-	return bytes, nil
 }

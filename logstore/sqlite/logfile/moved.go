@@ -1,4 +1,4 @@
-package sqlite
+package logfile
 
 import (
 	"context"
@@ -7,14 +7,15 @@ import (
 	"fmt"
 
 	"carillon/job"
+	"carillon/logstore/sqlite/file"
 )
 
 // movedAtOnce is how many chunks are moved in a transaction.
 const movedAtOnce = 256
 
-// moveLines copies the log lines that are in the file of runs, where former programs
-// had them, to files of their own. It may be repeated: what is there already stays.
-func moveLines(ctx context.Context, conn *sql.Conn, logs *logFiles, keep *job.Retention) error {
+// Move copies the log lines that are in the file of runs, where former programs had them,
+// to those of their days and classes by r. It may be repeated: what is there already stays.
+func (l *Folder) Move(ctx context.Context, conn *sql.Conn, r *job.Retention) error {
 	for last := int64(0); ; {
 		chunks, next, err := readMoved(ctx, conn, last)
 		if err != nil {
@@ -23,14 +24,13 @@ func moveLines(ctx context.Context, conn *sql.Conn, logs *logFiles, keep *job.Re
 		if len(chunks) == 0 {
 			return nil
 		}
-		byFile := map[logKey][]chunk{}
+		byFile := map[fileKey][]chunk{}
 		for _, c := range chunks {
-			key := logKey{dayOf(c.first.RunID.Time()), keep.LogClass(c.first.Job)}
+			key := keyOf(&c.first, r)
 			byFile[key] = append(byFile[key], c)
 		}
 		for key, chunks := range byFile {
-			err := logs.write(ctx, key, func(ctx context.Context, w *writer) error { return w.writeChunks(ctx, chunks) })
-			if err != nil {
+			if err := l.write(ctx, key, chunks); err != nil {
 				return fmt.Errorf("move log lines: %w", err)
 			}
 		}
@@ -49,12 +49,10 @@ func readMoved(ctx context.Context, conn *sql.Conn, after int64) (chunks []chunk
 	for rows.Next() {
 		var c foundChunk
 		var name job.Name
-		if err := rows.Scan(&last, (*scanID)(&c.id), &c.attempt, &c.piece, &c.first, &c.last, &name, &c.data); err != nil {
+		if err := rows.Scan(&last, (*file.ScanID)(&c.id), &c.attempt, &c.piece, &c.first, &c.last, &name, &c.data); err != nil {
 			return nil, 0, err
 		}
-		jobs := newDictionary()
-		jobs.add(name, c.job)
-		lines, err := c.lines(jobs)
+		lines, err := c.lines(name)
 		if err != nil {
 			return nil, 0, err
 		}

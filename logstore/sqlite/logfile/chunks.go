@@ -1,4 +1,4 @@
-package sqlite
+package logfile
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+
+	"carillon/logstore/sqlite/file"
 )
 
 // maxNamed is in how many chunks of a day words may be so that these are looked up by
@@ -15,7 +17,7 @@ const maxNamed = 2000
 
 // chunks yields the chunks of a file in which hits may be, in the order of hits, with
 // their data. It ends with the first error.
-func (f *logFile) chunks(ctx context.Context, db *sql.DB, m *matcher) iter.Seq2[*foundChunk, error] {
+func (f *dayFile) chunks(ctx context.Context, db *sql.DB, m *matcher) iter.Seq2[*foundChunk, error] {
 	return func(yield func(*foundChunk, error) bool) {
 		q, some := m.query(f.jobs)
 		if !some {
@@ -101,7 +103,7 @@ func scanChunk(rows *sql.Rows, withData bool) (*foundChunk, error) {
 	if withData {
 		last = &c.data
 	}
-	return c, rows.Scan((*scanID)(&c.id), &c.attempt, &c.piece, &c.first, &c.last, &c.job, &c.overlaps, last)
+	return c, rows.Scan((*file.ScanID)(&c.id), &c.attempt, &c.piece, &c.first, &c.last, &c.job, &c.overlaps, last)
 }
 
 // chunkQuery is the conditions that lead to the chunks in which hits may be.

@@ -1,4 +1,4 @@
-package sqlite
+package logfile
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package sqlite
+package logfile
 
 import (
 	"cmp"
@@ -9,45 +9,41 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"carillon/job"
+	"carillon/logstore/sqlite/file"
 )
 
 // maxWriters is how many files of log lines are kept open for writing: today's and
 // yesterday's, in the classes that are in use.
 const maxWriters = 4
 
-// logFiles is the folder with the files of log lines. To remove a day is to remove a
-// file, which takes no time, needs no writer to wait and gives the disk back.
-type logFiles struct {
+// Folder is the folder with the files of log lines. To remove a day is to remove a
+// file, which takes no time, needs no writer to wait and gives the disk back. It is safe
+// for concurrent use.
+type Folder struct {
 	dir string
 
 	mu    sync.Mutex // guards files
-	files map[logKey]*logFile
+	files map[fileKey]*dayFile
 
 	writing sync.Mutex // held by who writes; guards writers
-	writers []*logFile // those that are open for it, the last used last
+	writers []*dayFile // those that are open for it, the last used last
 
 	closed atomic.Bool
 }
 
-var errClosed = fmt.Errorf("%w: the log store is closed", job.ErrUnavailable)
-
-// logFolder returns the folder of the log lines of the store at path.
-func logFolder(path string) string { return strings.TrimSuffix(path, ".db") + "-logs" }
-
-func openLogFiles(path string) (*logFiles, error) {
-	l := &logFiles{dir: logFolder(path), files: map[logKey]*logFile{}}
+// Open opens a folder, which need not be there before something is written.
+func Open(dir string) (*Folder, error) {
+	l := &Folder{dir: dir, files: map[fileKey]*dayFile{}}
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list log files: %w", err)
 	}
 	for _, e := range entries {
-		if key, ok := parseLogName(e.Name()); ok {
+		if key, ok := parseName(e.Name()); ok {
 			l.add(l.file(key))
 		}
 	}
@@ -55,59 +51,60 @@ func openLogFiles(path string) (*logFiles, error) {
 }
 
 // file returns the file of a key, or a new one that nobody knows yet.
-func (l *logFiles) file(key logKey) *logFile {
+func (l *Folder) file(key fileKey) *dayFile {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if f, ok := l.files[key]; ok {
 		return f
 	}
-	return &logFile{logKey: key, path: filepath.Join(l.dir, key.name()), jobs: newDictionary()}
+	return &dayFile{fileKey: key, path: filepath.Join(l.dir, key.name()), jobs: file.NewDictionary()}
 }
 
-func (l *logFiles) add(f *logFile) {
+func (l *Folder) add(f *dayFile) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.files[f.logKey] = f
+	l.files[f.fileKey] = f
 }
 
 // between returns the files of the days from one to another, both included, the newest
 // first.
-func (l *logFiles) between(from, to time.Time) []*logFile {
+func (l *Folder) between(from, to time.Time) []*dayFile {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var found []*logFile
+	var found []*dayFile
 	for _, f := range l.files {
 		if !f.day.Before(from) && !f.day.After(to) {
 			found = append(found, f)
 		}
 	}
-	slices.SortFunc(found, func(a, b *logFile) int { return cmp.Or(b.day.Compare(a.day), cmp.Compare(a.class, b.class)) })
+	slices.SortFunc(found, func(a, b *dayFile) int { return cmp.Or(b.day.Compare(a.day), cmp.Compare(a.class, b.class)) })
 	return found
 }
 
-func (l *logFiles) all() []*logFile { return l.between(time.Time{}, lastDay) }
+func (l *Folder) all() []*dayFile { return l.between(time.Time{}, lastDay) }
 
-// write calls do in a transaction on a file, which is made if there is none.
-func (l *logFiles) write(ctx context.Context, key logKey, do func(context.Context, *writer) error) error {
+// write writes chunks to a file, which is made if there is none. A transaction that has
+// begun is not cut short: it takes a fraction of a second, and to repeat it would cost more.
+func (l *Folder) write(ctx context.Context, key fileKey, chunks []chunk) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if l.closed.Load() {
-		return errClosed
+		return file.ErrClosed
 	}
 	f := l.file(key)
-	ctx = context.WithoutCancel(ctx) // as [Store.write] has it
+	ctx = context.WithoutCancel(ctx)
 	if err := l.useWriter(ctx, f); err != nil {
 		return err
 	}
-	return f.writer.transact(ctx, do)
+	return f.writer.Transact(ctx, func(ctx context.Context) error { return f.writeChunks(ctx, chunks) })
 }
 
 // useWriter opens the writer of f, and closes the one that was not used for longest if
 // there are too many.
-func (l *logFiles) useWriter(ctx context.Context, f *logFile) error {
+func (l *Folder) useWriter(ctx context.Context, f *dayFile) error {
 	if f.writer == nil {
 		if err := os.MkdirAll(l.dir, 0o750); err != nil {
 			return fmt.Errorf("make folder of log files: %w", err)
@@ -117,7 +114,7 @@ func (l *logFiles) useWriter(ctx context.Context, f *logFile) error {
 		}
 		l.add(f)
 	}
-	l.writers = append(slices.DeleteFunc(l.writers, func(other *logFile) bool { return other == f }), f)
+	l.writers = append(slices.DeleteFunc(l.writers, func(other *dayFile) bool { return other == f }), f)
 	if len(l.writers) <= maxWriters {
 		return nil
 	}
@@ -128,13 +125,13 @@ func (l *logFiles) useWriter(ctx context.Context, f *logFile) error {
 
 // remove removes a file. Who reads it is waited for, though not by who writes. What is
 // written to it meanwhile is as old as the rest, and goes too.
-func (l *logFiles) remove(f *logFile) error {
+func (l *Folder) remove(f *dayFile) error {
 	f.using.Lock()
 	f.gone = true
 	f.using.Unlock()
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	l.writers = slices.DeleteFunc(l.writers, func(other *logFile) bool { return other == f })
+	l.writers = slices.DeleteFunc(l.writers, func(other *dayFile) bool { return other == f })
 	errs := []error{f.closeWriter(), f.closeReader()}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(f.path + suffix); !errors.Is(err, fs.ErrNotExist) {
@@ -146,11 +143,12 @@ func (l *logFiles) remove(f *logFile) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.files, f.logKey)
+	delete(l.files, f.fileKey)
 	return nil
 }
 
-func (l *logFiles) close() error {
+// Close closes all files, once nobody reads them.
+func (l *Folder) Close() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	l.closed.Store(true)

@@ -1,4 +1,4 @@
-package sqlite
+package logfile
 
 import (
 	"cmp"
@@ -12,22 +12,23 @@ import (
 
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/sqlite/file"
 )
 
-// Search implements [logstore.Store]. It goes through the days from the newest on, and
+// Search implements it for [logstore.Store]. It goes through the days from the newest on, and
 // ends as soon as it has enough.
-func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logstore.SearchPage, error) {
+func (l *Folder) Search(ctx context.Context, filter logstore.SearchFilter) (logstore.SearchPage, error) {
 	var page logstore.SearchPage
 	if err := filter.Validate(); err != nil {
 		return page, err
 	}
-	if s.logs.closed.Load() {
-		return page, fmt.Errorf("search logs: %w", errClosed)
+	if l.closed.Load() {
+		return page, fmt.Errorf("search logs: %w", file.ErrClosed)
 	}
 	want := cmp.Or(filter.Limit, logstore.DefaultHits) + 1 // one more tells whether there is another page
 	m := newMatcher(&filter)
 	var hits []runlog.Line
-	for day := range byDay(s.logs.between(m.days())) {
+	for day := range byDay(l.between(m.days())) {
 		var found []runlog.Line
 		for _, f := range day {
 			err := f.read(ctx, func(db *sql.DB) error {
@@ -53,10 +54,10 @@ func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logst
 }
 
 // byDay yields the files of each day.
-func byDay(files []*logFile) iter.Seq[[]*logFile] {
-	return func(yield func([]*logFile) bool) {
+func byDay(files []*dayFile) iter.Seq[[]*dayFile] {
+	return func(yield func([]*dayFile) bool) {
 		for len(files) > 0 {
-			n := slices.IndexFunc(files, func(f *logFile) bool { return !f.day.Equal(files[0].day) })
+			n := slices.IndexFunc(files, func(f *dayFile) bool { return !f.day.Equal(files[0].day) })
 			if n < 0 {
 				n = len(files)
 			}
@@ -69,7 +70,7 @@ func byDay(files []*logFile) iter.Seq[[]*logFile] {
 }
 
 // search returns the first hits in a file, want at least if there are so many.
-func (f *logFile) search(ctx context.Context, db *sql.DB, m *matcher, want int) ([]runlog.Line, error) {
+func (f *dayFile) search(ctx context.Context, db *sql.DB, m *matcher, want int) ([]runlog.Line, error) {
 	h := hits{file: f, db: db, m: m, want: want}
 	for c, err := range f.chunks(ctx, db, m) {
 		if err == nil {
@@ -87,7 +88,7 @@ func (f *logFile) search(ctx context.Context, db *sql.DB, m *matcher, want int) 
 
 // hits collects the lines of chunks that a search wants.
 type hits struct {
-	file     *logFile
+	file     *dayFile
 	db       *sql.DB
 	m        *matcher
 	want     int
@@ -99,7 +100,7 @@ func (h *hits) enough() bool { return len(h.lines) >= h.want && !h.overlaps }
 
 func (h *hits) add(ctx context.Context, c *foundChunk) error {
 	h.overlaps = c.overlaps
-	lines, err := c.lines(h.file.jobs)
+	lines, err := c.lines(h.file.jobs.Name(c.job))
 	if err != nil {
 		return err
 	}
@@ -179,23 +180,23 @@ func (m *matcher) words() string {
 }
 
 // query returns the conditions for chunks; some is false when there are none.
-func (m *matcher) query(jobs *dictionary) (q *chunkQuery, some bool) {
+func (m *matcher) query(jobs *file.Dictionary) (q *chunkQuery, some bool) {
 	q = &chunkQuery{}
-	ids, byJob := selectJobs(m.Runs(), jobs)
+	ids, byJob := jobs.Select(m.Runs())
 	if byJob {
-		q.and("c.job IN (" + join(ids) + ")")
+		q.and("c.job IN (" + file.Join(ids) + ")")
 	}
 	if !m.From.IsZero() {
-		q.and("c.run_id >= ?", idAt(m.From))
+		q.and("c.run_id >= ?", file.IDAt(m.From))
 	}
 	if !m.To.IsZero() {
-		q.and("c.run_id < ?", idAt(m.To))
+		q.and("c.run_id < ?", file.IDAt(m.To))
 	}
 	if m.RunID != "" {
-		q.and("c.run_id = ?", packID(m.RunID))
+		q.and("c.run_id = ?", file.PackID(m.RunID))
 	}
 	if m.after != nil {
-		q.and("(c.run_id, c.attempt, c.piece, c.first_seq) < (?, ?, ?, ?)", packID(m.after.RunID), m.after.Attempt, int64(m.after.Piece), m.after.Seq)
+		q.and("(c.run_id, c.attempt, c.piece, c.first_seq) < (?, ?, ?, ?)", file.PackID(m.after.RunID), m.after.Attempt, int64(m.after.Piece), m.after.Seq)
 	}
 	return q, !byJob || len(ids) > 0
 }
