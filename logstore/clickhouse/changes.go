@@ -8,6 +8,7 @@ import (
 
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/logstore/clickhouse/database"
 )
 
 // Changes implements [logstore.Store]. What a run's own row tells is not kept again
@@ -33,7 +34,7 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) (
 		all = append(all, rows[i].changes(kept)...)
 	}
 	slices.SortStableFunc(all, func(a, b runlog.Change) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(kindCodes[a.Kind], kindCodes[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
+		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(database.Kinds[a.Kind], database.Kinds[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
 	})
 	return all, nil
 }
@@ -50,7 +51,7 @@ func (r *row) changes(kept []runlog.Change) []runlog.Change {
 	}
 	if r.ruled == 0 || r.committedAt < r.ruledAt {
 		pending := runlog.Change{Kind: runlog.KindRecorded, Status: job.StatusPending}
-		if r.reasonOf == statusCodes[job.StatusPending] {
+		if r.reasonOf == database.Statuses[job.StatusPending] {
 			pending.Detail = r.reason
 		}
 		add(r.committedAt, pending)

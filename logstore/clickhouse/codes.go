@@ -1,46 +1,22 @@
 package clickhouse
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"carillon/job"
 	"carillon/job/runlog"
+	"carillon/logstore/clickhouse/database"
 )
-
-// The numbers of the words that are enums in the schema. Those of statuses rise in
-// the order of a run's life; those from firstFinal on are final.
-const firstFinal = 10
-
-var statusCodes = map[job.Status]int8{
-	job.StatusQueued: 1, job.StatusPending: 2, job.StatusRunning: 3,
-	job.StatusSucceeded: firstFinal, job.StatusFailed: 11, job.StatusTimedOut: 12, job.StatusCancelled: 13,
-	job.StatusLost: 14, job.StatusSkipped: 15, job.StatusMissed: 16,
-}
-
-var causeCodes = map[job.Cause]int8{
-	job.CauseSchedule: 1, job.CauseMisfire: 2, job.CauseBackfill: 3, job.CauseManual: 4,
-	job.CauseAPI: 5, job.CauseParent: 6, job.CauseRetry: 7,
-}
-
-var kindCodes = map[runlog.Kind]int8{
-	runlog.KindRecorded: 1, runlog.KindStarted: 2, runlog.KindProgress: 3, runlog.KindFinished: 4, runlog.KindLate: 5,
-	runlog.KindHeld: 6, runlog.KindMarked: 7,
-}
 
 // An event for a mark has it in the column delivery, and who made it in instance.
 var markCodes = map[job.Mark]uint32{job.MarkHandled: 1, job.MarkSucceeded: 2, job.MarkNone: 3}
 
 var (
-	statusOf = inverse(statusCodes)
-	causeOf  = inverse(causeCodes)
+	statusOf = inverse(database.Statuses)
+	causeOf  = inverse(database.Causes)
 	markOf   = inverse(markCodes)
 )
 
@@ -50,16 +26,6 @@ func inverse[K, C comparable](codes map[K]C) map[C]K {
 		words[code] = word
 	}
 	return words
-}
-
-// enum returns the members of an Enum8, in the order of their numbers.
-func enum[W ~string](codes map[W]int8) string {
-	words := slices.SortedFunc(maps.Keys(codes), func(a, b W) int { return cmp.Compare(codes[a], codes[b]) })
-	members := make([]string, len(words))
-	for i, w := range words {
-		members[i] = fmt.Sprintf("'%s' = %d", w, codes[w])
-	}
-	return strings.Join(members, ", ")
 }
 
 // lastMillis is the last instant that is stored, as a retention of years after it

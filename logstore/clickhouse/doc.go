@@ -27,8 +27,8 @@
 // repeats what failed before it goes on: ingest's lease and its turns see to that. Lines are not looked for: of two with one number the first written is
 // shown, and the other goes when parts are merged.
 //
-// # Schema
+// # Below
 //
-// Migrations are numbered templates, for one server or for a cluster of replicas and
-// shards. Each is recorded with its checksum, and may be begun again at any point.
+// The address, the schema and its migrations are in [carillon/logstore/clickhouse/database],
+// and people's SQL in [carillon/logstore/clickhouse/ask].
 package clickhouse

@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // eventRow is a row of run_events.
@@ -46,7 +47,7 @@ func (e *events) addIfKept(p place, u *logstore.Update) {
 
 func (e *events) add(p place, u *logstore.Update, kind runlog.Kind) {
 	r := eventRow{
-		place: p, attempt: toUint32(u.Attempt), job: u.Job, kind: kindCodes[kind], at: millis(u.At), status: statusCodes[u.Tells()],
+		place: p, attempt: toUint32(u.Attempt), job: u.Job, kind: database.Kinds[kind], at: millis(u.At), status: database.Statuses[u.Tells()],
 		instance: u.Instance, delivery: toUint32(u.Delivery), precedence: e.precedence,
 	}
 	switch kind {
@@ -95,7 +96,7 @@ func (s *Store) readEvents(ctx context.Context, p place) ([]runlog.Change, error
 	rows, err := s.conn.Query(ctx, "SELECT attempt, toString(job), toString(kind), at, toString(status), toString(instance), delivery, percent, detail FROM run_events "+
 		"WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ? ORDER BY precedence DESC LIMIT 1 BY attempt, kind, slot", p.fire, p.id, p.index)
 	if err != nil {
-		return nil, fmt.Errorf("read events: %w", explain(err))
+		return nil, fmt.Errorf("read events: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	var all []runlog.Change
@@ -113,7 +114,7 @@ func (s *Store) readEvents(ctx context.Context, p place) ([]runlog.Change, error
 		all = append(all, c)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read events: %w", explain(err))
+		return nil, fmt.Errorf("read events: %w", database.Explain(err))
 	}
 	return all, nil
 }
@@ -140,7 +141,7 @@ func (s *Store) addProgress(ctx context.Context, rows []row, runs []runlog.Run) 
 	found, err := s.conn.Query(ctx, "SELECT fire_time, run_id, broadcast_index, attempt, argMax(percent, at), argMax(detail, at) FROM run_events WHERE kind = 'progress' AND "+byPlaces+
 		" GROUP BY fire_time, run_id, broadcast_index, attempt")
 	if err != nil {
-		return fmt.Errorf("read progress: %w", explain(err))
+		return fmt.Errorf("read progress: %w", database.Explain(err))
 	}
 	defer func() { _ = found.Close() }()
 	for found.Next() {
@@ -157,7 +158,7 @@ func (s *Store) addProgress(ctx context.Context, rows []row, runs []runlog.Run) 
 		}
 	}
 	if err := found.Err(); err != nil {
-		return fmt.Errorf("read progress: %w", explain(err))
+		return fmt.Errorf("read progress: %w", database.Explain(err))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // facetsAtOnce is how many dimensions are counted at a time.
@@ -59,7 +60,7 @@ func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d runlog.Dimen
 	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toString(%s) AS value, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY value HAVING fires > 0 AND value != '' ORDER BY fires DESC, value LIMIT %d",
 		column, c.clause(), values), c.args...)
 	if err != nil {
-		return nil, fmt.Errorf("count by %s: %w", d, explain(err))
+		return nil, fmt.Errorf("count by %s: %w", d, database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	found := []runlog.FacetValue{}
@@ -72,7 +73,7 @@ func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d runlog.Dimen
 		found = append(found, runlog.FacetValue{Value: value, Count: int(n)})
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("count by %s: %w", d, explain(err))
+		return nil, fmt.Errorf("count by %s: %w", d, database.Explain(err))
 	}
 	return found, nil
 }
@@ -94,7 +95,7 @@ func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts 
 	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toInt64(intDiv((toUnixTimestamp64Milli(fire_time) - %d) * %d, %d)) AS part, toString(%s) AS state, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY part, state HAVING fires > 0",
 		from, parts, to-from, statusColumn(&filter), c.clause()), c.args...)
 	if err != nil {
-		return nil, fmt.Errorf("count runs over time: %w", explain(err))
+		return nil, fmt.Errorf("count runs over time: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	counts := make([]map[job.Status]int, parts)
@@ -110,7 +111,7 @@ func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts 
 		counts[part][job.Status(status)] = int(n)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("count runs over time: %w", explain(err))
+		return nil, fmt.Errorf("count runs over time: %w", database.Explain(err))
 	}
 	return counts, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // factTable is the table that has the facts of a kind. The audit log has its own, so that
@@ -74,7 +75,7 @@ func (s *Store) Facts(ctx context.Context, filter logstore.FactFilter) (logstore
 	rows, err := s.conn.Query(ctx, "SELECT toString(kind), at, id, revision, toString(group), toString(who), toString(what), object, toString(state), doc FROM "+
 		factTable(filter.Kind)+" FINAL"+c.clause()+" ORDER BY at DESC, id DESC LIMIT "+strconv.Itoa(filter.Limit+1), c.args...)
 	if err != nil {
-		return logstore.FactPage{}, fmt.Errorf("list facts: %w", explain(err))
+		return logstore.FactPage{}, fmt.Errorf("list facts: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	facts := []logstore.Fact{}
@@ -88,7 +89,7 @@ func (s *Store) Facts(ctx context.Context, filter logstore.FactFilter) (logstore
 		facts = append(facts, f)
 	}
 	if err := rows.Err(); err != nil {
-		return logstore.FactPage{}, fmt.Errorf("list facts: %w", explain(err))
+		return logstore.FactPage{}, fmt.Errorf("list facts: %w", database.Explain(err))
 	}
 	return filter.Paged(facts), nil
 }
@@ -130,13 +131,13 @@ func (s *Store) trimFacts(ctx context.Context, now time.Time, r *job.Retention) 
 		table := factTable(kind)
 		var n uint64
 		if err := s.conn.QueryRow(ctx, "SELECT count() FROM "+table+" FINAL WHERE "+old).Scan(&n); err != nil {
-			return total, fmt.Errorf("count old facts: %w", explain(err))
+			return total, fmt.Errorf("count old facts: %w", database.Explain(err))
 		}
 		if n == 0 {
 			continue
 		}
-		if err := s.conn.Exec(ctx, "DELETE FROM "+s.layout.Local(table)+" "+s.layout.OnCluster()+" WHERE "+old); err != nil {
-			return total, fmt.Errorf("delete old facts: %w", explain(err))
+		if err := s.conn.Exec(ctx, "DELETE FROM "+s.db.Layout.Local(table)+" "+s.db.Layout.OnCluster()+" WHERE "+old); err != nil {
+			return total, fmt.Errorf("delete old facts: %w", database.Explain(err))
 		}
 		total += int64(min(n, 1<<62))
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // firstCount is how much of a range is counted first, from its end: how long that takes
@@ -63,7 +64,7 @@ func (s *Store) countHits(ctx context.Context, f *logstore.HitCountFilter, count
 	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toInt64(intDiv(toUnixTimestamp64Milli(fire_time) - %d, %d)) AS bucket, toString(level) AS word, count() AS hits FROM run_logs%s GROUP BY bucket, word",
 		ceilMillis(counts.From), counts.Step.Milliseconds(), c.clause()), c.args...)
 	if err != nil {
-		return explain(err)
+		return database.Explain(err)
 	}
 	defer func() { _ = rows.Close() }()
 	type found struct {
@@ -80,7 +81,7 @@ func (s *Store) countHits(ctx context.Context, f *logstore.HitCountFilter, count
 		all = append(all, r)
 	}
 	if err := rows.Err(); err != nil {
-		return explain(err)
+		return database.Explain(err)
 	}
 	for _, r := range all {
 		counts.Add(counts.Buckets[r.bucket].At, r.level, int(r.n)) //nolint:gosec // is a number of rows

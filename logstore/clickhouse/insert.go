@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"carillon/logstore/clickhouse/database"
 )
 
 // column is some values of one column, as a slice of the type that the driver takes.
@@ -24,7 +26,7 @@ func (s *Store) insert(ctx context.Context, table, token string, columns []colum
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings(token)))
 	batch, err := s.conn.PrepareBatch(ctx, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+")")
 	if err != nil {
-		return fmt.Errorf("insert into %s: %w", table, explain(err))
+		return fmt.Errorf("insert into %s: %w", table, database.Explain(err))
 	}
 	defer func() { _ = batch.Close() }() // of one that was not sent
 	for i := range columns {
@@ -33,7 +35,7 @@ func (s *Store) insert(ctx context.Context, table, token string, columns []colum
 		}
 	}
 	if err := batch.Send(); err != nil {
-		return fmt.Errorf("insert into %s: %w", table, explain(err))
+		return fmt.Errorf("insert into %s: %w", table, database.Explain(err))
 	}
 	return nil
 }

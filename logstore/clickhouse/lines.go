@@ -13,6 +13,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // WriteLines implements [logstore.Store].
@@ -104,7 +105,7 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog
 	}
 	rows, err := s.conn.Query(ctx, query+fmt.Sprintf(" LIMIT %d", cmp.Or(filter.Limit, logstore.DefaultLines)), c.args...)
 	if err != nil {
-		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, explain(err))
+		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	var lines []runlog.Line
@@ -120,7 +121,7 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog
 		lines = append(lines, l)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, explain(err))
+		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, database.Explain(err))
 	}
 	if filter.Tail {
 		slices.Reverse(lines)

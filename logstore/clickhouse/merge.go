@@ -6,18 +6,19 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // take merges an update into a row, as package logstore says, and tells whether it is
 // an end that came too late. The row of an attempt that is new has only its place.
 func (r *row) take(u *logstore.Update) (late bool) {
-	status := statusCodes[u.Tells()]
+	status := database.Statuses[u.Tells()]
 	ends := u.Kind == runlog.KindFinished
 	if ends && r.reported != 0 {
 		return r.reported != status || r.reportedAt != reportedAt(u)
 	}
 	if r.job == "" {
-		r.job, r.version, r.cause, r.attempt, r.count = u.Job, toUint32(u.Version), causeCodes[u.Cause], toUint32(u.Attempt), 1
+		r.job, r.version, r.cause, r.attempt, r.count = u.Job, toUint32(u.Version), database.Causes[u.Cause], toUint32(u.Attempt), 1
 	}
 	if at := millis(u.Committed()); at != 0 && (r.committedAt == 0 || at < r.committedAt) {
 		r.committedAt = at
@@ -36,14 +37,14 @@ func (r *row) take(u *logstore.Update) (late bool) {
 		r.finishedAt = r.ruledAt
 	}
 	if r.runStatus = r.status; r.retrying() {
-		r.runStatus = statusCodes[job.StatusQueued]
+		r.runStatus = database.Statuses[job.StatusQueued]
 	}
 	return false
 }
 
 func (r *row) takeRecord(u *logstore.Update, status int8) {
 	switch {
-	case status >= firstFinal:
+	case status >= database.FirstFinal:
 		if r.ruled == 0 {
 			r.ruled, r.ruledAt, r.endReason = status, millis(u.At), u.Reason
 		}
@@ -77,7 +78,7 @@ func (r *row) takeEvent(u *logstore.Update, ends bool) {
 	if !ends {
 		return
 	}
-	r.reported, r.reportedAt, r.retry = statusCodes[u.Status], reportedAt(u), u.Retry
+	r.reported, r.reportedAt, r.retry = database.Statuses[u.Status], reportedAt(u), u.Retry
 	r.message, r.result, r.logLines = u.Message, string(u.Result), toUint32(u.LogLines)
 	if u.ExitCode != nil {
 		r.exited, r.exitCode = true, toInt32(*u.ExitCode)
@@ -89,7 +90,7 @@ func (r *row) retrying() bool { return r.retry && r.ruled == 0 }
 
 // measurable says that an attempt has ended and it is known how long it took.
 func (r *row) measurable() bool {
-	return r.status >= firstFinal && r.startedAt != 0 && r.finishedAt != 0
+	return r.status >= database.FirstFinal && r.startedAt != 0 && r.finishedAt != 0
 }
 
 // reportedAt is when the end was that an event tells.

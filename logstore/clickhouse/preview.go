@@ -8,6 +8,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // Preview implements [logstore.Store].
@@ -27,7 +28,7 @@ func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (ru
 		}
 	}
 	if err := s.conn.QueryRow(ctx, "SELECT sumIf(sign, broadcast_index = -1) FROM runs").Scan(&effect.Now.Runs); err != nil {
-		return effect, fmt.Errorf("count runs: %w", explain(err))
+		return effect, fmt.Errorf("count runs: %w", database.Explain(err))
 	}
 	lines, err := s.partitions(ctx, "run_logs")
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *Store) addRates(ctx context.Context, rates *logstore.Rates) error {
 		"SELECT job, sumIf(sign, broadcast_index = -1) AS runs, 0 AS lines, min(fire_time) AS oldest FROM runs "+recent+
 		" UNION ALL SELECT job, 0, toInt64(count()), min(fire_time) FROM run_logs "+recent+") GROUP BY job", from, from)
 	if err != nil {
-		return fmt.Errorf("count what jobs write: %w", explain(err))
+		return fmt.Errorf("count what jobs write: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
@@ -80,5 +81,5 @@ func (s *Store) addRates(ctx context.Context, rates *logstore.Rates) error {
 		}
 		rates.Add(job.Name(name), runs, lines, oldest)
 	}
-	return explain(rows.Err())
+	return database.Explain(rows.Err())
 }

@@ -10,6 +10,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // settled is how long after its end a day may be repaired: what comes in meanwhile would
@@ -59,12 +60,12 @@ const ofDay = "fire_time >= fromUnixTimestamp(?) AND fire_time < fromUnixTimesta
 func (s *Store) reportsOutlive(ctx context.Context, day time.Time) (bool, error) {
 	from, to := day.Unix(), day.Add(logstore.Day).Unix()
 	var jobs uint64
-	err := s.conn.QueryRow(ctx, "SELECT count() FROM (SELECT job, sum("+strings.Join(reportStatuses, " + ")+") AS n FROM report_hour "+
+	err := s.conn.QueryRow(ctx, "SELECT count() FROM (SELECT job, sum("+strings.Join(database.ReportStatuses, " + ")+") AS n FROM report_hour "+
 		"WHERE bucket >= fromUnixTimestamp(?) AND bucket < fromUnixTimestamp(?) GROUP BY job) AS counted LEFT JOIN "+
 		"(SELECT job, sum(sign * toInt64(count)) AS n FROM runs WHERE "+ofDay+" AND broadcast_index = -1 AND run_status >= 'succeeded' GROUP BY job) AS there "+
 		"USING job WHERE counted.n > there.n", from, to, from, to).Scan(&jobs)
 	if err != nil {
-		return false, fmt.Errorf("compare reports of %s with runs: %w", day.Format(time.DateOnly), explain(err))
+		return false, fmt.Errorf("compare reports of %s with runs: %w", day.Format(time.DateOnly), database.Explain(err))
 	}
 	return jobs > 0, nil
 }
@@ -74,7 +75,7 @@ func (s *Store) recount(ctx context.Context, day time.Time) error {
 	ctx = clickhouse.Context(ctx,
 		// Of one whose program was killed, or gave up, a statement may still be at work, and
 		// would count what this one counts: ClickHouse ends it, and this one waits for that.
-		clickhouse.WithQueryID("carillon-recount-"+s.layout.Database),
+		clickhouse.WithQueryID("carillon-recount-"+s.db.Layout.Database),
 		clickhouse.WithSettings(clickhouse.Settings{
 			"replace_running_query": 1,
 			// What is counted now may be the same as what was counted before, and has been cleared
@@ -84,7 +85,7 @@ func (s *Store) recount(ctx context.Context, day time.Time) error {
 	end := day.Add(logstore.Day)
 	var n uint64
 	if err := s.conn.QueryRow(ctx, "SELECT count() FROM runs WHERE "+ofDay, day.Unix(), end.Unix()).Scan(&n); err != nil {
-		return fmt.Errorf("look for runs of %s: %w", day.Format(time.DateOnly), explain(err))
+		return fmt.Errorf("look for runs of %s: %w", day.Format(time.DateOnly), database.Explain(err))
 	}
 	if n == 0 {
 		return &job.InvalidError{Field: "day", Reason: "has no runs from which reports could be made"}
@@ -93,9 +94,9 @@ func (s *Store) recount(ctx context.Context, day time.Time) error {
 	// that brought it. A repeat of that write would be counted again.
 	for _, table := range []string{"report_minute", "report_hour", "report_day", "report_instance"} {
 		err := s.conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s %s UPDATE %s WHERE bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d) SETTINGS mutations_sync = 2",
-			s.layout.Local(table), s.layout.OnCluster(), nothingCounted(), day.Unix(), end.Unix()))
+			s.db.Layout.Local(table), s.db.Layout.OnCluster(), database.NothingCounted(), day.Unix(), end.Unix()))
 		if err != nil {
-			return fmt.Errorf("clear %s of %s: %w", table, day.Format(time.DateOnly), explain(err))
+			return fmt.Errorf("clear %s of %s: %w", table, day.Format(time.DateOnly), database.Explain(err))
 		}
 	}
 	// Days follow from hours by their view.
@@ -106,11 +107,11 @@ func (s *Store) recount(ctx context.Context, day time.Time) error {
 		{"report_instance", "toStartOfHour(fire_time) AS bucket, group, instance", "status", " AND instance != ''"},
 	} {
 		keys := strings.ReplaceAll(strings.ReplaceAll(r.keys, "toStartOfMinute(fire_time) AS ", ""), "toStartOfHour(fire_time) AS ", "")
-		names := keys + ", " + strings.Join(reportNames(), ", ")
+		names := keys + ", " + strings.Join(database.ReportNames(), ", ")
 		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s, %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
-			r.table, names, r.keys, s.layout.ReportColumns(r.by, measurable), s.layout.DeliveredColumns(measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
+			r.table, names, r.keys, s.db.Layout.ReportColumns(r.by, measurable), s.db.Layout.DeliveredColumns(measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
 		if err != nil {
-			return fmt.Errorf("make %s of %s: %w", r.table, day.Format(time.DateOnly), explain(err))
+			return fmt.Errorf("make %s of %s: %w", r.table, day.Format(time.DateOnly), database.Explain(err))
 		}
 	}
 	return nil

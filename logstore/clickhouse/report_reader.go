@@ -8,6 +8,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // reportReader reads rows of reports, in no more columns than they need: to plan for those
@@ -21,14 +22,14 @@ type reportReader struct {
 	at                                        time.Time
 	group, name, instance                     string
 	version                                   uint32
-	counts                                    []int64 // as reportStatuses has them
+	counts                                    []int64 // as database.ReportStatuses has them
 	attempts                                  int64
 	begun, firsts, delivered, sum, longest    uint64
 	duration, commit, delivery, start, finish []float32
 }
 
 func newReportReader(f *logstore.ReportFilter, wanted times) *reportReader {
-	r := &reportReader{counts: make([]int64, len(reportStatuses))}
+	r := &reportReader{counts: make([]int64, len(database.ReportStatuses))}
 	add := func(column string, into any) {
 		r.columns, r.into = append(r.columns, column), append(r.into, into)
 	}
@@ -47,7 +48,7 @@ func newReportReader(f *logstore.ReportFilter, wanted times) *reportReader {
 		}
 	}
 	r.keys = len(r.columns)
-	for i, status := range reportStatuses {
+	for i, status := range database.ReportStatuses {
 		add("sum(r."+status+")", &r.counts[i])
 	}
 	add("sum(r.attempts)", &r.attempts)
@@ -105,7 +106,7 @@ func (r *reportReader) row() runlog.ReportRow {
 	}
 	for i, n := range r.counts {
 		if n != 0 {
-			row.Statuses[job.Status(reportStatuses[i])] = int(n)
+			row.Statuses[job.Status(database.ReportStatuses[i])] = int(n)
 		}
 	}
 	row.Judge()

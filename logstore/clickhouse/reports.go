@@ -9,6 +9,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // reportTable returns where a report is read: the smallest table that tells it.
@@ -67,7 +68,7 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 	r := newReportReader(f, wanted)
 	found, err := s.conn.Query(ctx, "SELECT "+strings.Join(r.columns, ", ")+" FROM "+table+" AS r"+c.clause()+r.groupBy(), c.args...)
 	if err != nil {
-		return nil, explain(err)
+		return nil, database.Explain(err)
 	}
 	defer func() { _ = found.Close() }()
 	var all []runlog.ReportRow
@@ -79,7 +80,7 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 			all = append(all, r.row())
 		}
 	}
-	return all, explain(found.Err())
+	return all, database.Explain(found.Err())
 }
 
 // Failures implements [logstore.Store].
@@ -107,7 +108,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		"FROM runs%s GROUP BY fire_time, run_id, attempt, said HAVING sum(sign) > 0) GROUP BY print ORDER BY n DESC, print LIMIT %d",
 		logstore.FingerprintLength, logstore.FailureJobs, c.clause(), limit), append([]any{logstore.Variable}, c.args...)...)
 	if err != nil {
-		return nil, fmt.Errorf("group failures: %w", explain(err))
+		return nil, fmt.Errorf("group failures: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	found := []runlog.Failure{}
@@ -126,7 +127,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		found = append(found, f)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("group failures: %w", explain(err))
+		return nil, fmt.Errorf("group failures: %w", database.Explain(err))
 	}
 	return found, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"carillon/job"
+	"carillon/logstore/clickhouse/database"
 )
 
 // columns are what is read of rows of runs. Each column costs a list 0.15 ms, and to
@@ -32,7 +33,7 @@ var (
 func (s *Store) read(ctx context.Context, c columns, rest string, args ...any) ([]stored, error) {
 	rows, err := s.conn.Query(ctx, "SELECT "+strings.Join(c, ", ")+" FROM runs"+rest, args...)
 	if err != nil {
-		return nil, explain(err)
+		return nil, database.Explain(err)
 	}
 	defer func() { _ = rows.Close() }()
 	var all []stored
@@ -42,7 +43,7 @@ func (s *Store) read(ctx context.Context, c columns, rest string, args ...any) (
 		}
 		all = append(all, r.row())
 	}
-	return all, explain(rows.Err())
+	return all, database.Explain(rows.Err())
 }
 
 // reader takes in one row after the other, in the types that the driver has for them.
@@ -79,9 +80,9 @@ func newReader(c columns) *reader {
 // row returns the row that was read.
 func (r *reader) row() stored {
 	s := r.as
-	code := func(word string) int8 { return statusCodes[job.Status(word)] }
+	code := func(word string) int8 { return database.Statuses[job.Status(word)] }
 	s.status, s.runStatus, s.reported, s.ruled, s.reasonOf = code(r.status), code(r.runStatus), code(r.reported), code(r.ruled), code(r.reasonOf)
-	s.job, s.cause = job.Name(r.name), causeCodes[job.Cause(r.cause)]
+	s.job, s.cause = job.Name(r.name), database.Causes[job.Cause(r.cause)]
 	s.fire, s.committedAt, s.deliveredAt, s.startedAt = millis(r.fire), millis(r.committed), millis(r.delivered), millis(r.started)
 	s.finishedAt, s.until, s.reportedAt, s.ruledAt = millis(r.finished), millis(r.until), millis(r.reportedAt), millis(r.ruledAt)
 	if s.reported != 0 && s.reportedAt == 0 {

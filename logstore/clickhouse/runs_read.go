@@ -9,6 +9,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // Run implements [logstore.Store].
@@ -60,7 +61,7 @@ func (s *Store) asRuns(ctx context.Context, rows []row) ([]runlog.Run, error) {
 func (r *row) run() runlog.Run {
 	run := runlog.Run{
 		RunID: unpackID(r.id), Job: r.job, Version: int(r.version), Attempt: int(r.attempt), Piece: pieceOf(r.index), Total: int(r.total),
-		Status: statusOf[r.status], Retrying: r.status >= firstFinal && r.runStatus == statusCodes[job.StatusQueued], Cause: causeOf[r.cause],
+		Status: statusOf[r.status], Retrying: r.status >= database.FirstFinal && r.runStatus == database.Statuses[job.StatusQueued], Cause: causeOf[r.cause],
 		CommittedAt: instantAt(r.committedAt), DeliveredAt: instantAt(r.deliveredAt), StartedAt: instantAt(r.startedAt), FinishedAt: instantAt(r.finishedAt),
 		Instance: r.instance, Delivery: int(r.delivery), Message: r.message, Reason: cmp.Or(r.endReason, r.reason), By: r.madeBy,
 		LogLines: int(r.logLines), Count: int(r.count), Until: instantAt(r.until), //nolint:gosec // was an int
@@ -129,7 +130,7 @@ func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.
 	}
 	rows, err := s.conn.Query(ctx, "SELECT toString("+statusColumn(&filter)+"), sum(sign * toInt64(count)) AS fires FROM runs"+c.clause()+" GROUP BY 1 HAVING fires > 0", c.args...)
 	if err != nil {
-		return nil, fmt.Errorf("count runs: %w", explain(err))
+		return nil, fmt.Errorf("count runs: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	counts := map[job.Status]int{}
@@ -142,7 +143,7 @@ func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.
 		counts[job.Status(status)] = int(n)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("count runs: %w", explain(err))
+		return nil, fmt.Errorf("count runs: %w", database.Explain(err))
 	}
 	return counts, nil
 }

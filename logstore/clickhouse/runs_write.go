@@ -11,6 +11,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // progressStep is how far changes for progress are apart at least.
@@ -150,7 +151,7 @@ func (s *Store) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]jo
 	}
 	rows, err := s.conn.Query(ctx, "SELECT run_id, any(job) FROM runs WHERE "+byRuns+" GROUP BY run_id")
 	if err != nil {
-		return nil, fmt.Errorf("look for the jobs of runs: %w", explain(err))
+		return nil, fmt.Errorf("look for the jobs of runs: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	owners := make(map[job.RunID]job.Name, len(ids))
@@ -163,7 +164,7 @@ func (s *Store) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]jo
 		owners[names[id]] = job.Name(name)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("look for the jobs of runs: %w", explain(err))
+		return nil, fmt.Errorf("look for the jobs of runs: %w", database.Explain(err))
 	}
 	return owners, nil
 }

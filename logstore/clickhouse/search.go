@@ -14,6 +14,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // searchBack are the periods in which lines are looked for, one after the other,
@@ -89,7 +90,7 @@ func (s *Store) hitsSince(ctx context.Context, f *logstore.SearchFilter, n int) 
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
-	return since, err == nil, explain(err)
+	return since, err == nil, database.Explain(err)
 }
 
 // ofHits selects lines.
@@ -140,7 +141,7 @@ func (s *Store) readHits(ctx context.Context, f *logstore.SearchFilter, since ti
 		" ORDER BY fire_time DESC, toUInt128(run_id) DESC, attempt DESC, broadcast_index DESC, seq DESC, precedence DESC"+
 		fmt.Sprintf(" LIMIT 1 BY fire_time, run_id, attempt, broadcast_index, seq LIMIT %d", limit), c.args...)
 	if err != nil {
-		return nil, explain(err)
+		return nil, database.Explain(err)
 	}
 	defer func() { _ = rows.Close() }()
 	var lines []runlog.Line
@@ -159,7 +160,7 @@ func (s *Store) readHits(ctx context.Context, f *logstore.SearchFilter, since ti
 		l.Seq, l.At = int64(seq), at.UTC()
 		lines = append(lines, l)
 	}
-	return lines, explain(rows.Err())
+	return lines, database.Explain(rows.Err())
 }
 
 var escapeLike = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)

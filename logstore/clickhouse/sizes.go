@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // Settle merges the parts of each day of runs, lines and reports into one, and returns when
@@ -14,9 +15,9 @@ func (s *Store) Settle(ctx context.Context) error {
 		return err
 	}
 	for _, table := range []string{"runs", "run_events", "run_logs", "report_minute", "report_hour", "report_day", "report_instance"} {
-		err := s.conn.Exec(ctx, "OPTIMIZE TABLE "+s.layout.Local(table)+" "+s.layout.OnCluster()+" FINAL SETTINGS optimize_skip_merged_partitions = 1")
+		err := s.conn.Exec(ctx, "OPTIMIZE TABLE "+s.db.Layout.Local(table)+" "+s.db.Layout.OnCluster()+" FINAL SETTINGS optimize_skip_merged_partitions = 1")
 		if err != nil {
-			return fmt.Errorf("merge parts of %s: %w", table, explain(err))
+			return fmt.Errorf("merge parts of %s: %w", table, database.Explain(err))
 		}
 	}
 	return nil
@@ -33,9 +34,9 @@ func (s *Store) Sizes(ctx context.Context) (map[string]Size, error) {
 	if err := s.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, "SELECT table, sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND database = ? GROUP BY table", s.layout.Database)
+	rows, err := s.conn.Query(ctx, "SELECT table, sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND database = ? GROUP BY table", s.db.Layout.Database)
 	if err != nil {
-		return nil, fmt.Errorf("measure tables: %w", explain(err))
+		return nil, fmt.Errorf("measure tables: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	sizes := map[string]Size{}
@@ -48,7 +49,7 @@ func (s *Store) Sizes(ctx context.Context) (map[string]Size, error) {
 		sizes[name] = size
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("measure tables: %w", explain(err))
+		return nil, fmt.Errorf("measure tables: %w", database.Explain(err))
 	}
 	return sizes, nil
 }
@@ -56,10 +57,10 @@ func (s *Store) Sizes(ctx context.Context) (map[string]Size, error) {
 // disk returns the fullest disk of all servers. What keeps objects elsewhere has no end,
 // and is left out.
 func (s *Store) disk(ctx context.Context) (logstore.Disk, error) {
-	rows, err := s.conn.Query(ctx, "SELECT total_space, free_space FROM "+s.layout.Everyone("system.disks")+
+	rows, err := s.conn.Query(ctx, "SELECT total_space, free_space FROM "+s.db.Layout.Everyone("system.disks")+
 		" WHERE type = 'Local' AND total_space > 0 ORDER BY free_space / total_space LIMIT 1")
 	if err != nil {
-		return logstore.Disk{}, fmt.Errorf("measure disks: %w", explain(err))
+		return logstore.Disk{}, fmt.Errorf("measure disks: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	var total, free uint64
@@ -69,5 +70,5 @@ func (s *Store) disk(ctx context.Context) (logstore.Disk, error) {
 		}
 	}
 	const most = 1 << 62
-	return logstore.Disk{Total: int64(min(total, most)), Free: int64(min(free, most))}, explain(rows.Err())
+	return logstore.Disk{Total: int64(min(total, most)), Free: int64(min(free, most))}, database.Explain(rows.Err())
 }

@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/ask"
+	"carillon/logstore/clickhouse/database"
 )
-
-// The oldest server that will do: text indexes are sure since then.
-const minMajor, minMinor = 26, 2
 
 // Config says how to use a database. The zero value works.
 type Config struct {
@@ -32,13 +29,11 @@ type Config struct {
 // Store is a log store in ClickHouse. It is safe for concurrent use, but only one
 // program at a time may write.
 type Store struct {
-	name    string // the address without its password
-	layout  layout
-	options *clickhouse.Options
-	cfg     Config
-	keep    atomic.Pointer[job.Retention] // by which new lines get their class
-	conn    driver.Conn
-	asked   driver.Conn // for people's SQL; nil without a user for it
+	db    *database.Database
+	conn  driver.Conn // that of db
+	cfg   Config
+	keep  atomic.Pointer[job.Retention] // by which new lines get their class
+	asked *ask.User                     // for people's SQL; nil without a user for it
 
 	prepared  atomic.Bool // the schema is as this program knows it
 	preparing sync.Mutex  // guards what is below
@@ -57,7 +52,10 @@ type Store struct {
 	precedence atomic.Int64
 }
 
-var _ logstore.Store = (*Store)(nil)
+var (
+	_ logstore.Store = (*Store)(nil)
+	_ logstore.Asked = (*Store)(nil)
+)
 
 // Open returns the store in the database that an address names. It does not connect:
 // the first call that needs the server does, creates the database if there is none,
@@ -76,20 +74,19 @@ var _ logstore.Store = (*Store)(nil)
 //
 // The error is job.ErrInvalid for an address that is wrong.
 func Open(address string, cfg Config) (*Store, error) {
-	options, l, err := parse(address)
+	db, err := database.Open(address)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Lock == nil {
 		cfg.Lock = func(context.Context) (func(), error) { return func() {}, nil }
 	}
-	s := &Store{name: nameOf(address), layout: l, options: options, cfg: cfg}
+	s := &Store{db: db, conn: db.Conn, cfg: cfg}
 	s.SetRetention(logstore.DefaultRetention())
-	if s.conn, err = clickhouse.Open(options); err != nil {
-		return nil, fmt.Errorf("open log store %s: %w", s.name, err)
-	}
-	if err := s.openAsked(cfg.SQL); err != nil {
-		return nil, errors.Join(err, s.conn.Close())
+	if cfg.SQL != "" {
+		if s.asked, err = ask.Open(cfg.SQL, auditTable); err != nil {
+			return nil, errors.Join(err, s.conn.Close())
+		}
 	}
 	return s, nil
 }
@@ -109,60 +106,10 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if s.prepared.Load() || time.Since(s.failedAt) < retryAfter {
 		return s.failed
 	}
-	s.failed = s.createDatabase(ctx, *s.options)
-	if s.failed == nil {
-		s.failed = s.migrate(ctx, s.cfg.Lock)
-	}
-	if s.failed == nil {
-		s.failed = s.indexText(ctx, s.cfg.Lock)
-	}
+	s.failed = s.db.Prepare(ctx, s.cfg.Lock)
 	s.failedAt = time.Now()
 	s.prepared.Store(s.failed == nil)
 	return s.failed
-}
-
-// nameOf returns an address as it may be shown.
-func nameOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "clickhouse" // it may hold a password
-	}
-	return u.Scheme + "://" + u.Host + u.Path
-}
-
-// createDatabase creates the database if it is missing, and refuses an old server.
-func (s *Store) createDatabase(ctx context.Context, options clickhouse.Options) (err error) {
-	options.Auth.Database = "default"
-	conn, err := clickhouse.Open(&options)
-	if err != nil {
-		return fmt.Errorf("open log store %s: %w", s.name, err)
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	server, err := conn.ServerVersion()
-	if err == nil {
-		err = checkVersion(server.Version.Major, server.Version.Minor)
-	}
-	if err != nil {
-		return fmt.Errorf("open log store %s: %w", s.name, explain(err))
-	}
-	var n uint64
-	if err := conn.QueryRow(ctx, "SELECT count() FROM system.databases WHERE name = ?", s.layout.Database).Scan(&n); err != nil {
-		return fmt.Errorf("open log store %s: %w", s.name, explain(err))
-	}
-	if n > 0 { // whoever may not create databases may use one
-		return nil
-	}
-	if err := conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+s.layout.Database+" "+s.layout.OnCluster()); err != nil {
-		return fmt.Errorf("create database of log store %s: %w", s.name, explain(err))
-	}
-	return nil
-}
-
-func checkVersion(major, minor uint64) error {
-	if major > minMajor || major == minMajor && minor >= minMinor {
-		return nil
-	}
-	return fmt.Errorf("%w: its ClickHouse is %d.%d; %d.%d or newer is needed", job.ErrInvalid, major, minor, minMajor, minMinor)
 }
 
 // SetRetention implements [logstore.Store].
@@ -175,7 +122,7 @@ func (s *Store) Close() error {
 		err = errors.Join(err, s.asked.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("close log store %s: %w", s.name, err)
+		return fmt.Errorf("close log store %s: %w", s.db.Name, err)
 	}
 	return nil
 }
@@ -187,14 +134,25 @@ func (s *Store) Stats(ctx context.Context) (logstore.Stats, error) {
 	}
 	var bytes uint64
 	var oldest time.Time
-	err := s.conn.QueryRow(ctx, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = ?", s.layout.Database).Scan(&bytes)
+	err := s.conn.QueryRow(ctx, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = ?", s.db.Layout.Database).Scan(&bytes)
 	if err != nil {
-		return logstore.Stats{}, fmt.Errorf("measure log store: %w", explain(err))
+		return logstore.Stats{}, fmt.Errorf("measure log store: %w", database.Explain(err))
 	}
 	err = s.conn.QueryRow(ctx, "SELECT min(fire_time) FROM (SELECT fire_time FROM runs ORDER BY fire_time LIMIT 1)").Scan(&oldest)
 	if err != nil {
-		return logstore.Stats{}, fmt.Errorf("read oldest run: %w", explain(err))
+		return logstore.Stats{}, fmt.Errorf("read oldest run: %w", database.Explain(err))
 	}
 	disk, err := s.disk(ctx)
 	return logstore.Stats{Bytes: int64(bytes), OldestRun: instant(oldest), Disk: disk}, err
+}
+
+// Ask implements [logstore.Asked].
+func (s *Store) Ask(ctx context.Context, statement string, audit bool) (logstore.Answer, error) {
+	if s.asked == nil {
+		return nil, fmt.Errorf("%w: no user of ClickHouse is known whom people may ask as; give the server --sql", job.ErrConflict)
+	}
+	if err := s.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	return s.asked.Ask(ctx, statement, audit)
 }

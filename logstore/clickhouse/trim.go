@@ -11,6 +11,7 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // runTables are the tables with the history of runs, and the expression of each for when a
@@ -94,7 +95,7 @@ func isOld(now time.Time, r *job.Retention, at string) string {
 func (s *Store) countOld(ctx context.Context, now time.Time, r *job.Retention) (n int64, err error) {
 	err = s.conn.QueryRow(ctx, "SELECT sumIf(sign, broadcast_index = -1) FROM runs WHERE "+isOld(now, r, runTables[0].at)).Scan(&n)
 	if err != nil {
-		return 0, fmt.Errorf("count old runs: %w", explain(err))
+		return 0, fmt.Errorf("count old runs: %w", database.Explain(err))
 	}
 	return n, nil
 }
@@ -105,7 +106,7 @@ func (s *Store) trimTable(ctx context.Context, table, old string, now time.Time)
 	rows, err := s.conn.Query(ctx, "SELECT _partition_id, countIf("+old+") AS old, countIf(NOT ("+old+")) AS left FROM "+table+
 		" WHERE fire_time < toDateTime64(?, 3, 'UTC') GROUP BY _partition_id HAVING old > 0 ORDER BY _partition_id", now.Unix())
 	if err != nil {
-		return fmt.Errorf("count old rows of %s: %w", table, explain(err))
+		return fmt.Errorf("count old rows of %s: %w", table, database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	var whole []string
@@ -121,7 +122,7 @@ func (s *Store) trimTable(ctx context.Context, table, old string, now time.Time)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("count old rows of %s: %w", table, explain(err))
+		return fmt.Errorf("count old rows of %s: %w", table, database.Explain(err))
 	}
 	for _, id := range whole {
 		if err := s.drop(ctx, table, id); err != nil {
@@ -131,8 +132,8 @@ func (s *Store) trimTable(ctx context.Context, table, old string, now time.Time)
 	if !some {
 		return nil
 	}
-	if err := s.conn.Exec(ctx, "DELETE FROM "+s.layout.Local(table)+" "+s.layout.OnCluster()+" WHERE "+old); err != nil {
-		return fmt.Errorf("delete old rows of %s: %w", table, explain(err))
+	if err := s.conn.Exec(ctx, "DELETE FROM "+s.db.Layout.Local(table)+" "+s.db.Layout.OnCluster()+" WHERE "+old); err != nil {
+		return fmt.Errorf("delete old rows of %s: %w", table, database.Explain(err))
 	}
 	return nil
 }
@@ -147,10 +148,10 @@ type partition struct {
 
 // partitions returns those of a table, the oldest first, as all servers have them.
 func (s *Store) partitions(ctx context.Context, table string) ([]partition, error) {
-	rows, err := s.conn.Query(ctx, "SELECT partition_id, sum(rows), sum(bytes_on_disk) FROM "+s.layout.Everyone("system.parts")+
-		" WHERE active AND database = ? AND table = ? GROUP BY partition_id ORDER BY partition_id", s.layout.Database, s.layout.Local(table))
+	rows, err := s.conn.Query(ctx, "SELECT partition_id, sum(rows), sum(bytes_on_disk) FROM "+s.db.Layout.Everyone("system.parts")+
+		" WHERE active AND database = ? AND table = ? GROUP BY partition_id ORDER BY partition_id", s.db.Layout.Database, s.db.Layout.Local(table))
 	if err != nil {
-		return nil, fmt.Errorf("list days of %s: %w", table, explain(err))
+		return nil, fmt.Errorf("list days of %s: %w", table, database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	var all []partition
@@ -169,7 +170,7 @@ func (s *Store) partitions(ctx context.Context, table string) ([]partition, erro
 		all = append(all, p)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list days of %s: %w", table, explain(err))
+		return nil, fmt.Errorf("list days of %s: %w", table, database.Explain(err))
 	}
 	return all, nil
 }
@@ -193,7 +194,7 @@ func (s *Store) dueLines(ctx context.Context, now time.Time, r *job.Retention) (
 			"(SELECT group, job, min(precedence) AS newest FROM run_logs WHERE fire_time >= ? AND fire_time < ? AND retention_days = ? GROUP BY group, job)",
 			end.Unix(), keepLogs(r), p.class*int(logstore.Day.Seconds())), p.day, end, uint16(p.class)).Scan(&at) //nolint:gosec // is one of job.LogClasses
 		if err != nil {
-			return nil, fmt.Errorf("look for jobs of day %s: %w", p.id, explain(err))
+			return nil, fmt.Errorf("look for jobs of day %s: %w", p.id, database.Explain(err))
 		}
 		if !at.After(now) {
 			due = append(due, p)
@@ -204,8 +205,8 @@ func (s *Store) dueLines(ctx context.Context, now time.Time, r *job.Retention) (
 
 // drop drops a partition of a table, at once and whole.
 func (s *Store) drop(ctx context.Context, table, id string) error {
-	if err := s.conn.Exec(ctx, "ALTER TABLE "+s.layout.Local(table)+" "+s.layout.OnCluster()+" DROP PARTITION ID '"+id+"'"); err != nil {
-		return fmt.Errorf("drop day %s of %s: %w", id, table, explain(err))
+	if err := s.conn.Exec(ctx, "ALTER TABLE "+s.db.Layout.Local(table)+" "+s.db.Layout.OnCluster()+" DROP PARTITION ID '"+id+"'"); err != nil {
+		return fmt.Errorf("drop day %s of %s: %w", id, table, database.Explain(err))
 	}
 	return nil
 }

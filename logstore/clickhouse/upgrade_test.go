@@ -9,6 +9,7 @@ import (
 	"carillon/job"
 	"carillon/job/runlog"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
 // openMigrated opens a new database as a program had it that knew the first n migrations.
@@ -20,14 +21,11 @@ func openMigrated(t *testing.T, n int) (s *Store, address string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.createDatabase(t.Context(), *s.options); err != nil {
-		t.Fatal(err)
-	}
-	known, err := migrations()
+	known, err := database.Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.migrateBy(t.Context(), known[:n], s.cfg.Lock); err != nil {
+	if err := s.db.Migrate(t.Context(), known[:n], s.cfg.Lock); err != nil {
 		t.Fatal(err)
 	}
 	return s, address

@@ -1,4 +1,4 @@
-package clickhouse
+package ask
 
 import (
 	"fmt"

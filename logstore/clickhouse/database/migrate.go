@@ -1,4 +1,4 @@
-package clickhouse
+package database
 
 import (
 	"context"
@@ -21,32 +21,34 @@ import (
 //go:embed migrations/*.sql
 var files embed.FS
 
-type migration struct {
+// Migration is a step from one version of the schema to the next.
+type Migration struct {
 	version  uint32
 	name     string
 	text     string // template
 	checksum string // of the template: what it makes depends on the layout
 }
 
-func migrations() ([]migration, error) {
+// Migrations returns those that this program knows.
+func Migrations() ([]Migration, error) {
 	names, err := files.ReadDir("migrations")
 	if err != nil {
 		return nil, fmt.Errorf("list migrations: %w", err)
 	}
-	all := make([]migration, len(names))
+	all := make([]Migration, len(names))
 	for i, f := range names {
 		text, err := files.ReadFile(path.Join("migrations", f.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("read migration %s: %w", f.Name(), err)
 		}
 		sum := sha256.Sum256(text)
-		all[i] = migration{version: uint32(i + 1), name: f.Name(), text: string(text), checksum: hex.EncodeToString(sum[:])}
+		all[i] = Migration{version: uint32(i + 1), name: f.Name(), text: string(text), checksum: hex.EncodeToString(sum[:])}
 	}
 	return all, nil
 }
 
 // statements returns what a migration runs on servers of a layout.
-func (m *migration) statements(l layout) ([]string, error) {
+func (m *Migration) statements(l Layout) ([]string, error) {
 	t, err := template.New(m.name).Parse(m.text)
 	if err != nil {
 		return nil, fmt.Errorf("parse migration %s: %w", m.name, err)
@@ -64,58 +66,53 @@ func (m *migration) statements(l layout) ([]string, error) {
 	return all, nil
 }
 
-// migrate brings the database up to date. The error is job.ErrInvalid for one that a
-// newer program has changed, or one whose migrations were others.
-func (s *Store) migrate(ctx context.Context, lock func(context.Context) (func(), error)) error {
-	known, err := migrations()
-	if err != nil {
+// Migrate creates the database if it is missing, and runs what it lacks of the migrations
+// that a program knows. The error is job.ErrInvalid for a database that a newer program has
+// changed, or one whose migrations were others.
+func (d *Database) Migrate(ctx context.Context, known []Migration, lock func(context.Context) (unlock func(), err error)) error {
+	if err := d.create(ctx); err != nil {
 		return err
 	}
-	return s.migrateBy(ctx, known, lock)
-}
-
-// migrateBy is migrate of a program that knows some migrations.
-func (s *Store) migrateBy(ctx context.Context, known []migration, lock func(context.Context) (func(), error)) error {
-	due, err := s.due(ctx, known)
+	due, err := d.due(ctx, known)
 	if err != nil || len(due) == 0 {
 		return err
 	}
 	unlock, err := lock(ctx)
 	if err != nil {
-		return fmt.Errorf("lock schema of %s: %w", s.name, err)
+		return fmt.Errorf("lock schema of %s: %w", d.Name, err)
 	}
 	defer unlock()
-	if due, err = s.due(ctx, known); err != nil {
+	if due, err = d.due(ctx, known); err != nil {
 		return err
 	}
 	for _, m := range due {
-		statements, err := m.statements(s.layout)
+		statements, err := m.statements(d.Layout)
 		if err != nil {
 			return err
 		}
 		for i, statement := range statements {
-			if err := s.conn.Exec(ctx, statement); err != nil {
-				return fmt.Errorf("apply migration %s to %s, statement %d: %w", m.name, s.name, i+1, explain(err))
+			if err := d.Conn.Exec(ctx, statement); err != nil {
+				return fmt.Errorf("apply migration %s to %s, statement %d: %w", m.name, d.Name, i+1, Explain(err))
 			}
 		}
-		err = s.conn.Exec(ctx, "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)", m.version, m.name, m.checksum, time.Now().UTC())
+		err = d.Conn.Exec(ctx, "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)", m.version, m.name, m.checksum, time.Now().UTC())
 		if err != nil {
-			return fmt.Errorf("record migration %s of %s: %w", m.name, s.name, explain(err))
+			return fmt.Errorf("record migration %s of %s: %w", m.name, d.Name, Explain(err))
 		}
 	}
 	return nil
 }
 
 // due returns the migrations that the database lacks.
-func (s *Store) due(ctx context.Context, known []migration) ([]migration, error) {
-	err := s.conn.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS schema_migrations %s (version UInt32, name String, checksum String, applied_at DateTime('UTC')) ENGINE = %s ORDER BY version",
-		s.layout.OnCluster(), s.layout.Everywhere("ReplacingMergeTree", "applied_at")))
+func (d *Database) due(ctx context.Context, known []Migration) ([]Migration, error) {
+	err := d.Conn.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS schema_migrations %s (version UInt32, name String, checksum String, applied_at DateTime('UTC')) ENGINE = %s ORDER BY version",
+		d.Layout.OnCluster(), d.Layout.Everywhere("ReplacingMergeTree", "applied_at")))
 	if err != nil {
-		return nil, fmt.Errorf("create table of migrations in %s: %w", s.name, explain(err))
+		return nil, fmt.Errorf("create table of migrations in %s: %w", d.Name, Explain(err))
 	}
-	rows, err := s.conn.Query(ctx, "SELECT version, checksum FROM schema_migrations")
+	rows, err := d.Conn.Query(ctx, "SELECT version, checksum FROM schema_migrations")
 	if err != nil {
-		return nil, fmt.Errorf("read migrations of %s: %w", s.name, explain(err))
+		return nil, fmt.Errorf("read migrations of %s: %w", d.Name, Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
 	due := slices.Clone(known)
@@ -123,20 +120,20 @@ func (s *Store) due(ctx context.Context, known []migration) ([]migration, error)
 		var version uint32
 		var checksum string
 		if err := rows.Scan(&version, &checksum); err != nil {
-			return nil, fmt.Errorf("read migrations of %s: %w", s.name, err)
+			return nil, fmt.Errorf("read migrations of %s: %w", d.Name, err)
 		}
 		if version < 1 || int(version) > len(known) {
 			return nil, fmt.Errorf("%w: the log store %s has schema version %d, and this program understands up to %d; use the newer program, or another database",
-				job.ErrInvalid, s.name, version, len(known))
+				job.ErrInvalid, d.Name, version, len(known))
 		}
 		if m := known[version-1]; m.checksum != checksum {
 			return nil, fmt.Errorf("%w: the log store %s was made with another %s than this program's; use the program that made it, or another database",
-				job.ErrInvalid, s.name, m.name)
+				job.ErrInvalid, d.Name, m.name)
 		}
-		due = slices.DeleteFunc(due, func(m migration) bool { return m.version == version })
+		due = slices.DeleteFunc(due, func(m Migration) bool { return m.version == version })
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read migrations of %s: %w", s.name, explain(err))
+		return nil, fmt.Errorf("read migrations of %s: %w", d.Name, Explain(err))
 	}
 	return due, nil
 }

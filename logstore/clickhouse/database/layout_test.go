@@ -1,4 +1,4 @@
-package clickhouse
+package database
 
 import (
 	"errors"
@@ -18,12 +18,12 @@ var update = flag.Bool("update", false, "write what the tests get into the golde
 
 // The statements for clusters cannot run in these tests, so people read them.
 func TestSchemaIsWhatTheGoldenFilesSay(t *testing.T) {
-	for name, l := range map[string]layout{
+	for name, l := range map[string]Layout{
 		"single":     {Database: "carillon", TextIndex: true},
 		"replicated": {Database: "carillon", Cluster: "main", TextIndex: true},
 		"sharded":    {Database: "carillon", Cluster: "main", Sharded: true},
 	} {
-		all, err := migrations()
+		all, err := Migrations()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestSchemaIsWhatTheGoldenFilesSay(t *testing.T) {
 func TestAddressesAreChecked(t *testing.T) {
 	refuse := func(address, want string) {
 		t.Helper()
-		_, _, err := parse(address)
+		_, _, err := Parse(address)
 		if !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the error is %v; want one about %q", address, err, want)
 		}
@@ -77,11 +77,11 @@ func TestAddressesAreChecked(t *testing.T) {
 	refuse("clickhouse://u:secret@h:90000/d", `port "90000"`)
 	refuse("clickhouse://u:secret@h,i:0/d", `port "0"`)
 
-	options, l, err := parse("clickhouse://u:secret@a,b:9001/d?cluster=c&sharded=true&text_index=false&dial_timeout=3s")
+	options, l, err := Parse("clickhouse://u:secret@a,b:9001/d?cluster=c&sharded=true&text_index=false&dial_timeout=3s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(layout{Database: "d", Cluster: "c", Sharded: true}, l); diff != "" {
+	if diff := cmp.Diff(Layout{Database: "d", Cluster: "c", Sharded: true}, l); diff != "" {
 		t.Errorf("the layout differs (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"a:9000", "b:9001"}, options.Addr); diff != "" || options.DialTimeout != 3*time.Second {

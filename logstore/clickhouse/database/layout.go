@@ -1,4 +1,4 @@
-package clickhouse
+package database
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"carillon/logstore"
 )
 
-// layout says how tables are spread over servers.
-type layout struct {
+// Layout says how tables are spread over servers.
+type Layout struct {
 	Database  string
 	Cluster   string // its name in the servers' configuration; empty for one server
 	Sharded   bool   // each server of the cluster holds a share of the rows
@@ -19,7 +19,7 @@ type layout struct {
 
 var identifier = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`)
 
-func (l layout) validate() error {
+func (l Layout) validate() error {
 	switch {
 	case !identifier.MatchString(l.Database):
 		return &job.InvalidError{Field: "store", Reason: fmt.Sprintf("must end in the name of a database, as in clickhouse://HOST/carillon, of letters, digits and _; %q is none", l.Database)}
@@ -32,7 +32,7 @@ func (l layout) validate() error {
 }
 
 // OnCluster is the clause of statements that all servers run.
-func (l layout) OnCluster() string {
+func (l Layout) OnCluster() string {
 	if l.Cluster == "" {
 		return ""
 	}
@@ -40,7 +40,7 @@ func (l layout) OnCluster() string {
 }
 
 // Local is the name of the table that holds rows, where name is the one to ask.
-func (l layout) Local(name string) string {
+func (l Layout) Local(name string) string {
 	if l.Sharded {
 		return name + "_local"
 	}
@@ -48,7 +48,7 @@ func (l layout) Local(name string) string {
 }
 
 // Engine is an engine of the MergeTree family, replicated in a cluster.
-func (l layout) Engine(name string, args ...string) string {
+func (l Layout) Engine(name string, args ...string) string {
 	if l.Cluster != "" {
 		name = "Replicated" + name
 		args = append([]string{"'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"}, args...)
@@ -57,13 +57,13 @@ func (l layout) Engine(name string, args ...string) string {
 }
 
 // Everywhere is the engine of a table whose rows every server has.
-func (l layout) Everywhere(name string, args ...string) string {
+func (l Layout) Everywhere(name string, args ...string) string {
 	return strings.Replace(l.Engine(name, args...), "{uuid}/{shard}", "{uuid}/all", 1)
 }
 
 // Everyone is a table of the system's, as all servers of a sharded cluster have it; one
 // replica of each shard speaks for it.
-func (l layout) Everyone(table string) string {
+func (l Layout) Everyone(table string) string {
 	if !l.Sharded {
 		return table
 	}
@@ -71,7 +71,7 @@ func (l layout) Everyone(table string) string {
 }
 
 // Dedup is the setting without which a table takes a block twice.
-func (l layout) Dedup() string {
+func (l Layout) Dedup() string {
 	if l.Cluster != "" {
 		return "replicated_deduplication_window = 10000"
 	}
@@ -80,7 +80,7 @@ func (l layout) Dedup() string {
 
 // Distributed is the statement for the table that asks all shards, if there are any.
 // All that concerns a run is on one shard.
-func (l layout) Distributed(name, key string) string {
+func (l Layout) Distributed(name, key string) string {
 	if !l.Sharded {
 		return ""
 	}
@@ -88,20 +88,20 @@ func (l layout) Distributed(name, key string) string {
 		name, l.OnCluster(), l.Local(name), l.Cluster, l.Database, l.Local(name), key)
 }
 
-// Statuses, Causes, Kinds and FirstFinal are the words of the schema's enums.
-func (layout) Statuses() string { return enum(statusCodes) }
+// Statuses are the members of an enum of the schema, as Causes and Kinds are.
+func (Layout) Statuses() string { return enum(Statuses) }
 
 // Causes is like Statuses.
-func (layout) Causes() string { return enum(causeCodes) }
+func (Layout) Causes() string { return enum(Causes) }
 
 // Kinds is like Statuses.
-func (layout) Kinds() string { return enum(kindCodes) }
+func (Layout) Kinds() string { return enum(Kinds) }
 
-// FirstFinal is like Statuses.
-func (layout) FirstFinal() int { return firstFinal }
+// FirstFinal is the constant, for templates.
+func (Layout) FirstFinal() int { return FirstFinal }
 
 // FingerprintLength and Variable say how messages of failures are compared.
-func (layout) FingerprintLength() int { return logstore.FingerprintLength }
+func (Layout) FingerprintLength() int { return logstore.FingerprintLength }
 
 // Variable is like FingerprintLength, as a literal.
-func (layout) Variable() string { return "'" + strings.ReplaceAll(logstore.Variable, `\`, `\\`) + "'" }
+func (Layout) Variable() string { return "'" + strings.ReplaceAll(logstore.Variable, `\`, `\\`) + "'" }

@@ -1,4 +1,4 @@
-package clickhouse
+package ask
 
 import (
 	"context"
@@ -15,44 +15,44 @@ import (
 
 	"carillon/job"
 	"carillon/logstore"
+	"carillon/logstore/clickhouse/database"
 )
 
-var _ logstore.Asked = (*Store)(nil)
-
-// openAsked opens the connections for people's SQL, as the user that an address names:
-// one who may only read, within limits that the server sets (deploy/clickhouse).
-func (s *Store) openAsked(address string) error {
-	if address == "" {
-		return nil
-	}
-	options, _, err := parse(address)
-	if err != nil {
-		return fmt.Errorf("read address for SQL: %w", err)
-	}
-	if s.asked, err = clickhouse.Open(options); err != nil {
-		return fmt.Errorf("open log store for SQL: %w", err)
-	}
-	return nil
+// User is who of ClickHouse's users people ask as: one who may only read, within limits
+// that the server sets (deploy/clickhouse).
+type User struct {
+	conn  driver.Conn
+	audit string // the table of the audit log
 }
 
-// Ask implements [logstore.Asked].
-func (s *Store) Ask(ctx context.Context, statement string, audit bool) (logstore.Answer, error) {
-	if s.asked == nil {
-		return nil, fmt.Errorf("%w: no user of ClickHouse is known whom people may ask as; give the server --sql", job.ErrConflict)
+// Open opens the connections of the user that an address names. It does not connect.
+func Open(address, audit string) (*User, error) {
+	options, _, err := database.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("read address for SQL: %w", err)
 	}
-	if err := s.Prepare(ctx); err != nil {
-		return nil, err
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("open log store for SQL: %w", err)
 	}
+	return &User{conn: conn, audit: audit}, nil
+}
+
+// Close closes the connections.
+func (u *User) Close() error { return u.conn.Close() }
+
+// Ask is that of [logstore.Asked].
+func (u *User) Ask(ctx context.Context, statement string, audit bool) (logstore.Answer, error) {
 	statement, err := readStatement(statement)
 	if err != nil {
 		return nil, err
 	}
 	if !audit {
-		if err := s.keepsAudit(ctx); err != nil {
+		if err := u.keepsAudit(ctx); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := s.asked.Query(ctx, statement)
+	rows, err := u.conn.Query(ctx, statement)
 	if err != nil {
 		return nil, explainAsked(err)
 	}
@@ -66,15 +66,15 @@ func (s *Store) Ask(ctx context.Context, statement string, audit bool) (logstore
 
 // keepsAudit returns job.ErrConflict if the user for SQL may read the audit log. It asks
 // as that user: what a statement reads cannot be told from its text.
-func (s *Store) keepsAudit(ctx context.Context) error {
-	rows, err := s.asked.Query(ctx, "SELECT id FROM "+auditTable+" LIMIT 0")
+func (u *User) keepsAudit(ctx context.Context) error {
+	rows, err := u.conn.Query(ctx, "SELECT id FROM "+u.audit+" LIMIT 0")
 	if err == nil {
 		err = errors.Join(rows.Err(), rows.Close())
 	}
 	var exception *clickhouse.Exception
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: the user of --sql may read the audit log, so only administrators may ask; take its grant for %s away", job.ErrConflict, auditTable)
+		return fmt.Errorf("%w: the user of --sql may read the audit log, so only administrators may ask; take its grant for %s away", job.ErrConflict, u.audit)
 	case errors.As(err, &exception) && exception.Code == 497: // not enough privileges
 		return nil
 	}
@@ -180,11 +180,11 @@ func explainAsked(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return refuse("took longer than it may")
 	case !errors.As(err, &exception):
-		return explain(err)
+		return database.Explain(err)
 	}
 	switch exception.Code {
 	case 516, 192, 193, 210, 209:
-		return explain(err)
+		return database.Explain(err)
 	case 159, 160:
 		return refuse("took longer than it may")
 	case 497:

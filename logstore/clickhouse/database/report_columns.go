@@ -1,4 +1,4 @@
-package clickhouse
+package database
 
 import (
 	"fmt"
@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// reportStatuses are the final statuses, in the order of the columns of reports.
-var reportStatuses = []string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed"}
+// ReportStatuses are the final statuses, in the order of the columns of reports.
+var ReportStatuses = []string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed"}
 
 // reportSums and reportStates are the other columns that reports count in, in the order of
-// [layout.ReportColumns] and [layout.DeliveredColumns].
+// [Layout.ReportColumns] and [Layout.DeliveredColumns].
 var (
 	reportSums   = []string{"attempts", "begun", "firsts", "duration_sum_ms", "duration_max_ms"}
 	reportStates = []string{"duration_q", "committed_q", "started_q", "finished_q"}
 	reportLater  = []string{"delivered", "delivered_q"}
 )
 
-// reportNames are the columns that a report adds up.
-func reportNames() []string {
-	return slices.Concat(reportStatuses, reportSums, reportStates, reportLater)
+// ReportNames are the columns that a report adds up.
+func ReportNames() []string {
+	return slices.Concat(ReportStatuses, reportSums, reportStates, reportLater)
 }
 
-// nothingCounted is what to set columns of a report to, so that its rows count nothing.
-func nothingCounted() string {
+// NothingCounted is what to set columns of a report to, so that its rows count nothing.
+func NothingCounted() string {
 	const noState = "arrayReduce('quantilesTimingState(0.5, 0.9, 0.95, 0.99)', emptyArrayUInt64())"
-	names := reportNames()
+	names := ReportNames()
 	for i, name := range names {
 		if strings.HasSuffix(name, "_q") {
 			names[i] += " = " + noState
@@ -38,13 +38,13 @@ func nothingCounted() string {
 
 // ReportColumns are the columns that a report adds up from rows of runs: of the final
 // statuses of column by, and of the times of rows for which measured is true.
-func (layout) ReportColumns(by, measured string) string {
+func (Layout) ReportColumns(by, measured string) string {
 	var columns []string
 	weight := "toInt64(sign)" // of an instance, attempts are counted
 	if by == "run_status" {
 		weight = "sign * toInt64(count)"
 	}
-	for _, status := range reportStatuses {
+	for _, status := range ReportStatuses {
 		columns = append(columns, fmt.Sprintf("sumIf(%s, %s = '%s') AS %s", weight, by, status, status))
 	}
 	columns = append(columns,
@@ -66,7 +66,7 @@ func (layout) ReportColumns(by, measured string) string {
 
 // DeliveredColumns are those of when the trigger was delivered, which reports have besides
 // ReportColumns.
-func (layout) DeliveredColumns(measured string) string {
+func (Layout) DeliveredColumns(measured string) string {
 	condition := measured + " AND attempt = 1 AND deliver_ms >= 0"
 	return "    countIf(" + condition + ") AS delivered,\n    " + quantiles("deliver_ms", condition, "delivered_q")
 }

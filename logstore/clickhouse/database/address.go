@@ -1,4 +1,4 @@
-package clickhouse
+package database
 
 import (
 	"fmt"
@@ -18,14 +18,14 @@ import (
 // dialTimeout is what people wait for when the server is away.
 const dialTimeout = 5 * time.Second
 
-// parse reads an address as Open takes it. Its errors never show the password.
-func parse(address string) (*clickhouse.Options, layout, error) {
+// Parse reads an address as Open takes it. Its errors never show the password.
+func Parse(address string) (*clickhouse.Options, Layout, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "clickhouse" || u.Host == "" {
-		return nil, layout{}, &job.InvalidError{Field: "store", Reason: "must be like clickhouse://USER:PASSWORD@HOST:9000/DATABASE"} //nolint:gosec // a pattern
+		return nil, Layout{}, &job.InvalidError{Field: "store", Reason: "must be like clickhouse://USER:PASSWORD@HOST:9000/DATABASE"} //nolint:gosec // a pattern
 	}
 	query := u.Query()
-	l := layout{Database: strings.TrimPrefix(u.Path, "/"), Cluster: query.Get("cluster"), TextIndex: true}
+	l := Layout{Database: strings.TrimPrefix(u.Path, "/"), Cluster: query.Get("cluster"), TextIndex: true}
 	if l.Sharded, err = takeBool(query, "sharded", false); err != nil {
 		return nil, l, err
 	}

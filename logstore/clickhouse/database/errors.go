@@ -1,4 +1,4 @@
-package clickhouse
+package database
 
 import (
 	"crypto/tls"
@@ -18,10 +18,10 @@ var (
 	outages  = []int32{210, 209, 203, 159, 425, 999, 242, 319, 236, 241, 243, 252}
 )
 
-// explain gives an error of the driver its kind: job.ErrInvalid when the server
+// Explain gives an error of the driver its kind: job.ErrInvalid when the server
 // refuses the program for good, and job.ErrUnavailable when it cannot be reached, or
 // cannot do it now.
-func explain(err error) error {
+func Explain(err error) error {
 	var exception *clickhouse.Exception
 	switch {
 	case err == nil || errors.Is(err, job.ErrInvalid):
