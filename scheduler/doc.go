@@ -30,7 +30,8 @@
 // # Tests
 //
 // Tests run nodes against a real JetStream server on virtual time, with package
-// bus/bustest. What needs processes and sockets is in internal/e2e.//
+// bus/bustest. What needs processes and sockets is in internal/e2e.
+//
 // # Size
 //
 // The package has 30 files and little more than 4,000 lines: a node and its lanes, which share

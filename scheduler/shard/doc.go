@@ -69,7 +69,8 @@
 // # Instances
 //
 // Which instances are online is told by [Machine.PutInstances] and looked at once, when
-// the run begins; its item says what came of it.//
+// the run begins; its item says what came of it.
+//
 // # Size
 //
 // The package has more than 4,000 lines, as all its files are parts of one value: what they
