@@ -46,7 +46,7 @@ func TestWhoGivesBackAgainAndAgainIsToldAndKeepsNobodyFromWorking(t *testing.T) 
 	}
 	g.ann.run(0, "", "run alpha/hello")
 	await(t, patience, "wait for the incident", func() error {
-		if out := g.ann.run(0, "", "alert incidents"); !strings.Contains(out, "an instance of group alpha is suspended") {
+		if out := g.ann.run(0, "", "get incidents"); !strings.Contains(out, "an instance of group alpha is suspended") {
 			return fmt.Errorf("incidents:\n%s", out)
 		}
 		return nil
