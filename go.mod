@@ -1,4 +1,4 @@
-module carillon
+module github.com/carillon-scheduler/carillon
 
 go 1.26.0
 

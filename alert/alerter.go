@@ -12,12 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/internal/outbound"
-	"carillon/internal/seal"
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/outbound"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // leaseKey is the role that one alerter of a cluster has.

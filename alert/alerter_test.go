@@ -10,12 +10,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/job/fleet"
-	"carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/outcome"
 )
 
 func TestAFailureIsToldOnceAndItsEndToo(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/internal/seal"
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // Book is what the API reads and writes of alerts. It is safe for concurrent use.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // sendChat writes a message to a chat by the address that the chat gave out for that.

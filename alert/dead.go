@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // maxDead bounds how many dead letters one look reads. What is left comes with the next.

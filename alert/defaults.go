@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // defaultAuthor is who the rules are by that are there from the start.

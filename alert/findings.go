@@ -7,10 +7,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/alerting"
-	ledger "carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	ledger "github.com/carillon-scheduler/carillon/job/outcome"
 )
 
 // discrepancies are what the bucket has of the findings of the ledger.

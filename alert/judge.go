@@ -3,8 +3,8 @@ package alert
 import (
 	"context"
 
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // take has the rules judge an outcome.

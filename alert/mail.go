@@ -8,7 +8,7 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // sendMail sends a message by the channel's mail server. It dials through the guard, as a

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // Message is what a delivery says: what templates of webhooks are about.

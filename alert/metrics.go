@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // metrics are the collectors of an alerter. Names and units are in docs/reference/metrics.md.

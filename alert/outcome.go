@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // The sources.

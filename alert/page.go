@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // pagerDutyURL is where PagerDuty takes events, unless the channel has another region's.

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // How deliveries are tried: how long an attempt may take, how many there may be at once,

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 func TestSecretsAreOnesThatTheKindHas(t *testing.T) {

@@ -18,10 +18,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/outbound"
-	"carillon/internal/seal"
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/internal/outbound"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // sender sends messages to channels. It is safe for concurrent use.

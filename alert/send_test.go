@@ -23,10 +23,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/outbound"
-	"carillon/internal/seal"
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/internal/outbound"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // call is a request that reached the other side.

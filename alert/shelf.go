@@ -12,8 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus/cluster"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // shelf has the bucket ALERT in memory. It is safe for concurrent use; what it gives out

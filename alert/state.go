@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // lookClocks finds servers whose clock is out of line, as they say themselves, and a clock of NATS

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/bus"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // lookSuspended finds instances that are suspended, those of an executor group together.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
-	"carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // Ran is how a run went that has ended, as the history has it.

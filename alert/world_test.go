@@ -18,15 +18,15 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/alert"
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/internal/seal"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/alert"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 var start = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)

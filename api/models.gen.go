@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"time"
 
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/job/fleet"
-	"carillon/job/outcome"
-	"carillon/job/rights"
-	"carillon/job/runlog"
-	"carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/trail"
 )
 
 // Defines values for BulkOutcome.

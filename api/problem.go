@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // The codes of a [Problem]: each refusal has one.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/job/trail"
 )
 
 // Filter selects entries. Each field that is set must hold; the zero filter is all.

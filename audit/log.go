@@ -16,10 +16,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job/trail"
 )
 
 // prefix begins the keys of intents in ACCESS.

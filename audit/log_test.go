@@ -8,10 +8,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job/trail"
 )
 
 // world is an audit log on a bus, in a bubble.

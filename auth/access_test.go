@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 func TestARoleHoldsInItsGroupAndEverywhereInAll(t *testing.T) {

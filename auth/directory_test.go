@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 var here = Client{Address: "10.0.0.1", UserAgent: "test"}

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"time"
 
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // External is somebody whom a provider of identities has signed in.

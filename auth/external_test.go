@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 func TestTokensOfAProvidersUserRestUntilTheUserSignsInAgain(t *testing.T) {

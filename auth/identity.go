@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // Identity is who makes a request. It holds for that request.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // InvitationLife is how long a one-time link works.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // mirror has the records of one kind in memory, by key without the kind.

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // The cost of a password: argon2id with what OWASP asks for at least, 19 MiB and two

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // Recover makes a user who may do everything, whether there is one of that name or not,

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 func TestRecoveryMakesAnAdministratorOfAnybody(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // How long a session lasts that is used all the time, and one that nobody uses.

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // How many sign-ins may fail within a window: of one user from one address, of one

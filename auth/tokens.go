@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // MaxTokenLife bounds how long a token may last.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // User is somebody, or some program, that signs in. Its JSON is what the bucket

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // User returns a user. The error is job.ErrNotFound when there is none of that name.

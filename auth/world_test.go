@@ -7,10 +7,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 var noon = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)

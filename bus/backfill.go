@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Bounds of a backfill.

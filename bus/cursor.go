@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Cursor is a shard's durable position. All fires due up to Done have had their

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // How far the times of an event may be from what is possible. Clocks differ, and a run

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // mended returns what the readers make of a finished event in which a text was replaced.

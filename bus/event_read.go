@@ -3,7 +3,7 @@ package bus
 import (
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // readEvent reads what [Event.Msg] writes for most runs, at a third of what package json

@@ -6,7 +6,7 @@ import (
 	json "github.com/go-json-experiment/json/v1" // what encoding/json is to become; decodes in a third of its time
 	"github.com/nats-io/nats.go"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // HeaderMessage names a message's kind and the version of its encoding, such as

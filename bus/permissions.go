@@ -1,6 +1,6 @@
 package bus
 
-import "carillon/job"
+import "github.com/carillon-scheduler/carillon/job"
 
 // ExecutorPermissions returns what an executor of a group publishes and what it
 // subscribes to: all that the protocol needs, and nothing else. Besides these it

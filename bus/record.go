@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Record lists what became of every fire that one commit of a shard decided. It is

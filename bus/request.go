@@ -9,9 +9,9 @@ import (
 	json "github.com/go-json-experiment/json/v1" // see decode
 	"github.com/nats-io/nats.go"
 
-	"carillon/internal/tracing"
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/internal/tracing"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // Requests to one instance, on the subjects of its [Address].

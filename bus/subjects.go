@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // The names of streams and buckets.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Suspension says that an instance gives triggers back again and again, and gets none from

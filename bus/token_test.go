@@ -12,10 +12,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // refusedToken reports unless err says that a token is wrong, without the token in it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // CalendarHistory is how many versions of a calendar are kept.

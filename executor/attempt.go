@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // verdict is what is to become of an attempt's trigger.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/nats-io/nuid"
 
-	"carillon/bus"
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // claim makes sure that no other instance does an at_most_once attempt: JetStream stores

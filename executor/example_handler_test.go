@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor"
 )
 
 // A handler is a function under a name. Jobs whose task is `handler: greet` call it.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor"
 )
 
 // What a handler logs, or a library of its prints, is the log of the run, which people

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor"
 )
 
 // Parameters are decoded into a type of yours, and what the handler returns is the

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor"
 )
 
 // A program that stops lets its runs finish for a while, then cancels them. A run

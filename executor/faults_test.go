@@ -9,11 +9,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/executor"
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func TestARunOfAnInstanceThatIsCutOffIsDoneByAnother(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Handler does runs. Programs implement it, most often by [Register] or a

@@ -6,7 +6,7 @@ import (
 	"github.com/shirou/gopsutil/v4/load"
 	"github.com/shirou/gopsutil/v4/mem"
 
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // hostLoad returns how busy the machine is, as far as its operating system tells.

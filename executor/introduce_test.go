@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus/bustest"
-	"carillon/executor"
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // second starts another executor of the name "a", and returns what ends it and what it ends with.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // limit returns how long the attempt may take from now on, and with which cause its

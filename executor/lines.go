@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // lineMark ends a piece of a line that was too long for one, and the next piece

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // logHandler makes a line of the run's log of each record: the message, then the

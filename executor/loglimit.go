@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // logLimit is how much an attempt may log. Beyond it lines are counted and dropped. The

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus/bustest"
-	"carillon/executor"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestALogHasALimitBeyondWhichLinesAreCounted(t *testing.T) {

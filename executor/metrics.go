@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // metrics are the collectors of one executor.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/internal/seal"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // mask is what stands for a secret in what a run says.

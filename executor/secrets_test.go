@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/executor"
-	"carillon/internal/seal"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 var master = seal.NewMaster()

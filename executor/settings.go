@@ -6,8 +6,8 @@ import (
 	"maps"
 	"sync"
 
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // settings are what may change while an executor runs.

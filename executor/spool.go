@@ -12,7 +12,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // spoolFormat is the version of the files' format.

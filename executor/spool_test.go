@@ -12,10 +12,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/executor"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // spooling is the configuration of an executor that keeps what it cannot report in dir.

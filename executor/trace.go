@@ -8,12 +8,12 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"carillon/internal/tracing"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/tracing"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // traceName is the scope of the spans that this package makes.
-const traceName = "carillon/executor"
+const traceName = "github.com/carillon-scheduler/carillon/executor"
 
 // startSpan begins the span of an attempt, if there is somebody to look at it. The spans
 // that its handler makes from its context are part of it.

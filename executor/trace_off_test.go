@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 func TestTracingCostsNothingWhenItIsOff(t *testing.T) {

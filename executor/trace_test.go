@@ -12,10 +12,10 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/executor"
-	"carillon/internal/tracing"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/tracing"
 )
 
 func TestARunIsATraceThatItsHandlersSpansJoin(t *testing.T) {

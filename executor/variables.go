@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/internal/tracing"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/tracing"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Environ returns the variables of the run as NAME=value: those of [job.Variables], and

@@ -13,14 +13,14 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/executor"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/scheduler/dispatch"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/scheduler/dispatch"
 )
 
 var began = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func contains(t *testing.T, c job.Calendar) func(at string, want bool) {

@@ -3,7 +3,7 @@ package job
 import (
 	"time"
 
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 // Moved returns what a moved clock has to do with a fire of the plan, an instant in

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 func planOf(t *testing.T, s Schedule) Plan {

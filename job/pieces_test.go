@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAShareOfPiecesIsRoundedUpAndWrittenAsItIsRead(t *testing.T) {

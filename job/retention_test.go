@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 const day = job.Duration(24 * time.Hour)

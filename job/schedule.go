@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 // Bounds of a schedule.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 var noonThere = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)

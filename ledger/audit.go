@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
 )
 
 // Bounds of an audit.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // Evidence is all that a job's fires are judged by.

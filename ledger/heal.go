@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // recheck judges the fires again of which a discrepancy was found: what was missing may have

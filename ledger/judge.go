@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // judge lays the history beside the book of a job. Windows come in order of time.

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // Ledger reads ledgers of jobs. It is safe for concurrent use.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/bus/cluster"
-	"carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job/outcome"
 )
 
 // metrics is what a patrol counts.

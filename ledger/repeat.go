@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // RepeatRequest asks which fires in [From, To) a backfill is to run.

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/internal/chserver/chtest"
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
 )
 
 func TestMain(m *testing.M) { chtest.Main(m) }

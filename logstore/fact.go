@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // FactKind says what a [Fact] is about.

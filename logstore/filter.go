@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Bounds of pages.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // CountTime is how long [Store.CountHits] counts by default.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // ForeignError is what a write returns when it has left out updates of runs that are

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Witness hears that an answer is partial. It is safe for concurrent use.

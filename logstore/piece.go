@@ -1,8 +1,8 @@
 package logstore
 
 import (
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // PieceFilter selects pieces of a run.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Bounds of reports.

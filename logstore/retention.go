@@ -3,8 +3,8 @@ package logstore
 import (
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Day is what retention counts in: log lines are dropped by days of fire times, in UTC.

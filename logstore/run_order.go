@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // maxSorted bounds the range of a list in another order than that of its fires: a store

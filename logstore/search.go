@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Bounds of searches.

@@ -3,7 +3,7 @@ package logstore
 import (
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // StandingRuns is how many of a job's newest runs a [Standing] looks at, at most.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Store keeps history. Its methods are safe for concurrent use. Errors: one that is

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Update is what one line of a record, or one event, says about one run. Its fire

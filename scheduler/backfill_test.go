@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // hour returns so many fire times, a minute apart, from an hour before the world began.

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus/jet"
-	"carillon/job"
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // To a program, a machine that comes back from a suspend looks as if its clock had jumped; and so

@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
-	"carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler"
 )
 
 // skew has the clocks of nodes be wrong from now on.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus/jet"
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // pending is a shard's batch that is to be stored.

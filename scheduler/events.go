@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // gather is how long shards that begin to need events wait for others to do so: they come

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // A consumer that was made before a shard needed events has not brought what came before.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // SkewClock has the node's wall clock be wrong by what skew returns. Call it before Run.

@@ -7,12 +7,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job"
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // A shard may be lost with a batch under way, of which its successors find out whether it

@@ -5,8 +5,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus/cluster"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // setupGroups makes the consumer of every group, and makes groups known that an

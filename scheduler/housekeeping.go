@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 const (

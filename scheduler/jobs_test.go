@@ -5,8 +5,8 @@ import (
 	"time"
 	_ "time/tzdata" // also on a machine without zones
 
-	"carillon/bus/cluster"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func paused(j *job.Job) { j.Paused = true }

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // An abandoned commit leaves a machine with a batch under way. What others have left for its

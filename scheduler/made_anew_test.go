@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // What a node has heard of a bucket says nothing of one that was made in its place.

@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // members is what a node knows of the cluster, and what it does about it: it keeps

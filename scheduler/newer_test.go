@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAVersionThatANewerServerHasSavedHoldsItsJobAndNoOther(t *testing.T) {

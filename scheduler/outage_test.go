@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestARestartOfTheBrokerLosesNothing(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // ownership is one shard's stay with this node, from the wish to own it until its

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 const (

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	sdk "carillon/executor"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	sdk "github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // crew is real executors of group g, and what they were asked to do.

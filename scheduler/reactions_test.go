@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // lines returns what the records say of the runs of a job, oldest first, as "attempt

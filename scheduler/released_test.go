@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 func TestAnOwnerDeletesWhatItsPredecessorLeftBeforeItDecides(t *testing.T) {

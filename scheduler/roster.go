@@ -10,10 +10,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // expireEvery is how often heartbeats that have ceased are looked for.

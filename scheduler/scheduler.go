@@ -16,9 +16,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/scheduler/dispatch"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/dispatch"
 )
 
 // Config says how a node is to be.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestANodeFiresWhatIsDue(t *testing.T) {

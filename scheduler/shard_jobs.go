@@ -8,9 +8,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // shardJobs is what a node knows of one shard's jobs: it reads what there is, and hears of

@@ -7,9 +7,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // jobReads returns the requests to read messages of JOBS that are made from now on: how many

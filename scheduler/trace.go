@@ -7,14 +7,14 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"carillon/bus"
-	"carillon/internal/tracing"
-	"carillon/job"
-	"carillon/scheduler/shard"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/tracing"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // traceName is the scope of the spans that this package makes.
-const traceName = "carillon/scheduler"
+const traceName = "github.com/carillon-scheduler/carillon/scheduler"
 
 // traceFires makes a span for each trigger of a batch that is stored: from its fire time to
 // the commit. It is the root of the run's trace, or of an attempt's part of it.

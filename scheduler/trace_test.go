@@ -8,10 +8,10 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/internal/tracing"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/tracing"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAFireIsTheRootOfItsRunsTrace(t *testing.T) {

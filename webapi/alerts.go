@@ -6,15 +6,15 @@ import (
 	"slices"
 	"time"
 
-	"carillon/alert"
-	"carillon/internal/seal"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/job/rights"
-	"carillon/webapi/access"
-	"carillon/webapi/alerts"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/alert"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/alerts"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // alertHandlers answer requests about rules, incidents, silences and channels.

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"carillon/alert"
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/internal/seal"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/alert"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // incident has an alerter find a run of a group that failed, and returns the id of the

@@ -9,12 +9,12 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/job/runlog"
-	"carillon/job/trail"
-	"carillon/logstore"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 // wantsText is the context key under which a request for text/plain is marked.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"carillon/webapi/contract"
+	"github.com/carillon-scheduler/carillon/webapi/contract"
 )
 
 // answered are the ids of operations that answered well in some test, in a way that was

@@ -11,8 +11,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"carillon/api"
-
+	"github.com/carillon-scheduler/carillon/api"
 	"github.com/gofiber/fiber/v2"
 	"github.com/oapi-codegen/runtime"
 )

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // again returns an update of a run as one about its second attempt.

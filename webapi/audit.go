@@ -11,12 +11,12 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/audit"
-	"carillon/job"
-	"carillon/job/trail"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/export"
+	"github.com/carillon-scheduler/carillon/audit"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/export"
 )
 
 // auditHandlers answer requests about the audit log.

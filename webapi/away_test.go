@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // What the bus would add to it is left out: the page of a run that goes on is what people

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/webapi/guard"
+	"github.com/carillon-scheduler/carillon/webapi/guard"
 )
 
 // announced makes a request whose body it announces and never sends, and returns the status

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/catalog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // calendarHandlers answer requests about calendars.

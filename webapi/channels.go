@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
-	"carillon/alert"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/webapi/access"
-	"carillon/webapi/alerts"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/alert"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/alerts"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // ListChannels answers GET /alerts/channels.

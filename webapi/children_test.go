@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // parent is a document of a job with children.

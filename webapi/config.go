@@ -10,11 +10,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/auth/oidc"
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/webapi/guard"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/auth/oidc"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/guard"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Config says where to serve, and how.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // topicEvent reads events until one of the topic, and returns its id and what it tells.

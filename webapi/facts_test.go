@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/job/outcome"
-	"carillon/job/rights"
-	"carillon/job/trail"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // moveAudit puts n entries of the audit log into the store, as ingest does.

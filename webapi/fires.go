@@ -3,7 +3,7 @@ package webapi
 import (
 	"context"
 
-	"carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 )
 
 // fireHandlers answer requests about fires that are to come.

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/nodes"
 )
 
 // groupHandlers answer requests about scheduler nodes, executor groups and their instances.

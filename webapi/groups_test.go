@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func TestAGroupsLimitsAreSetAndShown(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // handlers implement the operations of the contract, a group for each family of resources. An

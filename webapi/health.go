@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/logstore"
-	"carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 )
 
 // systemHandlers answer requests about the state of the server and of what it depends on.

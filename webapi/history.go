@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // GetHistory answers GET /history.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/webapi/guard"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/guard"
 )
 
 // hostile makes requests that somebody makes who means no good, from what the contract

@@ -5,10 +5,10 @@ import (
 	"context"
 	"time"
 
-	"carillon/internal/crontab"
-	"carillon/internal/ical"
-	"carillon/internal/xxljob"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/crontab"
+	"github.com/carillon-scheduler/carillon/internal/ical"
+	"github.com/carillon-scheduler/carillon/internal/xxljob"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // importHandlers answer requests about files of other schedulers, which it only reads.

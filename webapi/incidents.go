@@ -6,10 +6,10 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/job/alerting"
-	"carillon/webapi/access"
-	"carillon/webapi/alerts"
-	"carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/alerts"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
 // ListIncidents answers GET /alerts/incidents.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // shelf saves jobs of every sort, and returns a function that lists them.

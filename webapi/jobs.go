@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/webapi/access"
-	"carillon/webapi/bulk"
-	"carillon/webapi/catalog"
-	"carillon/webapi/nodes"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/bulk"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // jobHandlers answer requests about jobs: what they are, and changes to them.

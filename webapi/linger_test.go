@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/webapi/guard"
+	"github.com/carillon-scheduler/carillon/webapi/guard"
 )
 
 // Each of these is refused while the client still writes it: the head is longer than the

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/webapi/access"
-	"carillon/webapi/problem"
-	"carillon/webapi/runs"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // logHandlers answer requests about what runs have printed.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 func TestARunThatEndedBadlyIsMarkedBesideItsStatus(t *testing.T) {

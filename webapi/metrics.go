@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
-	"carillon/job/rights"
-	"carillon/webapi/access"
-	"carillon/webapi/catalog"
-	"carillon/webapi/stream"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/stream"
 )
 
 // groupLabel is the label of series that are about one executor group.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestOffsetsAreSuggestedForJobsThatFireTogetherAndMayFireLater(t *testing.T) {

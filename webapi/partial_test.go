@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // replaced is a store for which another one answers who takes that.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/job/runlog"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 var update = flag.Bool("update", false, "write testdata/permits.txt anew")

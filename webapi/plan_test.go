@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // schedule saves a job with the given schedule.

@@ -6,12 +6,12 @@ import (
 	"net/url"
 	"strings"
 
-	"carillon/auth"
-	"carillon/auth/oidc"
-	"carillon/job"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth/oidc"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // providerName returns what people know the OIDC provider by; empty without one.

@@ -12,9 +12,9 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/oauth2-proxy/mockoidc"
 
-	"carillon/auth"
-	"carillon/auth/oidc"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth/oidc"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // provided is a server with an OIDC provider, which is a server of its own.

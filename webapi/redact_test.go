@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // tasks are one of each kind, each with all that can be secret about it.

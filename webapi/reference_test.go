@@ -8,7 +8,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"carillon/webapi/contract"
+	"github.com/carillon-scheduler/carillon/webapi/contract"
 )
 
 func TestTheReferenceHasEveryOperationAndNothingFromElsewhere(t *testing.T) {

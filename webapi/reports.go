@@ -5,10 +5,10 @@ import (
 	"context"
 	"time"
 
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/webapi/problem"
-	"carillon/webapi/runs"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // reportHandlers answer requests about what runs add up to.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // yesterday is a day of which all reports are kept.

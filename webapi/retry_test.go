@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 // retriesOf keeps the requests for runs that the owners of shards get.

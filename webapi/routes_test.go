@@ -11,8 +11,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/webapi/contract"
-	"carillon/webapi/guard"
+	"github.com/carillon-scheduler/carillon/webapi/contract"
+	"github.com/carillon-scheduler/carillon/webapi/guard"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/webapi/access"
-	"carillon/webapi/bulk"
-	"carillon/webapi/runs"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/bulk"
+	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // runHandlers answer requests about runs: their history, and acts on them.

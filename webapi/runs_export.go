@@ -7,10 +7,10 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/job/runlog"
-	"carillon/webapi/export"
-	"carillon/webapi/problem"
-	"carillon/webapi/runs"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/webapi/export"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // serveRunsExport answers GET /runs/export: all runs that match, newest fire first. The

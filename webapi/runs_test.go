@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 func TestRunsAreListedInPagesAndByFilter(t *testing.T) {

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"carillon/auth"
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/internal/seal"
-	"carillon/job"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/catalog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // secretHandlers answer requests about the secrets of executor groups, and the credentials of their executors.

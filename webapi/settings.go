@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/catalog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // settingHandlers answer requests about settings of the cluster.

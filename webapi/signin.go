@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"slices"
 
-	"carillon/auth"
-	"carillon/auth/oidc"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth/oidc"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // signInHandlers answer requests about who signs in, and about themselves.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 const password = "correct horse battery staple"

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/webapi/stream"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/stream"
 )
 
 // listener reads a tail.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/auth"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // userHandlers answer requests about users and API tokens.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"carillon/job/rights"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 func TestTwoVersionsOfAJobAreCompared(t *testing.T) {

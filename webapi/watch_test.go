@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"testing"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // says publishes lines of a run as an executor does.

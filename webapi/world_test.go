@@ -18,16 +18,16 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/sqlite"
-	"carillon/webapi/contract"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite"
+	"github.com/carillon-scheduler/carillon/webapi/contract"
 )
 
 // world is a server with a bus and a log store, and a client that checks each

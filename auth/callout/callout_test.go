@@ -11,14 +11,14 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon"
-	"carillon/auth"
-	"carillon/auth/callout"
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/bus/embedded"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // world is a NATS server that asks, and a service that answers.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // accountExecutors is where nats.conf has those with a credential.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/auth/callout"
-	"carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 // logged is a log that may be read while it is written.

@@ -7,7 +7,7 @@
 //
 // An executor proves that it has the private half of a credential's key by signing a
 // nonce; the [Service] looks the public half up, and answers with a user of the account
-// EXECUTORS that may do what [carillon/bus.ExecutorPermissions] lists for its group.
+// EXECUTORS that may do what [github.com/carillon-scheduler/carillon/bus.ExecutorPermissions] lists for its group.
 // That account has no streams, and imports the subjects that executors need, one by
 // one. So nothing that JetStream sends in answer to an executor can end up in a stream:
 // it stays in that account, whatever reply subject the executor names.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth"
 )
 
 // FlowLife is how long somebody may take to sign in at a provider.

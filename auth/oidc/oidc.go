@@ -14,9 +14,9 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
-	"carillon/auth"
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // Config says which provider, and what its users may do. Issuer and ClientID are

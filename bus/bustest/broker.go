@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
 // errUnreachable is what a client that tries to connect gets while the broker is

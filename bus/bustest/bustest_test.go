@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
 )
 
 var began = time.Date(2026, time.March, 28, 12, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
 )
 
 // TestTheNightWithoutTwoOClock walks through the hours around Berlin's step from

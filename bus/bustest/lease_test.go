@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
 )
 
 // holder holds a lease on one key whenever it can and notes the ticks at which

@@ -5,7 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // Event returns e as whoever was given its attempt publishes it, with the token of the

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // Config is what is fixed when a cluster is made.

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func TestDurabilityIsThatOfTheStreamWithTheLeast(t *testing.T) {

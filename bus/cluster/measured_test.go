@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 func TestAValueThatThisVersionCannotReadIsLeftOut(t *testing.T) {

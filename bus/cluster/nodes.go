@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // NodeClock is what a live server with the role scheduler says of its clock.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus/cluster"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestWhoeverFollowsTheRetentionHearsEachChange(t *testing.T) {

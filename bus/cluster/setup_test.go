@@ -7,11 +7,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 var setupBegan = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)

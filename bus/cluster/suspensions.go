@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // suspendedBy is what one node says of the instances that it has suspended.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"carillon"
+	"github.com/carillon-scheduler/carillon"
 )
 
 // Config says where a server's configuration comes from and what overrides it.

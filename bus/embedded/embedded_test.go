@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon"
-	"carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
 // start starts a server on a free port that stops when the test ends.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
 func TestStreamsOfAServerWithoutAccountsAreTakenAlong(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
 // What a server says when somebody connects is by its configuration of that moment.

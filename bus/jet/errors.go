@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // errNotConnected says what nats.go means by the errors with which it refuses to send while

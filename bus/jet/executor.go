@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // StandingClaim returns the claim on t's attempt, of which the caller knows that it was

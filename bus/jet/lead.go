@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // releasing is how long a process that ends tries to give a lease back.

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // leader is somebody who does a thing that one at a time may do.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func (w *world) acquire(c *cluster.Conn, node string) *jet.Held {

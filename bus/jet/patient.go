@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // patience is how long a patient reader waits for NATS to say anything. It asks again after

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAPatientScanGoesOnWhereItWasWhenNATSIsSilentForAWhile(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // PullRequest asks a consumer for messages. It speaks the protocol itself: the client library's

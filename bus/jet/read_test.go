@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func (w *world) publish(subject, text string) uint64 {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // ScanBetween calls yield for every message of a stream on a subject that was stored at or

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // watcher follows keys of a bucket, as the watcher of the KV client does, which this

@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 )
 
 // commandOf says how each operation of the API is used from the command line: by which

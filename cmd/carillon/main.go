@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/bench"
-	"carillon/internal/chserver"
-	"carillon/internal/cli"
-	"carillon/internal/cli/all"
-	"carillon/internal/node"
+	"github.com/carillon-scheduler/carillon/internal/bench"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/all"
+	"github.com/carillon-scheduler/carillon/internal/node"
 )
 
 // gcPercent is GOGC's default in this program. What lives long, the jobs, takes some 200

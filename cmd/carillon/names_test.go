@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 )
 
 // renamed are the old names of commands, and what they are called now. An old name that is

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 )
 
 // written finds command lines of ours in a page: between backquotes, or on a line of a

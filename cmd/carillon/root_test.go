@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/build"
-	"carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 )
 
 func everyCommand() []*cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/executor"
-	"carillon/internal/outbound"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/outbound"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Config says how requests are sent. The zero value works.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
-	"carillon/executor"
-	"carillon/executor/request"
-	"carillon/internal/runnertest"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/request"
+	"github.com/carillon-scheduler/carillon/internal/runnertest"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // serve starts a server that the executors of newWorld may call.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"carillon/executor"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // resultVariable names the file into which a task may write its run's result.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/executor"
-	"carillon/executor/shell"
-	"carillon/internal/runnertest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/shell"
+	"github.com/carillon-scheduler/carillon/internal/runnertest"
 )
 
 func TestOnlyWhatDeadExecutorsLeftLongAgoIsRemoved(t *testing.T) {

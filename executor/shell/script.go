@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"carillon/executor"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // starlark is the language whose interpreter is a part of Carillon.

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/executor"
-	"carillon/executor/shell"
-	"carillon/internal/runnertest"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/shell"
+	"github.com/carillon-scheduler/carillon/internal/runnertest"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // stored saves a job with a script, as the API does, and returns the task that its

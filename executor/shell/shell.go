@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/executor"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Config says how tasks are run. The zero value works.

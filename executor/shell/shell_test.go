@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/executor"
-	"carillon/executor/shell"
-	"carillon/internal/runnertest"
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/shell"
+	"github.com/carillon-scheduler/carillon/internal/runnertest"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func newWorld(t *testing.T) *runnertest.World {

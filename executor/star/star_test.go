@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/executor/star"
+	"github.com/carillon-scheduler/carillon/executor/star"
 )
 
 // run executes source and returns its result and what it printed.

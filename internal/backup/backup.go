@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // part is a bucket, or what of one is configuration.

@@ -11,7 +11,7 @@ import (
 	"io"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // format is the version of the file's form.

@@ -20,11 +20,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/sqlite"
-	"carillon/webapi"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite"
+	"github.com/carillon-scheduler/carillon/webapi"
 )
 
 // benchAPI measures lists and gets over many jobs and runs at a fixed rate, and then what

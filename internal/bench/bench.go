@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // benchOptions are the flags that benches share; each reads those that apply to it.

@@ -7,8 +7,8 @@ import (
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"carillon/internal/chserver"
-	"carillon/logstore/clickhouse"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
 )
 
 // storeWorld is a bench's world with a ClickHouse of its own.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // benchFire has many jobs fire on a grid of seconds, and nobody to run them.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // benchHerd has all jobs due at one instant, once, and takes the time until the last

@@ -10,11 +10,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse"
-	"carillon/logstore/ingest"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
+	"github.com/carillon-scheduler/carillon/logstore/ingest"
 )
 
 const (

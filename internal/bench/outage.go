@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/internal/cli"
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/ingest"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/ingest"
 )
 
 // benchOutage has ClickHouse be away while a day's history gathers on the bus: o.runs ends,

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"carillon/executor"
-	"carillon/internal/cli"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 const (

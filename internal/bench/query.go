@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/chserver"
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
 )
 
 // question is what bench query asks of a store, and within which time the answer

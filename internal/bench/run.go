@@ -10,13 +10,13 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/bus"
-	"carillon/executor"
-	"carillon/internal/cli"
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/ingest"
-	"carillon/logstore/sqlite"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/ingest"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 )
 
 // benchSlots is how many runs the executors of a bench do at once, and benchLeast how

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // benchTakeover kills a node, and takes the time until another one has fired for

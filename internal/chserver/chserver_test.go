@@ -13,8 +13,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"carillon/internal/chserver"
-	"carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
 )
 
 func TestMain(m *testing.M) {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // ExactlyOne reports whether one of the given is true, and no other.

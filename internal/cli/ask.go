@@ -11,7 +11,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // IsTerminal reports whether r is a terminal, at which somebody can be asked.

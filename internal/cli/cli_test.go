@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
 )
 
 // One who speaks TLS hangs up on one who does not.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Exit codes. They are documented in the help of the program and in docs/reference/command-line.md.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestEveryStatusHasAnExitCodeOrIsNoEnd(t *testing.T) {

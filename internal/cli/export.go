@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 // ExportFormats are those of the API's exports.

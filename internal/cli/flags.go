@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // GroupFlag adds the flag that says which group.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 // NewList makes cmd show a list that is asked for without any filter.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 )
 
 // Format is how an answer is shown. It is a pflag.Value.

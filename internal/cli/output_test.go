@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 )
 
 func TestNothingIsCutInAFile(t *testing.T) {

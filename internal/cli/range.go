@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Range say which part of the past a command is about.

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"carillon/internal/cli/draw/drawtest"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
 )
 
 func TestRangesOfThePastCountBackFromTheirEnd(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Remote is what the commands that ask a server share: the flags that say which

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/internal/client"
-	"carillon/job"
-	"carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // RolesFlag is a flag that takes roles, again and again: ROLE, ROLE:GROUP, and either

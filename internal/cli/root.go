@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/build"
-	"carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 )
 
 // Execute runs a command line and returns its exit code.

@@ -16,8 +16,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"carillon/internal/chserver"
-	"carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
 )
 
 func main() {

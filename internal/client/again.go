@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // How long to ask a server again that says that a part of the system is away, after pauses that

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAServerIsAskedAgainWhileAPartOfTheSystemIsAway(t *testing.T) {

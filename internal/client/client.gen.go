@@ -11,8 +11,8 @@ import (
 	"net/http"
 	"time"
 
-	"carillon/api"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 const (

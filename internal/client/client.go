@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
-	"carillon/api"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 const someRun = job.RunID("019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d")

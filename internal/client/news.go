@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // News says that something has changed, not how.

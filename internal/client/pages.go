@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // pageSize is the greatest that the API gives.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/job"
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 // MaxFile is the greatest size of a crontab, in bytes.

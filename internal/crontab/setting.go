@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 // setting is a line "NAME = value".

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // audit compares what was owed with what the history says, and with what the runs

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
 )
 
 // bin is the folder of the built programs, made by TestMain.
@@ -42,7 +42,7 @@ var build = sync.OnceValue(func() error {
 	if err := seeSources(); err != nil {
 		return err
 	}
-	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "carillon/cmd/carillon", "carillon/internal/e2e/natsd", "carillon/internal/e2e/mortal").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "github.com/carillon-scheduler/carillon/cmd/carillon", "github.com/carillon-scheduler/carillon/internal/e2e/natsd", "github.com/carillon-scheduler/carillon/internal/e2e/mortal").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}

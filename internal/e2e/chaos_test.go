@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/chserver"
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // shortChaos is how long faults are injected when nobody says.

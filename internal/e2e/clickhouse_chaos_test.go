@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/chserver"
-	"carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
 )
 
 // historyDatabase is where the servers keep the history on a ClickHouse.

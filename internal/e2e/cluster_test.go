@@ -22,8 +22,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 // system is NATS servers, Carillon servers and executors, each a process.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // dev is a `carillon dev` on a data folder that outlives it.

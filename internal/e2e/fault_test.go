@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
 )
 
 // fault is something that was done to a process.

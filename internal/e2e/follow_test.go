@@ -5,8 +5,8 @@ package e2e
 import (
 	"fmt"
 
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // checkFollowers wants one run of a child for each run of its parent that was done, and

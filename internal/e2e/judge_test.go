@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/client"
-	"carillon/job"
-	"carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
 )
 
 // judged is what "carillon ledger verify" says, as a user would run it, of all fires in [from,

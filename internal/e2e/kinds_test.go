@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // kind is what tells a job of the load from the others: its policies, and how its runs

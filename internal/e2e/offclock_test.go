@@ -99,7 +99,7 @@ var buildOff = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	built := filepath.Join(bin, "offclock")
-	if out, err := exec.Command("go", "build", "-overlay", path, "-o", built, "carillon/cmd/carillon").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-overlay", path, "-o", built, "github.com/carillon-scheduler/carillon/cmd/carillon").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return built, nil

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon"
+	"github.com/carillon-scheduler/carillon"
 )
 
 // selfSigned writes a certificate of its own authority for loopback, and its key.

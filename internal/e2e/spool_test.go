@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // NATS dies, a task ends, its executor is killed and started again, and then NATS comes

@@ -8,9 +8,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"carillon/internal/client"
-	"carillon/job"
-	"carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
 )
 
 // wishes are runs that people want while everything may be down: fires of the past, and

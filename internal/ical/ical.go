@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Bounds of a file.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 var newYear = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // line is one property, put together where it was folded.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // The variables of the environment that have a key where no file of one is named. Each has the

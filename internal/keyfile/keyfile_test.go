@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAKeyOnAnInheritedDescriptorIsReadOnceAndTheDescriptorClosed(t *testing.T) {

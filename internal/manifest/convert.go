@@ -9,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // maxDepth bounds the nesting of values. An alias that contains itself reaches it.

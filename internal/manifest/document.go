@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Kind says what a document describes. Its text is the key that holds the name.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 const nightly = `# what the night shift does

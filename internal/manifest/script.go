@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // scriptFile is the field that only files have: the name of a script's own file, seen

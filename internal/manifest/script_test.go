@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/manifest"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/manifest"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAScriptsFileBecomesAPartOfItsJob(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"carillon/job"
-	"carillon/webapi"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi"
 )
 
 // certificate is that of the API, in files that somebody renews.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // configFlag names the file that a command reads its flags from too.

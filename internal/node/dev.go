@@ -16,16 +16,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
-	"carillon/auth/callout"
-	"carillon/bus/cluster"
-	"carillon/bus/embedded"
-	"carillon/bus/jet"
-	"carillon/executor"
-	"carillon/internal/build"
-	"carillon/internal/chserver"
-	"carillon/internal/manifest"
-	"carillon/internal/seal"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/manifest"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // devGroup is the group that dev runs an executor for.

@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/executor"
-	"carillon/internal/build"
-	"carillon/internal/cli"
-	"carillon/internal/keyfile"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 type executorOptions struct {

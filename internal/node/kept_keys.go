@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"carillon/auth/callout"
-	"carillon/internal/keyfile"
-	"carillon/internal/seal"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // ReadNATSKeys reads keys from a file, or from the environment when none is named; nil

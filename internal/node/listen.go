@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net"
 
-	"carillon/job"
-	"carillon/webapi"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi"
 )
 
 // defaultHTTP is where dev and server listen, and where the client looks for them.

@@ -3,7 +3,7 @@ package node
 import (
 	"github.com/spf13/pflag"
 
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // NATSFlags are the flags of commands that connect to NATS.

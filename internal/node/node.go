@@ -13,17 +13,17 @@ import (
 	"github.com/spf13/pflag"
 	"go.opentelemetry.io/otel/trace"
 
-	"carillon/alert"
-	"carillon/auth/callout"
-	"carillon/bus/cluster"
-	"carillon/internal/build"
-	"carillon/internal/cli"
-	"carillon/ledger"
-	"carillon/logstore"
-	"carillon/logstore/ingest"
-	"carillon/logstore/orphans"
-	"carillon/scheduler"
-	"carillon/webapi"
+	"github.com/carillon-scheduler/carillon/alert"
+	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/ledger"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/ingest"
+	"github.com/carillon-scheduler/carillon/logstore/orphans"
+	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/webapi"
 )
 
 // nodeConfig says what a server is made of.

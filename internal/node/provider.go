@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"carillon/auth"
-	"carillon/auth/oidc"
-	"carillon/internal/cli"
-	"carillon/internal/keyfile"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth/oidc"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // oidcSecretVariable has the secret itself, not a file.

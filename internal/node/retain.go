@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // trimEvery is how often history beyond its age is deleted. It goes by whole days.

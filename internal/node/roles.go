@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // The roles of a server.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 // roomMetrics returns gauges of whether NATS refuses what is to be stored, asked as they are

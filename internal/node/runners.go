@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"carillon/executor"
-	"carillon/executor/request"
-	"carillon/executor/shell"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/request"
+	"github.com/carillon-scheduler/carillon/executor/shell"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // runnerOptions say what an executor runs.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/auth/callout"
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/internal/keyfile"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 type serverOptions struct {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // size is a flag for a number of bytes, such as 16GiB.

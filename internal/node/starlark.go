@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/executor/request"
-	"carillon/executor/star"
-	"carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/executor/request"
+	"github.com/carillon-scheduler/carillon/executor/star"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 )
 
 func newStarlarkCommand() *cobra.Command {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/cli"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAStarlarkScriptRunsFromTheCommandLine(t *testing.T) {

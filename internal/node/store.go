@@ -14,16 +14,16 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/internal/chserver"
-	"carillon/job"
-	"carillon/ledger"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse"
-	"carillon/logstore/orphans"
-	"carillon/logstore/sqlite"
-	"carillon/logstore/standin"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/ledger"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
+	"github.com/carillon-scheduler/carillon/logstore/orphans"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite"
+	"github.com/carillon-scheduler/carillon/logstore/standin"
 )
 
 const (

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/bus/cluster"
-	"carillon/internal/backup"
-	"carillon/internal/build"
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/backup"
+	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func newBackupCommand() *cobra.Command {

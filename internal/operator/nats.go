@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/auth/callout"
-	"carillon/internal/keyfile"
+	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 )
 
 func newNATSCommand() *cobra.Command {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon"
-	"carillon/auth/callout"
-	"carillon/internal/cli"
-	"carillon/internal/keyfile"
-	"carillon/internal/node"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon"
+	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/node"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // natsPlace is what differs between one NATS server and another, and between machines.

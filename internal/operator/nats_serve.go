@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"carillon/bus/embedded"
-	"carillon/internal/node"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/internal/node"
 )
 
 func newNATSServeCommand() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 
-	"carillon"
+	"github.com/carillon-scheduler/carillon"
 )
 
 func TestTheConfigurationOfNATSHasWhatDiffersBetweenServers(t *testing.T) {

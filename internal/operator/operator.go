@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"carillon/bus/cluster"
-	"carillon/bus/jet"
-	"carillon/internal/cli"
-	"carillon/internal/keyfile"
-	"carillon/internal/node"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/node"
 )
 
 // operatorOptions are the flags of commands that whoever operates NATS runs: they ask

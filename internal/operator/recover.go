@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/audit"
-	"carillon/auth"
-	"carillon/bus/cluster"
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/job/rights"
-	"carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/audit"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/trail"
 )
 
 func newUserRecoverCommand() *cobra.Command {

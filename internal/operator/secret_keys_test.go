@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
 )
 
 func TestAGroupsKeyFollowsFromTheMasterKey(t *testing.T) {

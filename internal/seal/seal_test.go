@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/internal/seal"
 )
 
 func TestASecretOpensWithTheKeyOfItsGroupOnly(t *testing.T) {

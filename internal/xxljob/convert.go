@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // grace is how late XXL-JOB lets a fire be before it is a misfire.

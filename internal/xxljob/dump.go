@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"carillon/job"
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 // MaxDump is the greatest size of a dump, in bytes.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // maxPlain leaves room in a slug for a number.

@@ -11,7 +11,7 @@ import (
 	"text/template"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Channel is a way to people.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // DecodeRule reads a rule from JSON, fills in its defaults and checks it.

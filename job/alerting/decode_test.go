@@ -3,7 +3,7 @@ package alerting
 import (
 	"testing"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestRulesThatCannotBeMeantAreRefusedByField(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Incident is what a rule has found, from when it began until it is over.

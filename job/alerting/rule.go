@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Rule says what is worth a message, and to whom.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Silence holds back messages for a while: those of incidents that it fits. What is still

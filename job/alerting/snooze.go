@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // MaxSnooze is how long an incident may be snoozed.

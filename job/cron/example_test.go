@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 func ExampleExpr_Next() {

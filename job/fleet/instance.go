@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Heartbeats of instances: how often each writes its entry in INST, how long one

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Custody is what an instance says of an attempt when it is asked for attempts.

@@ -3,7 +3,7 @@ package outcome
 import (
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Fate is what became of a fire.

@@ -3,7 +3,7 @@ package outcome
 import (
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Finding is a discrepancy that the continuous audit of the ledger has found: a fire of

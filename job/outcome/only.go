@@ -1,6 +1,6 @@
 package outcome
 
-import "carillon/job"
+import "github.com/carillon-scheduler/carillon/job"
 
 // Only says which fires of the past to run again.
 type Only string

@@ -3,7 +3,7 @@ package outcome
 import (
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // JobPage is a part of the ledger of a job, oldest first.

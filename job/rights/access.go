@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Role is what somebody may do in a group. Each role may all that the one before it

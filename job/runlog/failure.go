@@ -3,7 +3,7 @@ package runlog
 import (
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Failure is one way in which attempts failed: those whose messages have the same

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Piece says what part of a run's attempt something is about: 0 is the attempt as a

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Step is how long each row of a report lasts. Days begin at midnight UTC.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Run is one row of history: one attempt of a run, one piece of such an attempt, or

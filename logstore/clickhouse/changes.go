@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // Changes implements [logstore.Store]. What a run's own row tells is not kept again

@@ -13,13 +13,13 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/chserver"
-	"carillon/internal/chserver/chtest"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse"
-	"carillon/logstore/logstoretest"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
+	"github.com/carillon-scheduler/carillon/logstore/logstoretest"
 )
 
 func TestMain(m *testing.M) { chtest.Main(m) }

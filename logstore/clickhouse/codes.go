@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // An event for a mark has it in the column delivery, and who made it in instance.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // factTable is the table that has the facts of a kind. The audit log has its own, so that

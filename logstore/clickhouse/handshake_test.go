@@ -5,8 +5,8 @@ import (
 	"net"
 	"testing"
 
-	"carillon/internal/chserver/chtest"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // answering listens until the test ends, and answers whatever is said to it first.

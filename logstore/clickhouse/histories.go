@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // histories are those of the places that some updates are about.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // firstCount is how much of a range is counted first, from its end: how long that takes

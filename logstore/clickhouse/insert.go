@@ -8,7 +8,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // column is some values of one column, as a slice of the type that the driver takes.

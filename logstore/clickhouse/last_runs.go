@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // lookBack are the periods in which last runs are looked for, until there are enough:

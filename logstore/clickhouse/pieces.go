@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // Pieces implements [logstore.Store]. All pieces of a run are read for any page of

@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/ext"
 	"github.com/google/uuid"
 
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // newestFirst is the order of lists. The ids of one instant are compared as their

@@ -8,9 +8,9 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // settled is how long after its end a day may be repaired: what comes in meanwhile would

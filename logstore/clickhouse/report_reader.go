@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // reportReader reads rows of reports, in no more columns than they need: to plan for those

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // times are the columns of a report that tell how long things took. To add up each of

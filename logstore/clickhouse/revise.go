@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // history is what the table has of one place, and what is to be of it.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // place is where the attempts of a run are, or those of one of its pieces. Its first

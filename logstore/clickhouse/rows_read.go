@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // columns are what is read of rows of runs. Each column costs a list 0.15 ms, and to

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // searchBack are the periods in which lines are looked for, one after the other,

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // Settle merges the parts of each day of runs, lines and reports into one, and returns when

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // values are what lists are sorted by, and NULL where a run has none.

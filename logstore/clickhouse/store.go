@@ -10,10 +10,10 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/ask"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/ask"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // Config says how to use a database. The zero value works.

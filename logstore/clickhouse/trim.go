@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // runTables are the tables with the history of runs, and the expression of each for when a

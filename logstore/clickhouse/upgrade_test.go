@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/chserver/chtest"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse/database"
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
 // openMigrated opens a new database as a program had it that knew the first n migrations.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/chserver/chtest"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/clickhouse"
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
 )
 
 // Every query that docs/reference/reports.md shows to people runs, and finds something.

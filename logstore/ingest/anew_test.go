@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 // A store passes over a write whose token it knows, so no two writes may share one, though

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // outcome publishes a record of one outcome of f's run.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // The buckets whose records are facts keep the last version of each, so a feed may miss

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus/jet"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // idleWait is how long a request for the first message of a batch lasts.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 // measureEvery is how often the store is asked how large it is.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestTheDiskOfTheStoreIsMeasuredEveryMinute(t *testing.T) {

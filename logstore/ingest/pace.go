@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 const (

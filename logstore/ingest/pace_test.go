@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // forecast returns what waits of log lines, and when it will have been written.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // message is a message of a stream with what its delivery tells.

@@ -3,9 +3,9 @@ package ingest
 import (
 	"sync"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // told knows which runs the store has heard of by their events. A line of a record

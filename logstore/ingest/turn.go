@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // turn has the feeds that write runs do it one after another, from the noting of a range

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // delivered tells that u's executor got the trigger so long after the fire time.

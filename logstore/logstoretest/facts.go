@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // deed is an entry of the audit log, a minute of the epoch's hour after another.

@@ -3,7 +3,7 @@ package logstoretest
 import (
 	"testing"
 
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // Run shows that the stores that open returns keep the contract of

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // BenchmarkWriteRuns writes whole runs: one record and one event each, in calls of

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // change is a row of the table of changes. It holds what does not follow from the

@@ -1,8 +1,8 @@
 package sqlite
 
 import (
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // The numbers of statuses in the file. They rise in the order of a run's life, so

@@ -18,8 +18,8 @@
 //	jobs        names of jobs, as numbers in the other tables
 //
 // and in a folder beside it there are the files of log lines, which are those of
-// [carillon/logstore/sqlite/logfile]. What all files have in common, the connection that
-// writes and the numbers of jobs, is in [carillon/logstore/sqlite/file].
+// [github.com/carillon-scheduler/carillon/logstore/sqlite/logfile]. What all files have in common, the connection that
+// writes and the numbers of jobs, is in [github.com/carillon-scheduler/carillon/logstore/sqlite/file].
 //
 // Instants are Unix milliseconds, 0 while they have not come.
 package sqlite

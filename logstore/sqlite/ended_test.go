@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 var endedAt = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)

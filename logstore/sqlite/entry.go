@@ -4,9 +4,9 @@ import (
 	"database/sql"
 	"encoding/json"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // entry is a row of runs or pieces: a run, and what the file has of how it came to be.

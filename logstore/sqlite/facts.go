@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 const insertFact = "INSERT INTO facts (kind, at, id, revision, grp, who, what, object, state, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +

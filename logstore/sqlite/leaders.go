@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // longest is a job and a bound of how long its attempts took.

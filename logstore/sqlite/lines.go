@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // WriteLines implements [logstore.Store]. It has no need of the token.

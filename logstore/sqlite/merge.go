@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // How a column of a row that exists (old) takes in an update (excluded). Status is

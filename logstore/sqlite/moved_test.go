@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 func openStore(t *testing.T, path string) *Store {

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // Pieces implements [logstore.Store].

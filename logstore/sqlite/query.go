@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // maxLegs bounds how many jobs are looked up one by one; SQLite allows 500 parts.

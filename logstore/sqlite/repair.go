@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // Repair implements [logstore.Store]. It may be any day, as writers wait meanwhile.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // reportStatuses are the final statuses, in the order of their codes and columns.

@@ -6,7 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 //go:embed schema.sql

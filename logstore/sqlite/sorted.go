@@ -7,7 +7,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // sqlFireOf is [fireOf] in SQL, which cannot make a number of bytes.

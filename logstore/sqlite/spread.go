@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // A spread is how often something took how long: pairs of a step and a count, each an

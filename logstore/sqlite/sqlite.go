@@ -15,10 +15,10 @@ import (
 
 	"github.com/shirou/gopsutil/v4/disk"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
-	"carillon/logstore/sqlite/logfile"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/logfile"
 )
 
 // Store is a log store in a file. It is safe for concurrent use.

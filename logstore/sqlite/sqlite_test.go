@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/logstoretest"
-	"carillon/logstore/sqlite"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/logstoretest"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 )
 
 func TestStoreKeepsTheContract(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // trimSlice is how many rows are deleted at once: a few milliseconds' worth.

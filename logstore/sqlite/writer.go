@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // write calls f in a transaction that is committed if f returns nil. One that has

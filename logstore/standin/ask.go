@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // ask asks the stand-in if there is one and the caller takes such an answer, and else the

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/ingest"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/ingest"
 )
 
 // followed are the streams that a stand-in is made of.

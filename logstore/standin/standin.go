@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // end says whether the end of an attempt is stored.

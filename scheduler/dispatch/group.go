@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 // group is an executor group and its routed triggers.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // hand is the triggers of a governed group that its dispatcher holds and that have not

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // park keeps a trigger until an instance has a free slot.

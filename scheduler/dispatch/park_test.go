@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAGroupThatIsFullLeavesItsTriggersOnTheStream(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/scheduler/route"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/scheduler/route"
 )
 
 // busyFor is how long an instance that had no free slot is not asked again.

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/scheduler/route"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/route"
 )
 
 func (o *offer) remembers() bool { return route.Remembers(o.t.Route) }

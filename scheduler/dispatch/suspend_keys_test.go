@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // What is shown is written anew when one instance is suspended in place of another, and when

@@ -3,7 +3,7 @@ package route
 import (
 	"math"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // maxJobs is how many jobs each half of a [Memory] holds.

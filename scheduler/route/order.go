@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Instance is a live instance as strategies see it.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/job"
-	"carillon/scheduler/route"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/route"
 )
 
 var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)

@@ -1,7 +1,7 @@
 package route
 
 import (
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // ranking gives the instance at an index its rank; lower is tried sooner.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // hourAhead returns a bench whose position is at 13:00, by a clock that was wrong, while it

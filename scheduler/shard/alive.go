@@ -6,8 +6,8 @@ import (
 	"time"
 	"unique"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // stage is where a run is on its way.

@@ -3,8 +3,8 @@ package shard
 import (
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // AskedFor is how long it is remembered that a run was made on command.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestASuccessorKnowsWhichRunsWereMadeOnCommand(t *testing.T) {

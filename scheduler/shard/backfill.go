@@ -6,8 +6,8 @@ import (
 	"slices"
 	"unique"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // fillAtOnce is how many runs of backfills one step begins at most, so that they leave

@@ -9,9 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/internal/tracing"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/tracing"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // overhead is how many messages a batch has beside triggers and deferred items: the

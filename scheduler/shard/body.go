@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // body is what all triggers of a version share, and the kind of subject that they go

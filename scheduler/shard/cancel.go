@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // cancel is a wish to end a run that waits.

@@ -3,8 +3,8 @@ package shard
 import (
 	"fmt"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // arrival is the end of a parent's run, told to a child.

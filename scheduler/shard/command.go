@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Command asks for a run of a job now.

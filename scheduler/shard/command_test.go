@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestSubmitRefusesWhatCannotRun(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Bounds of what one job may do in one sweep, all its versions taken together. They

@@ -3,7 +3,7 @@ package shard
 import (
 	"slices"
 
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // PutDeferred tells of a deferred item that was found on the stream at seq. All are

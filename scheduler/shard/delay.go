@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // delay is the state of a fixed-delay job: it waits either for an instant or for the

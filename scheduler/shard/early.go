@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // A fire that is wanted early is called off, and another run is made in its place. One

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // hold is one position of the switch for everything.

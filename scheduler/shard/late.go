@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // lateVersion is a version of which the machine heard when its position had passed

@@ -8,10 +8,10 @@ import (
 	"time"
 	"unique"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/scheduler/ring"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/scheduler/ring"
 )
 
 // IdleAfter is how far time may run ahead of the stored cursor when nothing is due,

@@ -3,8 +3,8 @@ package shard
 import (
 	"slices"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Out returns the attempts, or pieces of them, that count as being with the executors

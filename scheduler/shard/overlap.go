@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unique"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // admission is what becomes of a run at the moment it is wanted.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // pieces is how far a run has come that is done in several of them.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unique"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Prepared is a change of a job made ready for any machine: one of its versions, or

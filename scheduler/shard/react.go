@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // end is the end of an attempt, as an event told it.

@@ -3,8 +3,8 @@ package shard
 import (
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // recorder groups outcomes as they come: hundreds of jobs share an instant.

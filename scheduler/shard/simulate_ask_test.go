@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // simRequest is a request for a run, and whether its answer has come.

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // simBackfills is what the world knows of backfills: those that were stored.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // check holds what a stored batch says against what was to be decided.

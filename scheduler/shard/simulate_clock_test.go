@@ -3,7 +3,7 @@ package shard
 import (
 	"slices"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // skew returns by how much an owner's clock is wrong: hours, where jobs fire by the minute.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // eventStream is a model of EVT. Its events have the sequences from 1 on.

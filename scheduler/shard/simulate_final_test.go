@@ -1,8 +1,8 @@
 package shard
 
 import (
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // simHistory is what whoever reads the records and the events of a run, in any order, says

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/job/runlog"
-	"carillon/ledger"
-	"carillon/logstore"
-	"carillon/logstore/sqlite"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/ledger"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 )
 
 // history writes what the world's records say into a log store, but for what they say

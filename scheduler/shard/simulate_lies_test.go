@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // executeAgain has an attempt executed once more whose trigger was delivered twice: the second

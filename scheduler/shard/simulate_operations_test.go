@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // operation is one thing that happens in a world.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // knowledge is what a machine has heard, kept as plain lists. The slices only grow,

@@ -3,8 +3,8 @@ package shard
 import (
 	"slices"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // endOrphans does what an owner does for attempts without trigger and end, once it has read

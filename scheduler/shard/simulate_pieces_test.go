@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // simGroups are the executor groups of a world.

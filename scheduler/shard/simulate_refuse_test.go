@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // limits is what NATS takes, and how the nodes go by that.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // life is what the stream has said about a run of a watched job, from the moment it

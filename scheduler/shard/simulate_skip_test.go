@@ -5,8 +5,8 @@ import (
 	"maps"
 	"strings"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // fireOf names a fire.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // scale says how fast a world's jobs are, and how far its clock goes at once.

@@ -3,8 +3,8 @@ package shard
 import (
 	"slices"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // newerFormat is the format of versions that the newer ones of a world's programs can read

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // piecesAtOnce is how many pieces one step triggers at most. It leaves room in the

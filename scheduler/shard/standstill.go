@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Standstill is a stretch of time in which an owner of the shard decided nothing, for a reason

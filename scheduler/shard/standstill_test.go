@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestFiresThatAreLateBecauseNobodyDecidedSayWhy(t *testing.T) {

@@ -3,8 +3,8 @@ package shard
 import (
 	"slices"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Step decides all that is to be decided at now, in Unix milliseconds, as far as it

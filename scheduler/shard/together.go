@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"carillon/bus"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // endPiece does what follows from the end, or the beginning, of one piece of a run.

@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // A version that a newer program has saved may say what this one does not know. All that can

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // wake has a job's waiting runs looked at in the next Step.

@@ -3,7 +3,7 @@ package access
 import (
 	"context"
 
-	"carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth"
 )
 
 // Caller is who makes a request, and from where. It is in the request's context.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/auth"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Permit says what a request needs: a role, and where.

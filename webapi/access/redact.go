@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"strings"
 
-	"carillon/api"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/job/trail"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // HideEntry hides in an entry what somebody has no grant for.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // Seen returns the groups whose jobs the caller sees, nil for all of them.

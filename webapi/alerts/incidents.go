@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"carillon/alert"
-	"carillon/api"
-	"carillon/bus/cluster"
-	"carillon/job/alerting"
-	"carillon/job/rights"
-	"carillon/logstore"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/alert"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 // pageSize is how many incidents or messages a page has by default; the contract states it.

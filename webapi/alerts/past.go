@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/api"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/logstore"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // factsAtOnce is how many facts are read from the store at a time, to leave out those

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"carillon/alert"
-	"carillon/api"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/alert"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // What the contract states of a rule that is tried.

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"slices"
 
-	"carillon/api"
+	"github.com/carillon-scheduler/carillon/api"
 )
 
 // Diff lists the fields in which two documents differ, in order of path. Lists and

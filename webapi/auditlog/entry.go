@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job/rights"
-	"carillon/job/trail"
-	"carillon/webapi/access"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // recordTimeout bounds how long the entry of a change may take, which comes after the

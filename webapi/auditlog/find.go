@@ -12,11 +12,11 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/audit"
-	"carillon/job"
-	"carillon/job/trail"
-	"carillon/logstore"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/audit"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // maxTail is how many entries of the audit log are read from the stream besides those of

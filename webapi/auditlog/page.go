@@ -3,7 +3,7 @@ package auditlog
 import (
 	"slices"
 
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // JoinPages returns a page of at most limit things after a cursor, the newest first: of

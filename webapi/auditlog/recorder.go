@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 
-	"carillon/audit"
-	"carillon/bus/cluster"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/audit"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // Recorder writes and finds entries. It is safe for concurrent use.

@@ -9,15 +9,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/api"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/catalog"
-	"carillon/webapi/problem"
-	"carillon/webapi/runs"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // Bulk is safe for concurrent use. Who calls is in the context, see package access.

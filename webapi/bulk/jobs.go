@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"carillon/api"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/webapi/access"
-	"carillon/webapi/catalog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Jobs does to each of some jobs what a request of its own would do.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/api"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/webapi/access"
-	"carillon/webapi/problem"
-	"carillon/webapi/runs"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // maxReason bounds why a run is cancelled, in bytes; the contract states it.

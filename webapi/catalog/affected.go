@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"carillon/api"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // affected finds the fires that saving a calendar would affect. It lives for one request.

@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"carillon/api"
-	"carillon/job"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Bounds of a calendar's preview; the contract states them.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"log/slog"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/webapi/access"
-	"carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/nodes"
 )
 
 // webapi.PageSize is how many jobs a page has by default; the contract states it.

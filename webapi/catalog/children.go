@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/webapi/access"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // checkChildren refuses children that lead back to the job itself, and new ones that

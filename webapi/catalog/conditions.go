@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // jobField is something of a job that conditions are about.

@@ -3,8 +3,8 @@ package catalog
 import (
 	"context"
 
-	"carillon/api"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // minutesOfHour is how many minutes an hour has.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/api"
+	"github.com/carillon-scheduler/carillon/api"
 )
 
 // maxJobFacets bounds how many values of a field are counted; the contract states it.

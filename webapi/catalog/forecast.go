@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 // forecast tells the next fires of some jobs after one instant. It lives for one

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestTheIndexCatchesUpAfterTheBusWasAway(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Item returns a job with its next fires and last runs.

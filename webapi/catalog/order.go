@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // The orders of a list of jobs besides that by name; the contract states them.

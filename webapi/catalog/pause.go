@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // CheckUntil checks when a pause is to end by itself, if it is to.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/job"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 const (

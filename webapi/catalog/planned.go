@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // plan is when a job fires. It is worked out when somebody first asks for it, and then kept

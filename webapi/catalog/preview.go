@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/api"
-	"carillon/job"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // previewFires is how many fires a preview has by default; the contract states it.

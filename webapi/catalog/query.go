@@ -6,9 +6,9 @@ import (
 	"sort"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 // query selects jobs. The zero query is all.

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Save saves a job as the caller wishes it, or with dry tells what saving it would change. edit

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus/bustest"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/nodes"
 )
 
 // The watch is not running here: what a list shows came from the write itself.

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/job"
-	"carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
 // Compare returns what changed from one version of a job to another. Zero is the newest

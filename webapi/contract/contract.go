@@ -16,10 +16,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/api"
-	"carillon/job"
-	"carillon/job/alerting"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Contract is [api.Contract], made ready to check requests.

@@ -10,7 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // formatDuration is what the contract calls the texts that job.ParseDuration reads.

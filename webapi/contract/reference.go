@@ -17,9 +17,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/api"
-	"carillon/job/rights"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 var (

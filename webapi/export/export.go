@@ -13,7 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 // PageSize is how many items an export reads at a time.

@@ -14,11 +14,11 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/logstore"
-	"carillon/webapi/access"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"carillon/auth"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // MaxBody is the size of a request's body, in bytes, above which it is refused.

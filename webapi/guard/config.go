@@ -6,7 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth"
 )
 
 // Config says how clients reach the server, and who answers for it.

@@ -3,8 +3,8 @@ package guard
 import (
 	"net/http"
 
-	"carillon/auth"
-	"carillon/auth/oidc"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/auth/oidc"
 )
 
 // isSecure reports whether clients reach the server over TLS.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"carillon/api"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 // Group returns a group with its instances.

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // executors is what is known of executors.

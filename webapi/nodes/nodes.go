@@ -12,11 +12,11 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/job"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 // Nodes returns the scheduler nodes, without roles for groups that the caller does not see.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/api"
-	"carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 func TestMovesOfShardsAreToldFromTheNewestOn(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // View is what is known of the cluster. It knows which instances are alive well enough to judge runs

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/api"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // countWaiting counts the runs of a group that wait on the stream, if a dispatcher has to

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"strings"
 
-	"carillon/api"
-	"carillon/auth"
-	"carillon/bus/cluster"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Conditional marks a conflict as a failed precondition if e had one.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/outcome"
-	"carillon/ledger"
-	"carillon/webapi/access"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/ledger"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Backfill runs fires of a job's past, or with DryRun tells which these are.

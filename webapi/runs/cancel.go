@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
 // CancelNamed cancels a run of the job that the request names, or else of the one that the

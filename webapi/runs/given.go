@@ -9,12 +9,12 @@ import (
 	"maps"
 	"slices"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // giveAgain sets what a run is given that does another again: what the caller says, or

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"carillon/api"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/webapi/nodes"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Names returns texts as names of jobs.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/api"
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/webapi/access"
-	"carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
 // MayMark returns a job.ErrConflict unless there is something to say of how a run ended.

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 
-	"carillon/api"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Pieces returns a page of the pieces of a run, and counts of all of them.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // failedPieces returns the pieces of a run of which those wait that have not succeeded,

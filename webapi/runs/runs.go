@@ -3,12 +3,12 @@ package runs
 import (
 	"log/slog"
 
-	"carillon/bus/cluster"
-	"carillon/ledger"
-	"carillon/logstore"
-	"carillon/webapi/access"
-	"carillon/webapi/catalog"
-	"carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/ledger"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/nodes"
 )
 
 // webapi.PageSize is how many runs a page has by default; the contract states it.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"carillon/api"
-	"carillon/auth"
-	"carillon/job/rights"
-	"carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 // stillAllowed is how often it is looked whether a reader of events still may.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 const (

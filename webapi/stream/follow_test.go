@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/bus"
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)

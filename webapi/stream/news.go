@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 const (

@@ -3,12 +3,12 @@ package stream
 import (
 	"log/slog"
 
-	"carillon/auth"
-	"carillon/bus/cluster"
-	"carillon/job"
-	"carillon/logstore"
-	"carillon/webapi/access"
-	"carillon/webapi/runs"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // Server serves streams. It is safe for concurrent use.

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"carillon/auth"
-	"carillon/job"
-	"carillon/job/rights"
-	"carillon/webapi/problem"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 const (

@@ -19,7 +19,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/chserver"
 )
 
 // Variable is the environment's address of a server for the tests of many packages.

@@ -5,17 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/access"
-	"carillon/internal/cli/alert"
-	"carillon/internal/cli/cluster"
-	"carillon/internal/cli/executor"
-	"carillon/internal/cli/history"
-	"carillon/internal/cli/job"
-	"carillon/internal/cli/manifest"
-	"carillon/internal/cli/run"
-	"carillon/internal/cli/top"
-	"carillon/internal/operator"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/access"
+	"github.com/carillon-scheduler/carillon/internal/cli/alert"
+	"github.com/carillon-scheduler/carillon/internal/cli/cluster"
+	"github.com/carillon-scheduler/carillon/internal/cli/executor"
+	"github.com/carillon-scheduler/carillon/internal/cli/history"
+	"github.com/carillon-scheduler/carillon/internal/cli/job"
+	"github.com/carillon-scheduler/carillon/internal/cli/manifest"
+	"github.com/carillon-scheduler/carillon/internal/cli/run"
+	"github.com/carillon-scheduler/carillon/internal/cli/top"
+	"github.com/carillon-scheduler/carillon/internal/operator"
 )
 
 // Commands returns the commands of every noun.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/all"
-	"carillon/internal/node"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/all"
+	"github.com/carillon-scheduler/carillon/internal/node"
 )
 
 // Terminal is a person at one: commands, and a server that "carillon dev" runs.

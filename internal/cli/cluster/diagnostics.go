@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 func newDiagnosticsCommand() *cobra.Command {

@@ -3,10 +3,10 @@ package cluster
 import (
 	"testing"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/draw/drawtest"
-	"carillon/internal/client"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func TestTheClusterIsDrawn(t *testing.T) {

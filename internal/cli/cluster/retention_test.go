@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
 )
 
 func TestRetentionIsShownPreviewedAndChanged(t *testing.T) {

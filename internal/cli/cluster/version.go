@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/build"
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 // versions are those of the two sides.

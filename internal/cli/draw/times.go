@@ -3,7 +3,7 @@ package draw
 import (
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Instant writes a time in UTC, to the second.

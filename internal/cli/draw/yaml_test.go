@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/manifest"
+	"github.com/carillon-scheduler/carillon/internal/manifest"
 )
 
 func TestYAMLReadsBackAsTheJSONItWasMadeOf(t *testing.T) {

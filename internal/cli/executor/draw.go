@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 func drawGroups(t *draw.Table, groups client.GroupList) {

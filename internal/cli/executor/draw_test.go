@@ -3,11 +3,11 @@ package executor
 import (
 	"testing"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/draw/drawtest"
-	"carillon/internal/client"
-	"carillon/job"
-	"carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func TestGroupsOfExecutorsAreDrawn(t *testing.T) {

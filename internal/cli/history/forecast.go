@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 // ahead is the range of the future that a forecast is of.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
-	"carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job/outcome"
 )
 
 func newLedgerCommand() *cobra.Command {

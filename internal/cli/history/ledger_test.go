@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/draw/drawtest"
-	"carillon/internal/client"
-	"carillon/job"
-	"carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
 )
 
 func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {

@@ -16,11 +16,11 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/selection"
-	"carillon/internal/client"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/selection"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // maxHits is the most lines that the API gives at once.

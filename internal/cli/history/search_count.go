@@ -4,8 +4,8 @@ import (
 	"context"
 	"strconv"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 // countHits asks how many lines a search finds in each of some parts of its range.

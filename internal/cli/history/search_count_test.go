@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 func TestCountsOfLinesSaySinceWhenTheyWereCounted(t *testing.T) {

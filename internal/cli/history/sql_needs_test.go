@@ -3,8 +3,8 @@ package history_test
 import (
 	"testing"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
 )
 
 func TestSQLSaysWhatItNeeds(t *testing.T) {

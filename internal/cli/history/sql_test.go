@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 func TestAnAnswerIsShownAsATable(t *testing.T) {

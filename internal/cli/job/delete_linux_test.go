@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/clitest"
-	"carillon/internal/cli/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/cli/job"
 )
 
 // typed returns a terminal at which somebody has typed text.

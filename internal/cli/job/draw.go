@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/run"
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/run"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func drawJobs(t *draw.Table, page client.JobPage) {

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/draw/drawtest"
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func someJobs() client.JobPage {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/cli"
-	"carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 // computed runs a command line that asks no server.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/run"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/run"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 func newSkipCommand() *cobra.Command {

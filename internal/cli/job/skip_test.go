@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/clitest"
-	"carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 )
 
 const yearlyJob = `job: default/yearly

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
 )
 
 func TestACalendarFileIsImportedAfterALook(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"carillon/internal/client"
-	"carillon/internal/manifest"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/manifest"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // family knows jobs as they will be once documents are saved: theirs, and those that

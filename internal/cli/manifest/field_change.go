@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 // DrawChanges draws what was done to documents, or would be, and counts it.

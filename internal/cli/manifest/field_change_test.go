@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/cli/draw/drawtest"
-	"carillon/internal/client"
-	"carillon/internal/manifest"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/manifest"
 )
 
 func TestAChangeShowsThePartInWhichLongTextsDiffer(t *testing.T) {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/crontab"
-	"carillon/internal/manifest"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/crontab"
+	"github.com/carillon-scheduler/carillon/internal/manifest"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func newImportCommand() *cobra.Command {

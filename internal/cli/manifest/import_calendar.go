@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
-	"carillon/internal/ical"
-	"carillon/internal/manifest"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/ical"
+	"github.com/carillon-scheduler/carillon/internal/manifest"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // calendarOptions are the flags of import calendar.

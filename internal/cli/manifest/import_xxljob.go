@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
-	"carillon/internal/xxljob"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/xxljob"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // conflict is what becomes of a job that somebody else has made, or edited since the last import.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func drawRuns(t *draw.Table, page client.RunPage) {

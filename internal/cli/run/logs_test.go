@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"carillon/internal/cli/draw"
-	"carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 func TestWhatIsPipedIsAsItWasPrinted(t *testing.T) {

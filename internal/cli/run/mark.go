@@ -3,10 +3,10 @@ package run
 import (
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/selection"
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/selection"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func newMarkCommand() *cobra.Command {

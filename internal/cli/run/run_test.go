@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/internal/cli"
-	"carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
 )
 
 func TestJobsAreAppliedRunAndRead(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Jobs is the flags that say which jobs to change, in the place of their names.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"carillon/internal/cli"
-	"carillon/internal/client"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // RunFilter is the flags that say which runs a command is about.

@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"carillon/internal/cli/draw"
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // wholeLines is the width of a frame for a file or a pipe: no line is cut.

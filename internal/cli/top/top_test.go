@@ -11,11 +11,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"carillon/internal/cli/draw/drawtest"
-	"carillon/internal/client"
-	"carillon/job"
-	"carillon/job/fleet"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
+	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 func seenTop() topView {

@@ -23,11 +23,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"carillon/bus"
-	"carillon/bus/jet"
-	"carillon/executor"
-	"carillon/executor/shell"
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/shell"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Of so many attempts one is a death.

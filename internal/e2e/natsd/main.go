@@ -13,7 +13,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
 func main() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAStatementThatReadsTheHistoryIsTaken(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // dialTimeout is what people wait for when the server is away.

@@ -9,7 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // The oldest server that will do: text indexes are sure since then.

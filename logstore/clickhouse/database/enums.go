@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/job"
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // FirstFinal is the number of the first status that is final: those from it on are.

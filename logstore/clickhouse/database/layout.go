@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"carillon/job"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // Layout says how tables are spread over servers.

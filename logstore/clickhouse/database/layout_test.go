@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 var update = flag.Bool("update", false, "write what the tests get into the golden files")

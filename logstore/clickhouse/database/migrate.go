@@ -12,7 +12,7 @@ import (
 	"text/template"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // files are the migrations in the order of their names, which begin with their

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"sync"
 
-	"carillon/job"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // Dictionary knows the numbers of all jobs that a file has, in memory: there are far

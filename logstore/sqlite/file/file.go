@@ -10,7 +10,7 @@ import (
 
 	_ "modernc.org/sqlite" // registers the driver
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Readers is how many queries of a file run at once; more wait.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // AppendID appends the 16 bytes of a run id that was validated.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"carillon/job"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Writer is the connection that writes. One goroutine uses it at a time.

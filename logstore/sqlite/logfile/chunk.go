@@ -9,7 +9,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
-	"carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Bounds of a chunk. A reader that looks for a line reads whole chunks, and looks

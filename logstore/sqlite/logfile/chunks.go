@@ -8,7 +8,7 @@ import (
 	"iter"
 	"strings"
 
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // maxNamed is in how many chunks of a day words may be so that these are looked up by

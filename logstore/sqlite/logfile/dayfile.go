@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"carillon/job"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 //go:embed schema.sql

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // maxWriters is how many files of log lines are kept open for writing: today's and

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // CountHits implements it for [logstore.Store]. It goes through the days from the newest on, as

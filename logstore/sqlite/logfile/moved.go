@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"carillon/job"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // movedAtOnce is how many chunks are moved in a transaction.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"carillon/job/runlog"
-	"carillon/logstore"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // page collects lines from chunks that come in the order of their first lines,

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // Search implements it for [logstore.Store]. It goes through the days from the newest on, and

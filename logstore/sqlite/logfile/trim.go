@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"carillon/job"
-	"carillon/job/runlog"
-	"carillon/logstore"
-	"carillon/logstore/sqlite/file"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // Trim removes the files none of whose jobs keeps its lines any longer, and returns how
