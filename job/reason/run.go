@@ -1,0 +1,62 @@
+package reason
+
+// Why a run waits, does not run, or ended, as the scheduler decides.
+var (
+	OverlapFull          = One{define("overlap_full", "{runs|run|runs} still alive, which is as many as may be")}
+	QueueFull            = One{define("queue_full", "{runs|run waits|runs wait} already, which is as many as may")}
+	NoRoomInBatch        = None{define("no_room_in_batch", "it waits for room in the next batch")}
+	WaitsForRuns         = One{define("waits_for_runs", "it waits for {runs|earlier run|earlier runs}")}
+	WaitsToReplace       = One{define("waits_to_replace", "it waits for the end of {runs|earlier run|earlier runs}, which it replaces")}
+	Displaced            = None{define("displaced", "a newer run took its place in the queue, which was full")}
+	ReplacedBefore       = None{define("replaced_before_start", "a newer run replaced it before it began")}
+	ReplacedBy           = One{define("replaced_by", "run {run_id:word} replaces it")}
+	WasQueued            = One{define("was_queued", "it was queued for {waited:duration}")}
+	QueuedTooLong        = One{define("queued_too_long", "it was queued for longer than {limit:duration}")}
+	NobodyBegan          = One{define("nobody_began", "no instance began it within {limit:duration}")}
+	NobodyOnline         = One{define("nobody_online", "no instance was online within {limit:duration}")}
+	WaitedForInstance    = One{define("waited_for_instance", "it waited {waited:duration} for an instance")}
+	WaitsForOnline       = One{define("waits_for_online", "it waits until an instance of executor group {group:word} is online that does such tasks")}
+	WaitsForLabels       = Two{define("waits_for_labels", "it waits until an instance of executor group {group:word} with {labels:phrase} is online that does such tasks")}
+	NextAttempt          = Three{define("next_attempt", "attempt {attempt:number} {status:status}; the next is due {wait:duration} later")}
+	PiecesRepeat         = Five{define("pieces_repeat", "{bad|piece|pieces} of {total:number} did not succeed; attempt {attempt:number} repeats {repeated:number} of them {wait:duration} later")}
+	SplitTooMany         = Two{define("split_too_many", "the splitting attempt listed {pieces|piece|pieces}; at most {most:number} are done")}
+	SplitListed          = Two{define("split_listed", "attempt {attempt:number} listed {pieces|piece|pieces}")}
+	PiecesSucceeded      = Two{define("pieces_succeeded", "{succeeded:number} of {total|piece|pieces} succeeded")}
+	PiecesFailed         = One{define("pieces_failed", "{pieces:number} failed")}
+	PiecesTimedOut       = One{define("pieces_timed_out", "{pieces:number} timed out")}
+	PiecesLost           = One{define("pieces_lost", "{pieces:number} lost")}
+	PiecesMissed         = One{define("pieces_missed", "{pieces:number} did not begin in time")}
+	PiecesCancelled      = One{define("pieces_cancelled", "{pieces:number} cancelled")}
+	PiecesNeeded         = One{define("pieces_needed", "{share:word} have to")}
+	Backfill             = Three{define("backfill", "backfill {backfill:word}: {number:number} of {total:number}")}
+	FailuresInARow       = Two{define("failures_in_a_row", "{runs|run|runs} in a row ended badly, the last one {run_id:word}")}
+	ParentsTooDeep       = One{define("parents_too_deep", "{parents|parent is|parents are} above it, which is one too many: do its children lead back to it?")}
+	ParentResult         = One{define("parent_result", "the parent's result is of no use as parameters: {why:free}")}
+	ParentEnded          = Three{define("parent_ended", "parent {job:word} {status:status} (run {run_id:word})")}
+	Cancelled            = None{define("cancelled", "cancelled")}
+	CancelledBy          = One{define("cancelled_by", "cancelled by {by:word}")}
+	CancelledNote        = One{define("cancelled_note", "cancelled: {note:free}")}
+	CancelledByNote      = Two{define("cancelled_by_note", "cancelled by {by:word}: {note:free}")}
+	WentSilent           = One{define("went_silent", "instance {instance:word} began this attempt and went silent, and delivery at_most_once forbids to run it again")}
+	NotBegunBy           = One{define("not_begun_by", "no instance of its group could begin it by {by:instant}")}
+	NobodyTakesWork      = One{define("nobody_takes_work", "group {group:word} has no instance that takes work")}
+	NobodyTakesWorkWith  = Two{define("nobody_takes_work_with", "group {group:word} has no instance with labels {labels:phrase} that takes work")}
+	NobodyRunsKind       = Two{define("nobody_runs_kind", "no live instance of group {group:word} runs {kind:word} tasks")}
+	NobodyRunsKindWith   = Three{define("nobody_runs_kind_with", "no live instance of group {group:word} with labels {labels:phrase} runs {kind:word} tasks")}
+	NobodyHasHandler     = Two{define("nobody_has_handler", `no live instance of group {group:word} has a handler "{handler:phrase}"`)}
+	NobodyHasHandlerWith = Three{define("nobody_has_handler_with", `no live instance of group {group:word} with labels {labels:phrase} has a handler "{handler:phrase}"`)}
+	NobodyFree           = None{define("nobody_free", "no instance is free")}
+	NobodyFreeWith       = One{define("nobody_free_with", "no instance with labels {labels:phrase} is free")}
+	InstanceBusy         = Three{define("instance_busy", "{instance:word} is busy ({running:number}/{slots:number})")}
+	InstanceHasJob       = One{define("instance_has_job", "{instance:word} is busy: it runs the job already")}
+	InstanceDraining     = One{define("instance_draining", "{instance:word} is draining")}
+	InstanceCordoned     = One{define("instance_cordoned", "{instance:word} is cordoned")}
+	InstanceGone         = One{define("instance_gone", "{instance:word} is gone")}
+	InstanceSilent       = One{define("instance_silent", "{instance:word} does not answer")}
+	InstanceRefused      = Two{define("instance_refused", "{instance:word} refused it: {why:phrase}")}
+	MoreInstances        = One{define("more_instances", "and {more:number} more")}
+	ChosenBy             = Two{define("chosen_by", "{instance:word} was chosen by {route:word}")}
+	Orphaned             = None{define("orphaned", "its trigger has left the stream, and no end of it was reported")}
+	GaveBackMany         = None{define("gave_back_many", "it gave back more than 20 triggers within 10s")}
+	GaveBackOne          = None{define("gave_back_one", "an instance of the group gave one trigger back more than 20 times within 10s; servers pull the group's triggers too, and hand them out")}
+)
