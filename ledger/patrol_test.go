@@ -21,6 +21,7 @@ import (
 	"carillon/bus/jet"
 	"carillon/job"
 	"carillon/job/outcome"
+	"carillon/job/reason"
 	"carillon/job/runlog"
 	"carillon/ledger"
 	"carillon/logstore"
@@ -246,8 +247,8 @@ func TestAPatrolNeitherBlamesNorWaitsForAJobThatIsHeld(t *testing.T) {
 		if d := cmp.Diff(outcome.Tally{Fires: 8, Pending: 5, Undecided: 2, Discrepancies: 1}, page.Total); d != "" {
 			b.Error(d)
 		}
-		reason := "a newer server saved version 2, and this server cannot read it"
-		if d := cmp.Diff([]outcome.Held{{Job: held, Version: 2, Since: at(15), Reason: reason}}, page.Held); d != "" {
+		why := reason.Text("a newer server saved version 2, and this server cannot read it")
+		if d := cmp.Diff([]outcome.Held{{Job: held, Version: 2, Since: at(15), Reason: why}}, page.Held); d != "" {
 			b.Error(d)
 		}
 

@@ -12,6 +12,7 @@ import (
 	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/fleet"
+	"carillon/job/reason"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
 	"carillon/webapi/nodes"
@@ -94,7 +95,7 @@ func (h *groupHandlers) UncordonInstance(ctx context.Context, r UncordonInstance
 		return nil, err
 	}
 	if reply.Answer != fleet.AnswerAccepted {
-		return nil, fmt.Errorf("%w: instance %s is stopping, and cannot be told to stay", job.ErrConflict, r.Instance)
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.InstanceStopping.With(r.Instance))
 	}
 	return UncordonInstance200JSONResponse(*reply), nil
 }

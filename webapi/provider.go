@@ -9,6 +9,7 @@ import (
 	"carillon/auth"
 	"carillon/auth/oidc"
 	"carillon/job"
+	"carillon/job/reason"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
@@ -33,7 +34,7 @@ func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProvide
 	flow := oidc.NewFlow(pathOfConsole(r.Params.To))
 	at, err := h.provider.Begin(ctx, flow, h.comeBack())
 	if err != nil {
-		return nil, problem.Explain(err, "the OIDC provider does not answer")
+		return nil, problem.Explain(err, reason.ProviderSilent.String())
 	}
 	cookie, err := flow.Cookie()
 	if err != nil {

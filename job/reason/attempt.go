@@ -2,12 +2,13 @@ package reason
 
 // How an attempt ended, as its executor says.
 var (
-	TimedOut             = One{define("timed_out", "took longer than its timeout of {timeout:duration}")}
-	EndBy                = One{define("end_by", "the run had to end by {by:instant}, with all its attempts")}
-	RunCancelled         = None{define("run_cancelled", "the run was cancelled")}
-	RunCancelledBy       = One{define("run_cancelled_by", "the run was cancelled by {by:word}")}
-	RunCancelledNote     = One{define("run_cancelled_note", "the run was cancelled: {note:free}")}
-	RunCancelledByNote   = Two{define("run_cancelled_by_note", "the run was cancelled by {by:word}: {note:free}")}
+	TimedOut           = One{define("timed_out", "took longer than its timeout of {timeout:duration}")}
+	EndBy              = One{define("end_by", "the run had to end by {by:instant}, with all its attempts")}
+	RunCancelled       = None{define("run_cancelled", "the run was cancelled")}
+	RunCancelledBy     = One{define("run_cancelled_by", "the run was cancelled by {by:word}")}
+	RunCancelledNote   = One{define("run_cancelled_note", "the run was cancelled: {note:free}")}
+	RunCancelledByNote = Two{define("run_cancelled_by_note", "the run was cancelled by {by:word}: {note:free}")}
+	// The next two are what comes of ReplacedBy as the note of a cancellation.
 	RunReplaced          = One{define("run_replaced", "the run was cancelled: run {run_id:word} replaces it")}
 	CancelledReplaced    = One{define("cancelled_replaced", "cancelled: run {run_id:word} replaces it")}
 	CancelledBeforeStart = None{define("cancelled_before_start", "cancelled before it began here")}

@@ -15,6 +15,8 @@
 // else wrote, as the error of a handler, has no code. Reasons are joined by [Join]: the first is
 // the main one, the others follow in "and".
 //
-// The console has a sentence for each code in each of its languages. frontend/src/i18n/codes.gen.ts
-// lists the codes and parameters for it.
+// The console has a sentence for each code in each of its languages. Their tables are
+// typed by frontend/src/i18n/en/reasons.gen.ts, which is generated from this one.
 package reason
+
+//go:generate go test -run ^TestTheConsoleAndTheDocsHaveTheTable$ . -update

@@ -12,7 +12,7 @@ import (
 // samples are values of each kind, of which each sentence must come back as it was.
 var samples = map[reason.Kind][]string{
 	reason.Number: {"1", "2", "0"}, reason.Duration: {"1h30m", "1.5s", "250ms"}, reason.Instant: {"2026-03-01T02:00:00Z", "2026-03-01T02:00:00.125Z"},
-	reason.Word: {"billing/nightly", "ann@example.org"}, reason.Status: {"failed", "timed_out", "lost"}, reason.Phrase: {"gpu=1,zone=a", "a b"},
+	reason.Word: {"billing/nightly", "ann@example.org"}, reason.Status: {"failed", "timed_out", "lost"}, reason.State: {"failed", "caught_up"}, reason.Phrase: {"gpu=1,zone=a", "a b"},
 	reason.Free: {"disk full; and more", "two\nlines"},
 }
 
@@ -37,7 +37,14 @@ func TestEachSentenceIsReadAsItIsWritten(t *testing.T) {
 		for i := range 3 {
 			params := sampleOf(s, i)
 			want := reason.Said{Text: s.Say(params), Code: s.Code, Params: params}
-			if diff := cmp.Diff(want, reason.Read(want.Text)); diff != "" {
+			got := reason.Read(want.Text)
+			if s.Follows {
+				if got.Code != "" {
+					t.Errorf("%s stands alone", s.Code)
+				}
+				got = *reason.Read(reason.Join(reason.JobPaused.String(), want.Text)).And
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", s.Code, diff)
 			}
 		}
@@ -48,7 +55,7 @@ func TestReasonsAreJoinedInTheirOrder(t *testing.T) {
 	all := reason.Sentences()
 	for i, s := range all {
 		last := s.Params != nil && s.Params[len(s.Params)-1].Kind == reason.Free
-		if last { // whose text goes on to the end
+		if last || s.Follows { // whose text goes on to the end
 			continue
 		}
 		next := all[(i+7)%len(all)]
@@ -61,7 +68,7 @@ func TestReasonsAreJoinedInTheirOrder(t *testing.T) {
 }
 
 func TestTextOfOthersHasNoCode(t *testing.T) {
-	for _, text := range []string{"", "disk full", "panic: runtime error", "the job", "2 runs", "2 failed states were found", "exit code 3 of the tool"} {
+	for _, text := range []string{"", "disk full", "panic: runtime error", "the job", "2 runs", "2 failed states were found", "exit code 3 of the tool", "3 failed", "the database is gone", "mysql is gone"} {
 		if got := reason.Read(text); got.Code != "" || got.Text != text {
 			t.Errorf("%q is read as %+v", text, got)
 		}

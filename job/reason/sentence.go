@@ -16,8 +16,13 @@ import (
 type Sentence struct {
 	Code   string
 	Params []Param
-	pieces []string // the words before, between and after the parameters
-	read   func() *regexp.Regexp
+	// Follows says that it stands only after another sentence: alone, its words are too much like
+	// those that others write.
+	Follows bool
+	// Template is the English text, with the parameters in braces.
+	Template string
+	pieces   []string // the words before, between and after the parameters
+	read     func() *regexp.Regexp
 }
 
 // Param is a parameter of a sentence.
@@ -38,13 +43,15 @@ const (
 	Instant  Kind = "instant"  // as RFC 3339, in UTC
 	Word     Kind = "word"     // without spaces: a name, an id
 	Status   Kind = "status"   // of a run; the value is its code, the template has words
-	Phrase   Kind = "phrase"   // any text on one line
+	State    Kind = "state"    // a status or outcome, by its code
+	Phrase   Kind = "phrase"   // text on one line, without a semicolon
 	Free     Kind = "free"     // any text, to the end
 )
 
 // forms are what values of each kind match.
 var forms = map[Kind]string{
-	Number: `-?\d+`, Duration: `-?\d[0-9a-zµ.]*`, Instant: `\d{4,}-\d\d-\d\dT[0-9:.]+Z`, Word: `\S+?`, Phrase: `[^\n]+?`, Free: `(?s:.+)`,
+	Number: `-?\d+`, Duration: `-?\d[0-9a-zµ.]*`, Instant: `\d{4,}-\d\d-\d\dT[0-9:.]+Z`, Word: `\S+?`, Phrase: `[^\n;]+?`, Free: `(?s:.+)`,
+	State:  `[a-z_]+`,
 	Status: `succeeded|failed|timed out|cancelled|was lost|skipped|missed|pending|queued|running`,
 }
 
@@ -58,7 +65,7 @@ var slot = regexp.MustCompile(`\{([a-z_]+)(?::([a-z]+)|\|([^|}]*)\|([^|}]*))\}`)
 
 // define adds a row to the table.
 func define(code, template string) *Sentence {
-	s := &Sentence{Code: code}
+	s := &Sentence{Code: code, Template: template}
 	read, at := "^", 0
 	for _, m := range slot.FindAllStringSubmatchIndex(template, -1) {
 		p := Param{Name: template[m[2]:m[3]], Kind: Number}
@@ -82,6 +89,13 @@ func define(code, template string) *Sentence {
 	read += regexp.QuoteMeta(template[at:]) + "(?:" + joint + "|$)"
 	s.read = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(read) }) // most programs only write
 	all = append(all, s)
+	return s
+}
+
+// further adds a row that only follows others.
+func further(code, template string) *Sentence {
+	s := define(code, template)
+	s.Follows = true
 	return s
 }
 
@@ -155,7 +169,7 @@ func written(a any) string {
 	case string:
 		return v
 	case time.Time:
-		return v.UTC().Format(time.RFC3339Nano)
+		return v.UTC().Format(time.RFC3339)
 	default:
 		return fmt.Sprint(v)
 	}

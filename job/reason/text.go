@@ -52,10 +52,12 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 
 // Read finds the sentences that a text is made of. What follows sentences of the table and is
 // none is without a code; so is a text that begins with none.
-func Read(text string) Said {
-	s, rest := first(text)
+func Read(text string) Said { return read(text, false) }
+
+func read(text string, follows bool) Said {
+	s, rest := first(text, follows)
 	if s.Code != "" && rest != "" {
-		and := Read(rest)
+		and := read(rest, true)
 		s.And = &and
 	}
 	s.Text = text
@@ -63,10 +65,13 @@ func Read(text string) Said {
 }
 
 // first returns the sentence that a text begins with, and what follows it.
-func first(text string) (s Said, rest string) {
+func first(text string, follows bool) (s Said, rest string) {
 	var best *Sentence
 	var groups []int
 	for _, row := range candidates(text) {
+		if row.Follows && !follows {
+			continue
+		}
 		m := row.read().FindStringSubmatchIndex(text)
 		if m != nil && (best == nil || row.literal() > best.literal()) {
 			best, groups = row, m

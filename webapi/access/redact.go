@@ -2,12 +2,12 @@ package access
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 
 	"carillon/api"
 	"carillon/job"
+	"carillon/job/reason"
 	"carillon/job/rights"
 	"carillon/job/trail"
 	"carillon/webapi/problem"
@@ -117,7 +117,7 @@ func Restored(access rights.List, was *job.Job, wish job.Job) (job.Job, error) {
 	}
 	shown := HiddenJob(access, before)
 	denied := func(g rights.Grant, field string) error {
-		return problem.Explain(problem.ErrForbidden, fmt.Sprintf("to change %s needs the grant %s in group %s", field, g, group))
+		return problem.Explain(problem.ErrForbidden, reason.NeedsGrantToChange.With(field, g, group))
 	}
 	if !access.Sees(rights.Params, group) {
 		if len(wish.Params) > 0 && !sameJSON(wish.Params, shown.Params) {

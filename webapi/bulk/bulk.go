@@ -12,6 +12,7 @@ import (
 	"carillon/api"
 	"carillon/bus/cluster"
 	"carillon/job"
+	"carillon/job/reason"
 	"carillon/logstore"
 	"carillon/webapi/access"
 	"carillon/webapi/auditlog"
@@ -44,7 +45,7 @@ const (
 )
 
 // errNotReached is why something was left as it was that a request had no time for.
-var errNotReached = problem.Explain(job.ErrUnavailable, "the request's time was over before this was begun; ask again for it")
+var errNotReached = problem.Explain(job.ErrUnavailable, reason.NotReached.String())
 
 // bulkStep is what a request for many things does to one of them.
 type bulkStep struct {

@@ -7,6 +7,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/cluster"
 	"carillon/job"
+	"carillon/job/reason"
 	"carillon/webapi/auditlog"
 	"carillon/webapi/problem"
 )
@@ -17,9 +18,9 @@ func CheckUntil(paused bool, until, now time.Time) error {
 	case until.IsZero():
 		return nil
 	case !paused:
-		return problem.Invalid("until", "belongs to pausing only")
+		return problem.Invalid("until", reason.UntilForPause.String())
 	case !until.After(now):
-		return problem.Invalid("until", until.UTC().Format(time.RFC3339)+" must lie ahead")
+		return problem.Invalid("until", reason.MustLieAhead.With(until))
 	case until.Year() > 2225:
 		return problem.Invalid("until", "must lie before the year 2226")
 	}

@@ -11,6 +11,7 @@ import (
 	"carillon/bus"
 	"carillon/job"
 	"carillon/job/outcome"
+	"carillon/job/reason"
 	"carillon/ledger"
 	"carillon/webapi/access"
 	"carillon/webapi/problem"
@@ -27,7 +28,7 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 		return api.BackfillResult{}, err
 	}
 	if b.From.IsZero() {
-		return api.BackfillResult{}, problem.Invalid("from", "is missing")
+		return api.BackfillResult{}, problem.Invalid("from", reason.IsMissing.String())
 	}
 	only := b.Only
 	if only == "" {
