@@ -158,7 +158,7 @@ export const reasons = {
   fire_ahead: "{fire_time:instant} must be at least {ahead:duration} ahead",
   pieces_all: "must be all for a run that is not done in pieces",
   overlap_full: "{runs|run|runs} still alive, which is as many as may be",
-  queue_full: "{runs|run waits|runs wait} already, which is as many as may",
+  queue_full: "{runs:number} runs wait already, which is as many as may",
   no_room_in_batch: "it waits for room in the next batch",
   waits_for_runs: "it waits for {runs|earlier run|earlier runs}",
   waits_to_replace: "it waits for the end of {runs|earlier run|earlier runs}, which it replaces",
