@@ -70,7 +70,7 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 		err := s.found(ctx, &alerting.Finding{
 			Rule: r, Subject: subject, Group: group, At: stamp(f.FoundAt), Source: fromLedger, Seq: e.Revision(),
 			Summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
-			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
+			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + string(f.Reason))},
 		})
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // How far the times of an event may be from what is possible. Clocks differ, and a run
@@ -250,5 +251,5 @@ func CutResult(result json.RawMessage) (kept json.RawMessage, note string) {
 		Bytes int    `json:"bytes"`
 		Start string `json:"start"`
 	}{true, len(result), cutText(string(result), beginning)}) // a struct of these always has a form
-	return kept, fmt.Sprintf("the result has %d bytes, more than %d: only its beginning is kept", len(result), MaxResult)
+	return kept, reason.ResultCut.With(len(result), MaxResult)
 }

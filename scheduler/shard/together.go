@@ -2,10 +2,10 @@ package shard
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // endPiece does what follows from the end, or the beginning, of one piece of a run.
@@ -48,8 +48,8 @@ func (m *Machine) goOn(b *builder, a *alive) {
 	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
 		wait := rule.Retry.Wait(a.run.id, a.attempt-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
-			m.repeat(b, a, due, fmt.Sprintf("%s of %d did not succeed; attempt %d repeats %d of them %s later",
-				count(p.total()-p.in(string(bus.PieceSucceeded)), "piece"), p.total(), a.attempt+1, n, job.Duration(wait)))
+			m.repeat(b, a, due, reason.PiecesRepeat.With(
+				p.total()-p.in(string(bus.PieceSucceeded)), p.total(), a.attempt+1, n, job.Duration(wait)))
 			return
 		}
 	}
@@ -80,7 +80,7 @@ func (m *Machine) divide(b *builder, a *alive, e *end) {
 		m.endHere(b, a, job.StatusFailed, "the splitting attempt was to return a JSON list of the run's pieces, and did not")
 		return
 	case len(items) > bus.MaxPieces:
-		m.endHere(b, a, job.StatusFailed, fmt.Sprintf("the splitting attempt listed %d pieces; at most %d are done", len(items), bus.MaxPieces))
+		m.endHere(b, a, job.StatusFailed, reason.SplitTooMany.With(len(items), bus.MaxPieces))
 		return
 	case len(items) == 0:
 		m.endHere(b, a, job.StatusSucceeded, "the splitting attempt listed no pieces, so there was nothing to do")
@@ -96,7 +96,7 @@ func (m *Machine) divide(b *builder, a *alive, e *end) {
 	a.attempt++
 	b.owe(a)
 	m.beginPieces(a)
-	b.record.addRun(name, a.run, job.StatusPending, fmt.Sprintf("attempt %d listed %s", e.attempt, count(len(items), "piece")))
+	b.record.addRun(name, a.run, job.StatusPending, reason.SplitListed.With(e.attempt, len(items)))
 }
 
 // wakePieces looks after a run in pieces as time passes. The caller has found room for
@@ -111,9 +111,9 @@ func (m *Machine) wakePieces(b *builder, a *alive, now int64) {
 		case !a.lacksInstances():
 			b.owe(a)
 			m.beginPieces(a)
-			b.record.addRun(m.jobs[a.id].name, a.run, job.StatusPending, fmt.Sprintf("it waited %s for an instance", job.Duration(b.now.Sub(instant(a.since)))))
+			b.record.addRun(m.jobs[a.id].name, a.run, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
 		case a.startBy != 0 && a.startBy <= now:
-			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("no instance was online within %s", rule.StartWithin))
+			m.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rule.StartWithin))
 		}
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -17,9 +18,9 @@ func CheckUntil(paused bool, until, now time.Time) error {
 	case until.IsZero():
 		return nil
 	case !paused:
-		return problem.Invalid("until", "belongs to pausing only")
+		return problem.Invalid("until", reason.UntilForPause.String())
 	case !until.After(now):
-		return problem.Invalid("until", until.UTC().Format(time.RFC3339)+" must lie ahead")
+		return problem.Invalid("until", reason.MustLieAhead.With(until))
 	case until.Year() > 2225:
 		return problem.Invalid("until", "must lie before the year 2226")
 	}
