@@ -85,7 +85,7 @@ func attest(s source, checksums, file string) error {
 	if err != nil {
 		return err
 	}
-	id, err := keyID(key.Public().(ed25519.PublicKey)) //nolint:errcheck // which it always is
+	id, err := keyID(key.Public().(ed25519.PublicKey))
 	if err != nil {
 		return err
 	}
