@@ -128,7 +128,7 @@ func TestAShardThatWaitsForALongRunHoldsBackNoTrimming(t *testing.T) {
 	})
 }
 
-func TestEventsThatTheLogStoreHasNotReadAreNotTrimmed(t *testing.T) {
+func TestAtLengthEventsThatTheLogStoreHasNotReadAreNotTrimmed(t *testing.T) {
 	run(t, func(w *world) {
 		stopped, moved := w.moveEvents()
 		stopped.Store(true)
