@@ -25,7 +25,7 @@ func newGetAlertRulesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no rules")
 				return
@@ -113,7 +113,7 @@ func newGetChannelsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no channels")
 				return
@@ -207,7 +207,7 @@ func newAlertSecretCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line("secret " + args[1] + " of channel " + args[0] + " is set") })
+		return r.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line("secret " + args[1] + " of channel " + args[0] + " is set") })
 	}
 	return cmd
 }

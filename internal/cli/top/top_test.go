@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"carillon/internal/cli/draw"
 	"carillon/internal/cli/draw/drawtest"
 	"carillon/internal/client"
 	"carillon/job"
@@ -44,7 +45,7 @@ func TestTopSaysOfAServerThatDoesNotAnswerThatNothingIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := lookAt(t.Context(), api)
+	v := lookAt(t.Context(), api, draw.Clock{})
 	got := v.frame(wholeLines, 0)
 	for _, want := range []string{"? jobs  ? fires/s  ? running  ? pending  ? queued", "history       unknown", "failures unknown"} {
 		if !strings.Contains(got, want) {
