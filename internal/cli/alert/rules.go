@@ -118,7 +118,7 @@ func newGetChannelsCommand() *cobra.Command {
 				t.Line("no channels")
 				return
 			}
-			t.Row("CHANNEL", "KIND", "TO", "SECRETS", "MISSING")
+			t.Row("CHANNEL", "KIND", "TO", "LANGUAGE", "ZONE", "SECRETS", "MISSING")
 			for i := range list.Items {
 				item := &list.Items[i]
 				to := item.Definition.URL
@@ -129,7 +129,7 @@ func newGetChannelsCommand() *cobra.Command {
 				if item.Definition.Disabled {
 					name += " (disabled)"
 				}
-				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), listed(t, item.Secrets), listed(t, item.Missing))
+				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), string(item.Definition.Language), item.Definition.Zone, listed(t, item.Secrets), listed(t, item.Missing))
 			}
 		})
 	}
