@@ -2,7 +2,6 @@ package alert
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -69,13 +68,13 @@ func (s *session) lookDead(ctx context.Context) error {
 	for r, groups := range found {
 		for _, group := range sortedKeys(groups) {
 			d := groups[group]
-			subject, of := "dead letters", "" // of nobody's making that is known
+			subject := "dead letters" // of nobody's making that is known
 			if group != "" {
-				subject, of = subject+" of group "+group, " of group "+group
+				subject += " of group " + group
 			}
-			summary := fmt.Sprintf("%d messages%s were refused, the last one as: %s", d.n, of, clip(oneLine(d.reason)))
+			summary := alerting.Say("messages_refused", "count", strconv.Itoa(d.n), "group", group, "reason", clip(oneLine(d.reason)))
 			if d.n == 1 {
-				summary = fmt.Sprintf("a message%s was refused: %s", of, clip(oneLine(d.reason)))
+				summary = alerting.Say("message_refused", "group", group, "reason", clip(oneLine(d.reason)))
 			}
 			// The instant, and not the sequence, as the stream may be made anew.
 			seq := uint64(d.at.UnixNano())
@@ -96,16 +95,12 @@ func (s *session) lookParked(ctx context.Context, r *alerting.Rule, now time.Tim
 	}
 	const subject = "parked shards"
 	if len(parked) == 0 {
-		return s.over(ctx, r, subject, now, "all shards store again")
-	}
-	what := "shard"
-	if len(parked) > 1 {
-		what = "shards"
+		return s.over(ctx, r, subject, now, alerting.Say("shards_store"))
 	}
 	var list []string
 	for _, p := range parked {
 		list = append(list, strconv.Itoa(p.Shard))
 	}
-	return s.stands(ctx, r, subject, "", now, fmt.Sprintf("NATS refuses what %s %s is to store, and its jobs do not fire: %s",
-		what, strings.Join(list, ", "), clip(oneLine(parked[0].Reason))))
+	return s.stands(ctx, r, subject, "", now, alerting.Say("shards_parked",
+		"shards", strings.Join(list, ", "), "count", strconv.Itoa(len(list)), "reason", clip(oneLine(parked[0].Reason))))
 }

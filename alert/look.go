@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -84,9 +85,8 @@ func (s *session) lookLate(ctx context.Context, r *alerting.Rule, now time.Time,
 	consider := func(name job.Name, id job.RunID, attempt int) error {
 		fired := id.Time()
 		within := r.When.EndsWithin.Std()
-		what := "has not ended"
 		if r.When.StartsWithin > 0 {
-			within, what = r.When.StartsWithin.Std(), "has not begun"
+			within = r.When.StartsWithin.Std()
 			// Which runs have begun is known from the last look on.
 			if _, begun := s.begun[id]; begun || attempt > 1 || !fired.Add(within).After(s.lastSeen) {
 				return nil
@@ -99,10 +99,15 @@ func (s *session) lookLate(ctx context.Context, r *alerting.Rule, now time.Time,
 		if inc := s.shelf.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == name && a.RunID >= id }) {
 			return nil // it is known, or was over when it was looked at last
 		}
-		return s.found(ctx, &alerting.Finding{
-			Rule: r, Subject: subject, Group: group, At: now, Summary: fmt.Sprintf("%s %s %s after its fire time", name, what, job.Duration(within)),
-			Job: alerting.Affected{Job: name, RunID: id, Status: job.StatusPending, At: now, Message: "fired at " + fired.Format(time.RFC3339)},
-		})
+		f := &alerting.Finding{
+			Rule: r, Subject: subject, Group: group, At: now, Summary: alerting.Say("run_not_ended", "job", string(name), "limit", job.Duration(within).String()),
+			Job: alerting.Affected{Job: name, RunID: id, Status: job.StatusPending, At: now},
+		}
+		if r.When.StartsWithin > 0 {
+			f.Summary = alerting.Say("run_not_begun", "job", string(name), "limit", job.Duration(within).String())
+		}
+		f.Job.Say(alerting.Say("fired_at", "fire_time", instant(fired)))
+		return s.found(ctx, f)
 	}
 	groups := slices.Clone(r.Match.Groups)
 	for _, name := range r.Match.Jobs {
@@ -175,7 +180,7 @@ func (s *session) lookExecutors(ctx context.Context, r *alerting.Rule, now time.
 		}
 		if manned[group] {
 			delete(s.lonely, group)
-			if err := s.over(ctx, r, "group "+group, now, "group "+group+" has an executor again"); err != nil {
+			if err := s.over(ctx, r, "group "+group, now, alerting.Say("executor_back", "group", group)); err != nil {
 				return err
 			}
 			continue
@@ -185,7 +190,7 @@ func (s *session) lookExecutors(ctx context.Context, r *alerting.Rule, now time.
 			s.lonely[group], since = now, now
 		}
 		if now.Sub(since) >= r.When.NoExecutor.Std() {
-			if err := s.stands(ctx, r, "group "+group, group, now, "group "+group+" has jobs, and no executor to run them"); err != nil {
+			if err := s.stands(ctx, r, "group "+group, group, now, alerting.Say("no_executor", "group", group)); err != nil {
 				return err
 			}
 		}
@@ -212,7 +217,7 @@ func (s *session) lookStreams(ctx context.Context, r *alerting.Rule, now time.Ti
 			continue
 		}
 		full := float64(info.State.Bytes) * 100 / float64(info.Config.MaxBytes)
-		if err := s.filled(ctx, r, name, full, "; at 100 % nothing is taken any more", now); err != nil {
+		if err := s.filled(ctx, r, name, full, alerting.Say("stream_full", "stream", name, "percent", strconv.Itoa(int(full))), now); err != nil {
 			return err
 		}
 	}
@@ -236,17 +241,17 @@ func (s *session) lookLines(ctx context.Context, r *alerting.Rule, now time.Time
 	}
 	share := min(float64(waiting)/float64(info.State.Msgs), 1)
 	full := share * float64(info.State.Bytes) * 100 / float64(info.Config.MaxBytes)
-	return s.filled(ctx, r, bus.StreamLog, full, " of what waits for the log store; at 100 % the oldest lines are lost", now)
+	return s.filled(ctx, r, bus.StreamLog, full, alerting.Say("lines_waiting", "stream", bus.StreamLog, "percent", strconv.Itoa(int(full))), now)
 }
 
 // filled opens or resolves the incident about a stream that is so many percent full.
-func (s *session) filled(ctx context.Context, r *alerting.Rule, stream string, percent float64, means string, now time.Time) error {
+func (s *session) filled(ctx context.Context, r *alerting.Rule, stream string, percent float64, found alerting.Sentence, now time.Time) error {
 	full, subject := int(percent), "stream "+stream
 	switch {
 	case full >= r.When.StreamFull:
-		return s.stands(ctx, r, subject, "", now, fmt.Sprintf("stream %s is %d %% full%s", stream, full, means))
+		return s.stands(ctx, r, subject, "", now, found)
 	case full < r.When.StreamFull-hysteresis:
-		return s.over(ctx, r, subject, now, fmt.Sprintf("stream %s is %d %% full", stream, full))
+		return s.over(ctx, r, subject, now, alerting.Say("stream_level", "stream", stream, "percent", strconv.Itoa(full)))
 	}
 	return nil
 }
@@ -266,18 +271,18 @@ func (s *session) lookStore(ctx context.Context, r *alerting.Rule, now time.Time
 	}
 	const subject = "disk of the log store"
 	full := int(disk.Used())
-	said := fmt.Sprintf("the disk of the log store is %d %% full, with %.1f GB free", full, float64(disk.Free)/1e9)
+	percent, free := strconv.Itoa(full), fmt.Sprintf("%.1f", float64(disk.Free)/1e9)
 	switch {
 	case full >= r.When.StoreFull:
-		return s.stands(ctx, r, subject, "", now, said+"; at 100 % history waits on the streams, and \"carillon retention\" says what is kept")
+		return s.stands(ctx, r, subject, "", now, alerting.Say("store_full", "percent", percent, "free", free))
 	case full < r.When.StoreFull-hysteresis:
-		return s.over(ctx, r, subject, now, said)
+		return s.over(ctx, r, subject, now, alerting.Say("store_level", "percent", percent, "free", free))
 	}
 	return nil
 }
 
 // stands opens an incident about a state of things, unless it is open.
-func (s *session) stands(ctx context.Context, r *alerting.Rule, subject, group string, now time.Time, summary string) error {
+func (s *session) stands(ctx context.Context, r *alerting.Rule, subject, group string, now time.Time, summary alerting.Sentence) error {
 	if inc := s.shelf.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
 		return nil
 	}
@@ -285,7 +290,7 @@ func (s *session) stands(ctx context.Context, r *alerting.Rule, subject, group s
 }
 
 // over resolves an incident, if there is one.
-func (s *session) over(ctx context.Context, r *alerting.Rule, subject string, now time.Time, why string) error {
+func (s *session) over(ctx context.Context, r *alerting.Rule, subject string, now time.Time, why alerting.Sentence) error {
 	key := keyIncident + alerting.HashOf(r.Alert, subject)
 	if inc := s.shelf.incident(key); inc == nil || inc.State != alerting.Open {
 		return nil
@@ -318,7 +323,7 @@ func (s *session) closeOrphans(ctx context.Context, now time.Time) error {
 			if inc == nil || inc.State != alerting.Open {
 				return nil
 			}
-			inc.End(now, "alert "+inc.Rule+" was deleted or disabled")
+			inc.End(now, alerting.Say("rule_gone", "rule", inc.Rule))
 			return inc
 		})
 		if err != nil {
@@ -348,6 +353,9 @@ func (s *session) remind(ctx context.Context, now time.Time) error {
 	}
 	return nil
 }
+
+// instant writes an instant as the parameter of a sentence.
+func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 func putJSON(ctx context.Context, kv jetstream.KeyValue, key string, value any) (uint64, error) {
 	data, err := json.Marshal(value)

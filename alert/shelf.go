@@ -162,16 +162,16 @@ func (s *shelf) find(fits func(*alerting.Incident) bool) []string {
 	return keys
 }
 
-// silenced returns until when an incident is silenced, and why; zero when it is not.
-func (s *shelf) silenced(inc *alerting.Incident, now time.Time) (until time.Time, why string) {
+// silenced returns until when an incident is silenced, and by whom; zero when it is not.
+func (s *shelf) silenced(inc *alerting.Incident, now time.Time) (until time.Time, by string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range sortedKeys(s.silences) {
 		if q := s.silences[id]; q.Until.After(now) && q.Until.After(until) && q.Fits(inc) {
-			until, why = q.Until, "silenced by "+q.By
+			until, by = q.Until, q.By
 		}
 	}
-	return until, why
+	return until, by
 }
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -38,7 +38,10 @@ func (h *alertHandlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObjec
 }
 
 func alertItem(e *alert.Entry[alerting.Rule]) AlertItem {
-	return AlertItem{Definition: e.Doc, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision}
+	return AlertItem{
+		Definition: e.Doc, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
+		AboutCode: alert.About(&e.Doc).Code,
+	}
 }
 
 // GetAlert answers GET /alerts/rules/{alert}.

@@ -12,6 +12,7 @@ import (
 	"net/url"
 
 	"github.com/carillon-scheduler/carillon/api"
+
 	"github.com/gofiber/fiber/v2"
 	"github.com/oapi-codegen/runtime"
 )
@@ -282,6 +283,8 @@ type ScriptTask = api.ScriptTask
 type Secret = api.Secret
 type SecretList = api.SecretList
 type SecretRequest = api.SecretRequest
+type SentenceCode = api.SentenceCode
+type SentenceParams = api.SentenceParams
 type ServerVersion = api.ServerVersion
 type Session = api.Session
 type SessionList = api.SessionList

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,7 @@ func main() {
 	chserver.ServeIfAsked() // in the copy that dev starts as its log store
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(cli.Execute(ctx, cli.NewRoot(commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Execute(cli.InZone(ctx, time.Local), cli.NewRoot(commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // commands returns all that the program can do.

@@ -283,7 +283,7 @@ func newQueryCommand() *cobra.Command {
 		if output == cli.AsJSON {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(found)
 		}
-		return output.Show(cmd.OutOrStdout(), found, found.draw)
+		return output.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), found, found.draw)
 	}
 	return cmd
 }

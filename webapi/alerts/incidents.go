@@ -110,7 +110,7 @@ func (a *Alerts) Deliveries(ctx context.Context, p *api.ListDeliveriesParams) (a
 		}
 		for _, d := range slices.Backward(inc.Deliveries) {
 			if (p.Channel == "" || d.Channel == p.Channel) && (p.State == "" || string(d.State) == p.State) && len(list.Items) < limit {
-				list.Items = append(list.Items, api.DeliveryItem{Incident: inc.ID, Summary: inc.Summary, Delivery: d})
+				list.Items = append(list.Items, api.DeliveryItem{Incident: inc.ID, Summary: inc.Summary, SummaryCode: inc.SummaryCode, SummaryParams: inc.SummaryParams, Delivery: d})
 			}
 		}
 	}

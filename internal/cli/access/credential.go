@@ -48,11 +48,11 @@ func handOut(r *cli.Remote, cmd *cobra.Command, made client.NewCredential, file 
 		}
 		made.Seed = ""
 	}
-	return r.Output.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
+	return r.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
 		t.Row("credential", made.Credential.ID)
 		t.Row("name", made.Credential.Name)
 		t.Row("group", made.Credential.Group)
-		t.Row("until", until(made.Credential))
+		t.Row("until", until(t, made.Credential))
 		if file != "" {
 			t.Row("seed", "in "+file)
 			t.Line("")
@@ -66,14 +66,14 @@ func handOut(r *cli.Remote, cmd *cobra.Command, made client.NewCredential, file 
 	})
 }
 
-func until(c client.Credential) string {
+func until(t *draw.Table, c client.Credential) string {
 	switch {
 	case c.Expired:
 		return "expired"
 	case c.ExpiresAt == nil:
 		return "it is revoked"
 	}
-	return draw.Instant(*c.ExpiresAt)
+	return t.Instant(*c.ExpiresAt)
 }
 
 func newCredentialCreateCommand() *cobra.Command {
@@ -145,7 +145,7 @@ func drawCredentials(t *draw.Table, list client.CredentialList) {
 	}
 	t.Row("CREDENTIAL", "NAME", "CREATED", "BY", "UNTIL", "REPLACES")
 	for _, c := range list.Items {
-		t.Row(c.ID, t.Cell(c.Name, 40), draw.Instant(c.CreatedAt), t.Cell(c.Author, 20), until(c), c.Replaces)
+		t.Row(c.ID, t.Cell(c.Name, 40), t.Instant(c.CreatedAt), t.Cell(c.Author, 20), until(t, c), c.Replaces)
 	}
 }
 

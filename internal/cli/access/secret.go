@@ -64,7 +64,7 @@ func newSecretSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("secret " + group + "/" + s.Secret + " is set") })
+		return r.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("secret " + group + "/" + s.Secret + " is set") })
 	}
 	return cmd
 }
@@ -92,7 +92,7 @@ func drawSecrets(t *draw.Table, secrets client.SecretList) {
 	}
 	t.Row("SECRET", "UPDATED", "BY", "KEY", "JOBS", "DESCRIPTION")
 	for _, s := range secrets.Items {
-		t.Row(s.Secret, draw.Instant(s.UpdatedAt), t.Cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), t.Cell(s.Description, draw.NoteWidth))
+		t.Row(s.Secret, t.Instant(s.UpdatedAt), t.Cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), t.Cell(s.Description, draw.NoteWidth))
 	}
 }
 
@@ -122,7 +122,7 @@ func newSecretDeleteCommand() *cobra.Command {
 			}
 			return err
 		})
-		return errors.Join(r.Output.Show(cmd.OutOrStdout(), gone, func(t *draw.Table) {
+		return errors.Join(r.Show(cmd.OutOrStdout(), gone, func(t *draw.Table) {
 			for _, name := range gone {
 				t.Line("secret " + group + "/" + name + " deleted")
 			}

@@ -107,7 +107,7 @@ func showAccepted(r *cli.Remote, cmd *cobra.Command, api *client.API, accepted c
 	if accepted.Status != job.StatusPending {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
 	}
-	return r.Output.Show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
+	return r.Show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
 }
 
 // requestRun asks for a run, again if the answer was lost or a part of the system was
@@ -149,7 +149,7 @@ func awaitRun(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.Run
 	if err := untilStored(cmd.Context(), api, end); err != nil {
 		return err
 	}
-	err = r.Output.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
+	err = r.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
 	return errors.Join(err, cli.RunOutcome(end.Run.Status))
 }
 

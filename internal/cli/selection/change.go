@@ -167,7 +167,7 @@ func (b *bulk[K, I]) showAll(r *cli.Remote, cmd *cobra.Command, items []I, dryRu
 			refused = append(refused, problem)
 		}
 	}
-	err := r.Output.Show(cmd.OutOrStdout(), shown, func(t *draw.Table) {
+	err := r.Show(cmd.OutOrStdout(), shown, func(t *draw.Table) {
 		for _, line := range lines {
 			t.Line(line)
 		}
