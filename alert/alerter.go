@@ -186,15 +186,3 @@ func (s *session) update(ctx context.Context, key string, change func(*alerting.
 		return err
 	}
 }
-
-// wait returns true after d, or false when ctx is done.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"carillon/bus/cluster"
 	"carillon/job"
 	"carillon/job/alerting"
+	"carillon/job/clip"
 	ledger "carillon/job/outcome"
 )
 
@@ -70,7 +71,7 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 		err := s.found(ctx, &alerting.Finding{
 			Rule: r, Subject: subject, Group: group, At: stamp(f.FoundAt), Source: fromLedger, Seq: e.Revision(),
 			Summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
-			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
+			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip.Text("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason, alerting.MaxMessage)},
 		})
 		if err != nil {
 			return err

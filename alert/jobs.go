@@ -11,6 +11,7 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/cluster"
+	"carillon/internal/pause"
 	"carillon/job"
 	"carillon/job/alerting"
 )
@@ -52,7 +53,7 @@ const publishEvery = time.Second
 // first needs them.
 func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *shelf) error {
 	for !needsJobs(s.active()) {
-		if !wait(ctx, publishEvery) {
+		if pause.For(ctx, publishEvery) != nil {
 			return nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/jet"
+	"carillon/internal/pause"
 	"carillon/job"
 )
 
@@ -75,7 +76,7 @@ func (s *session) recall(ctx context.Context) error {
 func (s *session) readEvents(ctx context.Context, position uint64, looked time.Time, to chan<- *jet.Stored) error {
 	rules := s.shelf.ofRuns()
 	for ; len(rules) == 0; rules = s.shelf.ofRuns() {
-		if !wait(ctx, noticesEvery) {
+		if pause.For(ctx, noticesEvery) != nil {
 			return nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/cluster"
 	"carillon/bus/jet"
+	"carillon/internal/pause"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -62,7 +63,7 @@ func (o *ownership) runErrands(ctx context.Context) error {
 		}
 		paused := o.pauseJobs(ctx, e.pauses)
 		_ = kills.Wait()
-		if wait := (backoff{least: time.Second, most: time.Second}); len(paused) < len(e.pauses) && !wait.sleep(ctx) {
+		if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(paused) < len(e.pauses) && wait.Wait(ctx) != nil {
 			return nil
 		}
 		o.lane.post(ctx, func() {
@@ -77,14 +78,14 @@ func (o *ownership) runErrands(ctx context.Context) error {
 
 // replace ends a run in whose place another waits, as often as that takes.
 func (o *ownership) replace(ctx context.Context, k shard.Kill) {
-	wait := backoff{least: 100 * time.Millisecond, most: 5 * time.Second}
+	wait := pause.Backoff{Least: 100 * time.Millisecond, Most: 5 * time.Second, Jitter: true}
 	for {
 		_, err := o.cancelRun(ctx, bus.CancelRequest{RunID: k.RunID, Job: k.Job, Reason: k.Reason})
 		if err == nil || errors.Is(err, job.ErrNotFound) {
 			return
 		}
 		o.s.log.DebugContext(ctx, "run not replaced yet", "job", k.Job, "run_id", k.RunID, "error", err)
-		if !wait.sleep(ctx) {
+		if wait.Wait(ctx) != nil {
 			return
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"carillon/bus"
 	"carillon/bus/jet"
+	"carillon/internal/pause"
 	"carillon/job"
 	"carillon/scheduler/shard"
 )
@@ -203,7 +204,7 @@ func (o *ownership) deleteReleased(ctx context.Context) error {
 			return nil
 		case seqs := <-o.released:
 			deleted := o.deleteItems(ctx, seqs)
-			if wait := (backoff{least: time.Second, most: time.Second}); len(deleted) < len(seqs) && !wait.sleep(ctx) {
+			if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(deleted) < len(seqs) && wait.Wait(ctx) != nil {
 				return nil
 			}
 			o.lane.post(ctx, func() {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,18 +59,7 @@ func NodeName() string {
 	if err != nil {
 		host = "node"
 	}
-	return slug(host) + "-" + strconv.FormatUint(uint64(rand.Uint32()), 36) //nolint:gosec // a name, not a secret
-}
-
-// slug makes a token for subjects and keys of a host's name.
-func slug(host string) string {
-	host = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(host))
-	return strings.Trim(host[:min(len(host), 40)], "-")
+	return job.Slug(host, 40) + "-" + strconv.FormatUint(uint64(rand.Uint32()), 36) //nolint:gosec // a name, not a secret
 }
 
 // NodeInfo is what a node says of itself in its lease.

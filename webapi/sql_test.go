@@ -13,7 +13,6 @@ import (
 	"carillon/job"
 	"carillon/job/rights"
 	"carillon/logstore"
-	"carillon/webapi/problem"
 )
 
 // askedStore answers any SQL with n rows; without rows, a statement lasts until it is
@@ -34,7 +33,7 @@ type askedRows struct {
 
 func (s *askedStore) Ask(ctx context.Context, statement string, audit bool) (logstore.Answer, error) {
 	if statement == "SELEC" {
-		return nil, problem.Invalid("query", "is refused by ClickHouse: syntax error")
+		return nil, job.Invalid("query", "is refused by ClickHouse: syntax error")
 	}
 	s.asked <- statement
 	s.audit = audit

@@ -20,6 +20,7 @@ import (
 	"carillon/bus/cluster"
 	"carillon/frontend"
 	"carillon/internal/seal"
+	"carillon/job"
 	"carillon/ledger"
 	"carillon/logstore"
 	"carillon/webapi/access"
@@ -31,7 +32,6 @@ import (
 	"carillon/webapi/export"
 	"carillon/webapi/guard"
 	"carillon/webapi/nodes"
-	"carillon/webapi/problem"
 	"carillon/webapi/runs"
 	"carillon/webapi/stream"
 )
@@ -83,7 +83,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	var master *seal.Master
 	if cfg.MasterKey != "" {
 		if master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
-			return nil, problem.Invalid("master_key", "is "+err.Error())
+			return nil, job.Invalid("master_key", "is %s", err.Error())
 		}
 	}
 	many := bulk.New(conn, store, s.catalog, history, s.audit, cfg.Logger)

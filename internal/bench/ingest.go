@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"carillon/bus"
+	"carillon/internal/pause"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/clickhouse"
@@ -100,7 +101,7 @@ func (w *benchWorld) timeIngest(ctx context.Context, o benchOptions, store logst
 	ended := make(chan error, 1)
 	go func() { ended <- in.Run(ctx) }()
 	err = poll(ctx, func() (bool, error) {
-		if err := wait(ctx, 10*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
 			return false, err
 		}
 		return w.taken(ctx, stream, consumer, o.jobs)

@@ -9,6 +9,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/jet"
 	"carillon/internal/cli"
+	"carillon/internal/pause"
 	"carillon/job"
 	"carillon/logstore"
 	"carillon/logstore/ingest"
@@ -62,7 +63,7 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := w.seed(ctx, o.jobs, from.Add(-time.Millisecond), schedule); err != nil {
 		return nil, err
 	}
-	if err := wait(ctx, time.Until(from.Add(o.runFor))); err != nil {
+	if err := pause.For(ctx, time.Until(from.Add(o.runFor))); err != nil {
 		return nil, err
 	}
 	back := time.Now()
@@ -99,7 +100,7 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 // that took since an instant.
 func (w *benchWorld) caughtUp(ctx context.Context, n int, since time.Time) (time.Duration, error) {
 	err := poll(ctx, func() (bool, error) {
-		if err := wait(ctx, 50*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
 			return false, err
 		}
 		if ends, err := w.taken(ctx, bus.StreamEvt, bus.ConsumerEvents, n); err != nil || !ends {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"carillon/internal/client"
+	"carillon/internal/pause"
 	"carillon/job"
 )
 
@@ -25,7 +25,7 @@ func AwaitHistory[T any](ctx context.Context, id job.RunID, ask func() (T, error
 		if !errors.Is(err, job.ErrNotFound) || time.Since(id.Time()).Abs() > HistoryDelay {
 			return answer, err
 		}
-		if err := client.Pause(ctx, HistoryPause); err != nil {
+		if err := pause.For(ctx, HistoryPause); err != nil {
 			return answer, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"carillon/bus"
 	"carillon/bus/cluster"
 	"carillon/bus/jet"
+	"carillon/internal/pause"
 	"carillon/job"
 	"carillon/logstore"
 )
@@ -58,7 +59,7 @@ func (in *Ingest) feeds() []*feed {
 // run feeds until ctx is done, and then returns nil, or until another ingester is
 // at work.
 func (f *feed) run(ctx context.Context) error {
-	for pause := (backoff{}); ; {
+	for again := newBackoff(); ; {
 		begun := time.Now()
 		err := f.session(ctx)
 		switch {
@@ -67,10 +68,10 @@ func (f *feed) run(ctx context.Context) error {
 		case errors.Is(err, job.ErrStale):
 			return err
 		case time.Since(begun) > time.Minute:
-			pause = backoff{}
+			again = newBackoff()
 		}
 		f.log.WarnContext(ctx, "ingest begins anew", "stream", f.stream, "error", err)
-		pause.wait(ctx)
+		_ = again.Wait(ctx)
 	}
 }
 
@@ -166,7 +167,7 @@ func (f *feed) repeatRange(ctx context.Context, messages []*message) error {
 // write hands what the messages of a range say to the store until that takes it.
 func (f *feed) write(ctx context.Context, r span, b *batch) error {
 	token := r.token(f.stream)
-	for pause, failures := (backoff{}), 1; ; failures++ {
+	for again, failures := newBackoff(), 1; ; failures++ {
 		begun := time.Now()
 		err := b.write(ctx, f.store, token)
 		if left := (*logstore.ForeignError)(nil); errors.As(err, &left) {
@@ -183,7 +184,7 @@ func (f *feed) write(ctx context.Context, r span, b *batch) error {
 		if isPowerOfTwo(failures) {
 			f.log.WarnContext(ctx, "log store does not take a batch", "stream", f.stream, "token", token, "failures", failures, "error", err)
 		}
-		if !pause.wait(ctx) {
+		if again.Wait(ctx) != nil {
 			return ctx.Err()
 		}
 	}
@@ -198,12 +199,9 @@ func (f *feed) info(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 	return c.CachedInfo(), nil
 }
 
-// backoff waits twice as long each time, from 100 ms to 10 s.
-type backoff struct{ last time.Duration }
-
-func (b *backoff) wait(ctx context.Context) bool {
-	b.last = min(max(2*b.last, 100*time.Millisecond), 10*time.Second)
-	return wait(ctx, b.last)
+// newBackoff paces what is tried until it works.
+func newBackoff() pause.Backoff {
+	return pause.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 }
 
 func isPowerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }

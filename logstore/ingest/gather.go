@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"carillon/bus/jet"
+	"carillon/internal/pause"
 	"carillon/logstore"
 )
 
@@ -68,7 +69,7 @@ func (f *feed) next(ctx context.Context, busy bool) ([]*message, error) {
 	if err != nil || len(messages) == 0 {
 		return nil, err
 	}
-	if !wait(ctx, f.cfg.Linger) {
+	if pause.For(ctx, f.cfg.Linger) != nil {
 		return nil, ctx.Err()
 	}
 	more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - 1, MaxBytes: f.cfg.MaxBytes, NoWait: true})

@@ -126,15 +126,3 @@ func (in *Ingest) hold(ctx context.Context, _ *jet.Held) error {
 	})
 	return g.Wait()
 }
-
-// wait returns true after d, or false when ctx is done.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}

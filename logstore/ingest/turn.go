@@ -43,7 +43,7 @@ func (t *turn) pass() {
 // first the one that noted a range last, as only that may be written in part. It returns
 // nil when they are there or ctx is done, and an error when another ingester is at work.
 func (in *Ingest) settle(ctx context.Context, feeds []*feed) error {
-	for pause := (backoff{}); ; {
+	for again := newBackoff(); ; {
 		err := catchUpInOrder(ctx, feeds)
 		switch {
 		case err == nil || ctx.Err() != nil:
@@ -52,7 +52,7 @@ func (in *Ingest) settle(ctx context.Context, feeds []*feed) error {
 			return err
 		}
 		in.log.WarnContext(ctx, "ingest begins anew", "error", err)
-		pause.wait(ctx)
+		_ = again.Wait(ctx)
 	}
 }
 

@@ -29,7 +29,7 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 	}
 	switch {
 	case len(wish.Params) > 0 && len(wish.SetParams) > 0:
-		return problem.Invalid("set_params", "changes the run's parameters, and params takes their place: give one of them")
+		return job.Invalid("set_params", "changes the run's parameters, and params takes their place: give one of them")
 	case len(wish.Params) > 0:
 		request.Params = wish.Params
 	case len(wish.SetParams) > 0:
@@ -45,7 +45,7 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 		return nil
 	}
 	if len(request.Params) > job.MaxParams {
-		return problem.Invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
+		return job.Invalid("params", "has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams)
 	}
 	if handler := version.Task.Handler; handler != "" {
 		if err := rs.view.CheckParams(ctx, of.Job.Group(), handler, request.Params); !errors.Is(err, job.ErrNotFound) {
@@ -60,7 +60,7 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if len(params) > 0 && json.Unmarshal(params, &fields) != nil || fields == nil {
-		return nil, problem.Invalid("set_params", "changes fields of an object, and the run's parameters are none; give params instead")
+		return nil, job.Invalid("set_params", "changes fields of an object, and the run's parameters are none; give params instead")
 	}
 	maps.Copy(fields, set)
 	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(v), []byte("null")) })

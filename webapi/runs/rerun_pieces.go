@@ -19,7 +19,7 @@ import (
 func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.Pieces, error) {
 	of := &attempts[0]
 	if of.Total == 0 {
-		return nil, problem.Invalid("pieces", "must be all for a run that is not done in pieces")
+		return nil, job.Invalid("pieces", "must be all for a run that is not done in pieces")
 	}
 	given, err := rs.given(ctx, of)
 	if err != nil {
