@@ -110,6 +110,7 @@ var onlyLinkedBy = map[string][]string{
 	"go.opentelemetry.io/otel/sdk":   {"cmd", "internal"},
 	"github.com/ClickHouse":          {"logstore/clickhouse", "cmd", "internal"},
 	"modernc.org/sqlite":             {"logstore/sqlite", "cmd", "internal"},
+	"carillon/internal/chserver":     {"internal/clickhoused"}, // a tool of development
 }
 
 // neverLinked keeps the server out of its clients, and connections out of what decides: the packages
