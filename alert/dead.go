@@ -28,7 +28,7 @@ type deadOf struct {
 // executor group together: whoever sends rubbish sends a lot of it.
 func (s *session) lookDead(ctx context.Context) error {
 	var rules []*alerting.Rule
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if r.When.DeadLetters {
 			rules = append(rules, r)
 		}

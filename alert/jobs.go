@@ -51,7 +51,7 @@ const publishEvery = time.Second
 
 // follow keeps the view up to date until ctx is done. It reads the jobs from when a rule
 // first needs them.
-func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *shelf) error {
+func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *mirror) error {
 	for !needsJobs(s.active()) {
 		if pause.For(ctx, publishEvery) != nil {
 			return nil

@@ -87,7 +87,7 @@ type Scheduler struct {
 	measures *measures
 	tracer   trace.Tracer // nil: nobody traces
 	planner  *job.Planner
-	terms    *terms
+	cluster  *clusterState
 	feed     atomic.Pointer[feed]
 	events   *events
 	lanes    []*lane
@@ -132,7 +132,7 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	if cfg.Tracer != nil {
 		s.tracer = cfg.Tracer.Tracer(traceName)
 	}
-	s.terms, s.events = newTerms(s), newEvents(s)
+	s.cluster, s.events = newClusterState(s), newEvents(s)
 	s.feed.Store(newFeed(s))
 	for range cfg.Lanes {
 		s.lanes = append(s.lanes, newLane(s))
@@ -184,7 +184,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	for _, l := range s.lanes {
 		g.Go(func() error { l.run(working); return nil })
 	}
-	g.Go(func() error { s.terms.follow(gctx); return nil })
+	g.Go(func() error { s.cluster.follow(gctx); return nil })
 	g.Go(func() error { s.hearOfJobs(gctx); return nil })
 	g.Go(func() error { s.events.run(gctx); return nil })
 	g.Go(func() error { s.setupGroups(gctx); return nil })

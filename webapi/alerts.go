@@ -18,7 +18,7 @@ import (
 
 // alertHandlers answer requests about rules, incidents, silences and channels.
 type alertHandlers struct {
-	book   *alert.Book
+	book   *alert.Store
 	alerts *alerts.Alerts
 	master *seal.Master // seals secrets; nil without one
 }

@@ -87,7 +87,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		}
 	}
 	many := bulk.New(conn, store, s.catalog, history, s.audit, cfg.Logger)
-	book := alert.NewBook(conn)
+	book := alert.NewStore(conn)
 	h := &handlers{
 		jobHandlers:      &jobHandlers{conn, s.catalog, view, many},
 		fireHandlers:     &fireHandlers{s.catalog},

@@ -31,10 +31,10 @@ type feed struct {
 	dense bool
 
 	ranges *ranges
-	// told hears from the events what the records then need not say.
-	told *told
-	// turn is shared by the feeds that write runs; nil for the others.
-	turn *turn
+	// seen hears from the events what the records then need not say.
+	seen *seenRuns
+	// lock is shared by the feeds that write runs; nil for the others.
+	lock *writeLock
 	// caughtUp says that the stream is where the last session would have come.
 	caughtUp bool
 	// Of the other streams: all up to position is gathered, and delivery was the
@@ -44,10 +44,10 @@ type feed struct {
 
 func (in *Ingest) feeds() []*feed {
 	said := newDecoder(in.conn)
-	told, turn := newTold(), newTurn()
+	seen, lock := newSeenRuns(), newWriteLock()
 	feeds := []*feed{
-		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, told: told, turn: turn, decode: decodeRecord},
-		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, told: told, turn: turn, decode: said.event},
+		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, seen: seen, lock: lock, decode: decodeRecord},
+		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, seen: seen, lock: lock, decode: said.event},
 		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: said.log},
 	}
 	for _, s := range cluster.FactStreams {
@@ -122,8 +122,8 @@ func (f *feed) writePortion(ctx context.Context, p *portion) error {
 		if err := f.writeRange(ctx, p.messages, p.batch); err != nil {
 			return err
 		}
-		if f.told != nil && !f.queue {
-			f.told.note(p.batch.updates)
+		if f.seen != nil && !f.queue {
+			f.seen.note(p.batch.updates)
 		}
 	}
 	for _, m := range p.acks {
@@ -144,10 +144,10 @@ func (f *feed) ack(m *message) error {
 
 // writeRange notes the range of messages and writes what they say.
 func (f *feed) writeRange(ctx context.Context, messages []*message, b *batch) error {
-	if err := f.turn.take(ctx); err != nil {
+	if err := f.lock.lock(ctx); err != nil {
 		return err
 	}
-	defer f.turn.pass()
+	defer f.lock.unlock()
 	r := span{First: messages[0].seq, Last: messages[len(messages)-1].seq, Count: len(messages), Made: f.ranges.made}
 	if err := f.ranges.put(ctx, r); err != nil {
 		return err
@@ -157,10 +157,10 @@ func (f *feed) writeRange(ctx context.Context, messages []*message, b *batch) er
 
 // repeatRange writes the last range again.
 func (f *feed) repeatRange(ctx context.Context, messages []*message) error {
-	if err := f.turn.take(ctx); err != nil {
+	if err := f.lock.lock(ctx); err != nil {
 		return err
 	}
-	defer f.turn.pass()
+	defer f.lock.unlock()
 	return f.write(ctx, f.ranges.last, f.said(ctx, messages))
 }
 

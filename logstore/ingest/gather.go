@@ -145,7 +145,7 @@ func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*
 		}
 		var b *batch
 		var err error
-		if fresh, b, again, err = f.hold(ctx, fresh); err != nil {
+		if fresh, b, again, err = f.delayRecords(ctx, fresh); err != nil {
 			return err
 		}
 		if err = send(&portion{messages: fresh, batch: b, acks: fresh}); err != nil {
@@ -159,7 +159,7 @@ func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*
 // said decodes messages. Those that cannot be used go to the stream of dead letters.
 func (f *feed) said(ctx context.Context, messages []*message) *batch {
 	b := &batch{}
-	if f.told != nil {
+	if f.seen != nil {
 		b.updates, b.sources = make([]logstore.Update, 0, len(messages)), make([]*message, 0, len(messages)) // an event is one
 	}
 	buried := 0

@@ -90,7 +90,7 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	newest := attempts[0]
 	asking, cancel := context.WithTimeout(ctx, nodes.CompletionTimeout)
 	defer cancel()
-	given, err := rs.given(asking, &newest)
+	given, err := rs.overrides(asking, &newest)
 	if err != nil && rs.view.WithoutBus(ctx, err) != nil {
 		return api.RunDetail{}, err
 	}

@@ -21,7 +21,7 @@ func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.P
 	if of.Total == 0 {
 		return nil, job.Invalid("pieces", "must be all for a run that is not done in pieces")
 	}
-	given, err := rs.given(ctx, of)
+	given, err := rs.overrides(ctx, of)
 	if err != nil {
 		return nil, err
 	}

@@ -9,18 +9,18 @@ import (
 	"carillon/job"
 )
 
-// turn has the feeds that write runs do it one after another, from the noting of a range
+// writeLock has the feeds that write runs do it one after another, from the noting of a range
 // until the store has taken it. A write that failed may be there in part: what it is about
 // in a table, and not in the reports that count what comes into that, or the other way
 // round. Its repeat completes it as long as nobody has changed the same runs in between,
 // since then it says the same again. So of all ranges that were noted, only the last one
 // may be such a write.
-type turn struct{ taken chan struct{} }
+type writeLock struct{ taken chan struct{} }
 
-func newTurn() *turn { return &turn{taken: make(chan struct{}, 1)} }
+func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
 
-// take waits for the turn. A nil turn is always free.
-func (t *turn) take(ctx context.Context) error {
+// lock waits for the lock. A nil lock is always free.
+func (t *writeLock) lock(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
@@ -32,8 +32,8 @@ func (t *turn) take(ctx context.Context) error {
 	}
 }
 
-// pass gives the turn to who waits for it.
-func (t *turn) pass() {
+// unlock gives the lock to who waits for it.
+func (t *writeLock) unlock() {
 	if t != nil {
 		<-t.taken
 	}
