@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // maxDead bounds how many dead letters one look reads. What is left comes with the next.
@@ -27,7 +28,7 @@ type deadOf struct {
 // executor group together: whoever sends rubbish sends a lot of it.
 func (s *session) lookDead(ctx context.Context) error {
 	var rules []*alerting.Rule
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if r.When.DeadLetters {
 			rules = append(rules, r)
 		}
@@ -73,9 +74,9 @@ func (s *session) lookDead(ctx context.Context) error {
 			if group != "" {
 				subject, of = subject+" of group "+group, " of group "+group
 			}
-			summary := fmt.Sprintf("%d messages%s were refused, the last one as: %s", d.n, of, clip(oneLine(d.reason)))
+			summary := fmt.Sprintf("%d messages%s were refused, the last one as: %s", d.n, of, clip.Text(oneLine(d.reason), alerting.MaxMessage))
 			if d.n == 1 {
-				summary = fmt.Sprintf("a message%s was refused: %s", of, clip(oneLine(d.reason)))
+				summary = fmt.Sprintf("a message%s was refused: %s", of, clip.Text(oneLine(d.reason), alerting.MaxMessage))
 			}
 			// The instant, and not the sequence, as the stream may be made anew.
 			seq := uint64(d.at.UnixNano())
@@ -107,5 +108,5 @@ func (s *session) lookParked(ctx context.Context, r *alerting.Rule, now time.Tim
 		list = append(list, strconv.Itoa(p.Shard))
 	}
 	return s.stands(ctx, r, subject, "", now, fmt.Sprintf("NATS refuses what %s %s is to store, and its jobs do not fire: %s",
-		what, strings.Join(list, ", "), clip(oneLine(parked[0].Reason))))
+		what, strings.Join(list, ", "), clip.Text(oneLine(parked[0].Reason), alerting.MaxMessage)))
 }

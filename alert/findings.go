@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	ledger "github.com/carillon-scheduler/carillon/job/outcome"
 )
 
@@ -62,7 +63,7 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 	if !f.HealedAt.IsZero() {
 		return s.settleFindings(ctx, jobs)
 	}
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if !r.When.Discrepancy || f.FoundAt.Before(r.Since) || !r.Match.Selects(f.Job, jobs.labelsOf) {
 			continue
 		}
@@ -70,7 +71,7 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 		err := s.found(ctx, &alerting.Finding{
 			Rule: r, Subject: subject, Group: group, At: stamp(f.FoundAt), Source: fromLedger, Seq: e.Revision(),
 			Summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
-			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + f.Reason)},
+			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip.Text("fire of "+f.FireTime.UTC().Format(time.RFC3339)+": "+f.Reason, alerting.MaxMessage)},
 		})
 		if err != nil {
 			return err
@@ -84,7 +85,7 @@ func (s *session) settleFindings(ctx context.Context, jobs *jobsView) error {
 	if !s.discrepancies.read {
 		return nil // one that has not healed may still come
 	}
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if !r.When.Discrepancy {
 			continue
 		}

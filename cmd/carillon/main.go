@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/internal/bench"
-	"github.com/carillon-scheduler/carillon/internal/chserver"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/all"
 	"github.com/carillon-scheduler/carillon/internal/node"
@@ -28,7 +27,6 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	chserver.ServeIfAsked() // in the copy that dev starts as its log store
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	os.Exit(cli.Execute(ctx, cli.NewRoot(commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -13,9 +13,9 @@ import (
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
-// terms is what concerns all shards alike: calendars, the switch for everything, which
+// clusterState is what concerns all shards alike: calendars, the switch for everything, which
 // instances are online, and which groups are governed. It keeps what it has heard, for machines that come later.
-type terms struct {
+type clusterState struct {
 	s     *Scheduler
 	ready chan struct{} // closed when what was stored at the start is known
 
@@ -26,12 +26,12 @@ type terms struct {
 	governed  map[string]bool    // groups
 }
 
-func newTerms(s *Scheduler) *terms {
-	return &terms{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, rosters: map[string]*roster{}, governed: map[string]bool{}}
+func newClusterState(s *Scheduler) *clusterState {
+	return &clusterState{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, rosters: map[string]*roster{}, governed: map[string]bool{}}
 }
 
 // follow hears of changes and passes them on to all machines, until ctx is done.
-func (t *terms) follow(ctx context.Context) {
+func (t *clusterState) follow(ctx context.Context) {
 	calendars := t.s.watch(ctx, t.s.conn.WatchCalendars)
 	if calendars == nil {
 		return
@@ -66,7 +66,7 @@ func (t *terms) follow(ctx context.Context) {
 // await waits until what was stored when the node started is known: a shard that
 // fires earlier would fire what a calendar excludes, or leave an instance out of a
 // broadcast. It returns false when ctx is done.
-func (t *terms) await(ctx context.Context) bool {
+func (t *clusterState) await(ctx context.Context) bool {
 	select {
 	case <-t.ready:
 	case <-ctx.Done():
@@ -76,7 +76,7 @@ func (t *terms) await(ctx context.Context) bool {
 
 // watch calls put with each entry, and started once: when all that was stored before
 // has been put, or the watch ended before that.
-func (t *terms) watch(ctx context.Context, w jetstream.KeyWatcher, started func(), put func(context.Context, jetstream.KeyValueEntry)) {
+func (t *clusterState) watch(ctx context.Context, w jetstream.KeyWatcher, started func(), put func(context.Context, jetstream.KeyValueEntry)) {
 	start := sync.OnceFunc(started)
 	defer start()
 	for e := range w.Updates() { // until ctx is done
@@ -89,7 +89,7 @@ func (t *terms) watch(ctx context.Context, w jetstream.KeyWatcher, started func(
 	}
 }
 
-func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
+func (t *clusterState) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
 	v, err := cluster.DecodeCalendarVersion(e.Value())
 	if err == nil {
 		_, err = v.Compile()
@@ -106,7 +106,7 @@ func (t *terms) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
 	t.tell(ctx, func(m *shard.Machine) { _ = m.PutCalendar(v) }) // it compiled above
 }
 
-func (t *terms) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
+func (t *clusterState) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
 	h, err := cluster.DecodeHold(e.Value())
 	if err != nil {
 		t.s.log.ErrorContext(ctx, "switch for everything unusable", "error", err)
@@ -119,7 +119,7 @@ func (t *terms) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
 	t.tell(ctx, func(m *shard.Machine) { m.PutHold(h) })
 }
 
-func (t *terms) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
+func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
 	g, err := cluster.DecodeGroup(e.Value())
 	if err != nil {
 		t.s.log.ErrorContext(ctx, "group unusable", "executor_group", e.Key(), "error", err)
@@ -135,7 +135,7 @@ func (t *terms) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
 }
 
 // tell lets every machine hear of a change.
-func (t *terms) tell(ctx context.Context, put func(*shard.Machine)) {
+func (t *clusterState) tell(ctx context.Context, put func(*shard.Machine)) {
 	for _, l := range t.s.lanes {
 		l.post(ctx, func() {
 			for _, o := range l.shards {
@@ -146,7 +146,7 @@ func (t *terms) tell(ctx context.Context, put func(*shard.Machine)) {
 }
 
 // apply tells a machine all that is known. Machines pass over what they know.
-func (t *terms) apply(m *shard.Machine) {
+func (t *clusterState) apply(m *shard.Machine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, versions := range t.calendars {

@@ -16,16 +16,16 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-// Book is what the API reads and writes of alerts. It is safe for concurrent use.
+// Store is what the API reads and writes of alerts. It is safe for concurrent use.
 //
 // Errors of its methods: *job.InvalidError, job.ErrNotFound, job.ErrConflict when a
 // condition of an edit does not hold, job.ErrUnavailable.
-type Book struct {
+type Store struct {
 	conn *cluster.Conn
 }
 
-// NewBook returns the book on conn.
-func NewBook(conn *cluster.Conn) *Book { return &Book{conn} }
+// NewStore returns the book on conn.
+func NewStore(conn *cluster.Conn) *Store { return &Store{conn} }
 
 // Entry is a document as it was saved.
 type Entry[T any] struct {
@@ -38,18 +38,18 @@ type Entry[T any] struct {
 }
 
 // Rules returns all rules, by name.
-func (b *Book) Rules(ctx context.Context) ([]Entry[alerting.Rule], error) {
+func (b *Store) Rules(ctx context.Context) ([]Entry[alerting.Rule], error) {
 	return entries[alerting.Rule](ctx, b, keyRule)
 }
 
 // Rule returns a rule.
-func (b *Book) Rule(ctx context.Context, name string) (*Entry[alerting.Rule], error) {
+func (b *Store) Rule(ctx context.Context, name string) (*Entry[alerting.Rule], error) {
 	return entryAt[alerting.Rule](ctx, b, keyRule+name)
 }
 
 // PutRule creates or replaces a rule, whose channels must exist. It returns it before the
 // edit too, nil for a new one, and whether it was changed at all.
-func (b *Book) PutRule(ctx context.Context, r alerting.Rule, e cluster.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
+func (b *Store) PutRule(ctx context.Context, r alerting.Rule, e cluster.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
 	r = r.WithDefaults()
 	if err := r.Validate(); err != nil {
 		return nil, nil, false, err
@@ -65,23 +65,23 @@ func (b *Book) PutRule(ctx context.Context, r alerting.Rule, e cluster.Edit) (wa
 }
 
 // DeleteRule deletes a rule. Its open incidents are resolved by that.
-func (b *Book) DeleteRule(ctx context.Context, name string, e cluster.Edit) error {
+func (b *Store) DeleteRule(ctx context.Context, name string, e cluster.Edit) error {
 	return b.delete(ctx, keyRule+name, e)
 }
 
 // Channels returns all channels, by name.
-func (b *Book) Channels(ctx context.Context) ([]Entry[alerting.Channel], error) {
+func (b *Store) Channels(ctx context.Context) ([]Entry[alerting.Channel], error) {
 	return entries[alerting.Channel](ctx, b, keyChannel)
 }
 
 // Channel returns a channel.
-func (b *Book) Channel(ctx context.Context, name string) (*Entry[alerting.Channel], error) {
+func (b *Store) Channel(ctx context.Context, name string) (*Entry[alerting.Channel], error) {
 	return entryAt[alerting.Channel](ctx, b, keyChannel+name)
 }
 
 // PutChannel creates or replaces a channel, as PutRule does a rule. It keeps its secrets,
 // unless it is of another kind than before.
-func (b *Book) PutChannel(ctx context.Context, c alerting.Channel, e cluster.Edit) (was, now *Entry[alerting.Channel], changed bool, err error) {
+func (b *Store) PutChannel(ctx context.Context, c alerting.Channel, e cluster.Edit) (was, now *Entry[alerting.Channel], changed bool, err error) {
 	c = c.WithDefaults()
 	if err := c.Validate(); err != nil {
 		return nil, nil, false, err
@@ -90,7 +90,7 @@ func (b *Book) PutChannel(ctx context.Context, c alerting.Channel, e cluster.Edi
 }
 
 // DeleteChannel deletes a channel, unless a rule uses it.
-func (b *Book) DeleteChannel(ctx context.Context, name string, e cluster.Edit) error {
+func (b *Store) DeleteChannel(ctx context.Context, name string, e cluster.Edit) error {
 	rules, err := b.Rules(ctx)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (b *Book) DeleteChannel(ctx context.Context, name string, e cluster.Edit) e
 func keyOf(m *seal.Master) *seal.Key { return m.Group(".alert") }
 
 // SetSecret sets a secret of a channel; an empty value removes it.
-func (b *Book) SetSecret(ctx context.Context, m *seal.Master, channel, name, value string, e cluster.Edit) (*Entry[alerting.Channel], error) {
+func (b *Store) SetSecret(ctx context.Context, m *seal.Master, channel, name, value string, e cluster.Edit) (*Entry[alerting.Channel], error) {
 	for {
 		entry, err := b.Channel(ctx, channel)
 		if err != nil {
@@ -139,7 +139,7 @@ func (b *Book) SetSecret(ctx context.Context, m *seal.Master, channel, name, val
 }
 
 // Test has a message sent to a channel, and returns the incident that tells of it.
-func (b *Book) Test(ctx context.Context, channel, by string) (*alerting.Incident, error) {
+func (b *Store) Test(ctx context.Context, channel, by string) (*alerting.Incident, error) {
 	if _, err := b.Channel(ctx, channel); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (b *Book) Test(ctx context.Context, channel, by string) (*alerting.Incident
 
 // Tested waits until the delivery of a test has its outcome or ctx is done, and returns
 // the incident as it is then.
-func (b *Book) Tested(ctx context.Context, id string) (*alerting.Incident, error) {
+func (b *Store) Tested(ctx context.Context, id string) (*alerting.Incident, error) {
 	w, err := b.conn.WatchAlerts(ctx, keyPast+id)
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (b *Book) Tested(ctx context.Context, id string) (*alerting.Incident, error
 
 // Incidents returns all incidents that fit, the newest first. Those that ended 30 days ago
 // are gone.
-func (b *Book) Incidents(ctx context.Context, fits func(*alerting.Incident) bool) ([]alerting.Incident, error) {
+func (b *Store) Incidents(ctx context.Context, fits func(*alerting.Incident) bool) ([]alerting.Incident, error) {
 	list := []alerting.Incident{}
 	err := all(ctx, b.conn, func(_ string, inc *alerting.Incident, _ uint64) {
 		if fits(inc) {
@@ -189,7 +189,7 @@ func (b *Book) Incidents(ctx context.Context, fits func(*alerting.Incident) bool
 }
 
 // Incident returns an incident.
-func (b *Book) Incident(ctx context.Context, id string) (*alerting.Incident, error) {
+func (b *Store) Incident(ctx context.Context, id string) (*alerting.Incident, error) {
 	list, err := b.Incidents(ctx, func(inc *alerting.Incident) bool { return inc.ID == id })
 	if err == nil && len(list) == 0 {
 		return nil, fmt.Errorf("%w: incident %s", job.ErrNotFound, id)
@@ -202,7 +202,7 @@ func (b *Book) Incident(ctx context.Context, id string) (*alerting.Incident, err
 
 // EditIncident changes an incident that is open, and returns it. The error is
 // job.ErrConflict when it is over.
-func (b *Book) EditIncident(ctx context.Context, id string, change func(*alerting.Incident)) (*alerting.Incident, error) {
+func (b *Store) EditIncident(ctx context.Context, id string, change func(*alerting.Incident)) (*alerting.Incident, error) {
 	for {
 		inc, err := b.Incident(ctx, id)
 		if err != nil {
@@ -224,7 +224,7 @@ func (b *Book) EditIncident(ctx context.Context, id string, change func(*alertin
 }
 
 // Silences returns those that have not ended, the one that ends first first.
-func (b *Book) Silences(ctx context.Context, now time.Time) ([]alerting.Silence, error) {
+func (b *Store) Silences(ctx context.Context, now time.Time) ([]alerting.Silence, error) {
 	list := []alerting.Silence{}
 	err := all(ctx, b.conn, func(_ string, s *alerting.Silence, _ uint64) {
 		if s.Until.After(now) {
@@ -236,20 +236,20 @@ func (b *Book) Silences(ctx context.Context, now time.Time) ([]alerting.Silence,
 }
 
 // AddSilence stores a silence.
-func (b *Book) AddSilence(ctx context.Context, s *alerting.Silence) error {
+func (b *Store) AddSilence(ctx context.Context, s *alerting.Silence) error {
 	_, err := write(ctx, b.conn, keySilence+s.ID, s, 0)
 	return err
 }
 
 // EndSilence ends a silence.
-func (b *Book) EndSilence(ctx context.Context, id string) error {
+func (b *Store) EndSilence(ctx context.Context, id string) error {
 	if _, _, err := read[alerting.Silence](ctx, b.conn, keySilence+id); err != nil {
 		return err
 	}
 	return remove(ctx, b.conn, keySilence+id, 0)
 }
 
-func entries[T any](ctx context.Context, b *Book, prefix string) ([]Entry[T], error) {
+func entries[T any](ctx context.Context, b *Store, prefix string) ([]Entry[T], error) {
 	byName := map[string]Entry[T]{}
 	err := all(ctx, b.conn, func(key string, e *Entry[T], revision uint64) {
 		e.Revision = revision
@@ -262,7 +262,7 @@ func entries[T any](ctx context.Context, b *Book, prefix string) ([]Entry[T], er
 	return list, err
 }
 
-func entryAt[T any](ctx context.Context, b *Book, key string) (*Entry[T], error) {
+func entryAt[T any](ctx context.Context, b *Store, key string) (*Entry[T], error) {
 	e, revision, err := read[Entry[T]](ctx, b.conn, key)
 	if err != nil {
 		return nil, err
@@ -272,7 +272,7 @@ func entryAt[T any](ctx context.Context, b *Book, key string) (*Entry[T], error)
 }
 
 // put stores a document on the edit's condition.
-func put[T any](ctx context.Context, b *Book, key string, doc T, e cluster.Edit) (was, now *Entry[T], changed bool, err error) {
+func put[T any](ctx context.Context, b *Store, key string, doc T, e cluster.Edit) (was, now *Entry[T], changed bool, err error) {
 	for {
 		was, err = entryAt[T](ctx, b, key)
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
@@ -312,7 +312,7 @@ func keptSecrets(was, now any, sealed map[string][]byte) map[string][]byte {
 	return sealed
 }
 
-func (b *Book) delete(ctx context.Context, key string, e cluster.Edit) error {
+func (b *Store) delete(ctx context.Context, key string, e cluster.Edit) error {
 	_, revision, err := read[json.RawMessage](ctx, b.conn, key)
 	if err != nil {
 		return err

@@ -22,19 +22,19 @@ const (
 	holdLines = 200_000
 )
 
-// hold keeps back records that only announce runs, for as long as events about these
+// delayRecords keeps back records that only announce runs, for as long as events about these
 // runs stream in: a short run then is one write instead of two, and in a rush the
 // ends are not kept waiting by the beginnings. It goes on taking records meanwhile,
 // and stops as soon as one of them has something else to tell. It returns all that is
 // to be written, what it says, and messages that came again, which it does not.
-func (f *feed) hold(ctx context.Context, messages []*message) (held []*message, b *batch, again []*message, err error) {
+func (f *feed) delayRecords(ctx context.Context, messages []*message) (held []*message, b *batch, again []*message, err error) {
 	b = f.said(ctx, messages)
 	parts, lines := []*batch{b}, len(b.updates)
-	f.told.hold(b.updates)
-	defer f.told.release()
+	f.seen.expect(b.updates)
+	defer f.seen.release()
 	began := time.Now()
 	progress := began
-	for last := f.told.untold(); !b.pressing && last > 0 && len(again) == 0; {
+	for last := f.seen.unseen(); !b.pressing && last > 0 && len(again) == 0; {
 		now := time.Now()
 		if now.Sub(progress) >= holdIdle || now.Sub(began) >= min(holdLeast+time.Duration(lines)*holdLine, holdMost) ||
 			len(messages) >= f.cfg.MaxBatch || lines >= holdLines {
@@ -44,15 +44,15 @@ func (f *feed) hold(ctx context.Context, messages []*message) (held []*message, 
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if left := f.told.untold(); left < last {
+		if left := f.seen.unseen(); left < last {
 			progress = time.Now()
 		}
 		var fresh []*message
 		again, fresh = splitRedelivered(more)
 		b = f.said(ctx, fresh)
-		f.told.hold(b.updates)
+		f.seen.expect(b.updates)
 		messages, parts, lines = append(messages, fresh...), append(parts, b), lines+len(b.updates)
-		last = f.told.untold()
+		last = f.seen.unseen()
 	}
-	return messages, f.told.news(parts), again, nil
+	return messages, f.seen.news(parts), again, nil
 }

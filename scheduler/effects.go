@@ -10,23 +10,24 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
-// lookEvery is how often an owner looks for deferred items that others have left for
+// scanEvery is how often an owner looks for deferred items that others have left for
 // its shard. Mostly it is nudged to; this is for nudges that were lost.
-const lookEvery = time.Second
+const scanEvery = time.Second
 
-// errands is what an owner has to do for its machine beyond the stream. All of it is
+// sideEffects is what an owner has to do for its machine beyond the stream. All of it is
 // found again by the next owner, should this one die before it is done.
-type errands struct {
+type sideEffects struct {
 	kills  []shard.Kill
 	pauses []*shard.Pause
 }
 
-// follow does what a stored batch asks for beyond the stream.
-func (o *ownership) follow(ctx context.Context, b *shard.Batch) {
+// afterCommit does what a stored batch asks for beyond the stream.
+func (o *ownership) afterCommit(ctx context.Context, b *shard.Batch) {
 	for _, n := range b.Nudges {
 		if err := o.s.conn.NC.Publish(bus.SubjectCommand(n, bus.VerbNudge), nil); err != nil {
 			o.s.log.DebugContext(ctx, "shard not nudged", "shard", n, "error", err)
@@ -36,24 +37,24 @@ func (o *ownership) follow(ctx context.Context, b *shard.Batch) {
 	o.sendOut()
 }
 
-// sendOut hands over the errands that have come up, unless some are being run.
+// sendOut hands over the side effects that have come up, unless some are being run.
 func (o *ownership) sendOut() {
-	e := errands{kills: o.kills, pauses: o.machine.Pauses()}
+	e := sideEffects{kills: o.kills, pauses: o.machine.Pauses()}
 	if o.out || len(e.kills)+len(e.pauses) == 0 {
 		return
 	}
 	o.out, o.kills = true, nil
-	o.errands <- e // there is room for one, and one at a time
+	o.effects <- e // there is room for one, and one at a time
 }
 
-// runErrands does so until ctx is done.
-func (o *ownership) runErrands(ctx context.Context) error {
+// runSideEffects does so until ctx is done.
+func (o *ownership) runSideEffects(ctx context.Context) error {
 	for {
-		var e errands
+		var e sideEffects
 		select {
 		case <-ctx.Done():
 			return nil
-		case e = <-o.errands:
+		case e = <-o.effects:
 		}
 		var kills errgroup.Group
 		kills.SetLimit(maxCancels)
@@ -62,7 +63,7 @@ func (o *ownership) runErrands(ctx context.Context) error {
 		}
 		paused := o.pauseJobs(ctx, e.pauses)
 		_ = kills.Wait()
-		if wait := (backoff{least: time.Second, most: time.Second}); len(paused) < len(e.pauses) && !wait.sleep(ctx) {
+		if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(paused) < len(e.pauses) && wait.Wait(ctx) != nil {
 			return nil
 		}
 		o.lane.post(ctx, func() {
@@ -77,14 +78,14 @@ func (o *ownership) runErrands(ctx context.Context) error {
 
 // replace ends a run in whose place another waits, as often as that takes.
 func (o *ownership) replace(ctx context.Context, k shard.Kill) {
-	wait := backoff{least: 100 * time.Millisecond, most: 5 * time.Second}
+	wait := pause.Backoff{Least: 100 * time.Millisecond, Most: 5 * time.Second, Jitter: true}
 	for {
 		_, err := o.cancelRun(ctx, bus.CancelRequest{RunID: k.RunID, Job: k.Job, Reason: k.Reason})
 		if err == nil || errors.Is(err, job.ErrNotFound) {
 			return
 		}
 		o.s.log.DebugContext(ctx, "run not replaced yet", "job", k.Job, "run_id", k.RunID, "error", err)
-		if !wait.sleep(ctx) {
+		if wait.Wait(ctx) != nil {
 			return
 		}
 	}
@@ -111,8 +112,8 @@ func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done 
 	return done
 }
 
-// look tells the machine of deferred items that others have left for the shard.
-func (o *ownership) look(ctx context.Context) {
+// scanDeferred tells the machine of deferred items that others have left for the shard.
+func (o *ownership) scanDeferred(ctx context.Context) {
 	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.Looked() + 1 })
 	if !ok {
 		return

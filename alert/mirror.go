@@ -16,9 +16,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-// shelf has the bucket ALERT in memory. It is safe for concurrent use; what it gives out
+// mirror has the bucket ALERT in memory. It is safe for concurrent use; what it gives out
 // must not be changed.
-type shelf struct {
+type mirror struct {
 	loaded  chan struct{}
 	changed chan struct{} // has an entry when something has changed since it was taken out
 
@@ -31,16 +31,16 @@ type shelf struct {
 	revisions map[string]uint64 // by key: what comes late must not undo what is known
 }
 
-func newShelf() *shelf {
-	return &shelf{
+func newMirror() *mirror {
+	return &mirror{
 		loaded: make(chan struct{}), changed: make(chan struct{}, 1),
 		rules: map[string]*alerting.Rule{}, channels: map[string]*Entry[alerting.Channel]{}, silences: map[string]*alerting.Silence{},
 		incidents: map[string]*alerting.Incident{}, tallies: map[string]*tally{}, revisions: map[string]uint64{},
 	}
 }
 
-// follow keeps the shelf up to date until ctx is done.
-func (s *shelf) follow(ctx context.Context, conn *cluster.Conn) error {
+// follow keeps the mirror up to date until ctx is done.
+func (s *mirror) follow(ctx context.Context, conn *cluster.Conn) error {
 	w, err := conn.WatchAlerts(ctx, ">")
 	if err != nil {
 		return fmt.Errorf("follow alerts: %w", err)
@@ -60,7 +60,7 @@ func (s *shelf) follow(ctx context.Context, conn *cluster.Conn) error {
 	return nil
 }
 
-func (s *shelf) wake() {
+func (s *mirror) wake() {
 	select {
 	case s.changed <- struct{}{}:
 	default:
@@ -68,7 +68,7 @@ func (s *shelf) wake() {
 }
 
 // take takes in an entry. What cannot be read counts as gone.
-func (s *shelf) take(e jetstream.KeyValueEntry) {
+func (s *mirror) take(e jetstream.KeyValueEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := e.Key()
@@ -109,7 +109,7 @@ func set[T any](m map[string]*T, key string, value *T, there bool) {
 }
 
 // put takes in an incident that this process has written.
-func (s *shelf) put(key string, inc *alerting.Incident, revision uint64) {
+func (s *mirror) put(key string, inc *alerting.Incident, revision uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.revisions[key] < revision {
@@ -118,7 +118,7 @@ func (s *shelf) put(key string, inc *alerting.Incident, revision uint64) {
 }
 
 // active returns the rules that are not disabled, by name.
-func (s *shelf) active() []*alerting.Rule {
+func (s *mirror) active() []*alerting.Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []*alerting.Rule
@@ -131,25 +131,25 @@ func (s *shelf) active() []*alerting.Rule {
 }
 
 // ofRuns returns the active rules that are about runs.
-func (s *shelf) ofRuns() []*alerting.Rule {
+func (s *mirror) ofRuns() []*alerting.Rule {
 	return slices.DeleteFunc(s.active(), func(r *alerting.Rule) bool { return !r.When.OfRuns() })
 }
 
-func (s *shelf) channel(name string) *Entry[alerting.Channel] {
+func (s *mirror) channel(name string) *Entry[alerting.Channel] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.channels[name]
 }
 
 // incident returns the incident at a key, or nil.
-func (s *shelf) incident(key string) *alerting.Incident {
+func (s *mirror) incident(key string) *alerting.Incident {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.incidents[key]
 }
 
 // find returns the keys of the incidents that fit, in order.
-func (s *shelf) find(fits func(*alerting.Incident) bool) []string {
+func (s *mirror) find(fits func(*alerting.Incident) bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var keys []string
@@ -163,7 +163,7 @@ func (s *shelf) find(fits func(*alerting.Incident) bool) []string {
 }
 
 // silenced returns until when an incident is silenced, and why; zero when it is not.
-func (s *shelf) silenced(inc *alerting.Incident, now time.Time) (until time.Time, why string) {
+func (s *mirror) silenced(inc *alerting.Incident, now time.Time) (until time.Time, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range sortedKeys(s.silences) {

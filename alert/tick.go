@@ -20,23 +20,23 @@ import (
 // maxScanned bounds how many live runs one look at a group considers, the oldest first.
 const maxScanned = 5000
 
-// look finds what does not come as a message: runs that are late, groups without
+// tick finds what does not come as a message: runs that are late, groups without
 // executor, streams and disks that are full, incidents whose rule is gone, reminders.
-func (s *session) look(ctx context.Context, jobs *jobsView) error {
+func (s *session) tick(ctx context.Context, jobs *jobsView) error {
 	now := stamp(time.Now())
 	var errs []error
 	late := false
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		switch when := &r.When; {
 		case when.StartsWithin > 0, when.EndsWithin > 0:
 			late = true
-			errs = append(errs, s.lookLate(ctx, r, now, jobs))
+			errs = append(errs, s.checkLate(ctx, r, now, jobs))
 		case when.NoExecutor > 0:
-			errs = append(errs, s.lookExecutors(ctx, r, now, jobs))
+			errs = append(errs, s.checkExecutors(ctx, r, now, jobs))
 		case when.StreamFull > 0:
-			errs = append(errs, s.lookStreams(ctx, r, now))
+			errs = append(errs, s.checkStreams(ctx, r, now))
 		case when.StoreFull > 0:
-			errs = append(errs, s.lookStore(ctx, r, now))
+			errs = append(errs, s.checkStore(ctx, r, now))
 		case when.ShardsParked:
 			errs = append(errs, s.lookParked(ctx, r, now))
 		case when.ClockWrong:
@@ -63,7 +63,7 @@ func (s *session) look(ctx context.Context, jobs *jobsView) error {
 // then, and EVT is trimmed no further than to the position. It moves to where EVT ended at
 // the look before, so that a rule that was just made finds what came after it.
 func (s *session) passEvents(ctx context.Context) error {
-	if len(s.shelf.ofRuns()) > 0 {
+	if len(s.mirror.ofRuns()) > 0 {
 		s.unread = 0
 		return nil
 	}
@@ -78,9 +78,9 @@ func (s *session) passEvents(ctx context.Context) error {
 	return nil
 }
 
-// lookLate finds the live runs of a rule that have not begun, or ended, in time. The
+// checkLate finds the live runs of a rule that have not begun, or ended, in time. The
 // triggers that nobody has acknowledged and the deferred items are the live runs.
-func (s *session) lookLate(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
+func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	consider := func(name job.Name, id job.RunID, attempt int) error {
 		fired := id.Time()
 		within := r.When.EndsWithin.Std()
@@ -96,7 +96,7 @@ func (s *session) lookLate(ctx context.Context, r *alerting.Rule, now time.Time,
 			return nil
 		}
 		subject, group := subjectOf(r, name)
-		if inc := s.shelf.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == name && a.RunID >= id }) {
+		if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == name && a.RunID >= id }) {
 			return nil // it is known, or was over when it was looked at last
 		}
 		return s.found(ctx, &alerting.Finding{
@@ -157,8 +157,8 @@ func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 	return t.Job, t.RunID, t.Attempt
 }
 
-// lookExecutors finds groups that have jobs, and no instance to run them.
-func (s *session) lookExecutors(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
+// checkExecutors finds groups that have jobs, and no instance to run them.
+func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	instances, err := s.conn.Instances(ctx)
 	if err != nil {
 		return err
@@ -199,9 +199,9 @@ var filling = []string{bus.StreamTrig, bus.StreamEvt}
 // hysteresis is by how many percent something has to be less full for that to be over.
 const hysteresis = 5
 
-// lookStreams finds streams that are nearly full. One has to become clearly less full
+// checkStreams finds streams that are nearly full. One has to become clearly less full
 // again until that is over.
-func (s *session) lookStreams(ctx context.Context, r *alerting.Rule, now time.Time) error {
+func (s *session) checkStreams(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	for _, name := range filling {
 		stream, err := s.conn.JS.Stream(ctx, name)
 		if err != nil {
@@ -216,12 +216,12 @@ func (s *session) lookStreams(ctx context.Context, r *alerting.Rule, now time.Ti
 			return err
 		}
 	}
-	return s.lookLines(ctx, r, now)
+	return s.checkLines(ctx, r, now)
 }
 
-// lookLines looks at the stream of log lines, of which the oldest go when it is full, as
+// checkLines looks at the stream of log lines, of which the oldest go when it is full, as
 // they should, once the log store has them: what counts is how much of it waits.
-func (s *session) lookLines(ctx context.Context, r *alerting.Rule, now time.Time) error {
+func (s *session) checkLines(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	stream, err := s.conn.JS.Stream(ctx, bus.StreamLog)
 	if err != nil {
 		return jet.Unavailable(err)
@@ -255,8 +255,8 @@ func (s *session) filled(ctx context.Context, r *alerting.Rule, stream string, p
 // away nothing is known, and so nothing changes.
 const measuredWithin = 10 * time.Minute
 
-// lookStore finds that the disk of the log store is nearly full.
-func (s *session) lookStore(ctx context.Context, r *alerting.Rule, now time.Time) error {
+// checkStore finds that the disk of the log store is nearly full.
+func (s *session) checkStore(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	disk, err := s.conn.GetStoreDisk(ctx)
 	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(disk.At) > measuredWithin {
 		return nil
@@ -278,7 +278,7 @@ func (s *session) lookStore(ctx context.Context, r *alerting.Rule, now time.Time
 
 // stands opens an incident about a state of things, unless it is open.
 func (s *session) stands(ctx context.Context, r *alerting.Rule, subject, group string, now time.Time, summary string) error {
-	if inc := s.shelf.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
+	if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
 		return nil
 	}
 	return s.found(ctx, &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: now})
@@ -287,7 +287,7 @@ func (s *session) stands(ctx context.Context, r *alerting.Rule, subject, group s
 // over resolves an incident, if there is one.
 func (s *session) over(ctx context.Context, r *alerting.Rule, subject string, now time.Time, why string) error {
 	key := keyIncident + alerting.HashOf(r.Alert, subject)
-	if inc := s.shelf.incident(key); inc == nil || inc.State != alerting.Open {
+	if inc := s.mirror.incident(key); inc == nil || inc.State != alerting.Open {
 		return nil
 	}
 	return s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
@@ -302,11 +302,11 @@ func (s *session) over(ctx context.Context, r *alerting.Rule, subject string, no
 // closeOrphans resolves the incidents whose rule is gone or disabled.
 func (s *session) closeOrphans(ctx context.Context, now time.Time) error {
 	rules := map[string]bool{}
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		rules[r.Alert] = true
 	}
 	open := 0
-	orphans := s.shelf.find(func(inc *alerting.Incident) bool {
+	orphans := s.mirror.find(func(inc *alerting.Incident) bool {
 		if inc.State == alerting.Open {
 			open++
 		}
@@ -341,7 +341,7 @@ func (s *session) remind(ctx context.Context, now time.Time) error {
 		}
 		return &next
 	}
-	for _, key := range s.shelf.find(func(inc *alerting.Incident) bool { return due(inc) != nil }) {
+	for _, key := range s.mirror.find(func(inc *alerting.Incident) bool { return due(inc) != nil }) {
 		if err := s.update(ctx, key, due); err != nil {
 			return err
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
-// told knows which runs the store has heard of by their events. A line of a record
+// seenRuns knows which runs the store has heard of by their events. A line of a record
 // that only announces such a run is no news any more, and to write it first would
 // cost as much as the event does.
 //
 // It is a memory of this process, and bounded: a line too many changes nothing.
-type told struct {
+type seenRuns struct {
 	mu      sync.Mutex           // guards all below
 	waiting map[attempt]struct{} // of lines that are held back
 	recent  map[attempt]struct{} // heard of, and not held back by then
@@ -25,15 +25,15 @@ type attempt struct {
 	number int
 }
 
-// toldMax bounds the runs in told.recent.
-const toldMax = 50_000
+// seenMax bounds the runs in seenRuns.recent.
+const seenMax = 50_000
 
-func newTold() *told {
-	return &told{waiting: map[attempt]struct{}{}, recent: map[attempt]struct{}{}}
+func newSeenRuns() *seenRuns {
+	return &seenRuns{waiting: map[attempt]struct{}{}, recent: map[attempt]struct{}{}}
 }
 
 // note takes in updates by events that the store has.
-func (t *told) note(updates []logstore.Update) {
+func (t *seenRuns) note(updates []logstore.Update) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range updates {
@@ -46,15 +46,15 @@ func (t *told) note(updates []logstore.Update) {
 			delete(t.waiting, key)
 			continue
 		}
-		if len(t.recent) >= toldMax {
-			t.older, t.recent = t.recent, make(map[attempt]struct{}, toldMax)
+		if len(t.recent) >= seenMax {
+			t.older, t.recent = t.recent, make(map[attempt]struct{}, seenMax)
 		}
 		t.recent[key] = struct{}{}
 	}
 }
 
-// hold makes events of the updates' runs count, until release.
-func (t *told) hold(updates []logstore.Update) {
+// expect makes events of the updates' runs count, until release.
+func (t *seenRuns) expect(updates []logstore.Update) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range updates {
@@ -67,15 +67,15 @@ func (t *told) hold(updates []logstore.Update) {
 	}
 }
 
-// untold returns how many of the held runs the store has not heard of.
-func (t *told) untold() int {
+// unseen returns how many of the held runs the store has not heard of.
+func (t *seenRuns) unseen() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.waiting)
 }
 
 // news returns what of held batches tells the store something.
-func (t *told) news(parts []*batch) *batch {
+func (t *seenRuns) news(parts []*batch) *batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := &batch{}
@@ -90,8 +90,8 @@ func (t *told) news(parts []*batch) *batch {
 	return b
 }
 
-// release holds nothing any more.
-func (t *told) release() {
+// release expects nothing any more.
+func (t *seenRuns) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.waiting)

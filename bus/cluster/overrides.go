@@ -17,9 +17,9 @@ import (
 // GivenFor is how long it is known what a run was given.
 const GivenFor = 90 * 24 * time.Hour
 
-// Given is what somebody gave a run in the place of its job's own, or of a run's that it
+// Overrides is what somebody gave a run in the place of its job's own, or of a run's that it
 // does again. The history does not have it, and who does the run again wants the same.
-type Given struct {
+type Overrides struct {
 	Params json.RawMessage `json:"params,omitempty"`
 	Labels job.Labels      `json:"labels,omitempty"`
 	// States is with which of its pieces done it began: see [bus.Pieces.States].
@@ -27,13 +27,13 @@ type Given struct {
 }
 
 // Nothing reports whether the run has all of it from its job.
-func (g *Given) Nothing() bool { return len(g.Params) == 0 && len(g.Labels) == 0 && g.States == "" }
+func (g *Overrides) Nothing() bool { return len(g.Params) == 0 && len(g.Labels) == 0 && g.States == "" }
 
 func givenKey(group string, id job.RunID) string { return group + "." + string(id) }
 
-// PutGiven keeps what a run of a group is given, before it is asked for. What was kept
+// PutOverrides keeps what a run of a group is given, before it is asked for. What was kept
 // of the run before stays.
-func (c *Conn) PutGiven(ctx context.Context, group string, id job.RunID, g Given) error {
+func (c *Conn) PutOverrides(ctx context.Context, group string, id job.RunID, g Overrides) error {
 	kv, err := c.Bucket(ctx, bus.BucketGiven)
 	if err != nil {
 		return err
@@ -48,9 +48,9 @@ func (c *Conn) PutGiven(ctx context.Context, group string, id job.RunID, g Given
 	return nil
 }
 
-// GetGiven returns what a run was given: nothing, if that was nothing or is long ago.
-func (c *Conn) GetGiven(ctx context.Context, group string, id job.RunID) (Given, error) {
-	var g Given
+// GetOverrides returns what a run was given: nothing, if that was nothing or is long ago.
+func (c *Conn) GetOverrides(ctx context.Context, group string, id job.RunID) (Overrides, error) {
+	var g Overrides
 	kv, err := c.Bucket(ctx, bus.BucketGiven)
 	if err != nil {
 		return g, err

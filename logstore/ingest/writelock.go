@@ -9,18 +9,18 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// turn has the feeds that write runs do it one after another, from the noting of a range
+// writeLock has the feeds that write runs do it one after another, from the noting of a range
 // until the store has taken it. A write that failed may be there in part: what it is about
 // in a table, and not in the reports that count what comes into that, or the other way
 // round. Its repeat completes it as long as nobody has changed the same runs in between,
 // since then it says the same again. So of all ranges that were noted, only the last one
 // may be such a write.
-type turn struct{ taken chan struct{} }
+type writeLock struct{ taken chan struct{} }
 
-func newTurn() *turn { return &turn{taken: make(chan struct{}, 1)} }
+func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
 
-// take waits for the turn. A nil turn is always free.
-func (t *turn) take(ctx context.Context) error {
+// lock waits for the lock. A nil lock is always free.
+func (t *writeLock) lock(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
@@ -32,8 +32,8 @@ func (t *turn) take(ctx context.Context) error {
 	}
 }
 
-// pass gives the turn to who waits for it.
-func (t *turn) pass() {
+// unlock gives the lock to who waits for it.
+func (t *writeLock) unlock() {
 	if t != nil {
 		<-t.taken
 	}
@@ -43,7 +43,7 @@ func (t *turn) pass() {
 // first the one that noted a range last, as only that may be written in part. It returns
 // nil when they are there or ctx is done, and an error when another ingester is at work.
 func (in *Ingest) settle(ctx context.Context, feeds []*feed) error {
-	for pause := (backoff{}); ; {
+	for again := newBackoff(); ; {
 		err := catchUpInOrder(ctx, feeds)
 		switch {
 		case err == nil || ctx.Err() != nil:
@@ -52,7 +52,7 @@ func (in *Ingest) settle(ctx context.Context, feeds []*feed) error {
 			return err
 		}
 		in.log.WarnContext(ctx, "ingest begins anew", "error", err)
-		pause.wait(ctx)
+		_ = again.Wait(ctx)
 	}
 }
 

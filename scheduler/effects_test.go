@@ -57,7 +57,7 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		go o.lane.run(ctx)
-		o.look(ctx) // the shard is not in the lane: it has been lost
+		o.scanDeferred(ctx) // the shard is not in the lane: it has been lost
 		if !o.lane.call(ctx, func() {}) {
 			t.Fatal("the lane has stopped")
 		}

@@ -58,27 +58,27 @@ const keepIncidents = 30 * 24 * time.Hour
 // tidy removes what nobody will ask for any more.
 func (s *session) tidy(ctx context.Context, _ *jobsView) error {
 	now := time.Now()
-	for _, key := range s.shelf.find(func(inc *alerting.Incident) bool {
+	for _, key := range s.mirror.find(func(inc *alerting.Incident) bool {
 		return inc.State == alerting.Resolved && now.Sub(inc.ResolvedAt) > keepIncidents
 	}) {
 		if err := remove(ctx, s.conn, key, 0); err != nil {
 			return ignoreAway(err)
 		}
 	}
-	s.shelf.mu.Lock()
+	s.mirror.mu.Lock()
 	var gone []string
-	for id, q := range s.shelf.silences {
+	for id, q := range s.mirror.silences {
 		if now.After(q.Until) {
 			gone = append(gone, keySilence+id)
 		}
 	}
 	for key, t := range s.tallies {
-		if s.shelf.rules[t.Rule] == nil {
+		if s.mirror.rules[t.Rule] == nil {
 			gone = append(gone, key)
 			delete(s.tallies, key)
 		}
 	}
-	s.shelf.mu.Unlock()
+	s.mirror.mu.Unlock()
 	for _, key := range gone {
 		if err := remove(ctx, s.conn, key, 0); err != nil {
 			return ignoreAway(err)

@@ -14,46 +14,46 @@ import (
 // version does: by another way, which may be the shorter one.
 
 const (
-	// earlyFor is how long a request waits for its version.
-	earlyFor = 4 * time.Second
-	// maxEarly is how many requests of a shard wait for theirs.
-	maxEarly = 1024
+	// unheardFor is how long a request waits for its version.
+	unheardFor = 4 * time.Second
+	// maxUnheard is how many requests of a shard wait for theirs.
+	maxUnheard = 1024
 )
 
-// early is requests that wait for a version of which the machine has not heard yet.
-type early struct {
+// unheardVersions is requests that wait for a version of which the machine has not heard yet.
+type unheardVersions struct {
 	o       *ownership
-	waiting []earlyRequest
+	waiting []unheardRequest
 }
 
-type earlyRequest struct {
+type unheardRequest struct {
 	m     *nats.Msg
 	since time.Time
 }
 
 // keep takes a request that came too early, and returns false for others.
-func (e *early) keep(m *nats.Msg) bool {
+func (e *unheardVersions) keep(m *nats.Msg) bool {
 	seq := bus.JobsSeq(m)
 	if seq <= e.o.heard.Load() {
 		return false
 	}
-	if len(e.waiting) == maxEarly {
+	if len(e.waiting) == maxUnheard {
 		e.o.refuse(m, e.o.unheard(seq))
 		return true
 	}
-	e.waiting = append(e.waiting, earlyRequest{m, time.Now()})
+	e.waiting = append(e.waiting, unheardRequest{m, time.Now()})
 	return true
 }
 
 // release returns, in their order, the requests that need wait no longer, and refuses
 // those that have waited for too long.
-func (e *early) release(now time.Time) (ready []*nats.Msg) {
+func (e *unheardVersions) release(now time.Time) (ready []*nats.Msg) {
 	waiting := e.waiting[:0]
 	for _, r := range e.waiting {
 		switch seq := bus.JobsSeq(r.m); {
 		case seq <= e.o.heard.Load():
 			ready = append(ready, r.m)
-		case now.Sub(r.since) > earlyFor:
+		case now.Sub(r.since) > unheardFor:
 			e.o.refuse(r.m, e.o.unheard(seq))
 		default:
 			waiting = append(waiting, r)
