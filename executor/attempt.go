@@ -136,7 +136,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	defer func() { e.ended <- r }()
 	at := time.Now()
 	o = r.masked(o).kept()
-	r.endSpan(o, at)
+	r.observeEnd(o, at)
 	r.log.endLines()
 	switch {
 	case o.giveBack:
@@ -170,8 +170,6 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	r.log.settle()
 	err = e.publishUntilStored(life, m, "run_id", r.ID(), "job", r.Job(), "status", o.status)
 	if err == nil {
-		e.metrics.runs[o.status].Inc()
-		e.metrics.observe(r, at)
 		r.verdict = reported
 		if r.held != nil {
 			e.letGo(r)

@@ -7,7 +7,7 @@
 //
 // What the handler takes is announced, so that jobs are checked when they are saved:
 // see [Register]. Tasks of other kinds are done only by programs that ask for it, with
-// packages executor/shell and executor/request.
+// packages runner/shell and runner/request.
 //
 // A job may have its runs done in pieces, by every instance or spread over the group.
 // A handler does one piece, as it would a run: [Run.Broadcast] and [Run.Item] tell

@@ -13,13 +13,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
-	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // sdk names this implementation in heartbeats.
@@ -71,11 +70,15 @@ type Config struct {
 	Version string
 	// Logger hears what an operator wants to know. Defaults to none.
 	Logger *slog.Logger
-	// Registerer takes the metrics. Defaults to none.
-	Registerer prometheus.Registerer
-	// Tracer takes a span for each attempt, in the trace of its run; the spans that a
-	// handler makes from its context are part of it. Defaults to none.
-	Tracer trace.TracerProvider
+	// Observers make those who hear what the executor does, such as metrics.Prometheus and
+	// tracing.OpenTelemetry. Defaults to none.
+	Observers []NewObserver
+	// Schemas makes and checks the JSON schemas of parameters; schema.Of does. Defaults to none:
+	// then handlers announce the schemas that [ParamsSchema] gives, unchecked.
+	Schemas Schemas
+	// HostLoad says how busy the machine is, which is shown beside the instance; hostload.Of
+	// does. Defaults to none.
+	HostLoad func() *fleet.HostLoad
 }
 
 func (c Config) withDefaults() Config {
@@ -149,13 +152,13 @@ func hostname() string {
 // Executor pulls the triggers of one group and does the runs. Register handlers
 // first, then call Run, once.
 type Executor struct {
-	cfg     Config
-	conn    *jet.Conn
-	js      jetstream.JetStream
-	log     *slog.Logger
-	metrics *metrics
-	tracer  trace.Tracer // nil: nobody traces
-	key     *seal.Key    // opens the group's secrets; nil without one
+	cfg  Config
+	conn *jet.Conn
+	js   jetstream.JetStream
+	log  *slog.Logger
+	key  *seal.Key // opens the group's secrets; nil without one
+
+	observers []Observer
 
 	// Written by registrations, before Run; read only afterwards.
 	handlers map[string]Handler // by the name that tasks use
@@ -171,7 +174,7 @@ type Executor struct {
 }
 
 // New returns an executor on conn, which stays the caller's. The error holds an
-// *job.InvalidError for each wrong field of cfg, or is that of cfg.Registerer.
+// *job.InvalidError for each wrong field of cfg, or is that of an observer.
 func New(conn *jet.Conn, cfg Config) (*Executor, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -188,21 +191,22 @@ func New(conn *jet.Conn, cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
-	m, err := newMetrics(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("configure executor: %w", err)
-	}
 	e := &Executor{
-		cfg: cfg, conn: conn, js: js, metrics: m, key: key,
+		cfg: cfg, conn: conn, js: js, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		handlers: map[string]Handler{},
 		runners:  map[string]Handler{},
 		settings: newSettings(cfg),
 		ended:    make(chan *Run, MaxSlots),
 	}
-	if cfg.Tracer != nil {
-		e.tracer = cfg.Tracer.Tracer(traceName)
+	for _, observe := range cfg.Observers {
+		o, err := observe(About{Group: cfg.Group, Instance: cfg.Instance})
+		if err != nil {
+			return nil, fmt.Errorf("configure executor: %w", err)
+		}
+		e.observers = append(e.observers, o)
 	}
+	e.countSlots(0, cfg.Slots)
 	return e, nil
 }
 

@@ -50,7 +50,7 @@ func (e *Executor) Handle(name string, h Handler, options ...HandlerOption) {
 }
 
 // HandleKind registers h for all tasks of a kind other than handler, one of
-// [job.TaskKinds]. Packages executor/shell and executor/request call it;
+// [job.TaskKinds]. Packages runner/shell and runner/request call it;
 // a program may have runners of its own. It must not be called after Run, which
 // returns the error if kind is wrong or taken.
 func (e *Executor) HandleKind(kind string, h Handler) {
@@ -74,9 +74,9 @@ func (e *Executor) refuse(field, format string, args ...any) {
 // into a P. Parameters that do not fit make the run failed before f is called; a run
 // without any gives f the zero P.
 //
-// What a P looks like is announced as a JSON schema, by which jobs are checked when they
-// are saved: unknown fields and wrong types are refused then. A field's jsonschema tag
-// is its description.
+// With [Config.Schemas], what a P looks like is announced as a JSON schema, by which jobs are
+// checked when they are saved: unknown fields and wrong types are refused then. A field's
+// jsonschema tag is its description.
 func Register[P any](e *Executor, name string, f func(ctx context.Context, run *Run, params P) (result any, err error), options ...HandlerOption) {
 	h := HandlerFunc(func(ctx context.Context, run *Run) (any, error) {
 		var params P
@@ -87,7 +87,7 @@ func Register[P any](e *Executor, name string, f func(ctx context.Context, run *
 		}
 		return f(ctx, run, params)
 	})
-	e.Handle(name, h, append([]HandlerOption{ParamsSchema(schemaOf(reflect.TypeFor[P]()))}, options...)...)
+	e.Handle(name, h, append([]HandlerOption{ParamsSchema(e.schemaOf(reflect.TypeFor[P]()))}, options...)...)
 }
 
 // handlerFor returns who does the task. Its error is for the run's message.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -49,8 +48,8 @@ type Run struct {
 	came      time.Time // when the trigger was delivered
 	startedAt time.Time // zero while the attempt has not been begun
 
-	span        trace.Span // nil: nobody traces
-	traceParent string     // of it
+	observed    []func(End) // what observers wait for
+	traceParent string      // as one of them says
 
 	secrets map[string]string // by variable; written before the handler begins
 

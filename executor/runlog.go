@@ -127,7 +127,7 @@ func (g *runLog) dropLocked(n int) {
 	clear(g.lines[:n]) // frees the texts
 	g.lines = g.lines[n:]
 	g.dropped += n
-	g.e.metrics.logLinesDropped.Add(float64(n))
+	g.e.count(CountLogLinesDropped, n)
 }
 
 func (g *runLog) fullLocked() bool {
@@ -339,7 +339,7 @@ func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
 func (g *runLog) drop() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.e.metrics.logLinesDropped.Add(float64(len(g.sending)))
+	g.e.count(CountLogLinesDropped, len(g.sending))
 	g.sending = nil
 	g.dropLocked(len(g.lines))
 }
