@@ -1,6 +1,8 @@
 // Package executor is the SDK with which a program registers handlers and does
 // runs for one executor group.
 //
+//	go get github.com/carillon-scheduler/carillon/executor
+//
 //	e, err := executor.New(conn, executor.Config{Group: "billing"})
 //	executor.Register(e, "report", func(ctx context.Context, run *executor.Run, p Params) (any, error) { … })
 //	err = e.Run(ctx) // until ctx is done

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"syscall"
+	_ "time/tzdata" // zones for machines that have no files of their own
 
 	"github.com/spf13/cobra"
 

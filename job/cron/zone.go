@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	_ "time/tzdata" // zones for machines that have no files of their own
 )
 
 // Zone is a time zone as a list of periods of constant offset from UTC, from 1970 to
