@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/schema"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -87,15 +88,15 @@ func TestAnAnnouncementIsRepeatedUntilItIsStored(t *testing.T) {
 func TestASchemaThatIsNoneIsRefused(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
-		for _, schema := range []string{`{"type": 5}`, `{"$ref": "#/nowhere"}`, `[`} {
-			e, err := executor.New(w.connect("x").Conn, executor.Config{Group: "g"})
+		for _, wrong := range []string{`{"type": 5}`, `{"$ref": "#/nowhere"}`, `[`} {
+			e, err := executor.New(w.connect("x").Conn, executor.Config{Group: "g", Schemas: schema.JSON{}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			nop := executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) { return nil, nil })
-			e.Handle("h", nop, executor.ParamsSchema(json.RawMessage(schema)))
+			e.Handle("h", nop, executor.ParamsSchema(json.RawMessage(wrong)))
 			if err := e.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "schema of its parameters that cannot be used") {
-				t.Errorf("%s: %v", schema, err)
+				t.Errorf("%s: %v", wrong, err)
 			}
 		}
 	})
