@@ -27,6 +27,12 @@ func ParamsSchema(schema json.RawMessage) HandlerOption {
 	return func(h *bus.Handler) { h.Params = schema }
 }
 
+// ResultSchema says what a handler returns, as a JSON schema. [Register] has one of the type if
+// [Config.Schemas] makes them; this takes its place.
+func ResultSchema(schema json.RawMessage) HandlerOption {
+	return func(h *bus.Handler) { h.Result = schema }
+}
+
 // maxAnnounced bounds what is announced of a handler, in bytes.
 const maxAnnounced = 64 << 10
 
@@ -39,8 +45,11 @@ func (e *Executor) describe(name string, options []HandlerOption) {
 	if err := e.checkSchema(h.Params); err != nil {
 		e.refuse("handler", "%q has a schema of its parameters that cannot be used: %v", name, err)
 	}
-	if size := len(h.Description) + len(h.Params); size > maxAnnounced {
-		e.refuse("handler", "%q has a description and schema of %d bytes; at most %d are announced", name, size, maxAnnounced)
+	if err := e.checkSchema(h.Result); err != nil {
+		e.refuse("handler", "%q has a schema of its result that cannot be used: %v", name, err)
+	}
+	if size := len(h.Description) + len(h.Params) + len(h.Result); size > maxAnnounced {
+		e.refuse("handler", "%q has a description and schemas of %d bytes; at most %d are announced", name, size, maxAnnounced)
 	}
 	e.described = append(e.described, h)
 }

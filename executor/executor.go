@@ -70,6 +70,10 @@ type Config struct {
 	Version string
 	// Logger hears what an operator wants to know. Defaults to none.
 	Logger *slog.Logger
+	// Middleware wraps every handler, also those of kinds: the first of the list is outermost. It may
+	// look at the run, change the context, the result and the error, and not call next at all.
+	// Defaults to none.
+	Middleware []func(next Handler) Handler
 	// Observers make those who hear what the executor does, such as metrics.Prometheus and
 	// tracing.OpenTelemetry. Defaults to none.
 	Observers []NewObserver
@@ -171,28 +175,40 @@ type Executor struct {
 	settings settings
 	spool    *spool    // set by Run; nil: nothing is kept on disk
 	ended    chan *Run // attempts that are done, on their way back to the loop
+
+	lines []bus.LogLine // of a rehearsal
 }
 
 // New returns an executor on conn, which stays the caller's. The error holds an
 // *job.InvalidError for each wrong field of cfg, or is that of an observer.
 func New(conn *jet.Conn, cfg Config) (*Executor, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
-		return nil, fmt.Errorf("configure executor: %w", err)
-	}
-	key, err := parseSecretKey(cfg)
+	e, err := configure(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
 	// A context of its own, so that its pending publishes can be ended with it.
-	js, err := jetstream.New(conn.NC,
+	e.conn = conn
+	e.js, err = jetstream.New(conn.NC,
 		jetstream.WithPublishAsyncTimeout(publishTimeout),
-		jetstream.WithPublishAsyncMaxPending(4*cfg.Slots+1024))
+		jetstream.WithPublishAsyncMaxPending(4*e.cfg.Slots+1024))
 	if err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
+	return e, nil
+}
+
+// configure returns an executor without a connection.
+func configure(cfg Config) (*Executor, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	key, err := parseSecretKey(cfg)
+	if err != nil {
+		return nil, err
+	}
 	e := &Executor{
-		cfg: cfg, conn: conn, js: js, key: key,
+		cfg: cfg, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		handlers: map[string]Handler{},
 		runners:  map[string]Handler{},
@@ -202,7 +218,7 @@ func New(conn *jet.Conn, cfg Config) (*Executor, error) {
 	for _, observe := range cfg.Observers {
 		o, err := observe(About{Group: cfg.Group, Instance: cfg.Instance})
 		if err != nil {
-			return nil, fmt.Errorf("configure executor: %w", err)
+			return nil, err
 		}
 		e.observers = append(e.observers, o)
 	}
@@ -227,6 +243,9 @@ func (e *Executor) Instance() string { return e.cfg.Instance }
 // before, a registration was wrong, another process uses the same spool, or another instance
 // of this name lives ([job.ErrConflict]).
 func (e *Executor) Run(ctx context.Context) (err error) {
+	if e.conn == nil {
+		return errors.New("run executor: it has no connection; it can only rehearse")
+	}
 	if !e.running.CompareAndSwap(false, true) {
 		return errors.New("run executor: it has run before; make a new one")
 	}

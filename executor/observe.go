@@ -87,10 +87,14 @@ func (e *Executor) observe(ctx context.Context, r *Run) context.Context {
 // observeEnd tells them that it has ended.
 func (r *Run) observeEnd(o outcome, at time.Time) {
 	for _, ended := range r.observed {
-		ended(End{
-			Status: o.status, Message: o.message,
-			Committed: r.trigger.CommittedAt, Delivered: r.came, Started: r.startedAt, Ended: at,
-		})
+		ended(r.endAt(o, at))
+	}
+}
+
+func (r *Run) endAt(o outcome, at time.Time) End {
+	return End{
+		Status: o.status, Message: o.message,
+		Committed: r.trigger.CommittedAt, Delivered: r.came, Started: r.startedAt, Ended: at,
 	}
 }
 

@@ -45,6 +45,9 @@ func (e *Executor) publishUntilStored(ctx context.Context, m *nats.Msg, about ..
 
 // publish publishes m once and waits until JetStream has answered.
 func (e *Executor) publish(ctx context.Context, m *nats.Msg) error {
+	if e.js == nil {
+		return e.rehearsed(m)
+	}
 	f, err := e.js.PublishMsgAsync(m)
 	if err != nil {
 		return err

@@ -56,6 +56,8 @@ type Run struct {
 	// Written by the attempt's last goroutine before it hands the attempt back.
 	verdict verdict
 
+	rehearsal *rehearsal // nil in a real run
+
 	loopState
 }
 
@@ -135,6 +137,9 @@ func (r *Run) Split() bool { return r.trigger.Split }
 // Script returns the text of a script task, fetched from the bus by its digest. The
 // error is [job.ErrNotFound] when the group has no such script.
 func (r *Run) Script(ctx context.Context) (string, error) {
+	if r.rehearsal != nil {
+		return r.trigger.Task.Script.Source, nil
+	}
 	return r.log.e.conn.Script(ctx, r.trigger.Job.Group(), r.trigger.Task.Script.Digest)
 }
 
@@ -161,6 +166,9 @@ func (r *Run) Progress(percent float64, text string) {
 		text = m.Replace(text)
 	}
 	p := &progress{percent: min(max(percent, 0), 100), text: cut(text, bus.MaxMessage)}
+	if r.rehearsal != nil {
+		r.rehearsal.progress(p)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.progress = p
