@@ -163,6 +163,7 @@ type Executor struct {
 	key  *seal.Key // opens the group's secrets; nil without one
 
 	observers []Observer
+	ownsConn  bool // Run closes it
 
 	// Written by registrations, before Run; read only afterwards.
 	handlers map[string]Handler // by the name that tasks use
@@ -186,15 +187,23 @@ func New(conn *jet.Conn, cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
+	if err := e.use(conn); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// use gives e its connection.
+func (e *Executor) use(conn *jet.Conn) error {
 	// A context of its own, so that its pending publishes can be ended with it.
-	e.conn = conn
-	e.js, err = jetstream.New(conn.NC,
+	js, err := jetstream.New(conn.NC,
 		jetstream.WithPublishAsyncTimeout(publishTimeout),
 		jetstream.WithPublishAsyncMaxPending(4*e.cfg.Slots+1024))
 	if err != nil {
-		return nil, fmt.Errorf("configure executor: %w", err)
+		return fmt.Errorf("configure executor: %w", err)
 	}
-	return e, nil
+	e.conn, e.js = conn, js
+	return nil
 }
 
 // configure returns an executor without a connection.
@@ -248,6 +257,9 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 	}
 	if !e.running.CompareAndSwap(false, true) {
 		return errors.New("run executor: it has run before; make a new one")
+	}
+	if e.ownsConn {
+		defer e.conn.NC.Close()
 	}
 	if err := errors.Join(e.invalid...); err != nil {
 		return fmt.Errorf("run executor: %w", err)
