@@ -30,6 +30,8 @@ type outcome struct {
 	status   job.Status
 	message  string
 	result   json.RawMessage
+	final    bool          // no attempt may follow
+	after    time.Duration // when the next one is due; 0 leaves that to the job's rule
 }
 
 // errGoexit stands until the handler has returned or panicked.
@@ -93,7 +95,11 @@ func (e *Executor) outcomeOf(r *Run, cause error, result any, err error) outcome
 	case errors.Is(cause, ErrStopping) && err != nil:
 		return outcome{giveBack: true}
 	case err != nil:
-		return outcome{status: job.StatusFailed, message: err.Error()}
+		o := outcome{status: job.StatusFailed, message: err.Error()}
+		if wish, ok := errors.AsType[*wish](err); ok {
+			o.final, o.after = wish.final, wish.after
+		}
+		return o
 	}
 	o := outcome{status: job.StatusSucceeded}
 	o.result, o.message = encodeResult(result)
@@ -190,7 +196,8 @@ func (e *Executor) endOf(r *Run, o outcome, at time.Time, lines int) *bus.Event 
 	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result
 	ev.ExitCode, ev.LogLines = r.exit(), lines
 	// After a list of pieces the attempt follows that does them.
-	ev.Retry = r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode) || r.trigger.Split && ev.Status == job.StatusSucceeded
+	ev.Final, ev.RetryAfter = o.final, job.Duration(o.after)
+	ev.Retry = !o.final && r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode) || r.trigger.Split && ev.Status == job.StatusSucceeded
 	return ev
 }
 

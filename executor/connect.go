@@ -12,7 +12,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -48,7 +47,7 @@ func Connect(ctx context.Context, o Options) (*Executor, error) {
 	if err := job.CheckSlug("executor_group", o.Group); err != nil {
 		return nil, fmt.Errorf("configure executor: %w; set it in Options or in CARILLON_GROUP", err)
 	}
-	seed, err := keyfile.Read(o.CredentialFile, keyfile.CredentialVariable)
+	seed, err := readKey(o.CredentialFile, "CARILLON_CREDENTIAL")
 	if err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
@@ -116,13 +115,27 @@ func (o *Options) readEnvironment() error {
 		return err
 	})
 	if o.SecretKey == "" {
-		key, err := keyfile.Read(os.Getenv("CARILLON_SECRET_KEY_FILE"), keyfile.SecretKeyVariable)
+		key, err := readKey(os.Getenv("CARILLON_SECRET_KEY_FILE"), "CARILLON_SECRET_KEY")
 		if err != nil {
 			errs = append(errs, err)
 		}
 		o.SecretKey = strings.TrimSpace(key)
 	}
 	return errors.Join(errs...)
+}
+
+// readKey reads a key from a file, or from a variable if none is named. It removes the variable from
+// the environment, which child processes get.
+func readKey(file, variable string) (string, error) {
+	if file == "" {
+		text := os.Getenv(variable)
+		return text, os.Unsetenv(variable)
+	}
+	data, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
+	if err != nil {
+		return "", fmt.Errorf("read key: %w", err)
+	}
+	return string(data), nil
 }
 
 func readInt(text string, into *int) error {

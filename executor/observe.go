@@ -32,6 +32,7 @@ type About struct {
 // End says how an attempt ended.
 type End struct {
 	Status  job.Status // "" if it was given back to its group, to be done by another instance
+	Final   bool       // no attempt may follow, whatever the job's rule says
 	Message string     // at most as long as the run's, without secrets
 
 	// When the trigger was committed by its scheduler, when it came here, when the handler was
@@ -93,7 +94,7 @@ func (r *Run) observeEnd(o outcome, at time.Time) {
 
 func (r *Run) endAt(o outcome, at time.Time) End {
 	return End{
-		Status: o.status, Message: o.message,
+		Status: o.status, Final: o.final, Message: o.message,
 		Committed: r.trigger.CommittedAt, Delivered: r.came, Started: r.startedAt, Ended: at,
 	}
 }

@@ -96,3 +96,16 @@ func TestMiddlewareSurroundsEachHandlerInItsOrder(t *testing.T) {
 		t.Errorf("%v, want %v; %s %s", order, want, end.Status, end.Message)
 	}
 }
+
+func TestAnErrorSaysWhatShallBecomeOfTheRun(t *testing.T) {
+	broken := errors.New("the customer is unknown")
+	for _, c := range []struct {
+		err   error
+		final bool
+	}{{broken, false}, {executor.Final(broken), true}, {executor.RetryAfter(time.Minute, broken), false}} {
+		_, end := executortest.Call(t, func(context.Context, *executor.Run, region) (any, error) { return nil, c.err }, region{}, executortest.Run{})
+		if end.Status != job.StatusFailed || end.Final != c.final || end.Message != broken.Error() || !errors.Is(c.err, broken) {
+			t.Errorf("%s, final %v: %s", end.Status, end.Final, end.Message)
+		}
+	}
+}

@@ -23,6 +23,9 @@ func (JSON) Check(schema json.RawMessage) error {
 
 // Of implements executor.Schemas. No field is required, for one that is missing is zero.
 func (JSON) Of(t reflect.Type) json.RawMessage {
+	if t.Kind() == reflect.Interface {
+		return nil // it may be anything
+	}
 	own := map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[[]byte](): {Type: "string"}}
 	findUnmarshalers(t, own, map[reflect.Type]bool{})
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: own})

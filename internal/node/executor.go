@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/executor/tracing"
 	"github.com/carillon-scheduler/carillon/internal/build"
 	"github.com/carillon-scheduler/carillon/internal/cli"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/bus/seal"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/auth/oidc"
 	"github.com/carillon-scheduler/carillon/internal/cli"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

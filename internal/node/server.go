@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/auth/callout"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 )
 
 func newNATSCommand() *cobra.Command {

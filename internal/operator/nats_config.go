@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/internal/cli"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/internal/node"
 	"github.com/carillon-scheduler/carillon/job"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/cli"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/internal/node"
 )
 

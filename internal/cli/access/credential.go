@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
-	"github.com/carillon-scheduler/carillon/bus/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

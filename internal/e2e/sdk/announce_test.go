@@ -31,7 +31,10 @@ type reportParams struct {
 func TestHandlersAreAnnouncedWithWhatTheyTake(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
-		nop := func(context.Context, *executor.Run, reportParams) (any, error) { return nil, nil }
+		type written struct {
+			Rows int `json:"rows"`
+		}
+		nop := func(context.Context, *executor.Run, reportParams) (written, error) { return written{}, nil }
 		w.start("a", executor.Config{Version: "1.2"}, func(e *executor.Executor) {
 			executor.Register(e, "report", nop, executor.Describe("Writes a report"))
 			executor.Register(e, "any thing/ü", func(context.Context, *executor.Run, func()) (any, error) { return nil, nil })
@@ -50,6 +53,7 @@ func TestHandlersAreAnnouncedWithWhatTheyTake(t *testing.T) {
 				Params: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","description":"where the customers are"},` +
 					`"limit":{"type":["null","integer"]},"every":true,"since":{"type":"string"},"data":{"type":"string"},"extra":true,` +
 					`"tags":{"type":"object","additionalProperties":{"type":"string"}}},"additionalProperties":false}`),
+				Result: json.RawMessage(`{"type":"object","properties":{"rows":{"type":"integer"}},"additionalProperties":false}`),
 			},
 		}
 		for i := range got {
