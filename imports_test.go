@@ -67,7 +67,8 @@ var mayImport = map[string][]string{
 	"webapi/export":   {"webapi/problem", "webapi/access", "job", "logstore"},
 	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "bus/cluster", "alert", "logstore"},
 
-	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench"},
+	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench", "internal/conformance"},
+	"internal/conformance":       {"job", "bus", "executor", "internal/cli"},
 	"internal/bench":             {"job", "bus", "bus/jet", "bus/cluster", "bus/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
 	"internal/node":              {"job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "scheduler", "executor", "runner", "auth", "alert", "ledger", "logstore", "logstore/ingest", "logstore/standin", "logstore/orphans", "webapi", "internal/cli"},
 	"internal/operator":          {".", "job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "auth", "audit", "internal/cli", "internal/cli/draw", "internal/node"},

@@ -193,7 +193,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 func (e *Executor) endOf(r *Run, o outcome, at time.Time, lines int) *bus.Event {
 	ev := r.event(bus.EventFinished, at)
 	ev.FinishedAt = ev.At
-	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result
+	ev.Status, ev.Message, ev.Result = o.status, cut(o.message), o.result
 	ev.ExitCode, ev.LogLines = r.exit(), lines
 	// After a list of pieces the attempt follows that does them.
 	ev.Final, ev.RetryAfter = o.final, job.Duration(o.after)
@@ -201,8 +201,9 @@ func (e *Executor) endOf(r *Run, o outcome, at time.Time, lines int) *bus.Event 
 	return ev
 }
 
-// cut returns text with at most that many bytes, valid UTF-8 throughout.
-func cut(text string, most int) string {
+// cut returns text with at most [bus.MaxMessage] bytes, valid UTF-8 throughout.
+func cut(text string) string {
+	const most = bus.MaxMessage
 	const mark = "…"
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {

@@ -243,7 +243,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 	}
 	l.add(life, &Run{
 		trigger: t, token: m.Header.Get(bus.HeaderToken), instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
-		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason), bus.MaxMessage),
+		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason)),
 	}, pulled.Reply)
 	return fleet.AnswerAccepted, "", nil
 }

@@ -165,7 +165,7 @@ func (r *Run) Progress(percent float64, text string) {
 	if m := r.log.masker(); m != nil {
 		text = m.Replace(text)
 	}
-	p := &progress{percent: min(max(percent, 0), 100), text: cut(text, bus.MaxMessage)}
+	p := &progress{percent: min(max(percent, 0), 100), text: cut(text)}
 	if r.rehearsal != nil {
 		r.rehearsal.progress(p)
 	}

@@ -163,7 +163,7 @@ func (g *runLog) masker() *strings.Replacer {
 
 // system logs what the executor has to say about the run, line by line.
 func (g *runLog) system(level bus.Level, text string) {
-	for line := range strings.SplitSeq(strings.TrimRight(cut(text, bus.MaxMessage), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(cut(text), "\n"), "\n") {
 		g.add(bus.OutputSystem, level, line)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/chserver"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/all"
+	"github.com/carillon-scheduler/carillon/internal/conformance"
 	"github.com/carillon-scheduler/carillon/internal/node"
 )
 
@@ -37,5 +38,5 @@ func main() {
 
 // commands returns all that the program can do.
 func commands() []*cobra.Command {
-	return slices.Concat(node.Commands(), bench.Commands(), all.Commands())
+	return slices.Concat(node.Commands(), bench.Commands(), conformance.Commands(), all.Commands())
 }
