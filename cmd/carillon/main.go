@@ -9,12 +9,14 @@ import (
 	"runtime/debug"
 	"slices"
 	"syscall"
+	_ "time/tzdata" // zones for machines that have no files of their own
 
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/internal/bench"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/all"
+	"github.com/carillon-scheduler/carillon/internal/conformance"
 	"github.com/carillon-scheduler/carillon/internal/node"
 )
 
@@ -34,5 +36,5 @@ func main() {
 
 // commands returns all that the program can do.
 func commands() []*cobra.Command {
-	return slices.Concat(node.Commands(), bench.Commands(), all.Commands())
+	return slices.Concat(node.Commands(), bench.Commands(), conformance.Commands(), all.Commands())
 }

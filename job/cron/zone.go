@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	_ "time/tzdata" // zones for machines that have no files of their own
 
 	"github.com/carillon-scheduler/carillon/job/clip"
 )

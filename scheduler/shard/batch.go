@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/internal/tracing"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -136,7 +135,7 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	m := bus.NewMessage(subject, bus.MessageTrigger, data)
 	m.Header[bus.HeaderToken] = []string{b.m.cfg.Tokens.Trigger(t, body.repeats, b.now)}
 	if b.m.cfg.Traced {
-		m.Header[tracing.Header] = []string{tracing.Parent(tracing.Fire(string(t.RunID), t.Attempt))}
+		m.Header[bus.HeaderTrace] = []string{bus.FireTrace(t.RunID, t.Attempt)}
 	}
 	b.messages = append(b.messages, m)
 	b.triggers++

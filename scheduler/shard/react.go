@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -19,7 +20,9 @@ type end struct {
 	status   job.Status
 	exitCode *int
 	result   json.RawMessage
-	retry    bool // the executor has said that another attempt follows
+	retry    bool          // the executor has said that another attempt follows
+	final    bool          // or that none may
+	after    time.Duration // it wants the next one so long after this end; 0 leaves that to the rule
 	piece    bus.Piece
 	begun    bool // it is no end, but the beginning of what had to begin in time
 }
@@ -76,7 +79,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	}
 	m.runs.ends = append(m.runs.ends, &end{
 		seq: seq, at: at, run: e.RunID, job: e.Job, attempt: e.Attempt, status: e.Status, exitCode: e.ExitCode, result: e.Result, retry: e.Retry,
-		piece: e.Piece,
+		final: e.Final, after: e.RetryAfter.Std(), piece: e.Piece,
 	})
 }
 
@@ -157,10 +160,10 @@ func (m *Machine) follows(id uint32) int {
 // retry lets the run wait for another attempt, if its job's rule says so.
 func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 	p := m.jobs[a.id].newest()
-	if p.Deleted || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
+	if p.Deleted || e.final || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
 		return false
 	}
-	wait := p.Retry.Wait(a.run.id, e.attempt)
+	wait := cmp.Or(e.after, p.Retry.Wait(a.run.id, e.attempt))
 	due := e.at + wait.Milliseconds()
 	if a.endBy != 0 && due >= a.endBy {
 		return false
