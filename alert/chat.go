@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // sendChat writes a message to a chat by the address that the chat gave out for that.
@@ -92,7 +93,7 @@ func slackBody(m *Message) map[string]any {
 	}
 	return map[string]any{
 		"text":   slackEscape.Replace(m.Title), // what notifications show
-		"blocks": []any{map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": clipRunes(text.String(), 2900)}}},
+		"blocks": []any{map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": clip.Runes(text.String(), 2900)}}},
 	}
 }
 
@@ -139,19 +140,12 @@ func markdown(m *Message, newline string) string {
 	if m.Link != "" {
 		lines = append(lines, "[Carillon]("+m.Link+")")
 	}
-	return clipRunes(strings.Join(lines, newline), 3500)
+	return clip.Runes(strings.Join(lines, newline), 3500)
 }
 
 // plain keeps foreign text from being markup: a run's message must not become a link.
 func plain(s string) string {
 	return strings.NewReplacer("[", "［", "]", "］", "<", "＜", ">", "＞", "`", "'", "*", "∗").Replace(s)
-}
-
-func clipRunes(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 // signedDingTalk adds to an address what DingTalk asks of a robot with a secret.

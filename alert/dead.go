@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // maxDead bounds how many dead letters one look reads. What is left comes with the next.
@@ -26,7 +27,7 @@ type deadOf struct {
 // executor group together: whoever sends rubbish sends a lot of it.
 func (s *session) lookDead(ctx context.Context) error {
 	var rules []*alerting.Rule
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if r.When.DeadLetters {
 			rules = append(rules, r)
 		}
@@ -72,9 +73,9 @@ func (s *session) lookDead(ctx context.Context) error {
 			if group != "" {
 				subject += " of group " + group
 			}
-			summary := alerting.Say("messages_refused", "count", strconv.Itoa(d.n), "group", group, "reason", clip(oneLine(d.reason)))
+			summary := alerting.Say("messages_refused", "count", strconv.Itoa(d.n), "group", group, "reason", clip.Text(oneLine(d.reason), alerting.MaxMessage))
 			if d.n == 1 {
-				summary = alerting.Say("message_refused", "group", group, "reason", clip(oneLine(d.reason)))
+				summary = alerting.Say("message_refused", "group", group, "reason", clip.Text(oneLine(d.reason), alerting.MaxMessage))
 			}
 			// The instant, and not the sequence, as the stream may be made anew.
 			seq := uint64(d.at.UnixNano())
@@ -102,5 +103,5 @@ func (s *session) lookParked(ctx context.Context, r *alerting.Rule, now time.Tim
 		list = append(list, strconv.Itoa(p.Shard))
 	}
 	return s.stands(ctx, r, subject, "", now, alerting.Say("shards_parked",
-		"shards", strings.Join(list, ", "), "count", strconv.Itoa(len(list)), "reason", clip(oneLine(parked[0].Reason))))
+		"shards", strings.Join(list, ", "), "count", strconv.Itoa(len(list)), "reason", clip.Text(oneLine(parked[0].Reason), alerting.MaxMessage)))
 }

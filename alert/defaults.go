@@ -77,7 +77,7 @@ func seed(ctx context.Context, conn *cluster.Conn) error {
 	if err != nil {
 		done = &seeded{}
 	}
-	book, before := NewBook(conn), len(done.Rules)
+	book, before := NewStore(conn), len(done.Rules)
 	for _, r := range Defaults() {
 		if slices.Contains(done.Rules, r.Alert) {
 			continue

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	ledger "github.com/carillon-scheduler/carillon/job/outcome"
 )
 
@@ -62,7 +63,7 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 	if !f.HealedAt.IsZero() {
 		return s.settleFindings(ctx, jobs)
 	}
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if !r.When.Discrepancy || f.FoundAt.Before(r.Since) || !r.Match.Selects(f.Job, jobs.labelsOf) {
 			continue
 		}
@@ -72,7 +73,7 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 			Summary: alerting.Say("discrepancy", "job", string(f.Job)),
 			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt)},
 		}
-		found.Job.Say(alerting.Say("fire_of", "fire_time", instant(f.FireTime), "reason", clip(f.Reason)))
+		found.Job.Say(alerting.Say("fire_of", "fire_time", instant(f.FireTime), "reason", clip.Text(f.Reason, alerting.MaxMessage)))
 		if err := s.found(ctx, found); err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (s *session) settleFindings(ctx context.Context, jobs *jobsView) error {
 	if !s.discrepancies.read {
 		return nil // one that has not healed may still come
 	}
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if !r.When.Discrepancy {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // The sources.
@@ -78,7 +79,7 @@ func fromEvent(e *bus.Event, seq uint64) *outcome {
 	case e.Kind == bus.EventStarted:
 		o.Status = job.StatusRunning
 	case e.Kind == bus.EventFinished && !e.Retry:
-		o.Status, o.Message = e.Status, clip(e.Message)
+		o.Status, o.Message = e.Status, clip.Text(e.Message, alerting.MaxMessage)
 		if !e.StartedAt.IsZero() && e.FinishedAt.After(e.StartedAt) {
 			o.Took = e.FinishedAt.Sub(e.StartedAt)
 		}
@@ -98,18 +99,10 @@ func fromNotice(r *bus.Record, seq uint64) ([]outcome, error) {
 		}
 		list = append(list, outcome{
 			source: fromNotices, seq: seq*maxLines + uint64(len(list)),
-			RunID: d.RunID, Job: d.Job, Status: d.Status, Message: clip(d.Reason), At: at,
+			RunID: d.RunID, Job: d.Job, Status: d.Status, Message: clip.Text(d.Reason, alerting.MaxMessage), At: at,
 		})
 	})
 	return list, err
-}
-
-// clip keeps an incident short.
-func clip(s string) string {
-	if len(s) > alerting.MaxMessage {
-		return s[:alerting.MaxMessage] + "…"
-	}
-	return s
 }
 
 // affected returns the job of an outcome as an incident has it.

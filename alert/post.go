@@ -32,7 +32,7 @@ var errHandled = errors.New("nothing to send")
 // post sends what is due until ctx is done. One message at a time goes to a channel.
 func (s *session) post(ctx context.Context) error {
 	select {
-	case <-s.shelf.loaded:
+	case <-s.mirror.loaded:
 	case <-ctx.Done():
 		return nil
 	}
@@ -47,7 +47,7 @@ func (s *session) post(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-s.shelf.changed:
+			case <-s.mirror.changed:
 			case <-timer.C:
 			}
 			due, next := s.due(time.Now())
@@ -63,7 +63,7 @@ func (s *session) post(ctx context.Context) error {
 					mu.Lock()
 					delete(busy, d.channel)
 					mu.Unlock()
-					s.shelf.wake()
+					s.mirror.wake()
 				}
 				if !g.TryGo(func() error {
 					defer free()
@@ -89,9 +89,9 @@ type dueDelivery struct {
 // be more.
 func (s *session) due(now time.Time) (list []dueDelivery, next time.Duration) {
 	next = time.Minute
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
-	for key, inc := range s.shelf.incidents {
+	s.mirror.mu.Lock()
+	defer s.mirror.mu.Unlock()
+	for key, inc := range s.mirror.incidents {
 		for _, d := range inc.Deliveries {
 			switch left := d.NextAt.Sub(now); {
 			case d.State != alerting.Waiting:
@@ -136,7 +136,7 @@ func (s *session) deliver(ctx context.Context, due dueDelivery) error {
 // errHandled when it is not to be sent now.
 func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, channel *Entry[alerting.Channel], err error) {
 	now := stamp(time.Now())
-	channel = s.shelf.channel(due.channel)
+	channel = s.mirror.channel(due.channel)
 	err = s.update(ctx, due.key, func(inc *alerting.Incident) *alerting.Incident {
 		m = nil
 		if inc == nil {
@@ -174,7 +174,7 @@ func (s *session) heldBack(inc *alerting.Incident, d *alerting.Delivery, channel
 	if d.Kind == alerting.Test || d.Kind == alerting.Recovery {
 		return until, why // who asks for a test waits for it, and who was woken may sleep again
 	}
-	if until, by := s.shelf.silenced(inc, now); !until.IsZero() {
+	if until, by := s.mirror.silenced(inc, now); !until.IsZero() {
 		return minTime(until, now.Add(time.Minute)), alerting.Say("silenced_by", "by", by, "until", until.Format(time.RFC3339))
 	}
 	if channel == nil || channel.Doc.Quiet == nil || inc.Severity == alerting.Critical {

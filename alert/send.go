@@ -18,10 +18,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
-	"github.com/carillon-scheduler/carillon/internal/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // sender sends messages to channels. It is safe for concurrent use.
@@ -49,7 +50,7 @@ func (s *sender) send(ctx context.Context, c *Entry[alerting.Channel], m *Messag
 			body = strings.ReplaceAll(body, secret, "***")
 		}
 	}
-	answer.Body = clipRunes(body, keptAnswer)
+	answer.Body = clip.Runes(body, keptAnswer)
 	return answer, err
 }
 

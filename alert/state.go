@@ -74,7 +74,7 @@ func (s *session) overExcept(ctx context.Context, r *alerting.Rule, still map[st
 	done := func(inc *alerting.Incident) bool {
 		return inc.Rule == r.Alert && inc.State == alerting.Open && !still[inc.Subject]
 	}
-	for _, key := range s.shelf.find(done) {
+	for _, key := range s.mirror.find(done) {
 		err := s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
 			if inc == nil || !done(inc) {
 				return nil

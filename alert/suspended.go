@@ -26,9 +26,9 @@ func (s *session) lookSuspended(ctx context.Context, r *alerting.Rule, now time.
 			return err
 		}
 	}
-	open := s.shelf.find(func(inc *alerting.Incident) bool { return inc.State == alerting.Open && inc.Rule == r.Alert })
+	open := s.mirror.find(func(inc *alerting.Incident) bool { return inc.State == alerting.Open && inc.Rule == r.Alert })
 	for _, key := range open {
-		inc := s.shelf.incident(key)
+		inc := s.mirror.incident(key)
 		if inc == nil || len(groups[inc.Group]) > 0 {
 			continue
 		}

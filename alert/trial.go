@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Ran is how a run went that has ended, as the history has it.
@@ -55,7 +56,7 @@ type step struct {
 // stepsOf returns what a rule would have seen of a run.
 func stepsOf(when *alerting.Condition, r *Ran) []step {
 	outcomeAt := func(status job.Status, at time.Time) step {
-		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip(r.Message), At: at}
+		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip.Text(r.Message, alerting.MaxMessage), At: at}
 		if !r.StartedAt.IsZero() && r.FinishedAt.After(r.StartedAt) {
 			o.Took = r.FinishedAt.Sub(r.StartedAt)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/rights"
@@ -106,7 +106,7 @@ func TestASentenceComesWithItsCode(t *testing.T) {
 		t.Errorf("the built-in rule is %+v", item)
 	}
 	want[ChannelItem](w, http.StatusOK, "PUT", "/api/v1/alerts/channels/chat", `{"channel":"chat","kind":"slack"}`)
-	inc, err := alert.NewBook(w.conn).Test(t.Context(), "chat", "mia")
+	inc, err := alert.NewStore(w.conn).Test(t.Context(), "chat", "mia")
 	w.check(err)
 	got, _ := want[Incident](w, http.StatusOK, "GET", "/api/v1/alerts/incidents/"+inc.ID, nil)
 	if got.SummaryCode != "channel_test" || got.SummaryParams["by"] != "mia" || got.Summary != "This is a test of channel chat, sent by mia" || got.ResolutionCode != "was_test" {

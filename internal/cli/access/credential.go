@@ -123,17 +123,24 @@ func isNew(file string) error {
 }
 
 func newGetCredentialsCommand() *cobra.Command {
-	var group string
-	cmd := cli.NewList(&cobra.Command{
+	return newGroupList(&cobra.Command{
 		Use:     "credentials",
 		Short:   "List the credentials of a group",
 		Example: "  carillon get credentials -g billing",
-	}, func(ctx context.Context, api *client.API) (client.CredentialList, error) {
-		if err := job.CheckSlug("group", group); err != nil {
-			return client.CredentialList{}, cli.Usage(err)
-		}
+	}, func(ctx context.Context, api *client.API, group string) (client.CredentialList, error) {
 		return client.Read[client.CredentialList](api.ListCredentials(ctx, group))
 	}, drawCredentials)
+}
+
+// newGroupList returns a command that lists what a group has.
+func newGroupList[T any](about *cobra.Command, list func(ctx context.Context, api *client.API, group string) (T, error), show func(*draw.Table, T)) *cobra.Command {
+	var group string
+	cmd := cli.NewList(about, func(ctx context.Context, api *client.API) (none T, err error) {
+		if err := job.CheckSlug("group", group); err != nil {
+			return none, cli.Usage(err)
+		}
+		return list(ctx, api, group)
+	}, show)
 	cli.GroupFlag(cmd, &group)
 	return cmd
 }

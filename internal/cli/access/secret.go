@@ -70,19 +70,13 @@ func newSecretSetCommand() *cobra.Command {
 }
 
 func newGetSecretsCommand() *cobra.Command {
-	var group string
-	cmd := cli.NewList(&cobra.Command{
+	return newGroupList(&cobra.Command{
 		Use:     "secrets",
 		Short:   "List the secrets of a group, without values",
 		Example: "  carillon get secrets --group billing",
-	}, func(ctx context.Context, api *client.API) (client.SecretList, error) {
-		if err := job.CheckSlug("group", group); err != nil {
-			return client.SecretList{}, cli.Usage(err)
-		}
+	}, func(ctx context.Context, api *client.API, group string) (client.SecretList, error) {
 		return client.Read[client.SecretList](api.ListSecrets(ctx, group))
 	}, drawSecrets)
-	cli.GroupFlag(cmd, &group)
-	return cmd
 }
 
 func drawSecrets(t *draw.Table, secrets client.SecretList) {

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/cli/selection"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -126,7 +127,7 @@ func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) 
 		if err == nil || try == selection.RunTries || !told || !errors.Is(err, job.ErrUnavailable) {
 			return accepted, err
 		}
-		if err := client.Pause(ctx, selection.RunRetry); err != nil {
+		if err := pause.For(ctx, selection.RunRetry); err != nil {
 			return accepted, err
 		}
 	}
@@ -161,7 +162,7 @@ func untilStored(ctx context.Context, api *client.API, end client.LogEnd) error 
 		if isStored(ctx, api, end) {
 			return nil
 		}
-		if err := client.Pause(ctx, cli.HistoryPause); err != nil {
+		if err := pause.For(ctx, cli.HistoryPause); err != nil {
 			return err
 		}
 	}
