@@ -53,7 +53,7 @@ func (r *Recorder) Find(ctx context.Context, f audit.Filter, cursor string, limi
 		at = &c
 	default:
 		if before, err = strconv.ParseUint(cursor, 10, 64); err != nil || before == 0 {
-			return Found{}, problem.Invalid("cursor", "must be the text that came as next with the page before")
+			return Found{}, job.Invalid("cursor", "must be the text that came as next with the page before")
 		}
 	}
 	if before == 0 {

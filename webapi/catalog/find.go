@@ -43,7 +43,7 @@ func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limi
 	}
 	if cursor != "" {
 		if _, err := job.ParseName(cursor); err != nil {
-			return page, problem.Invalid("cursor", "must be the text that came as next with the page before")
+			return page, job.Invalid("cursor", "must be the text that came as next with the page before")
 		}
 	}
 	q.after, q.limit = job.Name(cursor), limit

@@ -8,7 +8,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // CheckUntil checks when a pause is to end by itself, if it is to.
@@ -17,11 +16,11 @@ func CheckUntil(paused bool, until, now time.Time) error {
 	case until.IsZero():
 		return nil
 	case !paused:
-		return problem.Invalid("until", "belongs to pausing only")
+		return job.Invalid("until", "belongs to pausing only")
 	case !until.After(now):
-		return problem.Invalid("until", until.UTC().Format(time.RFC3339)+" must lie ahead")
+		return job.Invalid("until", "%s must lie ahead", until.UTC().Format(time.RFC3339))
 	case until.Year() > 2225:
-		return problem.Invalid("until", "must lie before the year 2226")
+		return job.Invalid("until", "must lie before the year 2226")
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // skipAhead is how far ahead a fire must be for it to be called off: the owner of its
@@ -53,7 +52,7 @@ func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	fireTime = fireTime.UTC().Truncate(time.Millisecond)
 	if fireTime.Before(now.Add(skipAhead)) {
-		return nil, problem.Invalid("fire_time", fmt.Sprintf("%s must be at least %s ahead", fireTime.Format(time.RFC3339Nano), skipAhead))
+		return nil, job.Invalid("fire_time", "%s must be at least %s ahead", fireTime.Format(time.RFC3339Nano), skipAhead)
 	}
 	var refused error
 	var before, after []job.Skip

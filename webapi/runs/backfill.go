@@ -13,7 +13,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/webapi/access"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Backfill runs fires of a job's past, or with DryRun tells which these are.
@@ -27,7 +26,7 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 		return api.BackfillResult{}, err
 	}
 	if b.From.IsZero() {
-		return api.BackfillResult{}, problem.Invalid("from", "is missing")
+		return api.BackfillResult{}, job.Invalid("from", "is missing")
 	}
 	only := b.Only
 	if only == "" {
@@ -116,7 +115,7 @@ const ledgerRange = 24 * time.Hour
 func PastRange(from, to time.Time) (time.Time, time.Time, error) {
 	now := time.Now()
 	if to.After(now.Add(ledger.MaxRange)) {
-		return from, to, problem.Invalid("to", to.UTC().Format(time.RFC3339)+" lies too far in the future; what has fired is known up to now")
+		return from, to, job.Invalid("to", "%s lies too far in the future; what has fired is known up to now", to.UTC().Format(time.RFC3339))
 	}
 	if to.IsZero() {
 		to = now

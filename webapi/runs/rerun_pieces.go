@@ -19,9 +19,9 @@ import (
 func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.Pieces, error) {
 	of := &attempts[0]
 	if of.Total == 0 {
-		return nil, problem.Invalid("pieces", "must be all for a run that is not done in pieces")
+		return nil, job.Invalid("pieces", "must be all for a run that is not done in pieces")
 	}
-	given, err := rs.given(ctx, of)
+	given, err := rs.overrides(ctx, of)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+name.Group())
 	}
 	if len(request.Params) > job.MaxParams {
-		return none, problem.Invalid("params", fmt.Sprintf("has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams))
+		return none, job.Invalid("params", "has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams)
 	}
 	// The owner of the shard knows too, but answers only while there is one.
 	entry, err := rs.conn.GetJob(ctx, name)

@@ -44,7 +44,7 @@ func newVersionCommand() *cobra.Command {
 				away = err // after what is known
 			}
 		}
-		if err := r.Output.Show(cmd.OutOrStdout(), v, func(t *draw.Table) {
+		if err := r.Show(cmd.OutOrStdout(), v, func(t *draw.Table) {
 			t.Row("client", v.Client, runtime.GOOS+"/"+runtime.GOARCH)
 			if v.Commit != "" {
 				t.Row("commit", v.Commit, v.Date)
