@@ -1,14 +1,5 @@
-// Package carillon holds the files at the root of the repository that the
-// program carries inside it.
+// Package carillon is the root of the repository, which has tests only: of what its packages may
+// import, and of its documents.
 //
-// It imports nothing. The packages of the system are in the folders beside it;
-// docs/explanation/architecture.md shows how they fit together.
+// docs/explanation/architecture.md shows how the packages fit together.
 package carillon
-
-import _ "embed" // for the directive below
-
-// NATSConf is the text of nats.conf, the configuration of the embedded server
-// and of the servers in tests, so that all three are one.
-//
-//go:embed nats.conf
-var NATSConf string

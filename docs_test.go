@@ -182,3 +182,18 @@ func testNames(t *testing.T) map[string]bool {
 	}
 	return names
 }
+
+func TestThePageOnHandlersHasTheProgramOfTheExample(t *testing.T) {
+	page, err := os.ReadFile("docs/how-to/write-a-handler-in-go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile("examples/go/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(program), "\npackage main\n")
+	if !strings.Contains(string(page), "```go main\npackage main\n"+body+"```") {
+		t.Error("docs/how-to/write-a-handler-in-go.md shows another program than examples/go/main.go")
+	}
+}

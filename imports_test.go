@@ -6,12 +6,15 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
 const module = "github.com/carillon-scheduler/carillon"
@@ -24,28 +27,32 @@ var anything = []string{"..."}
 // import nothing of ours that they may not. The most specific row counts. docs/explanation/architecture.md
 // draws this table.
 var mayImport = map[string][]string{
-	".":                {}, // the root holds embedded files only
-	"job":              {},
-	"api":              {"job"},
-	"bus":              {"job"},
-	"bus/jet":          {"job", "bus"},
-	"bus/cluster":      {"job", "bus", "bus/jet"},
-	"bus/embedded":     {"."},
-	"bus/bustest":      {"bus", "bus/embedded", "job"},
-	"scheduler":        {"job", "bus", "bus/jet", "bus/cluster", "scheduler/shard"},
-	"scheduler/shard":  {"job", "bus", "scheduler"}, // decides, and needs no connection
-	"executor":         {"job", "bus", "bus/jet"},
-	"auth":             {"job", "bus", "bus/jet", "bus/cluster"},
-	"audit":            {"job", "bus", "bus/jet", "bus/cluster"},
-	"logstore":         {"job"},
-	"logstore/ingest":  {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"logstore/standin": {"job", "bus", "bus/jet", "bus/cluster", "logstore", "logstore/ingest"},
-	"logstore/orphans": {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"alert":            {"job", "bus", "bus/jet", "bus/cluster"},
-	"ledger":           {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"webapi":           slices.Concat(ofWebapi, []string{"job", "api", "bus", "bus/jet", "bus/cluster", "auth", "audit", "alert", "logstore", "ledger", "frontend"}),
-	"frontend":         {},
-	"internal":         anything,
+	".":                 {}, // the root holds embedded files only
+	"job":               {},
+	"api":               {"job"},
+	"bus":               {"job"},
+	"bus/jet":           {"job", "bus"},
+	"bus/cluster":       {"job", "bus", "bus/jet"},
+	"bus/embedded":      {},
+	"bus/seal":          {},
+	"bus/bustest":       {"bus", "bus/embedded", "job"},
+	"scheduler":         {"job", "bus", "bus/jet", "bus/cluster", "scheduler/shard"},
+	"scheduler/shard":   {"job", "bus", "scheduler"}, // decides, and needs no connection
+	"executor":          {"job", "bus", "bus/jet", "bus/seal"},
+	"runner":            {"job", "executor"},
+	"examples":          {"executor"},
+	"runner/runnertest": {"job", "bus", "bus/jet", "bus/cluster", "bus/bustest", "executor"},
+	"auth":              {"job", "bus", "bus/jet", "bus/cluster"},
+	"audit":             {"job", "bus", "bus/jet", "bus/cluster"},
+	"logstore":          {"job"},
+	"logstore/ingest":   {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
+	"logstore/standin":  {"job", "bus", "bus/jet", "bus/cluster", "logstore", "logstore/ingest"},
+	"logstore/orphans":  {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
+	"alert":             {"job", "bus", "bus/jet", "bus/cluster", "bus/seal"},
+	"ledger":            {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
+	"webapi":            slices.Concat(ofWebapi, []string{"job", "api", "bus", "bus/jet", "bus/cluster", "bus/seal", "auth", "audit", "alert", "logstore", "ledger", "frontend"}),
+	"frontend":          {},
+	"internal":          anything,
 
 	"webapi/problem":  {"job", "api", "bus/cluster", "auth"},
 	"webapi/access":   {"webapi/problem", "job", "api", "auth", "logstore"},
@@ -60,10 +67,11 @@ var mayImport = map[string][]string{
 	"webapi/export":   {"webapi/problem", "webapi/access", "job", "logstore"},
 	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "bus/cluster", "alert", "logstore"},
 
-	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench"},
+	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench", "internal/conformance"},
+	"internal/conformance":       {"job", "bus", "executor", "internal/cli"},
 	"internal/bench":             {"job", "bus", "bus/jet", "bus/cluster", "bus/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
-	"internal/node":              {"job", "bus", "bus/jet", "bus/cluster", "bus/embedded", "scheduler", "executor", "auth", "alert", "ledger", "logstore", "logstore/ingest", "logstore/standin", "logstore/orphans", "webapi", "internal/cli"},
-	"internal/operator":          {".", "job", "bus", "bus/jet", "bus/cluster", "bus/embedded", "auth", "audit", "internal/cli", "internal/cli/draw", "internal/node"},
+	"internal/node":              {"job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "scheduler", "executor", "runner", "auth", "alert", "ledger", "logstore", "logstore/ingest", "logstore/standin", "logstore/orphans", "webapi", "internal/cli"},
+	"internal/operator":          {".", "job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "auth", "audit", "internal/cli", "internal/cli/draw", "internal/node"},
 	"internal/cli/all":           slices.Concat(nouns, []string{"internal/cli", "internal/operator"}),
 	"internal/cli/clitest":       {"internal/cli", "internal/cli/all", "internal/node"},
 	"internal/cli/job":           append([]string{"internal/cli/selection", "internal/cli/run", "internal/cli/manifest"}, ofCommands...),
@@ -103,13 +111,14 @@ var (
 // onlyLinkedBy keeps what is heavy out of the programs of those who link the
 // rest: the packages on the left reach only binaries made of those on the right.
 var onlyLinkedBy = map[string][]string{
-	"github.com/carillon-scheduler/carillon/bus/embedded":          {"bus/bustest", "cmd", "internal"},
-	"github.com/carillon-scheduler/carillon/scheduler":             {"cmd", "internal"},
-	"github.com/nats-io/nats-server": {"bus/embedded", "bus/bustest", "cmd", "internal"},
-	"github.com/gofiber":             {"webapi", "cmd", "internal"},
-	"go.opentelemetry.io/otel/sdk":   {"cmd", "internal"},
-	"github.com/ClickHouse":          {"logstore/clickhouse", "cmd", "internal"},
-	"modernc.org/sqlite":             {"logstore/sqlite", "cmd", "internal"},
+	"github.com/carillon-scheduler/carillon/bus/embedded":      {"bus/bustest", "runner/runnertest", "cmd", "internal"},
+	"github.com/carillon-scheduler/carillon/scheduler":         {"cmd", "internal"},
+	"github.com/nats-io/nats-server":                           {"bus/embedded", "bus/bustest", "runner/runnertest", "cmd", "internal"},
+	"github.com/gofiber":                                       {"webapi", "cmd", "internal"},
+	"go.opentelemetry.io/otel/sdk":                             {"cmd", "internal"},
+	"github.com/ClickHouse":                                    {"logstore/clickhouse", "cmd", "internal"},
+	"modernc.org/sqlite":                                       {"logstore/sqlite", "cmd", "internal"},
+	"github.com/carillon-scheduler/carillon/internal/chserver": {"internal/clickhoused"}, // a tool of development
 }
 
 // neverLinked keeps the server out of its clients, and connections out of what decides: the packages
@@ -119,7 +128,7 @@ var neverLinked = map[string][]string{
 	"bus/jet":                {"github.com/carillon-scheduler/carillon/bus/cluster"},
 	"executor":               {"github.com/carillon-scheduler/carillon/bus/cluster"},
 	"scheduler/shard":        {"github.com/carillon-scheduler/carillon/bus/jet", "github.com/carillon-scheduler/carillon/bus/cluster"},
-	"api":                    {"github.com/carillon-scheduler/carillon/alert", "github.com/carillon-scheduler/carillon/audit", "github.com/carillon-scheduler/carillon/auth", "github.com/carillon-scheduler/carillon/bus", "github.com/carillon-scheduler/carillon/ledger", "github.com/carillon-scheduler/carillon/logstore", "github.com/carillon-scheduler/carillon/webapi", "github.com"},
+	"api":                    {"github.com/carillon-scheduler/carillon/alert", "github.com/carillon-scheduler/carillon/audit", "github.com/carillon-scheduler/carillon/auth", "github.com/carillon-scheduler/carillon/bus", "github.com/carillon-scheduler/carillon/ledger", "github.com/carillon-scheduler/carillon/logstore", "github.com/carillon-scheduler/carillon/webapi"},
 	"internal/client":        ofServers,
 	"internal/cli":           ofServers,
 	"internal/cli/draw":      ofServers,
@@ -133,7 +142,7 @@ var ofServers = []string{
 }
 
 // standardOnly lists the folders that link nothing but the standard library.
-var standardOnly = []string{".", "job", "frontend"}
+var standardOnly = []string{".", "job", "api", "frontend"}
 
 func TestImportsFollowTheArchitecture(t *testing.T) {
 	tree := parseTree(t)
@@ -194,6 +203,45 @@ func TestActsKnowNoHTTP(t *testing.T) {
 				t.Errorf("%s must not link %s", folder, dep)
 			}
 		}
+	}
+}
+
+// The modules that outsiders fetch hold everything that they need: else fetching one would fetch the
+// server. Their tests, too, do without the rest of the repository.
+func TestTheModulesOfTheSDKImportNothingAboveThem(t *testing.T) {
+	for folder, modules := range map[string][]string{"job": {"job"}, "bus": {"job", "bus"}, "executor": {"job", "bus", "executor"}} {
+		err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			for _, spec := range file.Imports {
+				imp, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					return err
+				}
+				if isOurs(imp) && !inAny(imp, modules) {
+					t.Errorf("%s must not import %s, which is in the main module", name, imp)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTheEmbeddedServerHasTheConfigurationOfTheRoot(t *testing.T) {
+	root, err := os.ReadFile("nats.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if embedded.DefaultConf != string(root) {
+		t.Error("bus/embedded/nats.conf is not nats.conf: copy it (cp nats.conf bus/embedded/)")
 	}
 }
 

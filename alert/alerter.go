@@ -14,8 +14,8 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
-	"github.com/carillon-scheduler/carillon/internal/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
@@ -112,9 +112,9 @@ func (a *Alerter) Run(ctx context.Context) error {
 func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
-	s := &session{Alerter: a, held: held, shelf: newShelf(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, discrepancies: noDiscrepancies()}
+	s := &session{Alerter: a, held: held, mirror: newMirror(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, discrepancies: noDiscrepancies()}
 	g, working := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.shelf.follow(working, a.conn) })
+	g.Go(func() error { return s.mirror.follow(working, a.conn) })
 	g.Go(func() error { return s.watch(working) })
 	g.Go(func() error { return s.post(working) })
 	return g.Wait()
@@ -123,8 +123,8 @@ func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
 // session is the work of an alerter from when it gets the lease until it loses it.
 type session struct {
 	*Alerter
-	held  *jet.Held
-	shelf *shelf
+	held   *jet.Held
+	mirror *mirror
 
 	// What follows belongs to the goroutine of watch.
 	place    position
@@ -180,21 +180,9 @@ func (s *session) update(ctx context.Context, key string, change func(*alerting.
 			continue
 		}
 		if err == nil {
-			s.shelf.put(key, next, revision)
-			s.shelf.wake()
+			s.mirror.put(key, next, revision)
+			s.mirror.wake()
 		}
 		return err
-	}
-}
-
-// wait returns true after d, or false when ctx is done.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // sendChat writes a message to a chat by the address that the chat gave out for that.
@@ -67,11 +68,15 @@ func refusal(answer []byte) error {
 	case !said:
 		return nil
 	case r.ErrCode != 0:
-		return fmt.Errorf("refused with code %d: %.200s", r.ErrCode, oneLine(r.ErrMsg))
+		return refusedWith(r.ErrCode, r.ErrMsg)
 	case r.Code != 0:
-		return fmt.Errorf("refused with code %d: %.200s", r.Code, oneLine(r.Msg))
+		return refusedWith(r.Code, r.Msg)
 	}
 	return nil
+}
+
+func refusedWith(code int, text string) error {
+	return &alerting.Failure{Sentence: alerting.Say("chat_refused", "code", strconv.Itoa(code), "text", fmt.Sprintf("%.200s", oneLine(text)))}
 }
 
 // slackEscape writes text so that Slack takes no part of it for a link or a mention.
@@ -81,14 +86,14 @@ func slackBody(m *Message) map[string]any {
 	var text strings.Builder
 	text.WriteString("*" + slackEscape.Replace(m.Title) + "*")
 	for _, f := range m.facts {
-		text.WriteString("\n" + f.name + ": " + slackEscape.Replace(f.value))
+		text.WriteString("\n" + f.name + m.words.colon + slackEscape.Replace(f.value))
 	}
 	if m.Link != "" {
-		text.WriteString("\n<" + m.Link + "|Open in Carillon>")
+		text.WriteString("\n<" + m.Link + "|" + m.words.open + ">")
 	}
 	return map[string]any{
 		"text":   slackEscape.Replace(m.Title), // what notifications show
-		"blocks": []any{map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": clipRunes(text.String(), 2900)}}},
+		"blocks": []any{map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": clip.Runes(text.String(), 2900)}}},
 	}
 }
 
@@ -106,7 +111,7 @@ func teamsBody(m *Message) map[string]any {
 		},
 	}
 	if m.Link != "" {
-		card["actions"] = []any{map[string]any{"type": "Action.OpenUrl", "title": "Open in Carillon", "url": m.Link}}
+		card["actions"] = []any{map[string]any{"type": "Action.OpenUrl", "title": m.words.open, "url": m.Link}}
 	}
 	return map[string]any{"type": "message", "attachments": []any{
 		map[string]any{"contentType": "application/vnd.microsoft.card.adaptive", "content": card},
@@ -116,7 +121,7 @@ func teamsBody(m *Message) map[string]any {
 func feishuBody(m *Message) map[string]any {
 	lines := []any{}
 	for _, f := range m.facts {
-		lines = append(lines, []any{map[string]any{"tag": "text", "text": f.name + ": " + f.value}})
+		lines = append(lines, []any{map[string]any{"tag": "text", "text": f.name + m.words.colon + f.value}})
 	}
 	if m.Link != "" {
 		lines = append(lines, []any{map[string]any{"tag": "a", "text": "Carillon", "href": m.Link}})
@@ -130,24 +135,17 @@ func feishuBody(m *Message) map[string]any {
 func markdown(m *Message, newline string) string {
 	lines := []string{"**" + plain(m.Title) + "**"}
 	for _, f := range m.facts {
-		lines = append(lines, "> "+f.name+": "+plain(f.value))
+		lines = append(lines, "> "+f.name+m.words.colon+plain(f.value))
 	}
 	if m.Link != "" {
 		lines = append(lines, "[Carillon]("+m.Link+")")
 	}
-	return clipRunes(strings.Join(lines, newline), 3500)
+	return clip.Runes(strings.Join(lines, newline), 3500)
 }
 
 // plain keeps foreign text from being markup: a run's message must not become a link.
 func plain(s string) string {
 	return strings.NewReplacer("[", "［", "]", "］", "<", "＜", ">", "＞", "`", "'", "*", "∗").Replace(s)
-}
-
-func clipRunes(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 // signedDingTalk adds to an address what DingTalk asks of a robot with a secret.

@@ -2,7 +2,6 @@ package alert
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // maxDead bounds how many dead letters one look reads. What is left comes with the next.
@@ -27,7 +27,7 @@ type deadOf struct {
 // executor group together: whoever sends rubbish sends a lot of it.
 func (s *session) lookDead(ctx context.Context) error {
 	var rules []*alerting.Rule
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if r.When.DeadLetters {
 			rules = append(rules, r)
 		}
@@ -69,13 +69,13 @@ func (s *session) lookDead(ctx context.Context) error {
 	for r, groups := range found {
 		for _, group := range sortedKeys(groups) {
 			d := groups[group]
-			subject, of := "dead letters", "" // of nobody's making that is known
+			subject := "dead letters" // of nobody's making that is known
 			if group != "" {
-				subject, of = subject+" of group "+group, " of group "+group
+				subject += " of group " + group
 			}
-			summary := fmt.Sprintf("%d messages%s were refused, the last one as: %s", d.n, of, clip(oneLine(d.reason)))
+			summary := alerting.Say("messages_refused", "count", strconv.Itoa(d.n), "group", group, "reason", clip.Text(oneLine(d.reason), alerting.MaxMessage))
 			if d.n == 1 {
-				summary = fmt.Sprintf("a message%s was refused: %s", of, clip(oneLine(d.reason)))
+				summary = alerting.Say("message_refused", "group", group, "reason", clip.Text(oneLine(d.reason), alerting.MaxMessage))
 			}
 			// The instant, and not the sequence, as the stream may be made anew.
 			seq := uint64(d.at.UnixNano())
@@ -96,16 +96,12 @@ func (s *session) lookParked(ctx context.Context, r *alerting.Rule, now time.Tim
 	}
 	const subject = "parked shards"
 	if len(parked) == 0 {
-		return s.over(ctx, r, subject, now, "all shards store again")
-	}
-	what := "shard"
-	if len(parked) > 1 {
-		what = "shards"
+		return s.over(ctx, r, subject, now, alerting.Say("shards_store"))
 	}
 	var list []string
 	for _, p := range parked {
 		list = append(list, strconv.Itoa(p.Shard))
 	}
-	return s.stands(ctx, r, subject, "", now, fmt.Sprintf("NATS refuses what %s %s is to store, and its jobs do not fire: %s",
-		what, strings.Join(list, ", "), clip(oneLine(parked[0].Reason))))
+	return s.stands(ctx, r, subject, "", now, alerting.Say("shards_parked",
+		"shards", strings.Join(list, ", "), "count", strconv.Itoa(len(list)), "reason", clip.Text(oneLine(parked[0].Reason), alerting.MaxMessage)))
 }

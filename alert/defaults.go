@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
@@ -22,33 +23,43 @@ func Defaults() []alerting.Rule {
 	return []alerting.Rule{
 		{
 			Alert: "dead-letters", Severity: alerting.Warning, When: alerting.Condition{DeadLetters: true}, GroupBy: alerting.ByGroup,
-			Description: "Messages about runs were refused: \"carillon get dead-letters\" has them, each with the reason.",
+			Description: alerting.Say("rule_dead_letters").English(),
 		},
 		{
 			Alert: "streams-nearly-full", Severity: alerting.Warning, When: alerting.Condition{StreamFull: 80}, GroupBy: alerting.ByRule,
-			Description: "A stream of NATS fills up. Full, it refuses messages, or loses the oldest log lines: give it more room, or find out who fills it.",
+			Description: alerting.Say("rule_streams_nearly_full").English(),
 		},
 		{
 			Alert: "streams-full", Severity: alerting.Critical, When: alerting.Condition{StreamFull: 95}, GroupBy: alerting.ByRule,
-			Description: "A stream of NATS refuses messages, or is about to: runs are not triggered (TRIG), or not reported (EVT).",
+			Description: alerting.Say("rule_streams_full").English(),
 		},
 		{
 			Alert: "shards-parked", Severity: alerting.Critical, When: alerting.Condition{ShardsParked: true}, GroupBy: alerting.ByRule,
-			Description: "NATS refuses for good what a shard is to store, so its jobs do not fire. The incident names the limit to raise.",
+			Description: alerting.Say("rule_shards_parked").English(),
 		},
 		{
 			Alert: "clocks-wrong", Severity: alerting.Critical, When: alerting.Condition{ClockWrong: true}, GroupBy: alerting.ByRule,
-			Description: "A clock is out of line. A server whose clock is wrong fires nothing, and the others fire for it: look at NTP on that machine.",
+			Description: alerting.Say("rule_clocks_wrong").English(),
 		},
 		{
 			Alert: "groups-over-budget", Severity: alerting.Warning, When: alerting.Condition{OverBudget: true}, GroupBy: alerting.ByGroup,
-			Description: "Executors of a group send more than their share, so NATS cuts them off and refuses them for a while. Their runs wait, or go to waste.",
+			Description: alerting.Say("rule_groups_over_budget").English(),
 		},
 		{
 			Alert: "instances-suspended", Severity: alerting.Warning, When: alerting.Condition{InstancesSuspended: true}, GroupBy: alerting.ByGroup,
-			Description: "An executor gives triggers back again and again, and gets none for a while: \"carillon get groups\" names it. Stop it, and look at its log.",
+			Description: alerting.Say("rule_instances_suspended").English(),
 		},
 	}
+}
+
+// About returns what a built-in rule is for, the zero Sentence for another one, or once
+// somebody has described it in other words.
+func About(r *alerting.Rule) alerting.Sentence {
+	about := alerting.Sentence{Code: alerting.Code("rule_" + strings.ReplaceAll(r.Alert, "-", "_"))}
+	if r.Description == "" || about.English() != r.Description {
+		return alerting.Sentence{}
+	}
+	return about
 }
 
 // seeded says which defaults a cluster has been given.
@@ -66,7 +77,7 @@ func seed(ctx context.Context, conn *cluster.Conn) error {
 	if err != nil {
 		done = &seeded{}
 	}
-	book, before := NewBook(conn), len(done.Rules)
+	book, before := NewStore(conn), len(done.Rules)
 	for _, r := range Defaults() {
 		if slices.Contains(done.Rules, r.Alert) {
 			continue

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	ledger "github.com/carillon-scheduler/carillon/job/outcome"
 )
 
@@ -62,17 +63,18 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 	if !f.HealedAt.IsZero() {
 		return s.settleFindings(ctx, jobs)
 	}
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if !r.When.Discrepancy || f.FoundAt.Before(r.Since) || !r.Match.Selects(f.Job, jobs.labelsOf) {
 			continue
 		}
 		subject, group := subjectOf(r, f.Job)
-		err := s.found(ctx, &alerting.Finding{
+		found := &alerting.Finding{
 			Rule: r, Subject: subject, Group: group, At: stamp(f.FoundAt), Source: fromLedger, Seq: e.Revision(),
-			Summary: fmt.Sprintf("the ledger of %s has a discrepancy", f.Job),
-			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt), Message: clip("fire of " + f.FireTime.UTC().Format(time.RFC3339) + ": " + string(f.Reason))},
-		})
-		if err != nil {
+			Summary: alerting.Say("discrepancy", "job", string(f.Job)),
+			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt)},
+		}
+		found.Job.Say(alerting.Say("fire_of", "fire_time", instant(f.FireTime), "reason", clip.Text(string(f.Reason), alerting.MaxMessage)))
+		if err := s.found(ctx, found); err != nil {
 			return err
 		}
 	}
@@ -84,7 +86,7 @@ func (s *session) settleFindings(ctx context.Context, jobs *jobsView) error {
 	if !s.discrepancies.read {
 		return nil // one that has not healed may still come
 	}
-	for _, r := range s.shelf.active() {
+	for _, r := range s.mirror.active() {
 		if !r.When.Discrepancy {
 			continue
 		}
@@ -104,7 +106,7 @@ func (s *session) settleFindings(ctx context.Context, jobs *jobsView) error {
 			if open[subject] {
 				continue
 			}
-			if err := s.over(ctx, r, subject, stamp(time.Now()), "what was missing in the ledger has come"); err != nil {
+			if err := s.over(ctx, r, subject, stamp(time.Now()), alerting.Say("ledger_healed")); err != nil {
 				return err
 			}
 		}

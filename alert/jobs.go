@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
@@ -50,9 +51,9 @@ const publishEvery = time.Second
 
 // follow keeps the view up to date until ctx is done. It reads the jobs from when a rule
 // first needs them.
-func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *shelf) error {
+func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *mirror) error {
 	for !needsJobs(s.active()) {
-		if !wait(ctx, publishEvery) {
+		if pause.For(ctx, publishEvery) != nil {
 			return nil
 		}
 	}

@@ -92,7 +92,7 @@ func (s *session) found(ctx context.Context, f *alerting.Finding) error {
 func (s *session) cured(ctx context.Context, r *alerting.Rule, subject string, o *outcome) error {
 	key := keyIncident + alerting.HashOf(r.Alert, subject)
 	late := r.When.StartsWithin > 0 || r.When.EndsWithin > 0
-	if inc := s.shelf.incident(key); inc == nil || !o.cures(inc, late) {
+	if inc := s.mirror.incident(key); inc == nil || !o.cures(inc, late) {
 		return nil
 	}
 	return s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {

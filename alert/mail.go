@@ -9,6 +9,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // sendMail sends a message by the channel's mail server. It dials through the guard, as a
@@ -22,7 +23,7 @@ func (s *sender) sendMail(ctx context.Context, c *alerting.Channel, secrets map[
 	if err := msg.To(e.To...); err != nil {
 		return fmt.Errorf("write to: %w", err)
 	}
-	msg.Subject("[Carillon] " + clipRunes(m.Title, 200))
+	msg.Subject("[Carillon] " + clip.Runes(m.Title, 200))
 	msg.SetDate()
 	// The same each time that it is sent: many a mail server drops a repeat.
 	msg.SetMessageIDWithValue(m.Key + "@carillon." + e.Host)

@@ -2,9 +2,9 @@ package alert
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
@@ -17,10 +17,12 @@ type Message struct {
 	Title string                `json:"title"` // one line
 	Text  string                `json:"text"`  // several
 	Link  string                `json:"link,omitempty"`
-	// Incident is what it is about, without its deliveries.
+	// Incident is what it is about, without its deliveries. Its sentences are in the language of
+	// the channel, its codes and instants as ever.
 	Incident *alerting.Incident `json:"incident"`
 
 	facts []fact
+	words *words
 }
 
 // fact is a line of a message.
@@ -29,17 +31,16 @@ type fact struct{ name, value string }
 // shownJobs is how many jobs a message names.
 const shownJobs = 10
 
-// message makes the message of a delivery.
-func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery) *Message {
-	about := *inc
-	about.Deliveries, about.Seen = []alerting.Delivery{}, nil
-	m := &Message{Key: inc.Key(d), Event: d.Kind, Title: title(inc, d.Kind), Incident: &about, facts: facts(inc)}
+// message makes the message of a delivery, in the language and zone of whom it is for.
+func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery, r alerting.Reader) *Message {
+	m := &Message{Key: inc.Key(d), Event: d.Kind, words: wordsOf(r.Language), Incident: translated(inc, r)}
+	m.Title, m.facts = m.words.title(m.Incident, d.Kind), m.words.facts(m.Incident, r)
 	if s.link != "" && d.Kind != alerting.Test {
 		m.Link = strings.TrimSuffix(s.link, "/") + "/alerts/incidents/" + inc.ID
 	}
 	lines := []string{}
 	for _, f := range m.facts {
-		lines = append(lines, f.name+": "+f.value)
+		lines = append(lines, f.name+m.words.colon+f.value)
 	}
 	if m.Link != "" {
 		lines = append(lines, m.Link)
@@ -48,46 +49,61 @@ func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery) *Message 
 	return m
 }
 
+// translated returns an incident without its deliveries, whose sentences are for a reader.
+func translated(inc *alerting.Incident, r alerting.Reader) *alerting.Incident {
+	about := *inc
+	about.Deliveries, about.Seen = []alerting.Delivery{}, nil
+	about.Summary, about.Resolution = inc.SummaryIn(r), inc.ResolutionIn(r)
+	about.Jobs = slices.Clone(inc.Jobs)
+	for i := range about.Jobs {
+		about.Jobs[i].Message = inc.Jobs[i].MessageIn(r)
+	}
+	return &about
+}
+
 // title tells what happened in one line.
-func title(inc *alerting.Incident, kind alerting.DeliveryKind) string {
+func (w *words) title(inc *alerting.Incident, kind alerting.DeliveryKind) string {
 	switch kind {
 	case alerting.Recovery:
-		return "Resolved: " + oneLine(inc.Summary)
+		return w.resolvedTitle + oneLine(inc.Summary)
 	case alerting.Reminder:
-		return "Still open: " + oneLine(inc.Summary)
+		return w.openTitle + oneLine(inc.Summary)
 	case alerting.Opened, alerting.Test:
 	}
 	return oneLine(inc.Summary)
 }
 
-func facts(inc *alerting.Incident) []fact {
-	list := []fact{{"incident", inc.ID}}
+func (w *words) facts(inc *alerting.Incident, r alerting.Reader) []fact {
+	list := []fact{{w.incident, inc.ID}}
 	if inc.Rule != "" {
-		list = append(list, fact{"alert", inc.Rule})
+		list = append(list, fact{w.rule, inc.Rule})
 	}
-	list = append(list, fact{"severity", string(inc.Severity)}, fact{"since", inc.OpenedAt.UTC().Format(time.RFC3339)})
+	list = append(list, fact{w.severity, w.severities[inc.Severity]}, fact{w.since, r.Instant(inc.OpenedAt)})
 	if !inc.ResolvedAt.IsZero() {
-		list = append(list, fact{"resolved", inc.ResolvedAt.UTC().Format(time.RFC3339) + ", " + inc.Resolution})
+		list = append(list, fact{w.resolved, r.Instant(inc.ResolvedAt) + w.comma + inc.Resolution})
 	}
 	if inc.AcknowledgedBy != "" {
-		list = append(list, fact{"acknowledged by", inc.AcknowledgedBy})
+		list = append(list, fact{w.acknowledgedBy, inc.AcknowledgedBy})
 	}
 	if inc.Count > 1 {
-		list = append(list, fact{"times", strconv.Itoa(inc.Count)})
+		list = append(list, fact{w.times, strconv.Itoa(inc.Count)})
 	}
 	for i, a := range inc.Jobs {
 		if i == shownJobs {
-			list = append(list, fact{"and", fmt.Sprintf("%d other jobs", len(inc.Jobs)+inc.More-shownJobs)})
+			list = append(list, fact{w.and, fmt.Sprintf(w.otherJobs, len(inc.Jobs)+inc.More-shownJobs)})
 			break
 		}
-		value := fmt.Sprintf("%s %s, run %s", a.Job, a.Status, a.RunID)
 		if a.Over {
-			value = string(a.Job) + " " + string(job.StatusSucceeded)
+			a.Status = job.StatusSucceeded
+		}
+		value := string(a.Job) + " " + w.status(a.Status)
+		if !a.Over {
+			value += w.comma + w.run + string(a.RunID)
 		}
 		if a.Message != "" && !a.Over {
-			value += ": " + oneLine(a.Message)
+			value += w.colon + oneLine(a.Message)
 		}
-		list = append(list, fact{"job", value})
+		list = append(list, fact{w.job, value})
 	}
 	return list
 }

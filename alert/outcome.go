@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // The sources.
@@ -56,9 +58,9 @@ func (o *outcome) cure(inc *alerting.Incident) {
 		}
 	}
 	if !slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return !a.Over }) && inc.More == 0 {
-		why := "all is well again"
+		why := alerting.Say("all_well")
 		if o.Status == job.StatusSucceeded {
-			why = string(o.Job) + " succeeded"
+			why = alerting.Say("job_succeeded", "job", string(o.Job))
 		}
 		inc.End(o.At, why)
 	}
@@ -77,7 +79,7 @@ func fromEvent(e *bus.Event, seq uint64) *outcome {
 	case e.Kind == bus.EventStarted:
 		o.Status = job.StatusRunning
 	case e.Kind == bus.EventFinished && !e.Retry:
-		o.Status, o.Message = e.Status, clip(e.Message)
+		o.Status, o.Message = e.Status, clip.Text(e.Message, alerting.MaxMessage)
 		if !e.StartedAt.IsZero() && e.FinishedAt.After(e.StartedAt) {
 			o.Took = e.FinishedAt.Sub(e.StartedAt)
 		}
@@ -97,18 +99,10 @@ func fromNotice(r *bus.Record, seq uint64) ([]outcome, error) {
 		}
 		list = append(list, outcome{
 			source: fromNotices, seq: seq*maxLines + uint64(len(list)),
-			RunID: d.RunID, Job: d.Job, Status: d.Status, Message: clip(d.Reason), At: at,
+			RunID: d.RunID, Job: d.Job, Status: d.Status, Message: clip.Text(d.Reason, alerting.MaxMessage), At: at,
 		})
 	})
 	return list, err
-}
-
-// clip keeps an incident short.
-func clip(s string) string {
-	if len(s) > alerting.MaxMessage {
-		return s[:alerting.MaxMessage] + "…"
-	}
-	return s
 }
 
 // affected returns the job of an outcome as an incident has it.
@@ -143,12 +137,12 @@ const (
 	wrong
 )
 
-// judge returns what a rule makes of an outcome, and in words what is wrong. t is the
-// tally of a rule that needs one, and takes the outcome in; else nil.
-func judge(r *alerting.Rule, o *outcome, t *tally) (verdict, string) {
+// judge returns what a rule makes of an outcome, and what is wrong. t is the tally of a rule
+// that needs one, and takes the outcome in; else nil.
+func judge(r *alerting.Rule, o *outcome, t *tally) (v verdict, summary alerting.Sentence) {
 	if t != nil {
 		if t.Seen[o.source] >= o.seq {
-			return neutral, ""
+			return neutral, summary
 		}
 		t.Seen[o.source], t.dirty = o.seq, true
 	}
@@ -158,40 +152,40 @@ func judge(r *alerting.Rule, o *outcome, t *tally) (verdict, string) {
 	case when.Slower > 0:
 		return judgeSpeed(when, o, t)
 	case when.StartsWithin > 0: // what is bad the alerter looks for by itself
-		return good, ""
+		return good, summary
 	case when.EndsWithin > 0 && o.Status.Final():
-		return good, ""
+		return good, summary
 	}
-	return neutral, ""
+	return neutral, summary
 }
 
-func judgeEnd(when *alerting.Condition, o *outcome, t *tally) (verdict, string) {
+func judgeEnd(when *alerting.Condition, o *outcome, t *tally) (v verdict, summary alerting.Sentence) {
 	switch {
 	case slices.Contains(when.Ends, o.Status) && t == nil:
-		return wrong, fmt.Sprintf("%s %s", o.Job, said(o.Status))
+		return wrong, alerting.Say("run_ended", "job", string(o.Job), "status", string(o.Status))
 	case slices.Contains(when.Ends, o.Status):
 		if t.Bad++; t.Bad >= when.InARow {
-			return wrong, fmt.Sprintf("%s %s, %d times in a row", o.Job, said(o.Status), t.Bad)
+			return wrong, alerting.Say("run_ended_in_a_row", "job", string(o.Job), "status", string(o.Status), "count", strconv.Itoa(t.Bad))
 		}
 	case o.Status == job.StatusSucceeded:
 		if t != nil {
 			t.Bad = 0
 		}
-		return good, ""
+		return good, summary
 	}
-	return neutral, ""
+	return neutral, summary
 }
 
-func judgeSpeed(when *alerting.Condition, o *outcome, t *tally) (v verdict, summary string) {
+func judgeSpeed(when *alerting.Condition, o *outcome, t *tally) (v verdict, summary alerting.Sentence) {
 	if o.Status != job.StatusSucceeded || o.Took == 0 {
-		return neutral, ""
+		return neutral, summary
 	}
 	v = good
 	if len(t.Took) >= minTook {
 		usual := percentile(t.Took, 95)
 		if o.Took >= minSlow && float64(o.Took) > when.Slower*float64(usual) {
 			v = wrong
-			summary = fmt.Sprintf("%s took %s, which is slow: 95 of 100 runs take %s at most", o.Job, o.Took.Round(time.Millisecond), usual)
+			summary = alerting.Say("run_slow", "job", string(o.Job), "took", o.Took.Round(time.Millisecond).String(), "usual", usual.String())
 		}
 	}
 	if t.Took = append(t.Took, o.Took.Milliseconds()); len(t.Took) > maxTook {
@@ -205,20 +199,4 @@ func percentile(ms []int64, p int) time.Duration {
 	sorted := slices.Sorted(slices.Values(ms))
 	i := int(math.Ceil(float64(p)/100*float64(len(sorted)))) - 1
 	return time.Duration(sorted[max(i, 0)]) * time.Millisecond
-}
-
-// said tells a status as part of a sentence about a job.
-func said(s job.Status) string {
-	switch s {
-	case job.StatusTimedOut:
-		return "timed out"
-	case job.StatusLost:
-		return "was lost with its executor"
-	case job.StatusMissed:
-		return "was missed"
-	case job.StatusCancelled:
-		return "was cancelled"
-	case job.StatusFailed, job.StatusSucceeded, job.StatusSkipped, job.StatusPending, job.StatusQueued, job.StatusRunning:
-	}
-	return string(s)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // pagerDutyURL is where PagerDuty takes events, unless the channel has another region's.
@@ -28,7 +29,7 @@ func (s *sender) sendPage(ctx context.Context, c *alerting.Channel, secrets map[
 			details[f.name] += f.value + "\n"
 		}
 		event["payload"] = map[string]any{
-			"summary": clipRunes(m.Title, 1000), "source": "carillon", "severity": string(m.Incident.Severity),
+			"summary": clip.Runes(m.Title, 1000), "source": "carillon", "severity": string(m.Incident.Severity),
 			"timestamp": m.Incident.OpenedAt.UTC().Format(time.RFC3339), "component": m.Incident.Subject, "group": m.Incident.Group,
 			"class": m.Incident.Rule, "custom_details": details,
 		}

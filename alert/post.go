@@ -32,7 +32,7 @@ var errHandled = errors.New("nothing to send")
 // post sends what is due until ctx is done. One message at a time goes to a channel.
 func (s *session) post(ctx context.Context) error {
 	select {
-	case <-s.shelf.loaded:
+	case <-s.mirror.loaded:
 	case <-ctx.Done():
 		return nil
 	}
@@ -47,7 +47,7 @@ func (s *session) post(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-s.shelf.changed:
+			case <-s.mirror.changed:
 			case <-timer.C:
 			}
 			due, next := s.due(time.Now())
@@ -63,7 +63,7 @@ func (s *session) post(ctx context.Context) error {
 					mu.Lock()
 					delete(busy, d.channel)
 					mu.Unlock()
-					s.shelf.wake()
+					s.mirror.wake()
 				}
 				if !g.TryGo(func() error {
 					defer free()
@@ -89,9 +89,9 @@ type dueDelivery struct {
 // be more.
 func (s *session) due(now time.Time) (list []dueDelivery, next time.Duration) {
 	next = time.Minute
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
-	for key, inc := range s.shelf.incidents {
+	s.mirror.mu.Lock()
+	defer s.mirror.mu.Unlock()
+	for key, inc := range s.mirror.incidents {
 		for _, d := range inc.Deliveries {
 			switch left := d.NextAt.Sub(now); {
 			case d.State != alerting.Waiting:
@@ -115,28 +115,28 @@ func (s *session) deliver(ctx context.Context, due dueDelivery) error {
 	if err != nil {
 		return ignoreAway(err)
 	}
-	sending, cancel := context.WithTimeoutCause(ctx, sendTimeout, errors.New("the other side did not answer in time"))
+	sending, cancel := context.WithTimeoutCause(ctx, sendTimeout, &alerting.Failure{Sentence: alerting.Say("no_answer")})
 	begun := time.Now()
-	answer, failure := s.out.send(sending, channel, m)
+	answer, failed := s.out.send(sending, channel, m)
 	cancel()
-	if ctx.Err() != nil && failure != nil {
+	if ctx.Err() != nil && failed != nil {
 		return nil //nolint:nilerr // the attempt was cut off; the claim tells the next alerter
 	}
 	s.metrics.send.Observe(time.Since(begun).Seconds())
 	result := resultSent
-	if failure != nil {
+	if failed != nil {
 		result = resultFailed
-		s.log.WarnContext(ctx, "alert not delivered", "channel", due.channel, "incident", m.Incident.ID, "error", failure)
+		s.log.WarnContext(ctx, "alert not delivered", "channel", due.channel, "incident", m.Incident.ID, "error", failed)
 	}
 	s.metrics.deliveries.WithLabelValues(string(channel.Doc.Kind), result).Inc()
-	return s.record(ctx, due, answer, failure)
+	return s.record(ctx, due, answer, failed)
 }
 
 // claim says that the delivery is being sent, and returns what is to be sent. The error is
 // errHandled when it is not to be sent now.
 func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, channel *Entry[alerting.Channel], err error) {
 	now := stamp(time.Now())
-	channel = s.shelf.channel(due.channel)
+	channel = s.mirror.channel(due.channel)
 	err = s.update(ctx, due.key, func(inc *alerting.Incident) *alerting.Incident {
 		m = nil
 		if inc == nil {
@@ -148,15 +148,17 @@ func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, chann
 		}
 		switch until, why := s.heldBack(inc, d, channel, now); {
 		case channel == nil:
-			d.Drop("there is no such channel any more")
+			d.Drop(alerting.Say("channel_gone"))
 		case channel.Doc.Disabled && d.Kind != alerting.Test:
-			d.Drop("the channel is disabled")
+			d.Drop(alerting.Say("channel_disabled"))
 		case !until.IsZero():
-			d.NextAt, d.Reason, d.Claim = until, why, 0
+			d.NextAt, d.Claim = until, 0
+			d.Because(why)
 		default:
 			d.Attempts++
-			d.Claim, d.Node, d.NextAt, d.Reason = s.held.Epoch, s.cfg.Node, now.Add(3*sendTimeout), ""
-			m = s.out.message(inc, d)
+			d.Claim, d.Node, d.NextAt = s.held.Epoch, s.cfg.Node, now.Add(3*sendTimeout)
+			d.Because(alerting.Sentence{})
+			m = s.out.message(inc, d, channel.Doc.Reader())
 		}
 		return inc
 	})
@@ -168,22 +170,21 @@ func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, chann
 
 // heldBack returns until when a delivery has to wait, and why; zero when it has not.
 // Silences are looked at again when they change: one may end early.
-func (s *session) heldBack(inc *alerting.Incident, d *alerting.Delivery, channel *Entry[alerting.Channel], now time.Time) (time.Time, string) {
+func (s *session) heldBack(inc *alerting.Incident, d *alerting.Delivery, channel *Entry[alerting.Channel], now time.Time) (until time.Time, why alerting.Sentence) {
 	if d.Kind == alerting.Test || d.Kind == alerting.Recovery {
-		return time.Time{}, "" // who asks for a test waits for it, and who was woken may sleep again
+		return until, why // who asks for a test waits for it, and who was woken may sleep again
 	}
-	if until, why := s.shelf.silenced(inc, now); !until.IsZero() {
-		return minTime(until, now.Add(time.Minute)), why + " until " + until.Format(time.RFC3339)
+	if until, by := s.mirror.silenced(inc, now); !until.IsZero() {
+		return minTime(until, now.Add(time.Minute)), alerting.Say("silenced_by", "by", by, "until", until.Format(time.RFC3339))
 	}
 	if channel == nil || channel.Doc.Quiet == nil || inc.Severity == alerting.Critical {
-		return time.Time{}, ""
+		return until, why
 	}
-	until := channel.Doc.Quiet.Until(now)
-	return until, "quiet hours"
+	return channel.Doc.Quiet.Until(now), alerting.Say("quiet_hours")
 }
 
 // record says what became of an attempt.
-func (s *session) record(ctx context.Context, due dueDelivery, answer *alerting.Answer, failure error) error {
+func (s *session) record(ctx context.Context, due dueDelivery, answer *alerting.Answer, failed error) error {
 	// What was sent must be known as such even if this process is to stop.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("the bus does not answer"))
 	defer cancel()
@@ -198,14 +199,17 @@ func (s *session) record(ctx context.Context, due dueDelivery, answer *alerting.
 		}
 		d.Claim, d.Answer = 0, answer
 		switch {
-		case failure == nil:
-			d.State, d.SentAt, d.NextAt, d.Reason = alerting.Sent, now, time.Time{}, ""
+		case failed == nil:
+			d.State, d.SentAt, d.NextAt = alerting.Sent, now, time.Time{}
+			d.Because(alerting.Sentence{})
 		case d.Kind == alerting.Test, now.Sub(d.MadeAt) > tryFor:
-			d.State, d.NextAt, d.Reason = alerting.Failed, time.Time{}, failure.Error()
+			d.State, d.NextAt = alerting.Failed, time.Time{}
+			d.Because(alerting.SentenceOf(failed))
 		case inc.State == alerting.Resolved && d.Kind != alerting.Recovery:
-			d.Drop("it was over before it could be sent; " + failure.Error())
+			d.Drop(alerting.Say("over_before_sent", "error", failed.Error()))
 		default:
-			d.NextAt, d.Reason = now.Add(repeatAfter(d.Attempts)), failure.Error()
+			d.NextAt = now.Add(repeatAfter(d.Attempts))
+			d.Because(alerting.SentenceOf(failed))
 		}
 		return inc
 	})

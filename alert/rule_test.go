@@ -61,7 +61,7 @@ func TestForeignTextStaysOneLineAndNoMarkup(t *testing.T) {
 	inc := &alerting.Incident{ID: "i", Severity: alerting.Warning, Summary: "a/b failed\r\nBcc: x@y.org", Jobs: []alerting.Affected{{
 		Job: "a/b", Status: job.StatusFailed, Message: "see\nalert: forged\n<!channel> [click](https://evil.example) <https://evil.example|here>",
 	}}}
-	m := (&sender{link: "https://carillon.test/"}).message(inc, &alerting.Delivery{ID: "1", Kind: alerting.Opened})
+	m := (&sender{link: "https://carillon.test/"}).message(inc, &alerting.Delivery{ID: "1", Kind: alerting.Opened}, alerting.Reader{})
 	if strings.ContainsAny(m.Title, "\r\n") || strings.Contains(m.Text, "\nalert: forged") {
 		t.Errorf("a run has written lines of its own: %q, %q", m.Title, m.Text)
 	}

@@ -18,10 +18,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
-	"github.com/carillon-scheduler/carillon/internal/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // sender sends messages to channels. It is safe for concurrent use.
@@ -49,7 +50,7 @@ func (s *sender) send(ctx context.Context, c *Entry[alerting.Channel], m *Messag
 			body = strings.ReplaceAll(body, secret, "***")
 		}
 	}
-	answer.Body = clipRunes(body, keptAnswer)
+	answer.Body = clip.Runes(body, keptAnswer)
 	return answer, err
 }
 
@@ -76,16 +77,16 @@ func (s *sender) sendBy(ctx context.Context, c *alerting.Channel, secrets map[st
 // open returns the secrets of a channel.
 func (s *sender) open(c *Entry[alerting.Channel]) (map[string]string, error) {
 	if missing := c.Doc.Missing(c.Sealed); len(missing) > 0 {
-		return nil, fmt.Errorf("the channel has no secret %q yet", missing[0])
+		return nil, &alerting.Failure{Sentence: alerting.Say("secret_missing", "secret", missing[0])}
 	}
 	secrets := map[string]string{}
 	for name, sealed := range c.Sealed {
 		if s.key == nil {
-			return nil, errors.New("this server has no master key, which opens the channel's secrets")
+			return nil, &alerting.Failure{Sentence: alerting.Say("no_master_key")}
 		}
 		value, err := s.key.Open(c.Doc.Channel+"/"+name, sealed)
 		if err != nil {
-			return nil, fmt.Errorf("the channel's secret %q was sealed with another master key; set it again", name)
+			return nil, &alerting.Failure{Sentence: alerting.Say("secret_closed", "secret", name)}
 		}
 		secrets[name] = value
 	}
@@ -119,9 +120,9 @@ func (s *sender) call(ctx context.Context, address string, header http.Header, b
 	answer := reply{resp.Status, text}
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		return answer, fmt.Errorf("answered %s: redirects are not followed", resp.Status)
+		return answer, &alerting.Failure{Sentence: alerting.Say("redirected", "answer", resp.Status)}
 	case resp.StatusCode/100 != 2:
-		return answer, fmt.Errorf("answered %s: %.200s", resp.Status, oneLine(string(text)))
+		return answer, &alerting.Failure{Sentence: alerting.Say("answered", "answer", resp.Status, "body", fmt.Sprintf("%.200s", oneLine(string(text))))}
 	case err != nil:
 		return answer, withoutAddress(ctx, err)
 	}

@@ -23,8 +23,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
-	"github.com/carillon-scheduler/carillon/internal/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
@@ -83,7 +83,7 @@ func failing(s *sender, kind alerting.DeliveryKind) *Message {
 		ID: "i1", Rule: "nightly", Subject: "job billing/report", Group: "billing", Severity: alerting.Critical, State: alerting.Open, Summary: "billing/report failed", OpenedAt: at, Count: 1,
 		Jobs: []alerting.Affected{{Job: "billing/report", RunID: job.FireRunID("billing/report", at.UnixMilli(), job.CauseSchedule), Status: job.StatusFailed, Message: "disk <full>", Count: 1}},
 	}
-	return s.message(inc, &alerting.Delivery{ID: "1", Kind: kind})
+	return s.message(inc, &alerting.Delivery{ID: "1", Kind: kind}, alerting.Reader{})
 }
 
 func TestAWebhookIsSignedAndHasAKey(t *testing.T) {
@@ -337,7 +337,8 @@ type gotMail struct {
 	secure bool
 	auth   string
 	to     []string
-	data   string
+	raw    string
+	data   string // raw without the breaks that encoding adds to long lines
 }
 
 func newMailServer(t *testing.T, mode string) *mailServer {
@@ -427,9 +428,9 @@ func (s *mailServer) serve(conn net.Conn) {
 				if err != nil || line == ".\r\n" {
 					break
 				}
-				m.data += line
+				m.raw += line
 			}
-			m.data = strings.ReplaceAll(m.data, "=\r\n", "")
+			m.data = strings.ReplaceAll(m.raw, "=\r\n", "")
 			say("250 taken")
 			s.mails <- m
 		case "QUIT":

@@ -2,9 +2,9 @@ package alert
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
@@ -18,16 +18,8 @@ func (s *session) lookClocks(ctx context.Context, r *alerting.Rule, now time.Tim
 	}
 	wrong := map[string]bool{}
 	for _, c := range clocks {
-		var subject, summary string
-		off := offBy(c.Offset)
-		switch {
-		case c.Wrong:
-			subject = "clock of server " + c.Node
-			summary = "the clock of server " + c.Node + " is " + off + " NATS' clock, so the server fires nothing; others fire for it"
-		case c.NATSWrong:
-			subject = "clock of NATS"
-			summary = "servers find that the clock of NATS is wrong, and fire by their own: that of server " + c.Node + " is " + off + " it"
-		default:
+		subject, summary := clockTrouble(&c)
+		if subject == "" {
 			continue
 		}
 		wrong[subject] = true
@@ -35,17 +27,24 @@ func (s *session) lookClocks(ctx context.Context, r *alerting.Rule, now time.Tim
 			return err
 		}
 	}
-	return s.overExcept(ctx, r, wrong, now, "the clock is in line again, or the server is gone")
+	return s.overExcept(ctx, r, wrong, now, alerting.Say("clocks_right"))
 }
 
-// offBy says in words how far a clock is from another.
-func offBy(seconds float64) string {
-	apart := time.Duration(seconds * float64(time.Second))
-	text := job.Duration(apart.Abs().Round(time.Millisecond)).String()
-	if apart < 0 {
-		return text + " behind"
+// clockTrouble returns whose clock is out of line, as a server finds, and how; "" when none is.
+func clockTrouble(c *cluster.NodeClock) (subject string, summary alerting.Sentence) {
+	offset := time.Duration(c.Offset * float64(time.Second))
+	apart := job.Duration(offset.Abs().Round(time.Millisecond)).String()
+	switch {
+	case c.Wrong && offset < 0:
+		return "clock of server " + c.Node, alerting.Say("clock_behind", "node", c.Node, "apart", apart)
+	case c.Wrong:
+		return "clock of server " + c.Node, alerting.Say("clock_ahead", "node", c.Node, "apart", apart)
+	case c.NATSWrong && offset < 0:
+		return "clock of NATS", alerting.Say("nats_clock_ahead", "node", c.Node, "apart", apart)
+	case c.NATSWrong:
+		return "clock of NATS", alerting.Say("nats_clock_behind", "node", c.Node, "apart", apart)
 	}
-	return text + " ahead of"
+	return "", summary
 }
 
 // lookBudgets finds executor groups that are refused because they send too much.
@@ -61,21 +60,21 @@ func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Ti
 		}
 		subject := "group " + f.Group
 		over[subject] = true
-		summary := fmt.Sprintf("executors of group %s send more than their budget: NATS refuses them until %s", f.Group, f.Until.UTC().Format(time.RFC3339))
+		summary := alerting.Say("over_budget", "group", f.Group, "until", instant(f.Until))
 		if err := s.stands(ctx, r, subject, f.Group, now, summary); err != nil {
 			return err
 		}
 	}
-	return s.overExcept(ctx, r, over, now, "its executors may connect again")
+	return s.overExcept(ctx, r, over, now, alerting.Say("may_connect"))
 }
 
 // overExcept resolves the incidents of a rule about a state of things that is over: all but those
 // about the given subjects.
-func (s *session) overExcept(ctx context.Context, r *alerting.Rule, still map[string]bool, now time.Time, why string) error {
+func (s *session) overExcept(ctx context.Context, r *alerting.Rule, still map[string]bool, now time.Time, why alerting.Sentence) error {
 	done := func(inc *alerting.Incident) bool {
 		return inc.Rule == r.Alert && inc.State == alerting.Open && !still[inc.Subject]
 	}
-	for _, key := range s.shelf.find(done) {
+	for _, key := range s.mirror.find(done) {
 		err := s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
 			if inc == nil || !done(inc) {
 				return nil

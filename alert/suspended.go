@@ -2,7 +2,7 @@ package alert
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -26,13 +26,13 @@ func (s *session) lookSuspended(ctx context.Context, r *alerting.Rule, now time.
 			return err
 		}
 	}
-	open := s.shelf.find(func(inc *alerting.Incident) bool { return inc.State == alerting.Open && inc.Rule == r.Alert })
+	open := s.mirror.find(func(inc *alerting.Incident) bool { return inc.State == alerting.Open && inc.Rule == r.Alert })
 	for _, key := range open {
-		inc := s.shelf.incident(key)
+		inc := s.mirror.incident(key)
 		if inc == nil || len(groups[inc.Group]) > 0 {
 			continue
 		}
-		if err := s.over(ctx, r, suspendedOf(inc.Group), now, "no instance of group "+inc.Group+" is suspended any more"); err != nil {
+		if err := s.over(ctx, r, suspendedOf(inc.Group), now, alerting.Say("none_suspended", "group", inc.Group)); err != nil {
 			return err
 		}
 	}
@@ -42,15 +42,13 @@ func (s *session) lookSuspended(ctx context.Context, r *alerting.Rule, now time.
 func suspendedOf(group string) string { return "suspended instances of group " + group }
 
 // summaryOf says which instances of a group are suspended.
-func summaryOf(group string, list []bus.Suspension) string {
-	first := list[0]
-	what := "instance " + first.Instance + " of group " + group
-	if first.Instance == "" {
-		what = "an instance of group " + group
-	}
-	text := fmt.Sprintf("%s is suspended: %s", what, first.Text())
+func summaryOf(group string, list []bus.Suspension) alerting.Sentence {
+	first, others := list[0], ""
 	if more := len(list) - 1; more > 0 {
-		text += fmt.Sprintf(", and %d more", more)
+		others = strconv.Itoa(more)
 	}
-	return text
+	if first.Instance == "" {
+		return alerting.Say("some_instance_suspended", "group", group, "reason", first.Reason, "until", instant(first.Until), "others", others)
+	}
+	return alerting.Say("instance_suspended", "instance", first.Instance, "group", group, "reason", first.Reason, "until", instant(first.Until), "others", others)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Ran is how a run went that has ended, as the history has it.
@@ -49,13 +50,13 @@ func Try(r alerting.Rule, runs []Ran, labels func(job.Name) job.Labels) ([]*aler
 // step is an outcome, or the instant at which a run is late.
 type step struct {
 	outcome
-	late string // what is wrong, in words
+	late alerting.Sentence // what is wrong
 }
 
 // stepsOf returns what a rule would have seen of a run.
 func stepsOf(when *alerting.Condition, r *Ran) []step {
 	outcomeAt := func(status job.Status, at time.Time) step {
-		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip(r.Message), At: at}
+		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip.Text(r.Message, alerting.MaxMessage), At: at}
 		if !r.StartedAt.IsZero() && r.FinishedAt.After(r.StartedAt) {
 			o.Took = r.FinishedAt.Sub(r.StartedAt)
 		}
@@ -67,21 +68,22 @@ func stepsOf(when *alerting.Condition, r *Ran) []step {
 	}
 	isNone := r.Status == job.StatusSkipped || r.Status == job.StatusMissed
 	var steps []step
-	lateAfter := func(limit job.Duration, at time.Time, what string) {
+	lateAfter := func(limit job.Duration, at time.Time, late alerting.Sentence) {
 		if due := r.FireTime.Add(limit.Std()); !isNone && at.After(due) {
 			s := outcomeAt(job.StatusRunning, due)
-			s.late = string(r.Job) + " " + what + " " + limit.String()
+			s.late = late
 			steps = append(steps, s)
 		}
 	}
+	beganLate := alerting.Say("run_began_late", "job", string(r.Job), "limit", when.StartsWithin.String())
 	switch {
 	case when.StartsWithin > 0 && r.StartedAt.IsZero():
-		lateAfter(when.StartsWithin, end.At, "did not begin within")
+		lateAfter(when.StartsWithin, end.At, beganLate)
 	case when.StartsWithin > 0:
-		lateAfter(when.StartsWithin, r.StartedAt, "did not begin within")
+		lateAfter(when.StartsWithin, r.StartedAt, beganLate)
 		return append(steps, outcomeAt(job.StatusRunning, r.StartedAt))
 	case when.EndsWithin > 0:
-		lateAfter(when.EndsWithin, end.At, "did not end within")
+		lateAfter(when.EndsWithin, end.At, alerting.Say("run_ended_late", "job", string(r.Job), "limit", when.EndsWithin.String()))
 	}
 	return append(steps, end)
 }
@@ -96,7 +98,7 @@ type trial struct {
 
 func (t *trial) take(s *step) {
 	v, summary := wrong, s.late
-	if summary == "" {
+	if summary.Code == "" {
 		v, summary = judge(t.rule, &s.outcome, t.tallyOf(s.Job))
 	}
 	subject, group := subjectOf(t.rule, s.Job)

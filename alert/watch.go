@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -25,7 +26,7 @@ const (
 // watch reads the streams and judges what they say, until ctx is done.
 func (s *session) watch(ctx context.Context) error {
 	select {
-	case <-s.shelf.loaded:
+	case <-s.mirror.loaded:
 	case <-ctx.Done():
 		return nil
 	}
@@ -40,7 +41,7 @@ func (s *session) watch(ctx context.Context) error {
 	events := make(chan *jet.Stored, 512)
 	position, looked := s.place.Events, s.place.Looked
 	g.Go(func() error { return s.readEvents(ctx, position, looked, events) })
-	g.Go(func() error { return labels.follow(ctx, s.conn, s.shelf) })
+	g.Go(func() error { return labels.follow(ctx, s.conn, s.mirror) })
 	findings := make(chan jetstream.KeyValueEntry)
 	g.Go(func() error { return s.readFindings(ctx, findings) })
 	g.Go(func() error { return s.watchLoop(ctx, events, findings, labels) })
@@ -60,9 +61,9 @@ func (s *session) recall(ctx context.Context) error {
 		s.place.Looked = time.Now()
 	}
 	s.lastSeen = s.place.Looked
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
-	for key, t := range s.shelf.tallies {
+	s.mirror.mu.Lock()
+	defer s.mirror.mu.Unlock()
+	for key, t := range s.mirror.tallies {
 		kept := *t
 		s.tallies[key] = &kept
 	}
@@ -73,9 +74,9 @@ func (s *session) recall(ctx context.Context) error {
 // a run may take to begin, so that it is known which have. While there is no rule about
 // runs, nothing is read.
 func (s *session) readEvents(ctx context.Context, position uint64, looked time.Time, to chan<- *jet.Stored) error {
-	rules := s.shelf.ofRuns()
-	for ; len(rules) == 0; rules = s.shelf.ofRuns() {
-		if !wait(ctx, noticesEvery) {
+	rules := s.mirror.ofRuns()
+	for ; len(rules) == 0; rules = s.mirror.ofRuns() {
+		if pause.For(ctx, noticesEvery) != nil {
 			return nil
 		}
 	}
@@ -115,7 +116,7 @@ func (s *session) watchLoop(ctx context.Context, events <-chan *jet.Stored, find
 		every time.Duration
 		do    func(context.Context, *jobsView) error
 		due   time.Time
-	}{{every: noticesEvery, do: s.readNotices}, {every: lookEvery, do: s.look}, {every: storeEvery, do: s.store}, {every: tidyEvery, do: s.tidy}}
+	}{{every: noticesEvery, do: s.readNotices}, {every: lookEvery, do: s.tick}, {every: storeEvery, do: s.store}, {every: tidyEvery, do: s.tidy}}
 	tick := time.NewTicker(noticesEvery)
 	defer tick.Stop()
 	for {
@@ -149,7 +150,7 @@ func (s *session) watchLoop(ctx context.Context, events <-chan *jet.Stored, find
 // takeEvent judges an event.
 func (s *session) takeEvent(ctx context.Context, m *jet.Stored, jobs *jobsView) error {
 	old := m.Seq <= s.place.Events
-	rules := s.shelf.ofRuns()
+	rules := s.mirror.ofRuns()
 	if len(rules) > 0 {
 		e, err := s.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
 		if err == nil { // else it is forged or damaged, and ingest tells of it
@@ -191,7 +192,7 @@ func (s *session) readNotices(ctx context.Context, jobs *jobsView) error {
 	if err != nil {
 		return ignoreAway(err)
 	}
-	rules := s.shelf.active()
+	rules := s.mirror.active()
 	for _, m := range found {
 		record, err := bus.DecodeRecord(m.Header, m.Data)
 		if err == nil {

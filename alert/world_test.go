@@ -23,7 +23,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -43,7 +43,7 @@ type world struct {
 	t      *testing.T
 	broker *bustest.Broker
 	conn   *cluster.Conn
-	book   *alert.Book
+	book   *alert.Store
 	master *seal.Master
 	fires  int
 
@@ -68,7 +68,7 @@ func run(t *testing.T, f func(w *world)) {
 		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 			t.Fatal(err)
 		}
-		w.book = alert.NewBook(w.conn)
+		w.book = alert.NewStore(w.conn)
 		w.channel(alerting.Channel{Channel: "hook", Kind: alerting.KindWebhook, URL: "https://hook.test/x"})
 		f(w)
 	})

@@ -161,8 +161,10 @@ type Alert = alerting.Rule
 
 // AlertItem defines model for AlertItem.
 type AlertItem struct {
-	Author    string    `json:"author,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
+	// AboutCode Of the description of a built-in rule; absent once somebody has described it in other words
+	AboutCode SentenceCode `json:"about_code,omitempty"`
+	Author    string       `json:"author,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
 
 	// Definition A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
 	Definition Alert     `json:"definition"`
@@ -201,6 +203,16 @@ type AlertTrialItem struct {
 	ResolvedAt time.Time `json:"resolved_at,omitzero"`
 	Subject    string    `json:"subject"`
 	Summary    string    `json:"summary"`
+
+	// SummaryCode Names a sentence beside its English text, so that it can be said in other languages. A text without a code is somebody's own.
+	//
+	// Examples: run_ended
+	SummaryCode SentenceCode `json:"summary_code,omitempty"`
+
+	// SummaryParams What the sentence is about, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
+	//
+	// Examples: {"job":"billing/report","status":"failed"}
+	SummaryParams SentenceParams `json:"summary_params,omitempty"`
 }
 
 // AuditEntry One change.
@@ -601,6 +613,16 @@ type DeliveryItem struct {
 	Delivery Delivery `json:"delivery"`
 	Incident string   `json:"incident"`
 	Summary  string   `json:"summary"`
+
+	// SummaryCode Names a sentence beside its English text, so that it can be said in other languages. A text without a code is somebody's own.
+	//
+	// Examples: run_ended
+	SummaryCode SentenceCode `json:"summary_code,omitempty"`
+
+	// SummaryParams What the sentence is about, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
+	//
+	// Examples: {"job":"billing/report","status":"failed"}
+	SummaryParams SentenceParams `json:"summary_params,omitempty"`
 }
 
 // DeliveryList defines model for DeliveryList.
@@ -1748,6 +1770,16 @@ type SecretRequest struct {
 	// Value Text, at most 16 KiB
 	Value string `json:"value"`
 }
+
+// SentenceCode Names a sentence beside its English text, so that it can be said in other languages. A text without a code is somebody's own.
+//
+// Examples: run_ended
+type SentenceCode = alerting.Code
+
+// SentenceParams What the sentence is about, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
+//
+// Examples: {"job":"billing/report","status":"failed"}
+type SentenceParams = alerting.Params
 
 // ServerVersion defines model for ServerVersion.
 type ServerVersion struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Bounds of what people ask of credentials.
@@ -120,7 +121,7 @@ func (d *Directory) credential(ctx context.Context, group, id string) (*Credenti
 	}
 	c, revision, ok := d.credentials.get(id)
 	if !ok || c.Group != group {
-		return nil, 0, fmt.Errorf("%w: group %s has no credential %s", job.ErrNotFound, clip(group, 64), clip(id, 64))
+		return nil, 0, fmt.Errorf("%w: group %s has no credential %s", job.ErrNotFound, clip.Text(group, 64), clip.Text(id, 64))
 	}
 	return &c, revision, nil
 }

@@ -53,9 +53,12 @@ func CheckPassword(password, user string) error {
 
 // hasher computes password hashes, a few at a time: each takes 19 MiB, and whoever
 // can connect can ask for one.
-type hasher struct{ slots chan struct{} }
+type hasher struct {
+	slots  chan struct{}
+	memory uint32 // KiB, of the hashes that it makes; tests lower it
+}
 
-func newHasher(atOnce int) hasher { return hasher{make(chan struct{}, atOnce)} }
+func newHasher(atOnce int) hasher { return hasher{make(chan struct{}, atOnce), argonMemory} }
 
 func (h hasher) key(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8, length uint32) ([]byte, error) {
 	select {
@@ -71,12 +74,12 @@ func (h hasher) key(ctx context.Context, password string, salt []byte, time, mem
 func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltLength)
 	_, _ = rand.Read(salt) // never fails
-	key, err := h.key(ctx, password, salt, argonTime, argonMemory, argonThreads, keyLength)
+	key, err := h.key(ctx, password, salt, argonTime, h.memory, argonThreads, keyLength)
 	if err != nil {
 		return "", err
 	}
 	text := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, text(salt), text(key)), nil
+	return phc(h.memory, text(salt), text(key)), nil
 }
 
 // errHash means that what is stored is no hash of ours.
@@ -111,4 +114,12 @@ func (h hasher) verify(ctx context.Context, password, stored string) (bool, erro
 
 // nobodysHash is verified in the place of that of a user who does not exist or has no
 // password, so that the time an answer takes does not tell.
-const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+func (h hasher) nobodysHash() string {
+	zero := func(n int) string { return base64.RawStdEncoding.EncodeToString(make([]byte, n)) }
+	return phc(h.memory, zero(saltLength), zero(keyLength))
+}
+
+// phc writes a hash with its parameters, in PHC format.
+func phc(memory uint32, salt, key string) string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memory, argonTime, argonThreads, salt, key)
+}

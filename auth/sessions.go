@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // How long a session lasts that is used all the time, and one that nobody uses.
@@ -50,7 +51,7 @@ func (d *Directory) begin(ctx context.Context, user *User, from Client, life tim
 	secret := newSecret()
 	s := &Session{
 		ID: newID(), User: user.Name, UserID: user.ID, Generation: user.Generation,
-		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(life), Address: from.Address, UserAgent: clip(from.UserAgent, 200),
+		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(life), Address: from.Address, UserAgent: clip.Text(from.UserAgent, 200),
 	}
 	revision, err := write(ctx, d.conn, kindSession, digest(secret), s, 0)
 	if err != nil {
@@ -111,8 +112,5 @@ func (d *Directory) EndSession(ctx context.Context, user, id string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: session %s of user %s", job.ErrNotFound, clip(id, 64), user)
+	return fmt.Errorf("%w: session %s of user %s", job.ErrNotFound, clip.Text(id, 64), user)
 }
-
-// clip keeps what a client says of itself short.
-func clip(s string, most int) string { return s[:min(len(s), most)] }

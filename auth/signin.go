@@ -113,7 +113,7 @@ func (d *Directory) checked(ctx context.Context, name, password string) (*User, 
 	user, _, known := d.users.get(userKey(name))
 	hash := user.Password
 	if hash == "" {
-		hash, known = nobodysHash, false
+		hash, known = d.hasher.nobodysHash(), false
 	}
 	if len(password) > MaxPassword {
 		password, known = "", false

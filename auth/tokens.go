@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
@@ -106,7 +107,7 @@ func (d *Directory) Token(ctx context.Context, id string) (*Token, error) {
 	}
 	t, _, ok := d.tokens.get(id)
 	if !ok {
-		return nil, fmt.Errorf("%w: token %s", job.ErrNotFound, clip(id, 64))
+		return nil, fmt.Errorf("%w: token %s", job.ErrNotFound, clip.Text(id, 64))
 	}
 	return &t, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
@@ -18,7 +19,7 @@ func (d *Directory) User(ctx context.Context, name string) (*User, error) {
 	}
 	u, revision, ok := d.users.get(userKey(name))
 	if !ok {
-		return nil, fmt.Errorf("%w: user %s", job.ErrNotFound, clip(name, 128))
+		return nil, fmt.Errorf("%w: user %s", job.ErrNotFound, clip.Text(name, 128))
 	}
 	u.Revision = revision
 	return &u, nil

@@ -61,9 +61,14 @@ type Event struct {
 	Message  string     `json:"message,omitempty"`   // why it failed
 	// Retry says that by the job's rule another attempt follows, so the run has not
 	// ended. The shard's owner has the last word, in a record.
-	Retry    bool            `json:"retry,omitempty"`
-	Result   json.RawMessage `json:"result,omitempty"`    // what the handler returned
-	LogLines int             `json:"log_lines,omitempty"` // how many lines the attempt logged
+	Retry bool `json:"retry,omitempty"`
+	// Final says that no attempt may follow, whatever the job's rule says.
+	Final bool `json:"final,omitempty"`
+	// RetryAfter is how long after this end the next attempt is due, in the place of the
+	// rule's wait. Zero leaves it to the rule.
+	RetryAfter job.Duration    `json:"retry_after,omitempty"`
+	Result     json.RawMessage `json:"result,omitempty"`    // what the handler returned
+	LogLines   int             `json:"log_lines,omitempty"` // how many lines the attempt logged
 
 	// Of started events: why the run did not go to its route's first choice.
 	RouteReason string `json:"route_reason,omitempty"`
@@ -140,6 +145,12 @@ func (e *Event) encode() ([]byte, error) {
 	if e.Retry {
 		o.truth("retry", e.Retry)
 	}
+	if e.Final {
+		o.truth("final", e.Final)
+	}
+	if e.RetryAfter != 0 {
+		o.text("retry_after", e.RetryAfter.String())
+	}
 	if len(e.Result) > 0 {
 		if err := o.raw("result", e.Result); err != nil {
 			return nil, err
@@ -204,7 +215,7 @@ func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, st
 	case damage != nil:
 		e.fail(damage)
 	}
-	e.Retry = e.Retry && (by == server || of.repeats)
+	e.Retry = e.Retry && !e.Final && (by == server || of.repeats)
 	e.correct(stored.UTC().Truncate(time.Millisecond))
 	return e, nil
 }

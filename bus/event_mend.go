@@ -56,6 +56,8 @@ func salvage(data []byte) (*Event, error) {
 		{"message", &e.Message, false},
 		{"result", &e.Result, false},
 		{"retry", &e.Retry, false},
+		{"final", &e.Final, false},
+		{"retry_after", &e.RetryAfter, false},
 		{"log_lines", &e.LogLines, false},
 		{"instance", &e.Instance, false},
 		{"delivery", &e.Delivery, false},
@@ -208,6 +210,10 @@ func (e *Event) correct(stored time.Time) {
 	}
 	if e.DeliveredAt.After(e.StartedAt) {
 		e.DeliveredAt = e.StartedAt // nothing is known of the time between
+	}
+	if after := min(max(e.RetryAfter, 0), job.Duration(job.MaxRetryDelay)); after != e.RetryAfter {
+		notes = append(notes, fmt.Sprintf("retry_after %s is not between 0 and %s, and taken as %s", e.RetryAfter, job.Duration(job.MaxRetryDelay), after))
+		e.RetryAfter = after
 	}
 	e.Text, e.RouteReason = cutText(e.Text, MaxMessage), cutText(e.RouteReason, MaxMessage)
 	if result, note := CutResult(e.Result); note != "" {

@@ -21,6 +21,8 @@ type Handler struct {
 	Description string `json:"description,omitempty"`
 	// Params is a JSON schema; absent when nothing is known of the parameters.
 	Params json.RawMessage `json:"params_schema,omitempty"`
+	// Result is a JSON schema; absent when nothing is known of the result.
+	Result json.RawMessage `json:"result_schema,omitempty"`
 	// Instance and Version say which program has announced it last.
 	Instance string    `json:"instance"`
 	Version  string    `json:"version,omitempty"`

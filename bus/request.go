@@ -9,7 +9,6 @@ import (
 	json "github.com/go-json-experiment/json/v1" // see decode
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-scheduler/carillon/internal/tracing"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -125,8 +124,8 @@ func RespondInstance(m *nats.Msg, r *fleet.InstanceReply) error {
 // RunRequest returns the header of a request to take the trigger in m.
 func RunRequest(m *nats.Msg, reason string, resume bool) nats.Header {
 	h := nats.Header{HeaderAck: {m.Reply}}
-	if parent := m.Header.Get(tracing.Header); parent != "" {
-		h[tracing.Header] = []string{parent}
+	if parent := m.Header.Get(HeaderTrace); parent != "" {
+		h[HeaderTrace] = []string{parent}
 	}
 	if token := m.Header.Get(HeaderToken); token != "" {
 		h[HeaderToken] = []string{token}

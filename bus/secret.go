@@ -2,7 +2,7 @@ package bus
 
 import "time"
 
-// Secret is a secret of a group, sealed: see package internal/seal.
+// Secret is a secret of a group, sealed: see package bus/seal.
 type Secret struct {
 	Group       string    `json:"executor_group"`
 	Secret      string    `json:"secret"` // its name

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -23,10 +21,16 @@ func Describe(text string) HandlerOption {
 }
 
 // ParamsSchema says which parameters a handler takes, as a JSON schema, by which jobs
-// are checked when they are saved. [Register] derives one from the type; this takes its
-// place.
+// are checked when they are saved. [Register] has one of the type if [Config.Schemas] makes
+// them; this takes its place.
 func ParamsSchema(schema json.RawMessage) HandlerOption {
 	return func(h *bus.Handler) { h.Params = schema }
+}
+
+// ResultSchema says what a handler returns, as a JSON schema. [Register] has one of the type if
+// [Config.Schemas] makes them; this takes its place.
+func ResultSchema(schema json.RawMessage) HandlerOption {
+	return func(h *bus.Handler) { h.Result = schema }
 }
 
 // maxAnnounced bounds what is announced of a handler, in bytes.
@@ -38,85 +42,16 @@ func (e *Executor) describe(name string, options []HandlerOption) {
 	for _, o := range options {
 		o(h)
 	}
-	if err := checkSchema(h.Params); err != nil {
+	if err := e.checkSchema(h.Params); err != nil {
 		e.refuse("handler", "%q has a schema of its parameters that cannot be used: %v", name, err)
 	}
-	if size := len(h.Description) + len(h.Params); size > maxAnnounced {
-		e.refuse("handler", "%q has a description and schema of %d bytes; at most %d are announced", name, size, maxAnnounced)
+	if err := e.checkSchema(h.Result); err != nil {
+		e.refuse("handler", "%q has a schema of its result that cannot be used: %v", name, err)
+	}
+	if size := len(h.Description) + len(h.Params) + len(h.Result); size > maxAnnounced {
+		e.refuse("handler", "%q has a description and schemas of %d bytes; at most %d are announced", name, size, maxAnnounced)
 	}
 	e.described = append(e.described, h)
-}
-
-func checkSchema(schema json.RawMessage) error {
-	if len(schema) == 0 {
-		return nil
-	}
-	var s jsonschema.Schema
-	if err := json.Unmarshal(schema, &s); err != nil {
-		return err
-	}
-	_, err := s.Resolve(nil)
-	return err
-}
-
-// schemaOf returns the schema of what json.Unmarshal takes for a type: no field is
-// required, for one that is missing is zero. It is nil where nothing can be said.
-func schemaOf(t reflect.Type) json.RawMessage {
-	own := map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[[]byte](): {Type: "string"}}
-	findUnmarshalers(t, own, map[reflect.Type]bool{})
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: own})
-	if err != nil {
-		return nil
-	}
-	requireNothing(s)
-	data, err := json.Marshal(s)
-	if err != nil {
-		return nil
-	}
-	return data
-}
-
-var (
-	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
-	textUnmarshaler = reflect.TypeFor[interface{ UnmarshalText([]byte) error }]()
-	instant         = reflect.TypeFor[time.Time]()
-)
-
-// findUnmarshalers notes, for each type within t that reads itself, that it takes
-// anything, or any text: what fields it has says nothing about what it reads.
-func findUnmarshalers(t reflect.Type, own map[reflect.Type]*jsonschema.Schema, seen map[reflect.Type]bool) {
-	if seen[t] || t == instant {
-		return
-	}
-	seen[t] = true
-	switch pointer := reflect.PointerTo(t); {
-	case t.Kind() != reflect.Pointer && pointer.Implements(unmarshaler):
-		own[t] = &jsonschema.Schema{}
-		return
-	case t.Kind() != reflect.Pointer && pointer.Implements(textUnmarshaler):
-		own[t] = &jsonschema.Schema{Type: "string"}
-		return
-	}
-	switch t.Kind() { //nolint:exhaustive // the others have nothing within
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		findUnmarshalers(t.Elem(), own, seen)
-	case reflect.Struct:
-		for field := range t.Fields() {
-			findUnmarshalers(field.Type, own, seen)
-		}
-	}
-}
-
-func requireNothing(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	s.Required = nil
-	requireNothing(s.Items)
-	requireNothing(s.AdditionalProperties)
-	for _, p := range s.Properties {
-		requireNothing(p)
-	}
 }
 
 // announcement is one handler's, on its way to the bucket.

@@ -31,6 +31,8 @@ type outcome struct {
 	status   job.Status
 	message  string
 	result   json.RawMessage
+	final    bool          // no attempt may follow
+	after    time.Duration // when the next one is due; 0 leaves that to the job's rule
 }
 
 // errGoexit stands until the handler has returned or panicked.
@@ -94,7 +96,11 @@ func (e *Executor) outcomeOf(r *Run, cause error, result any, err error) outcome
 	case errors.Is(cause, ErrStopping) && err != nil:
 		return outcome{giveBack: true}
 	case err != nil:
-		return outcome{status: job.StatusFailed, message: err.Error()}
+		o := outcome{status: job.StatusFailed, message: err.Error()}
+		if wish, ok := errors.AsType[*wish](err); ok {
+			o.final, o.after = wish.final, wish.after
+		}
+		return o
 	}
 	o := outcome{status: job.StatusSucceeded}
 	o.result, o.message = encodeResult(result)
@@ -137,7 +143,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	defer func() { e.ended <- r }()
 	at := time.Now()
 	o = r.masked(o).kept()
-	r.endSpan(o, at)
+	r.observeEnd(o, at)
 	r.log.endLines()
 	switch {
 	case o.giveBack:
@@ -171,8 +177,6 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	r.log.settle()
 	err = e.publishUntilStored(life, m, "run_id", r.ID(), "job", r.Job(), "status", o.status)
 	if err == nil {
-		e.metrics.runs[o.status].Inc()
-		e.metrics.observe(r, at)
 		r.verdict = reported
 		if r.held != nil {
 			e.letGo(r)
@@ -190,15 +194,17 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 func (e *Executor) endOf(r *Run, o outcome, at time.Time, lines int) *bus.Event {
 	ev := r.event(bus.EventFinished, at)
 	ev.FinishedAt = ev.At
-	ev.Status, ev.Message, ev.Result = o.status, cut(o.message, bus.MaxMessage), o.result
+	ev.Status, ev.Message, ev.Result = o.status, cut(o.message), o.result
 	ev.ExitCode, ev.LogLines = r.exit(), lines
 	// After a list of pieces the attempt follows that does them.
-	ev.Retry = r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode) || r.trigger.Split && ev.Status == job.StatusSucceeded
+	ev.Final, ev.RetryAfter = o.final, job.Duration(o.after)
+	ev.Retry = !o.final && r.trigger.Retry.Again(ev.Attempt, ev.Status, ev.ExitCode) || r.trigger.Split && ev.Status == job.StatusSucceeded
 	return ev
 }
 
-// cut returns text with at most that many bytes, valid UTF-8 throughout.
-func cut(text string, most int) string {
+// cut returns text with at most [bus.MaxMessage] bytes, valid UTF-8 throughout.
+func cut(text string) string {
+	const most = bus.MaxMessage
 	const mark = "…"
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {

@@ -80,7 +80,7 @@ func (e *Executor) leave(r *Run) {
 	r.log.shut()
 	r.log.abandon()
 	r.log.drop()
-	r.endSpan(outcome{giveBack: true}, time.Now())
+	r.observeEnd(outcome{giveBack: true}, time.Now())
 	r.verdict = leave
 	e.ended <- r
 }

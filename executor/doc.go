@@ -1,13 +1,15 @@
 // Package executor is the SDK with which a program registers handlers and does
 // runs for one executor group.
 //
+//	go get github.com/carillon-scheduler/carillon/executor
+//
 //	e, err := executor.New(conn, executor.Config{Group: "billing"})
 //	executor.Register(e, "report", func(ctx context.Context, run *executor.Run, p Params) (any, error) { … })
 //	err = e.Run(ctx) // until ctx is done
 //
 // What the handler takes is announced, so that jobs are checked when they are saved:
 // see [Register]. Tasks of other kinds are done only by programs that ask for it, with
-// packages executor/shell and executor/request.
+// packages runner/shell and runner/request.
 //
 // A job may have its runs done in pieces, by every instance or spread over the group.
 // A handler does one piece, as it would a run: [Run.Broadcast] and [Run.Item] tell

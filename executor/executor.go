@@ -13,13 +13,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
-	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // sdk names this implementation in heartbeats.
@@ -71,11 +70,19 @@ type Config struct {
 	Version string
 	// Logger hears what an operator wants to know. Defaults to none.
 	Logger *slog.Logger
-	// Registerer takes the metrics. Defaults to none.
-	Registerer prometheus.Registerer
-	// Tracer takes a span for each attempt, in the trace of its run; the spans that a
-	// handler makes from its context are part of it. Defaults to none.
-	Tracer trace.TracerProvider
+	// Middleware wraps every handler, also those of kinds: the first of the list is outermost. It may
+	// look at the run, change the context, the result and the error, and not call next at all.
+	// Defaults to none.
+	Middleware []func(next Handler) Handler
+	// Observers make those who hear what the executor does, such as metrics.Prometheus and
+	// tracing.OpenTelemetry. Defaults to none.
+	Observers []NewObserver
+	// Schemas makes and checks the JSON schemas of parameters; schema.Of does. Defaults to none:
+	// then handlers announce the schemas that [ParamsSchema] gives, unchecked.
+	Schemas Schemas
+	// HostLoad says how busy the machine is, which is shown beside the instance; hostload.Of
+	// does. Defaults to none.
+	HostLoad func() *fleet.HostLoad
 }
 
 func (c Config) withDefaults() Config {
@@ -149,13 +156,14 @@ func hostname() string {
 // Executor pulls the triggers of one group and does the runs. Register handlers
 // first, then call Run, once.
 type Executor struct {
-	cfg     Config
-	conn    *jet.Conn
-	js      jetstream.JetStream
-	log     *slog.Logger
-	metrics *metrics
-	tracer  trace.Tracer // nil: nobody traces
-	key     *seal.Key    // opens the group's secrets; nil without one
+	cfg  Config
+	conn *jet.Conn
+	js   jetstream.JetStream
+	log  *slog.Logger
+	key  *seal.Key // opens the group's secrets; nil without one
+
+	observers []Observer
+	ownsConn  bool // Run closes it
 
 	// Written by registrations, before Run; read only afterwards.
 	handlers map[string]Handler // by the name that tasks use
@@ -168,41 +176,62 @@ type Executor struct {
 	settings settings
 	spool    *spool    // set by Run; nil: nothing is kept on disk
 	ended    chan *Run // attempts that are done, on their way back to the loop
+
+	lines []bus.LogLine // of a rehearsal
 }
 
 // New returns an executor on conn, which stays the caller's. The error holds an
-// *job.InvalidError for each wrong field of cfg, or is that of cfg.Registerer.
+// *job.InvalidError for each wrong field of cfg, or is that of an observer.
 func New(conn *jet.Conn, cfg Config) (*Executor, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
-		return nil, fmt.Errorf("configure executor: %w", err)
-	}
-	key, err := parseSecretKey(cfg)
+	e, err := configure(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("configure executor: %w", err)
 	}
+	if err := e.use(conn); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// use gives e its connection.
+func (e *Executor) use(conn *jet.Conn) error {
 	// A context of its own, so that its pending publishes can be ended with it.
 	js, err := jetstream.New(conn.NC,
 		jetstream.WithPublishAsyncTimeout(publishTimeout),
-		jetstream.WithPublishAsyncMaxPending(4*cfg.Slots+1024))
+		jetstream.WithPublishAsyncMaxPending(4*e.cfg.Slots+1024))
 	if err != nil {
-		return nil, fmt.Errorf("configure executor: %w", err)
+		return fmt.Errorf("configure executor: %w", err)
 	}
-	m, err := newMetrics(cfg)
+	e.conn, e.js = conn, js
+	return nil
+}
+
+// configure returns an executor without a connection.
+func configure(cfg Config) (*Executor, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	key, err := parseSecretKey(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("configure executor: %w", err)
+		return nil, err
 	}
 	e := &Executor{
-		cfg: cfg, conn: conn, js: js, metrics: m, key: key,
+		cfg: cfg, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		handlers: map[string]Handler{},
 		runners:  map[string]Handler{},
 		settings: newSettings(cfg),
 		ended:    make(chan *Run, MaxSlots),
 	}
-	if cfg.Tracer != nil {
-		e.tracer = cfg.Tracer.Tracer(traceName)
+	for _, observe := range cfg.Observers {
+		o, err := observe(About{Group: cfg.Group, Instance: cfg.Instance})
+		if err != nil {
+			return nil, err
+		}
+		e.observers = append(e.observers, o)
 	}
+	e.countSlots(0, cfg.Slots)
 	return e, nil
 }
 
@@ -223,8 +252,14 @@ func (e *Executor) Instance() string { return e.cfg.Instance }
 // before, a registration was wrong, another process uses the same spool, or another instance
 // of this name lives ([job.ErrConflict]).
 func (e *Executor) Run(ctx context.Context) (err error) {
+	if e.conn == nil {
+		return errors.New("run executor: it has no connection; it can only rehearse")
+	}
 	if !e.running.CompareAndSwap(false, true) {
 		return errors.New("run executor: it has run before; make a new one")
+	}
+	if e.ownsConn {
+		defer e.conn.NC.Close()
 	}
 	if err := errors.Join(e.invalid...); err != nil {
 		return fmt.Errorf("run executor: %w", err)

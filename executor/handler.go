@@ -46,13 +46,13 @@ func (e *Executor) Handle(name string, h Handler, options ...HandlerOption) {
 	case taken:
 		e.refuse("handler", "%q is registered twice", name)
 	default:
-		e.handlers[name] = h
+		e.handlers[name] = e.wrapped(h)
 		e.describe(name, options)
 	}
 }
 
 // HandleKind registers h for all tasks of a kind other than handler, one of
-// [job.TaskKinds]. Packages executor/shell and executor/request call it;
+// [job.TaskKinds]. Packages runner/shell and runner/request call it;
 // a program may have runners of its own. It must not be called after Run, which
 // returns the error if kind is wrong or taken.
 func (e *Executor) HandleKind(kind string, h Handler) {
@@ -64,22 +64,34 @@ func (e *Executor) HandleKind(kind string, h Handler) {
 	case taken:
 		e.refuse("kind", "%q is registered twice", kind)
 	default:
-		e.runners[kind] = h
+		e.runners[kind] = e.wrapped(h)
 	}
+}
+
+// wrapped returns h within the middleware.
+func (e *Executor) wrapped(h Handler) Handler {
+	for _, wrap := range slices.Backward(e.cfg.Middleware) {
+		h = wrap(h)
+	}
+	return h
 }
 
 func (e *Executor) refuse(field, format string, args ...any) {
 	e.invalid = append(e.invalid, &job.InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)})
 }
 
+// Func is a handler with parameters and a result of its own types. For one without a result, R
+// is any, and it returns nil.
+type Func[P, R any] func(ctx context.Context, run *Run, params P) (result R, err error)
+
 // Register registers f as a handler whose parameters are decoded from the run's JSON
-// into a P. Parameters that do not fit make the run failed before f is called; a run
-// without any gives f the zero P.
+// into a P, and whose result is encoded as JSON. Parameters that do not fit make the run failed
+// before f is called; a run without any gives f the zero P.
 //
-// What a P looks like is announced as a JSON schema, by which jobs are checked when they
-// are saved: unknown fields and wrong types are refused then. A field's jsonschema tag
-// is its description.
-func Register[P any](e *Executor, name string, f func(ctx context.Context, run *Run, params P) (result any, err error), options ...HandlerOption) {
+// With [Config.Schemas], what P and R look like is announced as JSON schemas. Jobs are checked by
+// that of P when they are saved: unknown fields and wrong types are refused then. A field's
+// jsonschema tag is its description.
+func Register[P, R any](e *Executor, name string, f Func[P, R], options ...HandlerOption) {
 	h := HandlerFunc(func(ctx context.Context, run *Run) (any, error) {
 		var params P
 		if raw := run.Params(); len(raw) > 0 {
@@ -89,7 +101,7 @@ func Register[P any](e *Executor, name string, f func(ctx context.Context, run *
 		}
 		return f(ctx, run, params)
 	})
-	e.Handle(name, h, append([]HandlerOption{ParamsSchema(schemaOf(reflect.TypeFor[P]()))}, options...)...)
+	e.Handle(name, h, append([]HandlerOption{ParamsSchema(e.schemaOf(reflect.TypeFor[P]())), ResultSchema(e.schemaOf(reflect.TypeFor[R]()))}, options...)...)
 }
 
 // handlerFor returns who does the task. Its error is for the run's message.

@@ -20,7 +20,7 @@ func (l *loop) beat(now time.Time) {
 	beat := bus.Heartbeat{ControlSecret: l.secret, Instance: fleet.Instance{
 		Group: cfg.Group, Instance: cfg.Instance, State: l.state(),
 		Kinds: l.e.kinds(), Handlers: l.e.handlerNames(),
-		Slots: l.slots, Running: len(l.live), DrainBy: l.drainBy, Labels: l.labels, Zone: l.labels["zone"], Load: hostLoad(),
+		Slots: l.slots, Running: len(l.live), DrainBy: l.drainBy, Labels: l.labels, Zone: l.labels["zone"], Load: l.e.hostLoad(),
 		Protocol: fleet.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),
 		StartedAt: l.began, At: now.UTC().Truncate(time.Millisecond),
@@ -58,4 +58,12 @@ func (l *loop) beatGone() {
 
 func (e *Executor) heartbeatSubject() string {
 	return bus.SubjectHeartbeat(e.cfg.Group, e.cfg.Instance)
+}
+
+// hostLoad returns how busy the machine is; nil if nobody says.
+func (e *Executor) hostLoad() *fleet.HostLoad {
+	if e.cfg.HostLoad == nil {
+		return nil
+	}
+	return e.cfg.HostLoad()
 }

@@ -59,10 +59,8 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if tail != "" {
 		message = strings.TrimSpace(message + " " + tail)
 	}
-	level := levelOf(r.Level)
-	for line := range strings.SplitSeq(message, "\n") {
-		h.sink.log.add(bus.OutputLog, level, cut(line, bus.MaxLogText))
-	}
+	w := &lineWriter{log: h.sink.log, output: bus.OutputLog, level: levelOf(r.Level)} // its lines end here
+	_, _ = w.Write([]byte(message + "\n"))                                            // returns no error
 	return err
 }
 

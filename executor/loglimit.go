@@ -50,6 +50,6 @@ func (g *runLog) sayDropped() {
 		return
 	}
 	lines, size := g.limit.droppedLines.Load(), g.limit.droppedBytes.Load()
-	g.e.metrics.logLinesDropped.Add(float64(lines))
+	g.e.count(CountLogLinesDropped, int(lines))
 	g.system(bus.LevelWarn, fmt.Sprintf("%d lines of %d bytes were dropped here: the log was full", lines, size))
 }

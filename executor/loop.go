@@ -129,7 +129,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		err = metaErr
 	}
 	if err != nil {
-		l.e.metrics.rejected.Inc()
+		l.e.count(CountRejected, 1)
 		l.e.log.WarnContext(life, "trigger rejected", "subject", m.Subject, "error", err)
 		l.answer(m.Reply, "+TERM")
 		return
@@ -158,7 +158,7 @@ func (l *loop) add(life context.Context, r *Run, reply string) {
 	r.reply, r.lastSign, r.came = reply, now, now
 	r.log.init(life, l.e, r)
 	l.live[keyOf(r.trigger)] = r
-	l.e.metrics.inUse.Set(float64(len(l.live)))
+	l.e.countSlots(len(l.live), l.slots)
 	l.admit(life, r)
 }
 
@@ -195,7 +195,7 @@ func (l *loop) begin(life context.Context, r *Run) {
 	}
 	r.begun, r.done = true, ctx.Done()
 	r.startedAt = time.Now().UTC().Truncate(time.Millisecond)
-	ctx = l.e.startSpan(ctx, r)
+	ctx = l.e.observe(ctx, r)
 	if r.routeReason != "" {
 		l.reportStarted(r, r.startedAt) // it says why the run is here
 	}
@@ -215,7 +215,7 @@ func (l *loop) conclude(life context.Context, r *Run, o outcome) {
 func (l *loop) end(life context.Context, r *Run) {
 	key := keyOf(r.trigger)
 	delete(l.live, key)
-	l.e.metrics.inUse.Set(float64(len(l.live)))
+	l.e.countSlots(len(l.live), l.slots)
 	if r.cancel != nil {
 		r.cancel(context.Canceled) // releases its timer; nobody listens any more
 	}
@@ -325,7 +325,7 @@ func (l *loop) abandon(life context.Context, r *Run, now time.Time) {
 	if cause == nil {
 		cause = ErrTimeout
 	}
-	l.e.metrics.abandoned.Inc()
+	l.e.count(CountAbandoned, 1)
 	l.e.log.WarnContext(life, "handler abandoned", "run_id", r.ID(), "job", r.Job(), "cause", cause)
 	l.conclude(life, r, l.e.outcomeOf(r, cause, nil, errors.New(reason.Abandoned.With(job.Duration(patience)))))
 }

@@ -32,7 +32,7 @@ func (e *Executor) publishUntilStored(ctx context.Context, m *nats.Msg, about ..
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		e.metrics.eventRetries.Inc()
+		e.count(CountEventRetries, 1)
 		if bits.OnesCount(try) == 1 { // the first, and then each doubling
 			e.log.With(about...).WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
 		}
@@ -45,6 +45,9 @@ func (e *Executor) publishUntilStored(ctx context.Context, m *nats.Msg, about ..
 
 // publish publishes m once and waits until JetStream has answered.
 func (e *Executor) publish(ctx context.Context, m *nats.Msg) error {
+	if e.js == nil {
+		return e.rehearsed(m)
+	}
 	f, err := e.js.PublishMsgAsync(m)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func (l *loop) state() fleet.InstanceState {
 func (l *loop) request(life context.Context, m *nats.Msg) {
 	verb := l.address.Verb(m.Subject)
 	if err := bus.CheckRequest(m); err != nil {
-		l.e.metrics.rejected.Inc()
+		l.e.count(CountRejected, 1)
 		l.e.log.WarnContext(life, "message refused that is no request", "verb", verb, "error", err)
 		return
 	}
@@ -52,7 +52,7 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 	if err == nil {
 		err = bus.RespondInstance(m, &reply)
 	} else {
-		l.e.metrics.rejected.Inc()
+		l.e.count(CountRejected, 1)
 		l.e.log.WarnContext(life, "request refused", "verb", verb, "error", err)
 		err = bus.Respond(m, nil, err)
 	}
@@ -138,7 +138,7 @@ func (l *loop) overdue(now time.Time) bool {
 // adjust takes settings in that have changed.
 func (l *loop) adjust(life context.Context) {
 	l.slots, l.labels = l.e.settings.current()
-	l.e.metrics.slots.Set(float64(l.slots))
+	l.e.countSlots(len(l.live), l.slots)
 	for range len(l.waiting) {
 		l.admitNext(life)
 	}
@@ -243,7 +243,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 	}
 	l.add(life, &Run{
 		trigger: t, token: m.Header.Get(bus.HeaderToken), instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
-		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason), bus.MaxMessage),
+		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason)),
 	}, pulled.Reply)
 	return fleet.AnswerAccepted, "", nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -49,13 +48,15 @@ type Run struct {
 	came      time.Time // when the trigger was delivered
 	startedAt time.Time // zero while the attempt has not been begun
 
-	span        trace.Span // nil: nobody traces
-	traceParent string     // of it
+	observed    []func(End) // what observers wait for
+	traceParent string      // as one of them says
 
 	secrets map[string]string // by variable; written before the handler begins
 
 	// Written by the attempt's last goroutine before it hands the attempt back.
 	verdict verdict
+
+	rehearsal *rehearsal // nil in a real run
 
 	loopState
 }
@@ -136,6 +137,9 @@ func (r *Run) Split() bool { return r.trigger.Split }
 // Script returns the text of a script task, fetched from the bus by its digest. The
 // error is [job.ErrNotFound] when the group has no such script.
 func (r *Run) Script(ctx context.Context) (string, error) {
+	if r.rehearsal != nil {
+		return r.trigger.Task.Script.Source, nil
+	}
 	return r.log.e.conn.Script(ctx, r.trigger.Job.Group(), r.trigger.Task.Script.Digest)
 }
 
@@ -161,7 +165,10 @@ func (r *Run) Progress(percent float64, text string) {
 	if m := r.log.masker(); m != nil {
 		text = m.Replace(text)
 	}
-	p := &progress{percent: min(max(percent, 0), 100), text: cut(text, bus.MaxMessage)}
+	p := &progress{percent: min(max(percent, 0), 100), text: cut(text)}
+	if r.rehearsal != nil {
+		r.rehearsal.progress(p)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.progress = p

@@ -127,7 +127,7 @@ func (g *runLog) dropLocked(n int) {
 	clear(g.lines[:n]) // frees the texts
 	g.lines = g.lines[n:]
 	g.dropped += n
-	g.e.metrics.logLinesDropped.Add(float64(n))
+	g.e.count(CountLogLinesDropped, n)
 }
 
 func (g *runLog) fullLocked() bool {
@@ -163,7 +163,7 @@ func (g *runLog) masker() *strings.Replacer {
 
 // system logs what the executor has to say about the run, line by line.
 func (g *runLog) system(level bus.Level, text string) {
-	for line := range strings.SplitSeq(strings.TrimRight(cut(text, bus.MaxMessage), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(cut(text), "\n"), "\n") {
 		g.add(bus.OutputSystem, level, line)
 	}
 }
@@ -339,7 +339,7 @@ func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
 func (g *runLog) drop() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.e.metrics.logLinesDropped.Add(float64(len(g.sending)))
+	g.e.count(CountLogLinesDropped, len(g.sending))
 	g.sending = nil
 	g.dropLocked(len(g.lines))
 }

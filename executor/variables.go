@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carillon-scheduler/carillon/internal/tracing"
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -27,7 +27,7 @@ func (r *Run) Environ() []string {
 		env = append(env, name+"="+vars[name])
 	}
 	if r.traceParent != "" {
-		env = append(env, strings.ToUpper(tracing.Header)+"="+r.traceParent)
+		env = append(env, strings.ToUpper(bus.HeaderTrace)+"="+r.traceParent)
 	}
 	return env
 }

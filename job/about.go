@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Bounds of what a job says of itself, in bytes but for MaxTags.
@@ -21,9 +23,9 @@ func (j Job) validateAbout() (errs []error) {
 		case len(s) > most:
 			errs = append(errs, Invalid(field, "has %d bytes; at most %d are kept", len(s), most))
 		case strings.TrimSpace(s) != s:
-			errs = append(errs, Invalid(field, "%q must not begin or end with a space", clip(s)))
+			errs = append(errs, Invalid(field, "%q must not begin or end with a space", clip.Text(s, maxQuoted)))
 		case strings.ContainsFunc(s, unicode.IsControl):
-			errs = append(errs, Invalid(field, "%q must be one line of text", clip(s)))
+			errs = append(errs, Invalid(field, "%q must be one line of text", clip.Text(s, maxQuoted)))
 		}
 	}
 	text("title", j.Title, MaxTitle)
@@ -37,7 +39,7 @@ func (j Job) validateAbout() (errs []error) {
 	for i, tag := range j.Tags {
 		switch {
 		case !isTag(tag):
-			errs = append(errs, Invalid("tags", "%q must be letters, digits, '-', '_' and '.', at most %d bytes of them", clip(tag), MaxTag))
+			errs = append(errs, Invalid("tags", "%q must be letters, digits, '-', '_' and '.', at most %d bytes of them", clip.Text(tag, maxQuoted), MaxTag))
 		case slices.Contains(j.Tags[:i], tag):
 			errs = append(errs, Invalid("tags", "has %q twice", tag))
 		}

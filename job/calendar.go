@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Bounds of a calendar.
@@ -95,7 +97,7 @@ func (c Calendar) Compile() (*DateSet, error) {
 	if c.Zone != "" {
 		loc, err := time.LoadLocation(c.Zone)
 		if err != nil || c.Zone == "Local" {
-			errs = append(errs, Invalid("zone", "%q is not a time zone; use an IANA name such as Europe/Berlin", clip(c.Zone)))
+			errs = append(errs, Invalid("zone", "%q is not a time zone; use an IANA name such as Europe/Berlin", clip.Text(c.Zone, maxQuoted)))
 		} else {
 			set.loc = loc
 		}
@@ -134,7 +136,7 @@ func (s *DateSet) addDate(text string) error {
 		s.yearly[date{0, t.Month(), t.Day()}] = true
 		return nil
 	}
-	return fmt.Errorf("%q must be a date that exists, as 2026-12-25 or, for every year, 12-25", clip(text))
+	return fmt.Errorf("%q must be a date that exists, as 2026-12-25 or, for every year, 12-25", clip.Text(text, maxQuoted))
 }
 
 var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
@@ -158,7 +160,7 @@ func (w Window) parse() (span, error) {
 			b = a
 		}
 		if a < 0 || b < 0 {
-			return s, fmt.Errorf("has days %q, which must be like \"mon-fri\" or \"sat,sun\"", clip(w.Days))
+			return s, fmt.Errorf("has days %q, which must be like \"mon-fri\" or \"sat,sun\"", clip.Text(w.Days, maxQuoted))
 		}
 		for d := a; ; d = (d + 1) % 7 {
 			s.days[d] = true
@@ -188,7 +190,7 @@ func clock(s string) (int, error) {
 			return t.Hour()*3600 + t.Minute()*60 + t.Second(), nil
 		}
 	}
-	return 0, fmt.Errorf("%q, which must be a time of day such as 09:00", clip(s))
+	return 0, fmt.Errorf("%q, which must be a time of day such as 09:00", clip.Text(s, maxQuoted))
 }
 
 // Contains reports whether the instant, in Unix milliseconds, lies on one of the

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // When says after which end of a parent's run a child runs.
@@ -77,19 +79,19 @@ func (j Job) validateChildren() []error {
 	for i, c := range j.Children {
 		field := fmt.Sprintf("children[%d]", i)
 		if _, err := ParseName(string(c.Job)); err != nil {
-			errs = append(errs, Invalid(field+".job", "%q must be group/name", clip(string(c.Job))))
+			errs = append(errs, Invalid(field+".job", "%q must be group/name", clip.Text(string(c.Job), maxQuoted)))
 		}
 		if c.Job == j.Job {
 			errs = append(errs, Invalid(field+".job", "is the job itself; a fixed_delay schedule repeats a job"))
 		}
 		if seen[c.Job] {
-			errs = append(errs, Invalid(field+".job", "%q is listed twice", clip(string(c.Job))))
+			errs = append(errs, Invalid(field+".job", "%q is listed twice", clip.Text(string(c.Job), maxQuoted)))
 		}
 		seen[c.Job] = true
 		switch c.On {
 		case OnSuccess, OnFailure, OnEnd, "":
 		default:
-			errs = append(errs, Invalid(field+".on", "%q must be success, failure or end", clip(string(c.On))))
+			errs = append(errs, Invalid(field+".on", "%q must be success, failure or end", clip.Text(string(c.On), maxQuoted)))
 		}
 	}
 	if len(j.Join) > MaxJoin {
@@ -99,13 +101,13 @@ func (j Job) validateChildren() []error {
 	for i, parent := range j.Join {
 		field := fmt.Sprintf("join[%d]", i)
 		if _, err := ParseName(string(parent)); err != nil {
-			errs = append(errs, Invalid(field, "%q must be group/name", clip(string(parent))))
+			errs = append(errs, Invalid(field, "%q must be group/name", clip.Text(string(parent), maxQuoted)))
 		}
 		if parent == j.Job {
 			errs = append(errs, Invalid(field, "is the job itself"))
 		}
 		if seen[parent] {
-			errs = append(errs, Invalid(field, "%q is listed twice", clip(string(parent))))
+			errs = append(errs, Invalid(field, "%q is listed twice", clip.Text(string(parent), maxQuoted)))
 		}
 		seen[parent] = true
 	}

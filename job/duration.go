@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Duration is a time.Duration that reads and writes itself as text such as "90s",
@@ -17,7 +19,7 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	var s string
 	if err := json.Unmarshal(data, &s); err != nil {
-		return &InvalidError{Reason: fmt.Sprintf("duration %s must be text with a unit, such as \"90s\"", clip(string(data)))}
+		return &InvalidError{Reason: fmt.Sprintf("duration %s must be text with a unit, such as \"90s\"", clip.Text(string(data), maxQuoted))}
 	}
 	v, err := ParseDuration(s)
 	*d = Duration(v)
@@ -46,7 +48,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	}
 	v, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, &InvalidError{Reason: fmt.Sprintf("duration %q must be a number with a unit, such as \"90s\", \"5m\", \"1h30m\" or \"7d\"", clip(s))}
+		return 0, &InvalidError{Reason: fmt.Sprintf("duration %q must be a number with a unit, such as \"90s\", \"5m\", \"1h30m\" or \"7d\"", clip.Text(s, maxQuoted))}
 	}
 	return days + v, nil
 }

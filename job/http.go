@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // HTTP is a request. URL, Headers, Body and Auth may contain ${NAME}, where NAME is
@@ -87,14 +89,14 @@ func (h *HTTP) validate(t Task) []error {
 		}
 	}
 	if !slices.Contains(HTTPMethods, h.Verb()) {
-		wrong("method", "%q must be one of %s", clip(h.Method), strings.Join(HTTPMethods, ", "))
+		wrong("method", "%q must be one of %s", clip.Text(h.Method, maxQuoted), strings.Join(HTTPMethods, ", "))
 	}
 	if why := urlProblem(h.URL); why != "" {
-		wrong("url", "%q %s", clip(h.URL), why)
+		wrong("url", "%q %s", clip.Text(h.URL, maxQuoted), why)
 	}
 	expands("url", h.URL)
 	for _, name := range slices.Sorted(maps.Keys(h.Headers)) {
-		field := fmt.Sprintf("headers[%q]", clip(name))
+		field := fmt.Sprintf("headers[%q]", clip.Text(name, maxQuoted))
 		if !isToken(name) || strings.ContainsAny(h.Headers[name], "\r\n\x00") {
 			wrong(field, "must be a header's name and a value of one line")
 		}
@@ -115,7 +117,7 @@ func (h *HTTP) validate(t Task) []error {
 	expands("auth.password", h.Auth.Password)
 	for i, s := range h.Success {
 		if _, _, ok := statuses(s); !ok {
-			wrong(fmt.Sprintf("success[%d]", i), "%q must be a status such as \"204\", \"2xx\" or \"200-299\"", clip(s))
+			wrong(fmt.Sprintf("success[%d]", i), "%q must be a status such as \"204\", \"2xx\" or \"200-299\"", clip.Text(s, maxQuoted))
 		}
 	}
 	return errs

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Bounds of a job document.
@@ -139,7 +141,7 @@ func explain(err error) error {
 		return Invalid(typ.Field, "must be %s, not %s", jsonKind(typ.Type.String()), typ.Value)
 	}
 	if at, ok := errors.AsType[*time.ParseError](err); ok {
-		return Invalid("", "%q must be an instant that exists, in RFC 3339, such as 2026-03-01T09:00:00+01:00", clip(at.Value))
+		return Invalid("", "%q must be an instant that exists, in RFC 3339, such as 2026-03-01T09:00:00+01:00", clip.Text(at.Value, maxQuoted))
 	}
 	if syn, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return Invalid("", "not JSON: %s at byte %d", syn.Error(), syn.Offset)
@@ -203,7 +205,7 @@ func (j Job) Validate() error {
 	switch j.Delivery {
 	case AtLeastOnce, AtMostOnce, "":
 	default:
-		errs = append(errs, Invalid("delivery", "%q must be at_least_once or at_most_once", clip(string(j.Delivery))))
+		errs = append(errs, Invalid("delivery", "%q must be at_least_once or at_most_once", clip.Text(string(j.Delivery), maxQuoted)))
 	}
 	if err := j.Route.validate(); err != nil {
 		errs = append(errs, err)

@@ -3,6 +3,8 @@ package job
 import (
 	"slices"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Mark is what somebody says of a run that has ended without success. It stands beside
@@ -31,7 +33,7 @@ func (s Status) Marks() bool { return s.Final() && s != StatusSucceeded && s != 
 func CheckMark(m Mark, note string) error {
 	switch {
 	case !slices.Contains(Marks, m):
-		return Invalid("as", "%q must be one of %v", clip(string(m)), Marks)
+		return Invalid("as", "%q must be one of %v", clip.Text(string(m), maxQuoted), Marks)
 	case strings.TrimSpace(note) == "":
 		return Invalid("note", "is missing: say what was done, or why")
 	case len(note) > MaxMarkNote:

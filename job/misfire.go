@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // MisfirePolicy says what becomes of fires that were noticed too late.
@@ -68,7 +70,7 @@ func (m Misfire) validate() []error {
 	switch m.Policy {
 	case MisfireSkip, FireOnce, FireAll, "":
 	default:
-		errs = append(errs, Invalid("misfire.policy", "%q must be skip, fire_once or fire_all", clip(string(m.Policy))))
+		errs = append(errs, Invalid("misfire.policy", "%q must be skip, fire_once or fire_all", clip.Text(string(m.Policy), maxQuoted)))
 	}
 	if g := m.Grace.Std(); g < 0 || g > MaxGrace {
 		errs = append(errs, Invalid("misfire.grace", "%s must be between 0 and %s", m.Grace, Duration(MaxGrace)))

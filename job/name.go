@@ -3,7 +3,12 @@ package job
 import (
 	"math/bits"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
+
+// maxQuoted is how much of an input an error quotes, in bytes.
+const maxQuoted = 80
 
 // MaxSlug is the greatest length of a group's or a job's name, in bytes.
 const MaxSlug = 63
@@ -20,13 +25,13 @@ func ParseName(s string) (Name, error) {
 	case s == "":
 		return "", Invalid("job", "is missing: GROUP/NAME, for example billing/nightly-report")
 	case !ok:
-		return "", Invalid("job", "%q must be GROUP/NAME, for example billing/nightly-report", clip(s))
+		return "", Invalid("job", "%q must be GROUP/NAME, for example billing/nightly-report", clip.Text(s, maxQuoted))
 	}
 	if why := slugProblem(group); why != "" {
-		return "", Invalid("job", "%q has a group that %s", clip(s), why)
+		return "", Invalid("job", "%q has a group that %s", clip.Text(s, maxQuoted), why)
 	}
 	if why := slugProblem(name); why != "" {
-		return "", Invalid("job", "%q has a name that %s", clip(s), why)
+		return "", Invalid("job", "%q has a name that %s", clip.Text(s, maxQuoted), why)
 	}
 	return Name(s), nil
 }
@@ -34,7 +39,7 @@ func ParseName(s string) (Name, error) {
 // CheckSlug returns an *InvalidError for field unless s is a slug.
 func CheckSlug(field, s string) error {
 	if why := slugProblem(s); why != "" {
-		return Invalid(field, "%q %s", clip(s), why)
+		return Invalid(field, "%q %s", clip.Text(s, maxQuoted), why)
 	}
 	return nil
 }
@@ -56,15 +61,6 @@ func slugProblem(s string) string {
 		return "may have only lower-case letters, digits, '-' and '_'"
 	}
 	return ""
-}
-
-// clip keeps an error message short whatever was sent.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // Group returns the executor group that runs the job.

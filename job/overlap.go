@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // OverlapPolicy says what becomes of a run that is wanted while others of its job are
@@ -93,7 +95,7 @@ func (o Overlap) validate() []error {
 	switch o.Policy {
 	case OverlapAllow, OverlapQueue, OverlapSkip, OverlapReplace, "":
 	default:
-		errs = append(errs, Invalid("overlap.policy", "%q must be allow, queue, skip or replace", clip(string(o.Policy))))
+		errs = append(errs, Invalid("overlap.policy", "%q must be allow, queue, skip or replace", clip.Text(string(o.Policy), maxQuoted)))
 	}
 	if o.Limit < 0 || o.Limit > MaxAlive {
 		errs = append(errs, Invalid("overlap.limit", "%d must be between 1 and %d", o.Limit, MaxAlive))
@@ -107,7 +109,7 @@ func (o Overlap) validate() []error {
 	switch o.WhenFull {
 	case SkipNewest, SkipOldest, "":
 	default:
-		errs = append(errs, Invalid("overlap.when_full", "%q must be skip_newest or skip_oldest", clip(string(o.WhenFull))))
+		errs = append(errs, Invalid("overlap.when_full", "%q must be skip_newest or skip_oldest", clip.Text(string(o.WhenFull), maxQuoted)))
 	}
 	return errs
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // MaxPieces is in how many pieces a run may be done.
@@ -53,7 +55,7 @@ func (s *Share) UnmarshalJSON(data []byte) error {
 	number, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.Atoi(number)
 	if !percent || err != nil || n < 1 || n > 100 {
-		return Invalid("succeeds_if", `%q must be "all", or the share of pieces that have to succeed, from "1%%" to "100%%"`, clip(text))
+		return Invalid("succeeds_if", `%q must be "all", or the share of pieces that have to succeed, from "1%%" to "100%%"`, clip.Text(text, maxQuoted))
 	}
 	*s = Share(n)
 	if n == 100 {

@@ -1,6 +1,10 @@
 package job
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
+)
 
 // Priority says which of a group's pending runs begin first.
 type Priority string
@@ -38,5 +42,5 @@ func (p Priority) validate() error {
 	if p == normalPriority || slices.Contains(Priorities, p) {
 		return nil
 	}
-	return Invalid("priority", "%q must be high, normal or low", clip(string(p)))
+	return Invalid("priority", "%q must be high, normal or low", clip.Text(string(p), maxQuoted))
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Backoff says how the wait before an attempt grows.
@@ -119,7 +121,7 @@ func (r Retry) validate(d Delivery) []error {
 	switch r.Backoff {
 	case BackoffConstant, BackoffLinear, BackoffExponential, "":
 	default:
-		errs = append(errs, Invalid("retry.backoff", "%q must be constant, linear or exponential", clip(string(r.Backoff))))
+		errs = append(errs, Invalid("retry.backoff", "%q must be constant, linear or exponential", clip.Text(string(r.Backoff), maxQuoted)))
 	}
 	if w := r.Delay.Std(); w < 0 || w > MaxRetryDelay {
 		errs = append(errs, Invalid("retry.delay", "%s must be between 0 and %s", r.Delay, Duration(MaxRetryDelay)))
@@ -136,7 +138,7 @@ func (r Retry) validate(d Delivery) []error {
 	for _, s := range r.On {
 		switch {
 		case s != StatusFailed && s != StatusTimedOut && s != StatusLost:
-			errs = append(errs, Invalid("retry.on", "%q must be failed, timed_out or lost", clip(string(s))))
+			errs = append(errs, Invalid("retry.on", "%q must be failed, timed_out or lost", clip.Text(string(s), maxQuoted)))
 		case s == StatusLost && d == AtMostOnce:
 			errs = append(errs, Invalid("retry.on", "has lost, after which delivery at_most_once forbids another attempt"))
 		}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Route says which instance of its group a run goes to.
@@ -35,7 +37,7 @@ func (r Route) validate() error {
 	if r == "" || slices.Contains(Routes, r) {
 		return nil
 	}
-	return Invalid("route", "%q must be one of %s", clip(string(r)), routeNames())
+	return Invalid("route", "%q must be one of %s", clip.Text(string(r), maxQuoted), routeNames())
 }
 
 func routeNames() string {
@@ -82,7 +84,7 @@ func ParseLabels(texts []string) (Labels, error) {
 	for _, text := range texts {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return nil, Invalid("labels", "%q must be KEY=VALUE, for example zone=eu", clip(text))
+			return nil, Invalid("labels", "%q must be KEY=VALUE, for example zone=eu", clip.Text(text, maxQuoted))
 		}
 		if l == nil {
 			l = Labels{}
@@ -99,12 +101,12 @@ func (l Labels) Validate() error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(l)) {
 		value := l[key]
-		field := "labels." + clip(key)
+		field := "labels." + clip.Text(key, maxQuoted)
 		if why := slugProblem(key); why != "" {
-			return Invalid("labels", "has the key %q, which %s", clip(key), why)
+			return Invalid("labels", "has the key %q, which %s", clip.Text(key, maxQuoted), why)
 		}
 		if value == "" || len(value) > MaxLabelValue || !isLabelValue(value) {
-			return Invalid(field, "%q must have 1 to %d letters, digits, '-', '_', '.', '/' and ':'", clip(value), MaxLabelValue)
+			return Invalid(field, "%q must have 1 to %d letters, digits, '-', '_', '.', '/' and ':'", clip.Text(value, maxQuoted), MaxLabelValue)
 		}
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"strconv"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // RunID names a run: a UUIDv7 in its usual text form. Its time is the fire time.
@@ -103,7 +105,7 @@ func ParseRunID(s string) (RunID, error) {
 		}
 	}
 	if !ok {
-		return "", Invalid("run_id", "%q must be a UUIDv7 in lower case, such as 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d", clip(s))
+		return "", Invalid("run_id", "%q must be a UUIDv7 in lower case, such as 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d", clip.Text(s, maxQuoted))
 	}
 	return RunID(s), nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
@@ -171,7 +172,7 @@ func (s Schedule) validate(name Name) []error {
 		return []error{err}
 	}
 	if _, ok := table.Next(math.MinInt64); s.Kind() == KindCron && !ok {
-		return []error{Invalid("schedule.cron", "%q never fires: no date matches it", clip(s.Cron))}
+		return []error{Invalid("schedule.cron", "%q never fires: no date matches it", clip.Text(s.Cron, maxQuoted))}
 	}
 	return nil
 }
@@ -228,7 +229,7 @@ func (s Schedule) compile(name Name) (*Timetable, error) {
 	t := &Timetable{kind: s.Kind(), from: 0, until: math.MaxInt64}
 	zone, err := cron.LoadZone(s.Zone)
 	if err != nil {
-		return nil, Invalid("schedule.zone", "%q is not a time zone; use an IANA name such as Europe/Berlin", clip(s.Zone))
+		return nil, Invalid("schedule.zone", "%q is not a time zone; use an IANA name such as Europe/Berlin", clip.Text(s.Zone, maxQuoted))
 	}
 	if s.From != nil {
 		t.from = s.From.UnixMilli()
@@ -243,14 +244,14 @@ func (s Schedule) compile(name Name) (*Timetable, error) {
 			return nil, Invalid("schedule.dst", "%s", err)
 		}
 		if t.expr, err = cron.Parse(s.Cron, name.Hash()); err != nil {
-			return nil, Invalid("schedule.cron", "%q: %s", clip(s.Cron), err)
+			return nil, Invalid("schedule.cron", "%q: %s", clip.Text(s.Cron, maxQuoted), err)
 		}
 	case KindFixedRate:
 		every := s.FixedRate.Std()
 		if text, ok := strings.CutPrefix(s.Cron, "@every"); ok {
 			every, err = ParseDuration(strings.TrimSpace(text))
 			if err != nil || every < MinFixedRate || every > MaxInterval || every%time.Millisecond != 0 {
-				return nil, Invalid("schedule.cron", "%q must give an interval of whole milliseconds between %s and %s, as in \"@every 90s\"", clip(s.Cron), Duration(MinFixedRate), Duration(MaxInterval))
+				return nil, Invalid("schedule.cron", "%q must give an interval of whole milliseconds between %s and %s, as in \"@every 90s\"", clip.Text(s.Cron, maxQuoted), Duration(MinFixedRate), Duration(MaxInterval))
 			}
 		}
 		t.every = every.Milliseconds()
@@ -265,7 +266,7 @@ func (s Schedule) compile(name Name) (*Timetable, error) {
 		if text, ok := strings.CutPrefix(s.Cron, "@at"); ok {
 			v, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 			if err != nil || v.Year() < 1970 || v.Year() > 2225 {
-				return nil, Invalid("schedule.cron", "%q must give an instant in RFC 3339, as in \"@at 2026-03-01T09:00:00+01:00\"", clip(s.Cron))
+				return nil, Invalid("schedule.cron", "%q must give an instant in RFC 3339, as in \"@at 2026-03-01T09:00:00+01:00\"", clip.Text(s.Cron, maxQuoted))
 			}
 			at = &v
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // MaxScript bounds a script, in bytes.
@@ -42,7 +44,7 @@ func (t Task) ByDigest() Task {
 func (s *Script) validate() []error {
 	var errs []error
 	if !slices.Contains(Languages, s.Language) {
-		errs = append(errs, Invalid("task.script.language", "%q must be one of %s", clip(s.Language), strings.Join(Languages, ", ")))
+		errs = append(errs, Invalid("task.script.language", "%q must be one of %s", clip.Text(s.Language, maxQuoted), strings.Join(Languages, ", ")))
 	}
 	if (s.Source == "") == (s.Digest == "") {
 		errs = append(errs, Invalid("task.script", "must have either source or digest"))
@@ -54,7 +56,7 @@ func (s *Script) validate() []error {
 		errs = append(errs, Invalid("task.script.source", "has a NUL byte"))
 	}
 	if s.Digest != "" && !IsDigest(s.Digest) {
-		errs = append(errs, Invalid("task.script.digest", "%q must be a SHA-256 as 64 hexadecimal digits in lower case", clip(s.Digest)))
+		errs = append(errs, Invalid("task.script.digest", "%q must be a SHA-256 as 64 hexadecimal digits in lower case", clip.Text(s.Digest, maxQuoted)))
 	}
 	return errs
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // The kinds of task, as executors announce them.
@@ -113,13 +115,13 @@ func (t Task) validateVariables() []error {
 	var errs []error
 	for _, k := range slices.Sorted(maps.Keys(t.Env)) {
 		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(t.Env[k], 0) {
-			errs = append(errs, Invalid("task.env", "%q must be a name without '=' and a value without NUL", clip(k)))
+			errs = append(errs, Invalid("task.env", "%q must be a name without '=' and a value without NUL", clip.Text(k, maxQuoted)))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(t.Secrets)) {
-		field := "task.secrets." + clip(k)
+		field := "task.secrets." + clip.Text(k, maxQuoted)
 		if k == "" || strings.ContainsAny(k, "=\x00") {
-			errs = append(errs, Invalid("task.secrets", "%q must be the name of a variable, without '='", clip(k)))
+			errs = append(errs, Invalid("task.secrets", "%q must be the name of a variable, without '='", clip.Text(k, maxQuoted)))
 			continue
 		}
 		if _, twice := t.Env[k]; twice {
@@ -146,7 +148,7 @@ func CheckSecretName(field, s string) error {
 		ok = ok && (c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
 	}
 	if !ok {
-		return Invalid(field, "%q must name a secret: 1 to %d letters, digits, '-' and '_', the first a letter or a digit", clip(s), MaxSlug)
+		return Invalid(field, "%q must name a secret: 1 to %d letters, digits, '-' and '_', the first a letter or a digit", clip.Text(s, maxQuoted), MaxSlug)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package job
 import (
 	"slices"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // variablePrefix begins the names of the variables that every run has.
@@ -54,5 +56,5 @@ func (t Task) checkVariable(name string) error {
 	if env || secret || slices.Contains(Variables, name) || strings.HasPrefix(name, paramsVariable) && len(name) > len(paramsVariable) {
 		return nil
 	}
-	return Invalid("", "names ${%s}, which is neither in env nor in secrets, nor params.FIELD, nor one of %s", clip(name), strings.Join(Variables, ", "))
+	return Invalid("", "names ${%s}, which is neither in env nor in secrets, nor params.FIELD, nor one of %s", clip.Text(name, maxQuoted), strings.Join(Variables, ", "))
 }

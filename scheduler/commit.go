@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -34,7 +34,7 @@ var errAbandoned = errors.New("commit abandoned")
 // Nothing is stored before the instant at. Batches that are refused for good are sent shard
 // by shard, and the shard of the one that is refused alone is parked.
 func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending) (lost []pending, err error) {
-	wait := backoff{least: 5 * time.Millisecond, most: 250 * time.Millisecond}
+	wait := pause.Backoff{Least: 5 * time.Millisecond, Most: 250 * time.Millisecond, Jitter: true}
 	incomplete := 0 // refusals in a row
 	for attempt := 1; len(batches) > 0; attempt++ {
 		first, err := s.publish(ctx, at, messages(batches))
@@ -54,7 +54,7 @@ func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending)
 			return append(lost, gone...), err
 		case refused && !refusal.Stale():
 			if !refusal.Busy() {
-				wait.most = 2 * time.Second // a stream without room has none for a while
+				wait.Most = 2 * time.Second // a stream without room has none for a while
 			}
 			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
 		default:
@@ -68,7 +68,7 @@ func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending)
 		var late []pending
 		batches, late = stillOwned(batches)
 		lost = append(lost, late...)
-		if len(batches) > 0 && !wait.sleep(ctx) {
+		if len(batches) > 0 && wait.Wait(ctx) != nil {
 			return lost, fmt.Errorf("%w: %w", errAbandoned, context.Cause(ctx))
 		}
 	}
@@ -160,21 +160,5 @@ func stillOwned(batches []pending) (owned, late []pending) {
 func (s *Scheduler) complain(attempt int, batches []pending, err error) {
 	if attempt&(attempt-1) == 0 && len(batches) > 0 {
 		s.log.Warn("batch not stored yet", "shard", batches[0].shard, "shards", len(batches), "attempt", attempt, "error", err)
-	}
-}
-
-// backoff waits longer each time, with jitter.
-type backoff struct{ least, most, next time.Duration }
-
-// sleep waits. It returns false when ctx is done.
-func (b *backoff) sleep(ctx context.Context) bool {
-	b.next = min(max(b.next*2, b.least), b.most)
-	timer := time.NewTimer(b.next/2 + rand.N(b.next)) //nolint:gosec // jitter is no secret
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

@@ -9,7 +9,7 @@
 //	             ▼                           ▼
 //	         takeover.go ── cursor, jobs, deferred items ──▶ lane.go ── commit.go ──▶ TRIG
 //	                                                          ▲   ▲
-//	            JOBS, CALENDAR, EVT ── feed.go, terms.go, events.go   requests.go ◀── run now, cancel
+//	            JOBS, CALENDAR, EVT ── feed.go, clusterstate.go, events.go   requests.go ◀── run now, cancel
 //
 // Of the shards that it would inherit, a node reads the jobs ahead of time (standby.go,
 // shard_jobs.go). Whatever the number of shards, one consumer of JOBS and one of EVT

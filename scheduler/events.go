@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 )
 
 // gather is how long shards that begin to need events wait for others to do so: they come
@@ -77,7 +78,7 @@ func (v *events) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-v.changed:
-			(&backoff{least: gather, most: gather}).sleep(ctx)
+			(&pause.Backoff{Least: gather, Most: gather, Jitter: true}).Wait(ctx)
 		}
 		stop()
 		follower.Wait()

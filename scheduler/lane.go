@@ -138,7 +138,7 @@ func (l *lane) step(ctx context.Context) {
 		if !slices.ContainsFunc(lost, func(q pending) bool { return q.ownership == p.ownership }) {
 			l.s.unpark(p.shard)
 			p.answer(p.batch)
-			p.follow(ctx, p.batch)
+			p.afterCommit(ctx, p.batch)
 			p.tidy()
 		}
 	}
@@ -214,7 +214,7 @@ func (o *ownership) tidy() {
 // lane may have the machine all the same, until abandon.
 func (l *lane) adopt(ctx context.Context, o *ownership) bool {
 	return l.call(ctx, func() {
-		l.s.terms.apply(o.machine)
+		l.s.cluster.apply(o.machine)
 		if o.whyLate != "" {
 			o.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), o.whyLate)
 		}

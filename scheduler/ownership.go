@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
@@ -37,7 +38,7 @@ type ownership struct {
 	released   chan []uint64 // items to delete
 	heard      atomic.Uint64 // greatest revision of JOBS of which the machine in the lane has heard
 	news       chan struct{} // has something when heard has grown
-	errands    chan errands
+	effects    chan sideEffects
 	passed     chan uint64 // has the newest barrier that the machine has passed
 
 	// Of the goroutine that takes over, then of the lane's:
@@ -48,13 +49,13 @@ type ownership struct {
 	following  bool         // needEvents is closed
 	deleting   bool         // deferred items are being deleted
 	kills      []shard.Kill // not handed over yet
-	out        bool         // errands are being run
+	out        bool         // side effects are being run
 }
 
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
-		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), errands: make(chan errands, 1), passed: make(chan uint64, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
+		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), effects: make(chan sideEffects, 1), passed: make(chan uint64, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
 		filling: map[shard.BackfillID]waiter{},
 	}
 }
@@ -113,7 +114,7 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 		return !o.failed.Load()
 	}
 	defer o.lane.abandon(ctx, o)
-	if o.s.terms.await(ctx) && o.lane.adopt(ctx, o) {
+	if o.s.cluster.await(ctx) && o.lane.adopt(ctx, o) {
 		free()
 		o.s.metrics.takeover.Observe(time.Since(began).Seconds())
 		o.s.log.DebugContext(ctx, "shard owned", "shard", o.shard, "epoch", held.Epoch)
@@ -143,7 +144,7 @@ func (o *ownership) serve(ctx context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.feedEvents(ctx) })
 	g.Go(func() error { return o.deleteReleased(ctx) })
-	g.Go(func() error { return o.runErrands(ctx) })
+	g.Go(func() error { return o.runSideEffects(ctx) })
 	g.Go(func() error { return o.endOrphans(ctx) })
 	g.Go(func() error { return o.serveRequests(ctx) })
 	if err := g.Wait(); err != nil && ctx.Err() == nil {
@@ -203,7 +204,7 @@ func (o *ownership) deleteReleased(ctx context.Context) error {
 			return nil
 		case seqs := <-o.released:
 			deleted := o.deleteItems(ctx, seqs)
-			if wait := (backoff{least: time.Second, most: time.Second}); len(deleted) < len(seqs) && !wait.sleep(ctx) {
+			if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(deleted) < len(seqs) && wait.Wait(ctx) != nil {
 				return nil
 			}
 			o.lane.post(ctx, func() {

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -68,11 +68,11 @@ func TestAShardForWhichABatchIsRefusedForGoodIsParkedAndTheOthersGoOn(t *testing
 func runWith(t *testing.T, was, becomes string, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
-		if !strings.Contains(carillon.NATSConf, was) {
+		if !strings.Contains(embedded.DefaultConf, was) {
 			t.Fatalf("nats.conf has no %q", was)
 		}
 		file := filepath.Join(t.TempDir(), "nats.conf")
-		if err := os.WriteFile(file, []byte(strings.Replace(carillon.NATSConf, was, becomes, 1)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(strings.Replace(embedded.DefaultConf, was, becomes, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		w := &world{t: t, broker: bustest.NewBrokerFrom(t, file), nodes: map[string]*node{}}

@@ -39,30 +39,30 @@ func (o *ownership) serveRequests(ctx context.Context) error {
 	}
 	var cancels errgroup.Group
 	cancels.SetLimit(maxCancels)
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(scanEvery)
 	defer look.Stop()
-	early := early{o: o}
+	tooSoon := unheardVersions{o: o}
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-o.news:
 		case <-look.C:
-			o.look(ctx)
+			o.scanDeferred(ctx)
 		case m := <-requests:
 			switch {
 			case m.Subject == bus.SubjectCommand(o.shard, bus.VerbNudge):
-				o.look(ctx)
-			case !early.keep(m):
+				o.scanDeferred(ctx)
+			case !tooSoon.keep(m):
 				o.serveRequest(ctx, m, &cancels)
 			}
 		}
-		for _, m := range early.release(time.Now()) {
+		for _, m := range tooSoon.release(time.Now()) {
 			o.serveRequest(ctx, m, &cancels)
 		}
 	}
 	_ = sub.Unsubscribe()
 	_ = cancels.Wait()
-	for _, r := range early.waiting {
+	for _, r := range tooSoon.waiting {
 		o.refuse(r.m, o.gone())
 	}
 	for { // what came meanwhile need not wait for an answer in vain

@@ -24,7 +24,7 @@ const expireEvery = time.Second
 // business, which hears the same heartbeats.
 type roster struct {
 	members map[string]*rosterMember // used by watchInstances alone
-	// online is in the order of the names. It is replaced, not changed; the mutex of terms
+	// online is in the order of the names. It is replaced, not changed; the mutex of clusterState
 	// guards it.
 	online []*fleet.Instance
 }
@@ -36,7 +36,7 @@ type rosterMember struct {
 
 // watchInstances follows heartbeats until ctx is done, and calls started once: when
 // those that were stored before are known.
-func (t *terms) watchInstances(ctx context.Context, w jetstream.KeyWatcher, started func()) {
+func (t *clusterState) watchInstances(ctx context.Context, w jetstream.KeyWatcher, started func()) {
 	known := false
 	defer func() {
 		if !known {
@@ -66,7 +66,7 @@ func (t *terms) watchInstances(ctx context.Context, w jetstream.KeyWatcher, star
 }
 
 // putInstance takes in a heartbeat, or that an instance has left.
-func (t *terms) putInstance(ctx context.Context, e jetstream.KeyValueEntry, live bool) {
+func (t *clusterState) putInstance(ctx context.Context, e jetstream.KeyValueEntry, live bool) {
 	group, name, ok := strings.Cut(e.Key(), ".")
 	if !ok || job.CheckSlug("instance", name) != nil {
 		return
@@ -104,7 +104,7 @@ func (t *terms) putInstance(ctx context.Context, e jetstream.KeyValueEntry, live
 }
 
 // expireInstances drops instances whose heartbeat has ceased.
-func (t *terms) expireInstances(ctx context.Context, now time.Time) {
+func (t *clusterState) expireInstances(ctx context.Context, now time.Time) {
 	t.mu.Lock()
 	rosters := maps.Clone(t.rosters)
 	t.mu.Unlock()
@@ -123,7 +123,7 @@ func (t *terms) expireInstances(ctx context.Context, now time.Time) {
 }
 
 // muster tells every machine which instances of a group are online.
-func (t *terms) muster(ctx context.Context, group string, r *roster) {
+func (t *clusterState) muster(ctx context.Context, group string, r *roster) {
 	online := []*fleet.Instance{}
 	for _, m := range r.members {
 		if m.Routable() {

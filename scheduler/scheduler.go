@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,18 +59,7 @@ func NodeName() string {
 	if err != nil {
 		host = "node"
 	}
-	return slug(host) + "-" + strconv.FormatUint(uint64(rand.Uint32()), 36) //nolint:gosec // a name, not a secret
-}
-
-// slug makes a token for subjects and keys of a host's name.
-func slug(host string) string {
-	host = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(host))
-	return strings.Trim(host[:min(len(host), 40)], "-")
+	return job.Slug(host, 40) + "-" + strconv.FormatUint(uint64(rand.Uint32()), 36) //nolint:gosec // a name, not a secret
 }
 
 // NodeInfo is what a node says of itself in its lease.
@@ -99,7 +87,7 @@ type Scheduler struct {
 	measures *measures
 	tracer   trace.Tracer // nil: nobody traces
 	planner  *job.Planner
-	terms    *terms
+	cluster  *clusterState
 	feed     atomic.Pointer[feed]
 	events   *events
 	lanes    []*lane
@@ -144,7 +132,7 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	if cfg.Tracer != nil {
 		s.tracer = cfg.Tracer.Tracer(traceName)
 	}
-	s.terms, s.events = newTerms(s), newEvents(s)
+	s.cluster, s.events = newClusterState(s), newEvents(s)
 	s.feed.Store(newFeed(s))
 	for range cfg.Lanes {
 		s.lanes = append(s.lanes, newLane(s))
@@ -196,7 +184,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	for _, l := range s.lanes {
 		g.Go(func() error { l.run(working); return nil })
 	}
-	g.Go(func() error { s.terms.follow(gctx); return nil })
+	g.Go(func() error { s.cluster.follow(gctx); return nil })
 	g.Go(func() error { s.hearOfJobs(gctx); return nil })
 	g.Go(func() error { s.events.run(gctx); return nil })
 	g.Go(func() error { s.setupGroups(gctx); return nil })

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
@@ -70,7 +71,7 @@ func (b *shardJobs) read(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	wait := backoff{least: tryAgain, most: longestPause}
+	wait := pause.Backoff{Least: tryAgain, Most: longestPause, Jitter: true}
 	for attempt := 1; ; attempt++ {
 		complete, err := b.readOn(ctx)
 		if b.void() {
@@ -85,7 +86,7 @@ func (b *shardJobs) read(ctx context.Context) error {
 		if ctx.Err() == nil && attempt&(attempt-1) == 0 {
 			b.s.log.WarnContext(ctx, "jobs not read yet", "shard", b.shard, "attempt", attempt, "error", err)
 		}
-		if !wait.sleep(ctx) {
+		if wait.Wait(ctx) != nil {
 			return context.Cause(ctx)
 		}
 	}

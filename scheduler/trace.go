@@ -38,10 +38,10 @@ func traceFires(ctx context.Context, tracer trace.Tracer, b *shard.Batch, node s
 				attribute.Int("carillon.attempt", t.Attempt), attribute.String("carillon.cause", string(t.Cause)), attribute.Int("carillon.shard", b.Shard), attribute.String("carillon.node", node),
 			),
 		}
-		if parent := tracing.Fire(string(t.ParentRun), 1); parent.IsValid() {
+		if parent := tracing.Fire(ctx, t.ParentRun, 1); parent.IsValid() {
 			options = append(options, trace.WithLinks(trace.Link{SpanContext: parent}))
 		}
-		_, span := tracer.Start(tracing.Wanting(ctx, tracing.Fire(string(t.RunID), t.Attempt)), "fire "+string(t.Job), options...)
+		_, span := tracer.Start(tracing.Wanting(ctx, tracing.Fire(ctx, t.RunID, t.Attempt)), "fire "+string(t.Job), options...)
 		span.End(trace.WithTimestamp(now))
 	}
 }

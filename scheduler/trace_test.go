@@ -39,7 +39,7 @@ func TestAFireIsTheRootOfItsRunsTrace(t *testing.T) {
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			if got, want := m.Header.Get(tracing.Header), tracing.Parent(tracing.Fire(string(tr.RunID), 1)); got != want {
+			if got, want := m.Header.Get(bus.HeaderTrace), bus.FireTrace(tr.RunID, 1); got != want {
 				w.t.Errorf("the trigger says %q, want %q", got, want)
 			}
 			return true

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/internal/pause"
 )
 
 // How long to wait before a thing is tried again that NATS has not done, at first and at most.
@@ -16,7 +18,7 @@ const (
 // watch begins a watch, and tries for as long as it takes: JetStream may be away when
 // a node starts. It returns nil when ctx is done.
 func (s *Scheduler) watch(ctx context.Context, begin func(context.Context) (jetstream.KeyWatcher, error)) jetstream.KeyWatcher {
-	wait := backoff{least: tryAgain, most: longestPause}
+	wait := pause.Backoff{Least: tryAgain, Most: longestPause, Jitter: true}
 	for attempt := 1; ; attempt++ {
 		w, err := begin(ctx)
 		if err == nil {
@@ -25,7 +27,7 @@ func (s *Scheduler) watch(ctx context.Context, begin func(context.Context) (jets
 		if ctx.Err() == nil && attempt&(attempt-1) == 0 {
 			s.log.WarnContext(ctx, "watch not begun yet", "attempt", attempt, "error", err)
 		}
-		if !wait.sleep(ctx) {
+		if wait.Wait(ctx) != nil {
 			return nil
 		}
 	}

@@ -2,12 +2,11 @@ package webapi
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/alert"
-	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/rights"
@@ -19,7 +18,7 @@ import (
 
 // alertHandlers answer requests about rules, incidents, silences and channels.
 type alertHandlers struct {
-	book   *alert.Book
+	book   *alert.Store
 	alerts *alerts.Alerts
 	master *seal.Master // seals secrets; nil without one
 }
@@ -38,7 +37,10 @@ func (h *alertHandlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObjec
 }
 
 func alertItem(e *alert.Entry[alerting.Rule]) AlertItem {
-	return AlertItem{Definition: e.Doc, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision}
+	return AlertItem{
+		Definition: e.Doc, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
+		AboutCode: alert.About(&e.Doc).Code,
+	}
 }
 
 // GetAlert answers GET /alerts/rules/{alert}.
@@ -56,7 +58,7 @@ func (h *alertHandlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (
 // PutAlert answers PUT /alerts/rules/{alert}.
 func (h *alertHandlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAlertResponseObject, error) {
 	if r.Body.Alert != r.Alert {
-		return nil, problem.Invalid("alert", fmt.Sprintf("%q must be %q, as in the path", r.Body.Alert, r.Alert))
+		return nil, job.Invalid("alert", "%q must be %q, as in the path", r.Body.Alert, r.Alert)
 	}
 	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/rights"
@@ -82,6 +82,40 @@ func TestARuleIsSavedReadChangedAndDeleted(t *testing.T) {
 	}
 	want[struct{}](w, http.StatusNoContent, "DELETE", path, nil)
 	w.problem(404, "not_found", "GET", path, nil)
+}
+
+func TestAChannelHasALanguageAndAZone(t *testing.T) {
+	w := newWorld(t)
+	const path = "/api/v1/alerts/channels/chat"
+	item, _ := want[ChannelItem](w, http.StatusOK, "PUT", path, `{"channel":"chat","kind":"slack"}`)
+	if item.Definition.Language != alerting.English || item.Definition.Zone != "UTC" {
+		t.Errorf("by default %+v", item.Definition)
+	}
+	item, _ = want[ChannelItem](w, http.StatusOK, "PUT", path, `{"channel":"chat","kind":"slack","language":"zh","zone":"Asia/Shanghai"}`)
+	if item.Definition.Language != alerting.Chinese || item.Definition.Zone != "Asia/Shanghai" {
+		t.Errorf("saved as %+v", item.Definition)
+	}
+	w.problem(400, "invalid", "PUT", path, `{"channel":"chat","kind":"slack","language":"cn"}`, `language \"cn\" must be one of [en zh]`)
+	w.problem(400, "invalid", "PUT", path, `{"channel":"chat","kind":"slack","zone":"Peking"}`, `zone \"Peking\" must be a time zone such as`)
+}
+
+func TestASentenceComesWithItsCode(t *testing.T) {
+	w := newWorld(t)
+	want[AlertItem](w, http.StatusOK, "PUT", "/api/v1/alerts/rules/clocks-wrong", alert.Defaults()[4])
+	if item, _ := want[AlertItem](w, http.StatusOK, "GET", "/api/v1/alerts/rules/clocks-wrong", nil); item.AboutCode != "rule_clocks_wrong" {
+		t.Errorf("the built-in rule is %+v", item)
+	}
+	want[ChannelItem](w, http.StatusOK, "PUT", "/api/v1/alerts/channels/chat", `{"channel":"chat","kind":"slack"}`)
+	inc, err := alert.NewStore(w.conn).Test(t.Context(), "chat", "mia")
+	w.check(err)
+	got, _ := want[Incident](w, http.StatusOK, "GET", "/api/v1/alerts/incidents/"+inc.ID, nil)
+	if got.SummaryCode != "channel_test" || got.SummaryParams["by"] != "mia" || got.Summary != "This is a test of channel chat, sent by mia" || got.ResolutionCode != "was_test" {
+		t.Errorf("the incident is %+v", got)
+	}
+	list, _ := want[DeliveryList](w, http.StatusOK, "GET", "/api/v1/alerts/deliveries", nil)
+	if len(list.Items) != 1 || list.Items[0].SummaryCode != "channel_test" || list.Items[0].SummaryParams["channel"] != "chat" {
+		t.Errorf("the deliveries are %+v", list)
+	}
 }
 
 func TestASecretOfAChannelIsNeverReturned(t *testing.T) {

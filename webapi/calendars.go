@@ -3,7 +3,6 @@ package webapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -65,7 +64,7 @@ func (h *calendarHandlers) PutCalendar(ctx context.Context, r PutCalendarRequest
 		wish.Zone = "UTC" // as job.DecodeCalendar has it, by which the document was checked
 	}
 	if wish.Calendar != r.Calendar {
-		return nil, problem.Invalid("calendar", fmt.Sprintf("%q must be %q, as in the path", wish.Calendar, r.Calendar))
+		return nil, job.Invalid("calendar", "%q must be %q, as in the path", wish.Calendar, r.Calendar)
 	}
 	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
@@ -108,7 +107,7 @@ func (h *calendarHandlers) DeleteCalendar(ctx context.Context, r DeleteCalendarR
 // PreviewCalendar answers POST /calendars/{calendar}/preview.
 func (h *calendarHandlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error) {
 	if r.Body.Calendar != r.Calendar {
-		return nil, problem.Invalid("calendar", "must be as in the path")
+		return nil, job.Invalid("calendar", "must be as in the path")
 	}
 	preview, err := h.catalog.PreviewCalendar(ctx, *r.Body)
 	return PreviewCalendar200JSONResponse(preview), err

@@ -53,7 +53,7 @@ func (h *alertHandlers) GetChannel(ctx context.Context, r GetChannelRequestObjec
 // PutChannel answers PUT /alerts/channels/{channel}.
 func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (PutChannelResponseObject, error) {
 	if r.Body.Channel != r.Channel {
-		return nil, problem.Invalid("channel", fmt.Sprintf("%q must be %q, as in the path", r.Body.Channel, r.Channel))
+		return nil, job.Invalid("channel", "%q must be %q, as in the path", r.Body.Channel, r.Channel)
 	}
 	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
@@ -102,7 +102,7 @@ func (h *alertHandlers) PutChannelSecret(ctx context.Context, r PutChannelSecret
 		return nil, problem.Explain(fmt.Errorf("%w: set secret %s of channel %s", job.ErrConflict, r.Secret, r.Channel),
 			"this server has no key for secrets; make one with \"carillon secret keygen\", and start the servers with --master-key FILE")
 	case r.Body.Value == "":
-		return nil, problem.Invalid("value", "is empty; delete the secret instead")
+		return nil, job.Invalid("value", "is empty; delete the secret instead")
 	}
 	e, err := h.setChannelSecret(ctx, r.Channel, r.Secret, r.Body.Value)
 	if err != nil {

@@ -2,7 +2,6 @@ package webapi
 
 import (
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/url"
@@ -14,7 +13,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/guard"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Config says where to serve, and how.
@@ -114,23 +112,23 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	if c.MaxStreams < 0 {
-		return problem.Invalid("max_streams", "must not be negative")
+		return job.Invalid("max_streams", "must not be negative")
 	}
 	if c.MaxUserStreams < 0 {
-		return problem.Invalid("max_user_streams", "must not be negative")
+		return job.Invalid("max_user_streams", "must not be negative")
 	}
 	if c.HeadTimeout < 0 {
-		return problem.Invalid("head_timeout", "must not be negative")
+		return job.Invalid("head_timeout", "must not be negative")
 	}
 	if c.Grace < 0 {
-		return problem.Invalid("grace", "must not be negative")
+		return job.Invalid("grace", "must not be negative")
 	}
 	if c.Local && (c.TLS != nil || c.BehindProxy) {
-		return problem.Invalid("local", "cannot hold together with TLS or behind a proxy: those are for others than this machine")
+		return job.Invalid("local", "cannot hold together with TLS or behind a proxy: those are for others than this machine")
 	}
 	if c.PublicURL != "" {
 		if u, err := url.Parse(c.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return problem.Invalid("public_url", fmt.Sprintf("%q must be an address such as https://carillon.example.org", c.PublicURL))
+			return job.Invalid("public_url", "%q must be an address such as https://carillon.example.org", c.PublicURL)
 		}
 	}
 	if c.Listener != nil {
@@ -147,12 +145,12 @@ func (c Config) CheckAddr(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	switch {
 	case err != nil:
-		return problem.Invalid("http", fmt.Sprintf("%q must be HOST:PORT, such as 127.0.0.1:8080", addr))
+		return job.Invalid("http", "%q must be HOST:PORT, such as 127.0.0.1:8080", addr)
 	case guard.IsLoopback(host) || c.TLS != nil || c.BehindProxy:
 		return nil
 	case c.Local:
-		return problem.Invalid("http", fmt.Sprintf("%q must be a loopback address: everybody who asks counts as an administrator", addr))
+		return job.Invalid("http", "%q must be a loopback address: everybody who asks counts as an administrator", addr)
 	}
-	return problem.Invalid("http", fmt.Sprintf("%q is not a loopback address, and passwords must not cross a network in the clear: "+
-		"give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks TLS for it", addr))
+	return job.Invalid("http", "%q is not a loopback address, and passwords must not cross a network in the clear: "+
+		"give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks TLS for it", addr)
 }

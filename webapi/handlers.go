@@ -1,14 +1,12 @@
 package webapi
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // handlers implement the operations of the contract, a group for each family of resources. An
@@ -58,7 +56,7 @@ func editOf(user, note, ifMatch, ifNoneMatch string) (cluster.Edit, error) {
 		text, closed := strings.CutSuffix(text, `"`)
 		revision, err := strconv.ParseUint(text, 10, 64)
 		if !opened || !closed || err != nil || revision == 0 {
-			return e, problem.Invalid("If-Match", fmt.Sprintf("%q must be one ETag as a get returns it, such as \"17\" with its quotes", ifMatch))
+			return e, job.Invalid("If-Match", "%q must be one ETag as a get returns it, such as \"17\" with its quotes", ifMatch)
 		}
 		e.IfRevision = revision
 	}
@@ -67,10 +65,10 @@ func editOf(user, note, ifMatch, ifNoneMatch string) (cluster.Edit, error) {
 	case "*":
 		e.IfAbsent = true
 	default:
-		return e, problem.Invalid("If-None-Match", "must be *")
+		return e, job.Invalid("If-None-Match", "must be *")
 	}
 	if e.IfAbsent && e.IfRevision != 0 {
-		return e, problem.Invalid("If-None-Match", "cannot hold together with If-Match")
+		return e, job.Invalid("If-None-Match", "cannot hold together with If-Match")
 	}
 	return e, nil
 }

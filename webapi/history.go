@@ -12,7 +12,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // GetHistory answers GET /history.
@@ -73,7 +72,7 @@ func (h *systemHandlers) ListDeadLetters(ctx context.Context, r ListDeadLettersR
 	if r.Params.Cursor != "" {
 		var err error
 		if before, err = strconv.ParseUint(r.Params.Cursor, 10, 64); err != nil || before == 0 {
-			return nil, problem.Invalid("cursor", "is none that this list gave")
+			return nil, job.Invalid("cursor", "is none that this list gave")
 		}
 	}
 	found, err := h.conn.DeadLetters(ctx, before, limit)

@@ -3,7 +3,6 @@ package webapi
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -13,7 +12,6 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/bulk"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // jobHandlers answer requests about jobs: what they are, and changes to them.
@@ -55,7 +53,7 @@ func (h *jobHandlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJob
 		return nil, err
 	}
 	if r.Body.Job != name {
-		return nil, problem.Invalid("job", fmt.Sprintf("%q must be %q, as in the path", r.Body.Job, name))
+		return nil, job.Invalid("job", "%q must be %q, as in the path", r.Body.Job, name)
 	}
 	edit, err := editOf(access.Author(ctx), r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -66,7 +67,7 @@ func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresReq
 func (h *reportHandlers) RepairReports(ctx context.Context, r RepairReportsRequestObject) (RepairReportsResponseObject, error) {
 	day, err := time.Parse(time.DateOnly, r.Day)
 	if err != nil {
-		return nil, problem.Invalid("day", "must be a day in UTC, such as 2026-03-01")
+		return nil, job.Invalid("day", "must be a day in UTC, such as 2026-03-01")
 	}
 	if err := h.store.Repair(ctx, day); err != nil {
 		return nil, problem.StoreAway(err)

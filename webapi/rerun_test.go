@@ -41,7 +41,7 @@ func TestARetryHasWhatTheRunHadUnlessItSaysOtherwise(t *testing.T) {
 
 	manual := begun("billing/x", noon)
 	manual.Cause = job.CauseManual
-	w.check(w.conn.PutGiven(t.Context(), "billing", manual.RunID, cluster.Given{Params: json.RawMessage(`{"region":"asia","n":2}`), Labels: job.Labels{"zone": "a"}}))
+	w.check(w.conn.PutOverrides(t.Context(), "billing", manual.RunID, cluster.Overrides{Params: json.RawMessage(`{"region":"asia","n":2}`), Labels: job.Labels{"zone": "a"}}))
 	alive := begun("billing/x", noon.Add(time.Hour))
 	w.history(manual, finished(manual, job.StatusFailed, 0, noon.Add(time.Minute)), alive)
 	retry := "/api/v1/runs/" + string(manual.RunID) + "/rerun"
@@ -173,7 +173,7 @@ func TestWhoMayNotSeeParametersRetriesWithTheSameOnes(t *testing.T) {
 	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", document("billing/x", "@daily"), ann.headers()...)
 	x := begun("billing/x", noon)
 	x.Cause = job.CauseManual
-	g.check(g.conn.PutGiven(t.Context(), "billing", x.RunID, cluster.Given{Params: json.RawMessage(`{"secret":1}`)}))
+	g.check(g.conn.PutOverrides(t.Context(), "billing", x.RunID, cluster.Overrides{Params: json.RawMessage(`{"secret":1}`)}))
 	g.history(x, finished(x, job.StatusFailed, 0, noon.Add(time.Minute)))
 	path := "/api/v1/runs/" + string(x.RunID)
 	g.problemWith(blind.headers(), 403, "forbidden", "POST", path+"/rerun", `{"params":1}`, "grant params")

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -62,11 +62,11 @@ func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject
 		return nil, problem.Explain(fmt.Errorf("%w: set secret %s of group %s", job.ErrConflict, r.Secret, r.Group),
 			"this server has no key for secrets; make one with \"carillon secret keygen\", and start the server with --master-key FILE")
 	case r.Body.Value == "":
-		return nil, problem.Invalid("value", "is empty; delete the secret instead")
+		return nil, job.Invalid("value", "is empty; delete the secret instead")
 	case len(r.Body.Value) > job.MaxSecret:
-		return nil, problem.Invalid("value", fmt.Sprintf("has %d bytes; a secret may have at most %d", len(r.Body.Value), job.MaxSecret))
+		return nil, job.Invalid("value", "has %d bytes; a secret may have at most %d", len(r.Body.Value), job.MaxSecret)
 	case strings.ContainsRune(r.Body.Value, 0):
-		return nil, problem.Invalid("value", "has a NUL byte, which no variable can hold")
+		return nil, job.Invalid("value", "has a NUL byte, which no variable can hold")
 	}
 	key := h.master.Group(r.Group)
 	s := &bus.Secret{

@@ -13,7 +13,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/logstore"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // askedStore answers any SQL with n rows; without rows, a statement lasts until it is
@@ -34,7 +33,7 @@ type askedRows struct {
 
 func (s *askedStore) Ask(ctx context.Context, statement string, audit bool) (logstore.Answer, error) {
 	if statement == "SELEC" {
-		return nil, problem.Invalid("query", "is refused by ClickHouse: syntax error")
+		return nil, job.Invalid("query", "is refused by ClickHouse: syntax error")
 	}
 	s.asked <- statement
 	s.audit = audit

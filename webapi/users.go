@@ -168,7 +168,7 @@ func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObje
 	if user == "" {
 		user = who.User
 		if who.How == rights.ByLocal {
-			return nil, problem.Invalid("user", "is missing; nobody is signed in here, so say whose token it is")
+			return nil, job.Invalid("user", "is missing; nobody is signed in here, so say whose token it is")
 		}
 	}
 	if err := otherUser(ctx, user); err != nil {

@@ -18,8 +18,9 @@ import (
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/frontend"
-	"github.com/carillon-scheduler/carillon/internal/seal"
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
@@ -31,7 +32,6 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/export"
 	"github.com/carillon-scheduler/carillon/webapi/guard"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 	"github.com/carillon-scheduler/carillon/webapi/runs"
 	"github.com/carillon-scheduler/carillon/webapi/stream"
 )
@@ -83,11 +83,11 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	var master *seal.Master
 	if cfg.MasterKey != "" {
 		if master, err = seal.ParseMaster(cfg.MasterKey); err != nil {
-			return nil, problem.Invalid("master_key", "is "+err.Error())
+			return nil, job.Invalid("master_key", "is %s", err.Error())
 		}
 	}
 	many := bulk.New(conn, store, s.catalog, history, s.audit, cfg.Logger)
-	book := alert.NewBook(conn)
+	book := alert.NewStore(conn)
 	h := &handlers{
 		jobHandlers:      &jobHandlers{conn, s.catalog, view, many},
 		fireHandlers:     &fireHandlers{s.catalog},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-scheduler/carillon"
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/bus"
@@ -38,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	w.check(err)
 	public, err := w.keys.Public()
 	w.check(err)
-	conf, err := callout.Configure(carillon.NATSConf, public)
+	conf, err := callout.Configure(embedded.DefaultConf, public)
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "nats.conf")
 	w.check(os.WriteFile(file, []byte(conf), 0o600))

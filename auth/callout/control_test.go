@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/metrics"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -90,7 +91,7 @@ func (w *world) victim(group string) *victim {
 	_, seed, err := w.users.CreateCredential(w.Context(), group, "victim", "ann", 0)
 	w.check(err)
 	w.check(w.conn.SetupGroup(w.Context(), group, false))
-	e, err := executor.New(w.connect(seed, group).Conn, executor.Config{Group: group, Instance: "b1", Slots: 4, Grace: -1, Registerer: v.metrics, Logger: slog.New(slog.NewTextHandler(w.Output(), nil))})
+	e, err := executor.New(w.connect(seed, group).Conn, executor.Config{Group: group, Instance: "b1", Slots: 4, Grace: -1, Observers: []executor.NewObserver{metrics.Prometheus(v.metrics)}, Logger: slog.New(slog.NewTextHandler(w.Output(), nil))})
 	w.check(err)
 	begun := make(chan struct{})
 	e.Handle("wait", executor.HandlerFunc(func(ctx context.Context, _ *executor.Run) (any, error) {

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	_ "embed" // for DefaultConf
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,9 +9,14 @@ import (
 	"strconv"
 
 	"github.com/nats-io/nats-server/v2/server"
-
-	"github.com/carillon-scheduler/carillon"
 )
+
+// DefaultConf is the text of nats.conf, the configuration of the embedded server and of the
+// servers in tests, so that all three are one. The file beside is a copy of the one at the root of
+// the repository; a test there compares them.
+//
+//go:embed nats.conf
+var DefaultConf string
 
 // Config says where a server's configuration comes from and what overrides it.
 // The zero value is the repository's nats.conf, unchanged.
@@ -91,7 +97,7 @@ func (c Config) read() (*server.Options, error) {
 		return opts, flatten(err)
 	}
 	opts := &server.Options{}
-	return opts, flatten(opts.ProcessConfigString(carillon.NATSConf))
+	return opts, flatten(opts.ProcessConfigString(DefaultConf))
 }
 
 // flatten takes the mistakes out of the server's list of them, whose own text

@@ -16,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-scheduler/carillon"
 	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
@@ -58,7 +57,7 @@ func TestTheFileAndTheBuiltInTextMeanTheSameToTheServersOwnParser(t *testing.T) 
 		t.Fatal(err)
 	}
 	fromText := &server.Options{}
-	if err := fromText.ProcessConfigString(carillon.NATSConf); err != nil {
+	if err := fromText.ProcessConfigString(embedded.DefaultConf); err != nil {
 		t.Fatal(err)
 	}
 	for _, opts := range []*server.Options{fromFile, fromText} {

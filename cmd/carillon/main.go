@@ -9,13 +9,15 @@ import (
 	"runtime/debug"
 	"slices"
 	"syscall"
+	"time"
+	_ "time/tzdata" // zones for machines that have no files of their own
 
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/internal/bench"
-	"github.com/carillon-scheduler/carillon/internal/chserver"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/all"
+	"github.com/carillon-scheduler/carillon/internal/conformance"
 	"github.com/carillon-scheduler/carillon/internal/node"
 )
 
@@ -28,13 +30,12 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	chserver.ServeIfAsked() // in the copy that dev starts as its log store
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(cli.Execute(ctx, cli.NewRoot(commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Execute(cli.InZone(ctx, time.Local), cli.NewRoot(commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // commands returns all that the program can do.
 func commands() []*cobra.Command {
-	return slices.Concat(node.Commands(), bench.Commands(), all.Commands())
+	return slices.Concat(node.Commands(), bench.Commands(), conformance.Commands(), all.Commands())
 }

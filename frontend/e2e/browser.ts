@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
@@ -9,10 +9,13 @@ export interface OpenOptions extends BrowserContextOptions {
   lang?: "en" | "zh";
 }
 
-/** Debian's Chromium; CHROMIUM names another. */
+/** Debian's Chromium: the one without windows, which takes three quarters of the time, or else the whole. */
+const debians = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
+
+/** Starts Debian's Chromium; CHROMIUM names another. */
 export function launch(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: process.env.CHROMIUM ?? debians.find((path) => existsSync(path)),
     args: ["--no-sandbox"],
   });
 }

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -233,7 +234,7 @@ func (b *apiBench) load(ctx context.Context, o benchOptions, from time.Time) (an
 	begin := time.Now()
 	for i := range total {
 		due := begin.Add(time.Duration(i) * time.Second / time.Duration(o.rate))
-		if err := wait(ctx, time.Until(due)); err != nil {
+		if err := pause.For(ctx, time.Until(due)); err != nil {
 			return nil, 0, err
 		}
 		path := apiRequests[i%len(apiRequests)].path(o, from, rand.Int()) //nolint:gosec // any will do
@@ -291,7 +292,7 @@ func (b *apiBench) streams(ctx context.Context, run job.RunID, n int) (float64, 
 	// What is left without them was there before: the load's leftovers go little by little.
 	with := memoryInUse()
 	hangUp()
-	if err := wait(ctx, streamsGone); err != nil {
+	if err := pause.For(ctx, streamsGone); err != nil {
 		return 0, err
 	}
 	return with - memoryInUse(), nil

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -48,7 +49,7 @@ func benchBacklog(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	const settle = 5 * time.Second // until all have found each other, and then until all slots are taken
-	if err := wait(ctx, settle); err != nil {
+	if err := pause.For(ctx, settle); err != nil {
 		return nil, err
 	}
 	r := &benchResult{Jobs: o.jobs, Seconds: o.runFor.Seconds()}
@@ -58,7 +59,7 @@ func benchBacklog(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := w.pileUp(ctx, o.jobs); err != nil {
 		return nil, err
 	}
-	if err := wait(ctx, settle); err != nil {
+	if err := pause.For(ctx, settle); err != nil {
 		return nil, err
 	}
 	if r.CPUShare, r.Events, err = w.spent(ctx, o.runFor, o.profile); err != nil {
@@ -83,7 +84,7 @@ func (w *benchWorld) spent(ctx context.Context, d time.Duration, profile string)
 		return 0, 0, err
 	}
 	defer meter.stop()
-	if err := wait(ctx, d); err != nil {
+	if err := pause.For(ctx, d); err != nil {
 		return 0, 0, err
 	}
 	elapsed, used := meter.stop()

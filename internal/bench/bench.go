@@ -28,6 +28,8 @@ type benchOptions struct {
 	// outage: how many have ended.
 	runs, streams int
 
+	store string // of bench ingest and outage: a ClickHouse in which they make databases
+
 	output  string
 	profile string // file for a CPU profile of what is measured
 	cold    bool   // takeover: by a node that has just been started
@@ -108,7 +110,7 @@ func newBenchCommand() *cobra.Command {
 		Use:   "bench NAME",
 		Short: "Measure this machine against the raw limits of NATS",
 		Long: "Measure this machine. Each bench starts what it needs itself, on a temporary directory, and leaves nothing\n" +
-			"behind. The raw limit is taken in the same run: compare ratios, not machines.",
+			"behind. Benches of ClickHouse make a database in the one that --store names, and drop it. The raw limit is taken in the same run: compare ratios, not machines.",
 		Example: "  carillon bench fire --jobs 1000000 --rate 20000 --for 30s\n  carillon bench herd -o json",
 	}
 	for _, b := range benches {
@@ -137,6 +139,10 @@ func newBenchCommand() *cobra.Command {
 			sub.Flags().StringVar(&opts.route, "route", "any", "the jobs' `route`")
 			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
 			cli.Complete(sub, "route", cli.Words[string](job.Routes)...)
+		}
+		if b.name == "outage" || b.name == "ingest" {
+			sub.Flags().StringVar(&opts.store, "store", "", "ClickHouse in which a database is made and dropped: `clickhouse://USER:PASSWORD@HOST`")
+			_ = sub.MarkFlagRequired("store")
 		}
 		if b.name == "outage" {
 			sub.Flags().Lookup("for").Usage = "how long ClickHouse is away after all that has gathered"

@@ -2,48 +2,75 @@ package bench
 
 import (
 	"context"
-	"path/filepath"
+	"crypto/rand"
+	"errors"
+	"net/url"
+	"strings"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
 )
 
-// storeWorld is a bench's world with a ClickHouse of its own.
+// storeWorld is a bench's world with databases of its own in a ClickHouse.
 type storeWorld struct {
 	*benchWorld
 
-	db    *chserver.Server
-	store *clickhouse.Store // the database "bench"
+	address string   // of the ClickHouse
+	made    []string // databases, which its end drops
+	own     string   // the address of the first of them
+	store   *clickhouse.Store
 }
 
-func newStoreWorld(ctx context.Context) (w *storeWorld, err error) {
-	w = &storeWorld{}
+func newStoreWorld(ctx context.Context, address string) (w *storeWorld, err error) {
+	w = &storeWorld{address: address}
 	defer func() {
 		if err != nil {
-			w.close()
+			w.close(ctx)
 		}
 	}()
 	if w.benchWorld, err = newBenchWorld(ctx, 0); err != nil {
 		return w, err
 	}
-	if w.db, err = chserver.Start(ctx, chserver.Config{Dir: filepath.Join(w.dir, "clickhouse")}); err != nil {
+	if w.own, err = w.database(); err != nil {
 		return w, err
 	}
-	w.store, err = openBenchStore(ctx, w.db.URL("bench"))
+	w.store, err = openBenchStore(ctx, w.own)
 	return w, err
 }
 
-// close ends what has begun.
-func (w *storeWorld) close() {
+// database returns the address of a database that there is not yet.
+func (w *storeWorld) database() (string, error) {
+	u, err := url.Parse(w.address)
+	if err != nil || u.Scheme != "clickhouse" {
+		return "", cli.Usage(errors.New("--store must be clickhouse://USER:PASSWORD@HOST"))
+	}
+	name := "bench_" + strings.ToLower(rand.Text())
+	w.made = append(w.made, name)
+	u.Path = "/" + name
+	return u.String(), nil
+}
+
+// dropped drops the databases that were made.
+func (w *storeWorld) dropped(ctx context.Context) error {
+	conn, err := openBenchConn(w.address)
+	if err != nil {
+		return err
+	}
+	for _, name := range w.made {
+		err = errors.Join(err, conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" SYNC"))
+	}
+	return errors.Join(err, conn.Close())
+}
+
+// close ends what has begun, also of a bench that was interrupted.
+func (w *storeWorld) close(ctx context.Context) {
 	if w.store != nil {
 		_ = w.store.Close()
 	}
-	if w.db != nil {
-		w.db.Stop()
-	}
+	_ = w.dropped(context.WithoutCancel(ctx))
 	if w.benchWorld != nil {
 		w.benchWorld.close()
 	}

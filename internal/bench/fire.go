@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -54,7 +55,7 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if late := time.Since(from); late > 0 {
 		return nil, fmt.Errorf("the node was ready %s too late; the machine is too slow for so many jobs", late)
 	}
-	if err := wait(ctx, time.Until(from.Add(-50*time.Millisecond))); err != nil {
+	if err := pause.For(ctx, time.Until(from.Add(-50*time.Millisecond))); err != nil {
 		return nil, err
 	}
 	meter, err := startMeter(o.profile)
@@ -62,7 +63,7 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	defer meter.stop()
-	if err := wait(ctx, o.runFor); err != nil {
+	if err := pause.For(ctx, o.runFor); err != nil {
 		return nil, err
 	}
 	elapsed, used := meter.stop()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -37,7 +38,7 @@ func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if late := time.Since(at); late > 0 {
 		return nil, fmt.Errorf("the node was ready %s too late", late)
 	}
-	if err := wait(ctx, time.Until(at)); err != nil {
+	if err := pause.For(ctx, time.Until(at)); err != nil {
 		return nil, err
 	}
 	meter, err := startMeter(o.profile)

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
@@ -27,13 +28,13 @@ const (
 // profile goes to a file of its own. Beside that it inserts as many rows into such tables
 // with the driver alone.
 func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newStoreWorld(ctx)
+	w, err := newStoreWorld(ctx, o.store)
 	if err != nil {
 		return nil, err
 	}
-	defer w.close()
+	defer w.close(ctx)
 
-	probe, err := openBenchConn(w.db.URL("bench"))
+	probe, err := openBenchConn(o.store)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,11 @@ func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	r.Lost, r.Doubled = max(0, o.jobs-counts[job.StatusSucceeded]), max(0, counts[job.StatusSucceeded]-o.jobs)
 
-	if err := r.rawInserts(ctx, w.db.URL("raw"), past, o.jobs); err != nil {
+	raw, err := w.database()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.rawInserts(ctx, raw, past, o.jobs); err != nil {
 		return nil, err
 	}
 	r.RunsRatio = r.Runs / r.RawRuns
@@ -100,7 +105,7 @@ func (w *benchWorld) timeIngest(ctx context.Context, o benchOptions, store logst
 	ended := make(chan error, 1)
 	go func() { ended <- in.Run(ctx) }()
 	err = poll(ctx, func() (bool, error) {
-		if err := wait(ctx, 10*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 10*time.Millisecond); err != nil {
 			return false, err
 		}
 		return w.taken(ctx, stream, consumer, o.jobs)

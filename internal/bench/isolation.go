@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -111,20 +112,20 @@ func isolated(ctx context.Context, o benchOptions, getStuck bool) (*isolation, e
 		return nil, err
 	}
 	const settle = 2 * time.Second // until connections, caches and stacks are warm
-	if err := wait(ctx, time.Until(from)+settle); err != nil {
+	if err := pause.For(ctx, time.Until(from)+settle); err != nil {
 		return nil, err
 	}
 	late.take()
-	if err := wait(ctx, o.runFor/2); err != nil {
+	if err := pause.For(ctx, o.runFor/2); err != nil {
 		return nil, err
 	}
 	i := &isolation{before: late.take()}
 	stuck.Store(getStuck)
-	if err := wait(ctx, settle); err != nil { // until all slots are taken
+	if err := pause.For(ctx, settle); err != nil { // until all slots are taken
 		return nil, err
 	}
 	late.take()
-	if err := wait(ctx, o.runFor/2); err != nil {
+	if err := pause.For(ctx, o.runFor/2); err != nil {
 		return nil, err
 	}
 	i.after = late.take()

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
@@ -22,12 +23,16 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if o.rate < 1 || o.jobs < o.rate || o.runs < 1 || o.runFor < time.Second {
 		return nil, cli.Usage(errors.New("--rate and --runs must be at least 1, --jobs at least --rate, and --for at least 1s"))
 	}
-	w, err := newStoreWorld(ctx)
+	w, err := newStoreWorld(ctx, o.store)
 	if err != nil {
 		return nil, err
 	}
-	defer w.close()
-	w.db.Kill()
+	defer w.close(ctx)
+	away, err := w.cutOff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = away.store.Close() }()
 
 	// The node hears of the ends as they come, as it does in an outage.
 	node, err := w.startNode(ctx, "bench")
@@ -44,7 +49,7 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := w.publish(ctx, o.runs, past.log); err != nil {
 		return nil, err
 	}
-	in, err := ingest.New(w.conn, w.store, ingest.Config{})
+	in, err := ingest.New(w.conn, away.store, ingest.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -62,13 +67,15 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := w.seed(ctx, o.jobs, from.Add(-time.Millisecond), schedule); err != nil {
 		return nil, err
 	}
-	if err := wait(ctx, time.Until(from.Add(o.runFor))); err != nil {
+	if err := pause.For(ctx, time.Until(from.Add(o.runFor))); err != nil {
 		return nil, err
 	}
 	back := time.Now()
-	if err := w.db.Restart(ctx); err != nil {
+	restored, err := away.restore(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer restored()
 	took, err := w.caughtUp(ctx, o.runs, back)
 	if err != nil {
 		return nil, err
@@ -81,11 +88,11 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	r := &benchResult{Jobs: o.jobs, HistoryRuns: o.runs, Count: 2 * o.runs, Seconds: took.Seconds(), Rate: float64(2*o.runs) / took.Seconds()}
-	away, catching, err := w.latenessAround(ctx, from, back, back.Add(took))
+	before, catching, err := w.latenessAround(ctx, from, back, back.Add(took))
 	if err != nil {
 		return nil, err
 	}
-	r.BeforeP50, r.BeforeP99, _ = away.quantiles()
+	r.BeforeP50, r.BeforeP99, _ = before.quantiles()
 	r.P50, r.P99, r.Max = catching.quantiles()
 	counts, err := w.store.Counts(ctx, logstore.RunFilter{To: past.from.Add(oneDay), Statuses: []job.Status{job.StatusSucceeded}})
 	if err != nil {
@@ -99,7 +106,7 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 // that took since an instant.
 func (w *benchWorld) caughtUp(ctx context.Context, n int, since time.Time) (time.Duration, error) {
 	err := poll(ctx, func() (bool, error) {
-		if err := wait(ctx, 50*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
 			return false, err
 		}
 		if ends, err := w.taken(ctx, bus.StreamEvt, bus.ConsumerEvents, n); err != nil || !ends {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -53,7 +54,7 @@ func benchOverlap(ctx context.Context, o benchOptions) (*benchResult, error) {
 	ended, err := w.startExecutors(parts, "bench", 1, o.jobs, func(ctx context.Context, run *executor.Run) (any, error) {
 		seen.begin(run)
 		defer seen.end(run)
-		return nil, wait(ctx, takes)
+		return nil, pause.For(ctx, takes)
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func benchOverlap(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
 		return nil, err
 	}
-	if err := wait(ctx, time.Until(from)); err != nil {
+	if err := pause.For(ctx, time.Until(from)); err != nil {
 		return nil, err
 	}
 	meter, err := startMeter(o.profile)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/carillon-scheduler/carillon/internal/chserver"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/job"
@@ -257,38 +256,34 @@ func newQueryCommand() *cobra.Command {
 		Use:   "query",
 		Short: "Measure lists, searches and reports on a history of a given size",
 		Long: "Ask what the console's pages and reports ask, some times each, and tell how long it took. Without --store, a store is\n" +
-			"made for it and removed afterwards: an SQLite file, or with --clickhouse a ClickHouse of its own. The aims are those for\n" +
+			"made for it and removed afterwards, an SQLite file. The aims are those for\n" +
 			"ClickHouse with 10,000,000 runs and 100,000,000 lines on two cores.",
 		Example: "  carillon bench query --runs 1000000 --lines 0\n" +
-			"  carillon bench query --clickhouse --runs 1000000 --lines 10000000\n" +
 			"  carillon bench query --store clickhouse://carillon@localhost:9000/bench",
 		Args: cobra.NoArgs,
 	}
-	var ownClickHouse bool
 	cmd.Flags().StringVar(&where, "store", "", "ask this one, which \"carillon bench seed\" has filled: an SQLite `file` or a clickhouse:// address")
-	cmd.Flags().BoolVar(&ownClickHouse, "clickhouse", false, "make a ClickHouse instead of an SQLite file")
 	cmd.Flags().IntVar(&runs, "runs", 1_000_000, "how many runs to make")
 	cmd.Flags().IntVar(&lines, "lines", 0, "how many log lines to make")
 	cmd.Flags().IntVar(&times, "times", 7, "how often to ask each question")
 	cmd.Flags().VarP(&output, "output", "o", "table, json or yaml")
-	cmd.MarkFlagsMutuallyExclusive("store", "clickhouse")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if runs < 1 || lines < 0 || times < 1 {
 			return cli.Usage(errors.New("--runs and --times must be 1 or more, and --lines not negative"))
 		}
-		found, err := query(cmd.Context(), where, ownClickHouse, runs, lines, times)
+		found, err := query(cmd.Context(), where, runs, lines, times)
 		if err != nil {
 			return fmt.Errorf("bench query: %w", err)
 		}
 		if output == cli.AsJSON {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(found)
 		}
-		return output.Show(cmd.OutOrStdout(), found, found.draw)
+		return output.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), found, found.draw)
 	}
 	return cmd
 }
 
-func query(ctx context.Context, where string, ownClickHouse bool, runs, lines, times int) (*answers, error) {
+func query(ctx context.Context, where string, runs, lines, times int) (*answers, error) {
 	if where != "" {
 		s, err := openSeeded(ctx, where)
 		if err != nil {
@@ -302,14 +297,7 @@ func query(ctx context.Context, where string, ownClickHouse bool, runs, lines, t
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if where = filepath.Join(dir, "history.db"); ownClickHouse {
-		server, err := chserver.Start(ctx, chserver.Config{Dir: filepath.Join(dir, "clickhouse")})
-		if err != nil {
-			return nil, err
-		}
-		defer server.Stop()
-		where = server.URL("bench")
-	}
+	where = filepath.Join(dir, "history.db")
 	s, err := openSeeded(ctx, where)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
@@ -72,7 +73,7 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if late := time.Since(at); late > 0 {
 		return nil, fmt.Errorf("the node was ready %s too late", late)
 	}
-	if err := wait(ctx, time.Until(at)); err != nil {
+	if err := pause.For(ctx, time.Until(at)); err != nil {
 		return nil, err
 	}
 	meter, err := startMeter(o.profile)
@@ -119,7 +120,7 @@ func drain(ended <-chan error) (err error) {
 // from what is measured, so it looks at ingest's consumer until that is through.
 func (w *benchWorld) stored(ctx context.Context, store logstore.Store, runs int) error {
 	return poll(ctx, func() (bool, error) {
-		if err := wait(ctx, 20*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return false, err
 		}
 		c, err := w.conn.JS.Consumer(ctx, bus.StreamEvt, bus.ConsumerEvents)

@@ -198,17 +198,6 @@ func poll(ctx context.Context, ok func() (bool, error)) error {
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
-}
-
 // audit compares the triggers on the stream with the fires that the jobs had after
 // from, up to the position of each job's shard.
 func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule func(i int) job.Schedule) (count, lost, doubled int, err error) {

@@ -1,5 +1,5 @@
 // Package chserver starts a real ClickHouse server on a machine that has none, for
-// "carillon dev --store clickhouse" and for tests.
+// "task clickhouse" and for tests. No program that users get links it.
 //
 // # Engine
 //

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -25,7 +25,7 @@ func AwaitHistory[T any](ctx context.Context, id job.RunID, ask func() (T, error
 		if !errors.Is(err, job.ErrNotFound) || time.Since(id.Time()).Abs() > HistoryDelay {
 			return answer, err
 		}
-		if err := client.Pause(ctx, HistoryPause); err != nil {
+		if err := pause.For(ctx, HistoryPause); err != nil {
 			return answer, err
 		}
 	}

@@ -22,7 +22,7 @@ func NewList[L any](cmd *cobra.Command, list func(context.Context, *client.API) 
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), found, func(t *draw.Table) { fill(t, found) })
+		return r.Show(cmd.OutOrStdout(), found, func(t *draw.Table) { fill(t, found) })
 	}
 	return cmd
 }

@@ -36,11 +36,12 @@ func (f *Format) Set(s string) error {
 // Type names the flag's values in the help.
 func (f *Format) Type() string { return "format" }
 
-// Show writes v as JSON or YAML, or what fill makes of it for people.
-func (f Format) Show(w io.Writer, v any, fill func(*draw.Table)) error {
+// Show writes v as JSON or YAML, or what fill makes of it for people, with instants by a
+// clock. Those of JSON and YAML are in UTC.
+func (f Format) Show(w io.Writer, clock draw.Clock, v any, fill func(*draw.Table)) error {
 	if f == AsTable {
 		_, terminal := w.(*draw.Screen)
-		t := draw.Table{Whole: !terminal}
+		t := draw.Table{Clock: clock, Whole: !terminal}
 		fill(&t)
 		return t.Write(w)
 	}

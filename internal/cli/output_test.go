@@ -11,11 +11,11 @@ func TestNothingIsCutInAFile(t *testing.T) {
 	long := strings.Repeat("long ", 100)
 	fill := func(t *draw.Table) { t.Row("x", t.Cell(long, draw.NoteWidth)); t.Line(t.ShortJSON(long)) }
 	var file strings.Builder
-	if err := AsTable.Show(&file, nil, fill); err != nil || strings.Contains(file.String(), "…") || strings.Count(file.String(), "long") != 200 {
+	if err := AsTable.Show(&file, draw.Clock{}, nil, fill); err != nil || strings.Contains(file.String(), "…") || strings.Count(file.String(), "long") != 200 {
 		t.Errorf("a file has (%v)\n%s", err, file.String())
 	}
 	var shown strings.Builder
-	if err := AsTable.Show(draw.NewScreen(&shown), nil, fill); err != nil || strings.Count(shown.String(), "…") != 2 {
+	if err := AsTable.Show(draw.NewScreen(&shown), draw.Clock{}, nil, fill); err != nil || strings.Count(shown.String(), "…") != 2 {
 		t.Errorf("a terminal has (%v)\n%s", err, shown.String())
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"os/user"
 	"strings"
@@ -23,17 +24,27 @@ type Remote struct {
 	ca     string
 	Output Format
 	say    func(text string) // to whoever typed the command
+	clock  func() draw.Clock
 }
 
 // NewRemote adds the shared flags to cmd.
 func NewRemote(cmd *cobra.Command) *Remote {
-	r := &Remote{Output: AsTable, say: func(text string) { cmd.PrintErrln(text) }}
+	r := &Remote{Output: AsTable, say: func(text string) { cmd.PrintErrln(text) }, clock: func() draw.Clock { return ClockOf(cmd) }}
 	cmd.Flags().StringVar(&r.server, "server", "", "`address` of the server, also from "+serverVariable+" (default: the current context, else "+DefaultServer+")")
 	cmd.Flags().StringVar(&r.token, "token", "", "API `token`, also from "+TokenVariable+" (default: that of \"carillon login\")")
 	CAFlag(cmd, &r.ca)
 	cmd.Flags().VarP(&r.Output, "output", "o", "`format` of the answer: table, json or yaml")
 	Complete(cmd, "output", formatNames...)
+	UTCFlag(cmd)
 	return r
+}
+
+// Clock returns the clock by which the command shows instants.
+func (r *Remote) Clock() draw.Clock { return r.clock() }
+
+// Show writes an answer in the format that was asked for, see [Format.Show].
+func (r *Remote) Show(w io.Writer, v any, fill func(*draw.Table)) error {
+	return r.Output.Show(w, r.clock(), v, fill)
 }
 
 // CAFlag adds the flag for who has signed a server's certificate.
@@ -75,9 +86,9 @@ func (r *Remote) API() (*client.API, error) {
 	api.Authorize(token)
 	api.Notice(func(since, asOf time.Time) {
 		if since.IsZero() {
-			r.say("The log store is behind: data after " + draw.Instant(asOf) + " may be missing.")
+			r.say("The log store is behind: data after " + r.clock().Instant(asOf) + " may be missing.")
 		} else {
-			r.say("The log store is away. The data below comes from the streams, which start at " + draw.Instant(since) + ".")
+			r.say("The log store is away. The data below comes from the streams, which start at " + r.clock().Instant(since) + ".")
 		}
 	})
 	return api, nil

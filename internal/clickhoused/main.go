@@ -55,7 +55,7 @@ func serve(ctx context.Context, dir string) error {
 		return err
 	}
 	defer s.Stop()
-	fmt.Fprintf(os.Stderr, "ClickHouse is running on %s, HTTP on %s. Stop it with Ctrl-C.\n\n  carillon server --store '%s'\n\n", s.Addr(), s.HTTPAddr(), s.URL("carillon"))
+	fmt.Fprintf(os.Stderr, "ClickHouse is running on %s, HTTP on %s. Stop it with Ctrl-C.\n\n  carillon dev --store '%s' --sql '%s'\n\n", s.Addr(), s.HTTPAddr(), s.URL("carillon"), s.ReaderURL("carillon"))
 	select {
 	case <-ctx.Done():
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -21,15 +22,15 @@ const (
 // try names the part, and said, unless it is nil, hears of those before.
 func Again[T any](ctx context.Context, said func(err error, pause time.Duration), ask func() (T, error)) (T, error) {
 	begun := time.Now()
-	for pause := againFirst; ; pause = min(2*pause, againMost) {
+	for next := againFirst; ; next = min(2*next, againMost) {
 		answer, err := ask()
-		if p, ok := errors.AsType[*Problem](err); !ok || !errors.Is(p, job.ErrUnavailable) || time.Since(begun)+pause > againFor {
+		if p, ok := errors.AsType[*Problem](err); !ok || !errors.Is(p, job.ErrUnavailable) || time.Since(begun)+next > againFor {
 			return answer, err
 		}
 		if said != nil {
-			said(err, pause)
+			said(err, next)
 		}
-		if Pause(ctx, pause) != nil {
+		if pause.For(ctx, next) != nil {
 			return answer, err
 		}
 	}

@@ -222,15 +222,3 @@ func unreachable(err error) error {
 	}
 	return &UnreachableError{Address: address, Err: u.Err}
 }
-
-// Pause waits for d, or until ctx is done and returns its error.
-func Pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -44,7 +45,7 @@ func (a *API) Follow(ctx context.Context, topics []string, interrupted func(erro
 		if !errors.Is(err, errBye) {
 			interrupted(err)
 		}
-		if err := Pause(ctx, delay); err != nil {
+		if err := pause.For(ctx, delay); err != nil {
 			return err
 		}
 		delay = min(delay*2, lastRetry)
@@ -85,7 +86,7 @@ func (a *API) Watch(ctx context.Context, query url.Values, interrupted func(erro
 		if !errors.Is(err, errBye) {
 			interrupted(err)
 		}
-		if err := Pause(ctx, delay); err != nil {
+		if err := pause.For(ctx, delay); err != nil {
 			return err
 		}
 		delay = min(delay*2, lastRetry)

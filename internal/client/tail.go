@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -69,7 +70,7 @@ func (a *API) Tail(ctx context.Context, id job.RunID, o TailOptions, yield func(
 		if t.lastSeq != before {
 			delay = firstRetry
 		}
-		if err := Pause(ctx, delay); err != nil {
+		if err := pause.For(ctx, delay); err != nil {
 			return LogEnd{}, err
 		}
 		delay = min(delay*2, lastRetry)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // names gives each job of a crontab a name of its own. The same line gets the same
@@ -65,7 +67,6 @@ var (
 	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 	amount     = regexp.MustCompile(`^[0-9.]+[smhd]?$`)
 	plainWord  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_:-]*$`)
-	notSlug    = regexp.MustCompile(`[^a-z0-9_]+`)
 )
 
 // slugOf returns a slug that tells what a command does: its program's name, and the
@@ -119,7 +120,5 @@ func slug(program string, args []string) string {
 	} else if len(args) > 0 && plainWord.MatchString(args[0]) {
 		name += "-" + args[0]
 	}
-	name = notSlug.ReplaceAllString(strings.ToLower(name), "-")
-	name = strings.TrimLeft(name, "-_")
-	return strings.TrimRight(name[:min(len(name), maxPlain)], "-_")
+	return job.Slug(name, maxPlain)
 }

@@ -33,13 +33,14 @@ import (
 
 func TestDevKeepsItsHistoryInClickHouse(t *testing.T) {
 	d := newDev(t)
-	d.command = append(d.command, "--store", "clickhouse", "--no-samples")
+	history := chtest.Start(t, chserver.Config{Dir: filepath.Join(t.TempDir(), "clickhouse")})
+	d.command = append(d.command, "--store", history.URL("carillon"), "--no-samples")
 	d.begin(t)
 	d.save(t, "hello", `"task": {"shell": "echo the quick brown fox"}`)
 	id := d.run(t, "hello")
 	d.awaitSuccess(t, id)
 	d.awaitLog(t, id, "the quick brown fox")
-	d.kill() // its ClickHouse ends with it
+	d.kill()
 
 	d.begin(t)
 	d.awaitSuccess(t, id)

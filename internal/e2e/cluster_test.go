@@ -22,7 +22,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-scheduler/carillon"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
@@ -107,7 +107,7 @@ func (c *system) startNATS(ports, routes []int) {
 	}
 	c.url = strings.Join(urls, ",")
 	for i, port := range ports {
-		conf, folder, name := carillon.NATSConf, c.t.TempDir(), c.natsName(i)
+		conf, folder, name := embedded.DefaultConf, c.t.TempDir(), c.natsName(i)
 		if len(ports) > 1 {
 			conf += c.routes(name, routes, i)
 		}

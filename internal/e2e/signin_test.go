@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
 // selfSigned writes a certificate of its own authority for loopback, and its key.
@@ -107,7 +107,7 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	ports := freePorts(t, 2)
 	folder := t.TempDir()
 	conf := filepath.Join(folder, "nats.conf")
-	if err := os.WriteFile(conf, []byte(carillon.NATSConf), 0o600); err != nil {
+	if err := os.WriteFile(conf, []byte(embedded.DefaultConf), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	broker := newProcess(t, "nats", nil, program(t, "natsd"), conf, filepath.Join(folder, "nats"), "nats", fmt.Sprintf("127.0.0.1:%d", ports[0]))

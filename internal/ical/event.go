@@ -4,6 +4,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/teambition/rrule-go"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // moment is a day, or an instant as the clock on the wall shows it.
@@ -38,7 +42,7 @@ func parseMoment(l *line, zone *time.Location) (moment, error) {
 		t = t.In(zone)
 		return moment{wall: time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)}, nil
 	}
-	return moment{}, wrong(l.number, "has %s %q, which is no date like 20261224 and no time like 20261224T170000", l.name, clip(l.value))
+	return moment{}, wrong(l.number, "has %s %q, which is no date like 20261224 and no time like 20261224T170000", l.name, clip.Runes(l.value, maxQuoted))
 }
 
 // parseEvent reads the lines of a VEVENT.
@@ -151,7 +155,7 @@ func parseDuration(l *line) (time.Duration, error) {
 		}
 	}
 	if !ok || rest == "" || digits != "" {
-		return 0, wrong(l.number, "has DURATION %q, which is not like P2D", clip(l.value))
+		return 0, wrong(l.number, "has DURATION %q, which is not like P2D", clip.Runes(l.value, maxQuoted))
 	}
 	return sum, nil
 }
@@ -167,18 +171,18 @@ func (e *event) length() int { return int(e.end.Sub(e.start.wall) / day) }
 // forEver reports whether the event recurs without end on the same terms, and has begun by an instant.
 func (e *event) forEver(by time.Time) bool {
 	r := e.rule
-	return r != nil && r.interval == 1 && r.count == 0 && r.until.IsZero() && len(e.off) == 0 && len(e.extra) == 0 && !e.start.wall.After(by)
+	return r != nil && r.Interval <= 1 && r.count == 0 && r.until.IsZero() && len(e.off) == 0 && len(e.extra) == 0 && !e.start.wall.After(by)
 }
 
 // yearly returns the dates of an event that is on the same ones in every year, such as 12-25.
 func (e *event) yearly(by time.Time) (dates []string, ok bool) {
 	r := e.rule
-	if !e.forEver(by) || r.freq != "YEARLY" || r.days != nil {
+	if !e.forEver(by) || r.Freq != rrule.YEARLY || r.Byweekday != nil {
 		return nil, false
 	}
 	at := e.start.wall
 	same := func(list []int, as int) bool { return list == nil || len(list) == 1 && list[0] == as }
-	if !same(r.months, int(at.Month())) || !same(r.dates, at.Day()) || r.dates != nil && r.months == nil {
+	if !same(r.Bymonth, int(at.Month())) || !same(r.Bymonthday, at.Day()) || r.Bymonthday != nil && r.Bymonth == nil {
 		return nil, false
 	}
 	for i := range e.length() {
@@ -195,16 +199,19 @@ func (e *event) yearly(by time.Time) (dates []string, ok bool) {
 // weekly returns the days of the week of an event that is on them in every week, such as sat,sun.
 func (e *event) weekly(by time.Time) (days string, ok bool) {
 	r := e.rule
-	if !e.forEver(by) || r.freq != "WEEKLY" || r.months != nil || e.length() != 1 {
+	if !e.forEver(by) || r.Freq != rrule.WEEKLY || r.Bymonth != nil || e.length() != 1 {
 		return "", false
 	}
-	list := r.days
-	if list == nil {
-		list = []weekday{{day: e.start.wall.Weekday()}}
+	list := []time.Weekday{e.start.wall.Weekday()}
+	if r.Byweekday != nil {
+		list = nil
+	}
+	for _, d := range r.Byweekday {
+		list = append(list, time.Weekday((d.Day()+1)%7)) // of the library's, Monday is the first
 	}
 	names := make([]string, len(list))
 	for i, d := range list {
-		names[i] = strings.ToLower(d.day.String()[:3])
+		names[i] = strings.ToLower(d.String()[:3])
 	}
 	return strings.Join(names, ","), true
 }

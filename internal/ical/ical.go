@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -22,6 +23,8 @@ const (
 	maxLooks = 20_000_000
 	// maxProblems is how many problems of a file are told at once.
 	maxProblems = 10
+	// maxQuoted is how many characters of a file a problem quotes.
+	maxQuoted = 60
 )
 
 // Options say how a file is read.
@@ -142,7 +145,7 @@ func (c *Calendar) findZone(lines []line) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(cmp.Or(c.Zone, "UTC"))
 	if err != nil || !isZone(cmp.Or(c.Zone, "UTC")) {
-		return nil, &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(clip(c.Zone), "Europe/Berlin")}
+		return nil, &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(clip.Runes(c.Zone, maxQuoted), "Europe/Berlin")}
 	}
 	return zone, nil
 }
@@ -170,7 +173,7 @@ func eventsOf(lines []line, zone *time.Location) ([]*event, error) {
 			}
 		case l.name == "END":
 			if len(open) == 0 || open[len(open)-1].value != l.value {
-				return nil, wrong(l.number, "ends %s, which has not begun", clip(l.value))
+				return nil, wrong(l.number, "ends %s, which has not begun", clip.Runes(l.value, maxQuoted))
 			}
 			begun := open[len(open)-1]
 			open = open[:len(open)-1]
@@ -195,7 +198,7 @@ func eventsOf(lines []line, zone *time.Location) ([]*event, error) {
 	case len(events) > MaxEvents:
 		return nil, &job.InvalidError{Field: "file", Reason: fmt.Sprintf("has more than %d events", MaxEvents)}
 	case len(open) > 0:
-		return nil, wrong(open[len(open)-1].number, "begins %s, which does not end: the file is cut off", clip(open[len(open)-1].value))
+		return nil, wrong(open[len(open)-1].number, "begins %s, which does not end: the file is cut off", clip.Runes(open[len(open)-1].value, maxQuoted))
 	case len(events) == 0:
 		return nil, &job.InvalidError{Field: "file", Reason: "has no events"}
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // line is one property, put together where it was folded.
@@ -79,7 +80,7 @@ func parseLine(number int, text string) (line, error) {
 			} else {
 				name, value, ok := strings.Cut(part, "=")
 				if !ok {
-					return l, wrong(number, "has the parameter %q without a value", clip(part))
+					return l, wrong(number, "has the parameter %q without a value", clip.Runes(part, maxQuoted))
 				}
 				l.params[strings.ToUpper(name)] = strings.Trim(value, `"`)
 			}
@@ -89,13 +90,13 @@ func parseLine(number int, text string) (line, error) {
 			}
 		}
 	}
-	return l, wrong(number, "is no property, which is like NAME:VALUE: %q", clip(text))
+	return l, wrong(number, "is no property, which is like NAME:VALUE: %q", clip.Runes(text, maxQuoted))
 }
 
 func (l *line) checkName() error {
 	for _, c := range l.name {
 		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' {
-			return wrong(l.number, "is no property, which is like NAME:VALUE: %q", clip(l.name))
+			return wrong(l.number, "is no property, which is like NAME:VALUE: %q", clip.Runes(l.name, maxQuoted))
 		}
 	}
 	if l.name == "" {
@@ -107,13 +108,4 @@ func (l *line) checkName() error {
 // text returns the value as it is meant for people.
 func (l *line) text() string {
 	return strings.TrimSpace(strings.NewReplacer(`\n`, " ", `\N`, " ", `\,`, ",", `\;`, ";", `\\`, `\`).Replace(l.value))
-}
-
-// clip shortens what is shown of a file in a problem.
-func clip(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
 }

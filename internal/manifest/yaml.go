@@ -95,7 +95,8 @@ func (c chunk) parse(file string) (*Document, error) {
 		if bad, ok := errors.AsType[yaml.Error](err); ok && bad.GetToken() != nil {
 			return nil, wrong(bad.GetToken().Position.Line, "not YAML: "+bad.GetMessage())
 		}
-		return nil, wrong(1, "not YAML: "+firstLine(err.Error()))
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		return nil, wrong(1, "not YAML: "+line)
 	}
 	if len(parsed.Docs) == 0 || parsed.Docs[0].Body == nil {
 		return nil, nil //nolint:nilnil // no document, and nothing wrong with that
@@ -136,9 +137,4 @@ func (c chunk) tooDeep() int {
 		}
 	}
 	return 0
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }

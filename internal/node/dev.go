@@ -20,11 +20,12 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/hostload"
+	"github.com/carillon-scheduler/carillon/executor/schema"
 	"github.com/carillon-scheduler/carillon/internal/build"
-	"github.com/carillon-scheduler/carillon/internal/chserver"
 	"github.com/carillon-scheduler/carillon/internal/manifest"
-	"github.com/carillon-scheduler/carillon/internal/seal"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -61,7 +62,7 @@ func newDevCommand() *cobra.Command {
 	f.StringVar(&o.http, "http", defaultHTTP, "`address` of the API; port 0 picks a free port")
 	f.StringVar(&o.nats, "nats", "127.0.0.1:4222", "`address` of the NATS server; port 0 picks a free port")
 	f.StringVar(&o.logLevel, "log-level", "warn", "log level: debug, info, warn or error")
-	f.StringVar(&o.store, "store", "", "log store: `sqlite`, clickhouse (started on the directory), or\nclickhouse://USER:PASSWORD@HOST/DATABASE")
+	o.storeFlags(f)
 	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs")
 	f.BoolVar(&o.noSamples, "no-samples", false, "do not save sample jobs")
 	o.nodeConfig.flags(f)
@@ -114,33 +115,17 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 			return err
 		}
 	}
-	o.roles, o.store = allRoles, storeFlag(o.store)
-	var history *chserver.Server
-	if o.store == storeClickHouse {
-		if history, err = startClickHouse(ctx, o.data, cmd.ErrOrStderr()); err != nil {
-			return err
-		}
-		defer history.Stop()
-		o.store, o.sql = history.URL("carillon"), history.ReaderURL("carillon")
-	}
+	o.roles = allRoles
+	o.readStore()
 	if o.node == "" {
 		o.node = "dev"
 	}
-	tracer, endTraces, err := startTraces(ctx, "carillon-dev")
+	o.web.Settings = settingsOf(cmd.Flags())
+	n, err := o.begin(ctx, "carillon-dev", conn, listener, o.monitorOptions, log)
 	if err != nil {
 		return err
 	}
-	defer endTraces(ctx)
-	o.tracer = tracer
-	o.web.Settings, o.web.Profiles = settingsOf(cmd.Flags()), o.profile != ""
-	n, err := o.open(ctx, conn, listener, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.close()) }()
-	if err := n.watched(ctx, conn, o.monitorOptions, log); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, n.close(ctx)) }()
 	worker, err := devExecutor(conn, o, master.Group(devGroup), n.metrics, log)
 	if err != nil {
 		return err
@@ -148,9 +133,6 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	// Right above ingest, so that what runs say at the end is still stored.
 	ingest := slices.IndexFunc(n.layers, func(l layer) bool { return l.name == "ingest" })
 	layers := slices.Insert(n.layers, ingest+1, layer{"executor", worker.Run, 3 * time.Second})
-	if history != nil {
-		layers = slices.Insert(layers, 0, layer{"clickhouse", func(ctx context.Context) error { return keepClickHouse(ctx, history, log) }, time.Second})
-	}
 	layers = append(layers, layer{"welcome", func(ctx context.Context) error {
 		n.ready(ctx, conn.Cluster().Shards)
 		if ctx.Err() == nil {
@@ -220,7 +202,8 @@ func devExecutor(conn *cluster.Conn, o devOptions, key *seal.Key, metrics promet
 	// late: it stops quickly.
 	e, err := executor.New(conn.Conn, executor.Config{
 		Group: devGroup, Instance: "dev", Slots: o.slots, Version: build.Version(), Logger: log.With("component", "executor"),
-		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(), Registerer: metrics, Tracer: o.tracer,
+		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(),
+		Observers: observers(metrics, o.tracer), Schemas: schema.JSON{}, HostLoad: hostload.Of,
 	})
 	if err != nil {
 		return nil, err

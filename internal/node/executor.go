@@ -5,12 +5,18 @@ import (
 	"errors"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/executor/hostload"
+	"github.com/carillon-scheduler/carillon/executor/metrics"
+	"github.com/carillon-scheduler/carillon/executor/schema"
+	"github.com/carillon-scheduler/carillon/executor/tracing"
 	"github.com/carillon-scheduler/carillon/internal/build"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
@@ -111,7 +117,8 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	defer endTraces(cmd.Context())
 	e, err := executor.New(conn, executor.Config{
 		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: build.Version(), Logger: log.With("component", "executor"),
-		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes, Registerer: reg, Tracer: tracer,
+		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes,
+		Observers: observers(reg, tracer), Schemas: schema.JSON{}, HostLoad: hostload.Of,
 	})
 	if err != nil {
 		return err
@@ -139,4 +146,13 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	err = e.Run(cmd.Context())
 	stop()
 	return errors.Join(err, g.Wait())
+}
+
+// observers returns those of an executor, for its metrics and, unless tracer is nil, its traces.
+func observers(reg prometheus.Registerer, tracer trace.TracerProvider) []executor.NewObserver {
+	all := []executor.NewObserver{metrics.Prometheus(reg)}
+	if tracer != nil {
+		all = append(all, tracing.OpenTelemetry(tracer))
+	}
+	return all
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
-	"github.com/carillon-scheduler/carillon/internal/seal"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

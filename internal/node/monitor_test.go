@@ -72,7 +72,7 @@ func metricNames(t *testing.T) names {
 	keys, keysErr := callout.NewKeys()
 	_, calloutErr := callout.New(conn, conn.NC, keys, callout.Config{Registerer: all})
 	_, apiErr := webapi.New(conn, nil, webapi.Config{Registerer: all, Gatherer: prometheus.NewRegistry()})
-	_, executorErr := executor.New(conn.Conn, executor.Config{Group: "g", Registerer: all})
+	_, executorErr := executor.New(conn.Conn, executor.Config{Group: "g", Observers: observers(all, nil)})
 	if err := errors.Join(schedulerErr, ingestErr, alertErr, ledgerErr, orphansErr, keysErr, calloutErr, apiErr, executorErr); err != nil {
 		t.Fatal(err)
 	}

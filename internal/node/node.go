@@ -67,55 +67,69 @@ type node struct {
 	store     logstore.Store       // nil without need of it
 	api       *webapi.Server       // nil without that role
 	scheduler *scheduler.Scheduler // nil without that role
+	endTraces func(context.Context)
 }
 
 // close releases what running the layers does not.
-func (n *node) close() error {
-	if n.store == nil {
-		return nil
+func (n *node) close(ctx context.Context) (err error) {
+	if n.store != nil {
+		err = n.store.Close()
 	}
-	return n.store.Close()
+	n.endTraces(ctx)
+	return err
 }
 
-// open makes the node on conn. The API takes listener, which is nil without it. On an
-// error everything that was opened is closed.
-func (c nodeConfig) open(ctx context.Context, conn *cluster.Conn, listener net.Listener, log *slog.Logger) (_ *node, err error) {
+// begin makes the node on conn, with its traces and with what tells how it is. Service is its name in
+// traces. The API takes listener, which is nil without it. On an error all that was opened is closed.
+func (c *nodeConfig) begin(ctx context.Context, service string, conn *cluster.Conn, listener net.Listener, o monitorOptions, log *slog.Logger) (_ *node, err error) {
 	n := &node{metrics: newRegistry()}
-	if c.node == "" { // one name for all layers, in logs and leases
-		c.node = scheduler.NodeName()
+	if c.tracer, n.endTraces, err = startTraces(ctx, service); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, n.close())
+			err = errors.Join(err, n.close(ctx))
 		}
 	}()
+	c.web.Profiles = o.profile != ""
+	if err := c.open(ctx, n, conn, listener, log); err != nil {
+		return nil, err
+	}
+	return n, n.watched(ctx, conn, o, log)
+}
+
+// open opens what the node consists of.
+func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, listener net.Listener, log *slog.Logger) (err error) {
+	if c.node == "" { // one name for all layers, in logs and leases
+		c.node = scheduler.NodeName()
+	}
 	reg := n.metrics
 	n.layers = append(n.layers, layer{"tokens", func(ctx context.Context) error { return conn.FollowTokens(ctx, log.With("component", "tokens")) }, time.Second})
 	if c.gate != nil { // below all others: executors are to come in until the end
 		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg, Budget: c.gate.budget, Connections: c.gate.connections})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		n.layers = append(n.layers, layer{"callout", g.Run, time.Second})
 	}
 	if slices.Contains(c.roles, roleStore) || slices.Contains(c.roles, roleAPI) {
 		if n.store, err = c.openStore(ctx, conn, log); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if slices.Contains(c.roles, roleStore) {
 		c.keepLines(ctx, conn, n.store, log)
 		in, err := ingest.New(conn, n.store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		patrol, err := ledger.NewPatrol(conn, n.store, c.retention(), log.With("component", "ledger"), reg)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		finder, err := orphans.New(conn, n.store, log.With("component", "orphans"), reg)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		n.layers = append(n.layers,
 			layer{"ingest", in.Run, 3 * time.Second},
@@ -126,7 +140,7 @@ func (c nodeConfig) open(ctx context.Context, conn *cluster.Conn, listener net.L
 	if slices.Contains(c.roles, roleScheduler) {
 		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: build.Version(), Logger: log, Registerer: reg, Tracer: c.tracer})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		n.layers = append(n.layers, layer{"scheduler", n.scheduler.Run, 3 * time.Second})
 	}
@@ -135,7 +149,7 @@ func (c nodeConfig) open(ctx context.Context, conn *cluster.Conn, listener net.L
 			Node: c.node, MasterKey: c.web.MasterKey, PublicURL: c.publicURL(listener), Allow: c.allow, Logger: log.With("component", "alert"), Metrics: reg,
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		n.layers = append(n.layers, layer{"alert", alerter.Run, 3 * time.Second})
 	}
@@ -149,9 +163,9 @@ func (c nodeConfig) open(ctx context.Context, conn *cluster.Conn, listener net.L
 		n.layers = append(n.layers, watch...)
 		n.api, err = webapi.New(conn, shown, web)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		n.layers = append(n.layers, layer{"webapi", n.api.Run, 2 * time.Second})
 	}
-	return n, nil
+	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/carillon-scheduler/carillon/executor"
-	"github.com/carillon-scheduler/carillon/executor/request"
-	"github.com/carillon-scheduler/carillon/executor/shell"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/runner/request"
+	"github.com/carillon-scheduler/carillon/runner/shell"
 )
 
 // runnerOptions say what an executor runs.

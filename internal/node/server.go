@@ -1,12 +1,10 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
 
@@ -63,8 +61,7 @@ func newServerCommand() *cobra.Command {
 	f.StringSliceVar(&o.web.Hosts, "host", nil, "host `name` that clients can use for the API (default: any with TLS or a proxy, else those of this machine)")
 	f.StringVar(&o.masterKey, "master-key", "", "`file` with the master key that seals secrets (default: from "+keyfile.MasterKeyVariable+"; without it, secrets cannot be set)")
 	f.StringVar(&o.data, "data", "data", "`directory` for SQLite")
-	f.StringVar(&o.store, "store", "", "log store: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which keeps the password out of process lists)")
-	f.StringVar(&o.sql, "sql", "", "clickhouse://USER:PASSWORD@HOST/DATABASE with a read-only user, for \"carillon sql\" (in the\nenvironment as "+sqlVariable+"; default: SQL is disabled)")
+	o.storeFlags(f)
 	f.IntVar(&o.assets.Replicas, "replicas", 1, "copies of each stream: 1, 3 or 5")
 	f.Var((*sizeFlag)(&o.assets.TrigBytes), "trig-size", "size limit of the trigger stream; can only raise the present limit (default 4GiB)")
 	f.Var((*sizeFlag)(&o.assets.EvtBytes), "evt-size", "size limit of the event stream; can only raise the present limit (default 8GiB)")
@@ -89,7 +86,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if o.web.MasterKey, err = keyfile.Read(o.masterKey, keyfile.MasterKeyVariable); err != nil {
 		return err
 	}
-	o.store, o.sql = storeFlag(o.store), cmp.Or(o.sql, os.Getenv(sqlVariable))
+	o.readStore()
 	if o.roles, err = parseRoles(o.roleList, o.store); err != nil {
 		return err
 	}
@@ -124,21 +121,12 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if err := conn.AwaitSetup(ctx, o.assets, o.Config); err != nil {
 		return err
 	}
-	tracer, endTraces, err := startTraces(ctx, "carillon-server")
+	o.web.Settings = settingsOf(cmd.Flags())
+	n, err := o.begin(ctx, "carillon-server", conn, listener, o.monitorOptions, log)
 	if err != nil {
 		return err
 	}
-	defer endTraces(ctx)
-	o.tracer = tracer
-	o.web.Settings, o.web.Profiles = settingsOf(cmd.Flags()), o.profile != ""
-	n, err := o.open(ctx, conn, listener, log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.close()) }()
-	if err := n.watched(ctx, conn, o.monitorOptions, log); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, n.close(ctx)) }()
 	if listener != nil {
 		log.InfoContext(ctx, "api listens", "address", listener.Addr().String(), "tls", o.web.TLS != nil)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/carillon-scheduler/carillon/executor/request"
-	"github.com/carillon-scheduler/carillon/executor/star"
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/runner/request"
+	"github.com/carillon-scheduler/carillon/runner/star"
 )
 
 func newStarlarkCommand() *cobra.Command {

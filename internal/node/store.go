@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,10 +12,10 @@ import (
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
+	"github.com/spf13/pflag"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/internal/chserver"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -27,8 +26,7 @@ import (
 )
 
 const (
-	storeSQLite     = "sqlite"     // a file beside the program
-	storeClickHouse = "clickhouse" // of dev: a server that it starts
+	storeSQLite = "sqlite" // a file beside the program
 
 	// storeVariable is the environment's --store: an address holds a password, which
 	// a command line shows to everybody on the machine.
@@ -37,8 +35,16 @@ const (
 	sqlVariable = "CARILLON_SQL"
 )
 
-// storeFlag completes what --store says, so that no help text shows a password.
-func storeFlag(given string) string { return cmp.Or(given, os.Getenv(storeVariable), storeSQLite) }
+func (c *nodeConfig) storeFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.store, "store", "", "log store: `sqlite`, or clickhouse://USER:PASSWORD@HOST/DATABASE (in the environment as\n"+storeVariable+", which keeps the password out of process lists)")
+	f.StringVar(&c.sql, "sql", "", "clickhouse://USER:PASSWORD@HOST/DATABASE with a read-only user, for \"carillon sql\" (in the\nenvironment as "+sqlVariable+"; default: SQL is disabled)")
+}
+
+// readStore completes what these flags say, so that no help text shows a password.
+func (c *nodeConfig) readStore() {
+	c.store = cmp.Or(c.store, os.Getenv(storeVariable), storeSQLite)
+	c.sql = cmp.Or(c.sql, os.Getenv(sqlVariable))
+}
 
 // isShared says whether --store names a store that several servers use.
 func isShared(store string) bool { return strings.HasPrefix(store, "clickhouse://") }
@@ -204,35 +210,4 @@ func (c nodeConfig) endOrphans(ctx context.Context, conn *cluster.Conn, f *orpha
 			log.WarnContext(ctx, "orphans not looked for", "error", err)
 		}
 	})
-}
-
-// startClickHouse starts a server of dev's own, on a folder below its data. It is
-// fetched first if the machine has none.
-func startClickHouse(ctx context.Context, data string, say io.Writer) (*chserver.Server, error) {
-	cfg := chserver.Config{Dir: filepath.Join(data, "clickhouse")}
-	server, err := chserver.Start(ctx, cfg)
-	if !errors.Is(err, chserver.ErrNoEngine) {
-		return server, err
-	}
-	_, _ = fmt.Fprintln(say, "Fetching ClickHouse with npm, 180 MB, once.")
-	if err := chserver.Install(ctx, say); err != nil {
-		return nil, err
-	}
-	return chserver.Start(ctx, cfg)
-}
-
-// keepClickHouse starts dev's server again whenever it ends by itself, until ctx is
-// done.
-func keepClickHouse(ctx context.Context, server *chserver.Server, log *slog.Logger) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-server.Done():
-			log.WarnContext(ctx, "ClickHouse has ended, and is started again")
-			if err := server.Restart(ctx); err != nil && ctx.Err() == nil {
-				return err
-			}
-		}
-	}
 }

@@ -126,7 +126,7 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output cli.Format, fi
 		if err != nil {
 			return err
 		}
-		return output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawDifferences(t, list) })
+		return output.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), list, func(t *draw.Table) { drawDifferences(t, list) })
 	}
 	assets := cluster.Assets{Shards: f.Head.Shards, Replicas: replicas, Restoring: true}
 	if err = conn.Setup(ctx, assets); errors.Is(err, job.ErrConflict) { // it has another number of shards already
@@ -139,7 +139,7 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output cli.Format, fi
 	if err := f.Restore(ctx, conn); err != nil {
 		return err
 	}
-	cmd.Printf("restored the configuration of %s; start the servers with the same master key\n", draw.Instant(f.Head.MadeAt))
+	cmd.Printf("restored the configuration of %s; start the servers with the same master key\n", cli.ClockOf(cmd).Instant(f.Head.MadeAt))
 	return nil
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/carillon-scheduler/carillon"
 	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/internal/node"
@@ -65,7 +65,7 @@ func newNATSConfigCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		conf, err := callout.Configure(carillon.NATSConf, public)
+		conf, err := callout.Configure(embedded.DefaultConf, public)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/carillon-scheduler/carillon"
+	"github.com/carillon-scheduler/carillon/bus/embedded"
 )
 
 func TestTheConfigurationOfNATSHasWhatDiffersBetweenServers(t *testing.T) {
@@ -17,7 +17,7 @@ func TestTheConfigurationOfNATSHasWhatDiffersBetweenServers(t *testing.T) {
 	conf, err := natsPlace{
 		name: "$NATS_NAME", listen: "0.0.0.0:4223", store: `/data/with "quotes"`,
 		cluster: "carillon", listenOthers: "10.0.0.1:6222", routes: []string{"n2:6222", "n3:6222"},
-	}.lay(carillon.NATSConf)
+	}.lay(embedded.DefaultConf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,17 +35,17 @@ func TestTheConfigurationOfNATSHasWhatDiffersBetweenServers(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	if plain, err := (natsPlace{}).lay(carillon.NATSConf); err != nil || plain != carillon.NATSConf {
+	if plain, err := (natsPlace{}).lay(embedded.DefaultConf); err != nil || plain != embedded.DefaultConf {
 		t.Errorf("nothing that differs changes the configuration: %v", err)
 	}
-	if _, err := (natsPlace{listen: "4222"}).lay(carillon.NATSConf); err == nil || !strings.Contains(err.Error(), "HOST:PORT") {
+	if _, err := (natsPlace{listen: "4222"}).lay(embedded.DefaultConf); err == nil || !strings.Contains(err.Error(), "HOST:PORT") {
 		t.Errorf("error %v", err)
 	}
 }
 
 // The certificates are those that clients and the other servers of a cluster see.
 func TestTheConfigurationOfNATSNamesCertificates(t *testing.T) {
-	conf, err := natsPlace{cert: "c.pem", key: "k.pem", ca: "a.pem", cluster: "x", listenOthers: "h:1", routes: []string{"h:2"}}.lay(carillon.NATSConf)
+	conf, err := natsPlace{cert: "c.pem", key: "k.pem", ca: "a.pem", cluster: "x", listenOthers: "h:1", routes: []string{"h:2"}}.lay(embedded.DefaultConf)
 	if err != nil {
 		t.Fatal(err)
 	}

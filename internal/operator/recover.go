@@ -12,7 +12,6 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/internal/cli"
-	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/trail"
 )
@@ -43,7 +42,7 @@ func newUserRecoverCommand() *cobra.Command {
 			return err
 		}
 		cmd.Printf("%s is now an administrator. Choose a password with this one-time link, valid until %s:\n%s/sign-in#invitation=%s\n",
-			args[0], draw.Instant(expires), strings.TrimSuffix(public, "/"), secret)
+			args[0], cli.ClockOf(cmd).Instant(expires), strings.TrimSuffix(public, "/"), secret)
 		return nil
 	}
 	return cmd

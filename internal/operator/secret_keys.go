@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
-	"github.com/carillon-scheduler/carillon/internal/seal"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

@@ -14,16 +14,16 @@ import (
 	"strings"
 )
 
-// pkg is a package of this module, as go list tells of it.
+// pkg is a package of ours, as go list tells of it.
 type pkg struct {
 	ImportPath, Dir                    string
 	Imports, TestImports, XTestImports []string
 	EmbedFiles                         []string // relative to Dir
 }
 
-// list returns the packages of the module in the current folder.
+// list returns the packages of the modules of the workspace.
 func list(ctx context.Context) ([]pkg, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,Imports,TestImports,XTestImports,EmbedFiles", "./...")
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,Imports,TestImports,XTestImports,EmbedFiles", "work")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

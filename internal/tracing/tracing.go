@@ -3,40 +3,19 @@ package tracing
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
-	"encoding/hex"
-	"hash/fnv"
-	"strconv"
-	"strings"
 
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
-// Header is the name, in messages, requests and (in capitals) environments, of the W3C
-// trace context.
-const Header = "traceparent"
-
-// Fire returns the span of the fire that an attempt of a run belongs to: the parent of all
-// that executors do for it. The zero value, which is not valid, comes of what is no id.
-func Fire(runID string, attempt int) trace.SpanContext {
-	raw, err := hex.DecodeString(strings.ReplaceAll(runID, "-", ""))
-	if err != nil || len(raw) != 16 {
-		return trace.SpanContext{}
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(raw)
-	_, _ = h.Write([]byte(strconv.Itoa(attempt)))
-	var span trace.SpanID
-	binary.BigEndian.PutUint64(span[:], h.Sum64()|1) // zero would be no span
-	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID(raw), SpanID: span, TraceFlags: trace.FlagsSampled, Remote: true})
-}
-
-// Parent returns a span in the form of the W3C trace context; "" when it is not valid.
-func Parent(sc trace.SpanContext) string {
-	if !sc.IsValid() {
-		return ""
-	}
-	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + "-" + sc.TraceFlags().String()
+// Fire returns the span of the fire that an attempt of a run belongs to, as [bus.FireTrace]
+// names it. It is not valid if id is not the id of a run.
+func Fire(ctx context.Context, id job.RunID, attempt int) trace.SpanContext {
+	carrier := propagation.MapCarrier{bus.HeaderTrace: bus.FireTrace(id, attempt)}
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(trace.ContextWithSpanContext(ctx, trace.SpanContext{}), carrier))
 }
 
 type wanted struct{}

@@ -3,7 +3,6 @@ package xxljob
 import (
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -12,17 +11,14 @@ import (
 const maxPlain = 48
 
 var (
-	hump    = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	notSlug = regexp.MustCompile(`[^a-z0-9_]+`)
-	word    = regexp.MustCompile(`[a-z]{2}`)
+	hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	word = regexp.MustCompile(`[a-z]{2}`)
 )
 
 // slugOf returns a slug for a name: "demoJobHandler" is demo-job-handler. It is empty if nothing
 // of the name can be in one.
 func slugOf(name string) string {
-	s := strings.ToLower(hump.ReplaceAllString(name, "$1-$2"))
-	s = strings.Trim(notSlug.ReplaceAllString(s, "-"), "-_")
-	return strings.TrimRight(s[:min(len(s), maxPlain)], "-_")
+	return job.Slug(hump.ReplaceAllString(name, "$1-$2"), maxPlain)
 }
 
 // nameFor takes a name for a job that no other has.

@@ -1,6 +1,7 @@
 package alerting
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,9 @@ type Channel struct {
 	Body    string            `json:"body,omitempty"`
 	Email   *Email            `json:"email,omitempty"`
 	Quiet   *Quiet            `json:"quiet_hours,omitempty"`
+	// Language and Zone are of the messages: their words, and the time zone of their instants.
+	Language Language `json:"language,omitempty"`
+	Zone     string   `json:"zone,omitempty"`
 }
 
 // Kind says what a channel is.
@@ -127,6 +131,8 @@ func (c Channel) WithDefaults() Channel {
 		q.Zone = "UTC"
 		c.Quiet = &q
 	}
+	c.Language = cmp.Or(c.Language, English)
+	c.Zone = cmp.Or(c.Zone, "UTC")
 	return c
 }
 
@@ -159,7 +165,29 @@ func (c *Channel) Validate() error {
 	if c.Quiet != nil {
 		errs = append(errs, c.Quiet.validate())
 	}
-	return errors.Join(errs...)
+	if !slices.Contains(Languages, c.Language) {
+		errs = append(errs, job.Invalid("language", "%q must be one of %v", c.Language, Languages))
+	}
+	return errors.Join(append(errs, checkZone("zone", c.Zone))...)
+}
+
+// Reader returns whom the channel's messages are for. c must be valid; a channel that an
+// older version has saved reads English, in UTC.
+func (c *Channel) Reader() Reader {
+	zone, err := time.LoadLocation(c.Zone)
+	if err != nil {
+		zone = time.UTC // the zones of this machine are others
+	}
+	return Reader{cmp.Or(c.Language, English), zone}
+}
+
+// checkZone returns an *InvalidError for field unless name is a time zone that is the same
+// on every machine.
+func checkZone(field, name string) error {
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		return job.Invalid(field, "%q must be a time zone such as Europe/Berlin", name)
+	}
+	return nil
 }
 
 func (c *Channel) validateWebhook() (errs []error) {
@@ -259,9 +287,7 @@ func (q *Quiet) validate() error {
 	if q.From == q.To {
 		errs = append(errs, job.Invalid("quiet_hours.to", "must not be the same as from; disable the channel instead"))
 	}
-	if _, err := time.LoadLocation(q.Zone); err != nil || q.Zone == "Local" {
-		errs = append(errs, job.Invalid("quiet_hours.zone", "%q must be a time zone such as Europe/Berlin", q.Zone))
-	}
+	errs = append(errs, checkZone("quiet_hours.zone", q.Zone))
 	for _, d := range q.Days {
 		if !slices.Contains(days, d) {
 			errs = append(errs, job.Invalid("quiet_hours.days", "has %q; days are mon, tue, wed, thu, fri, sat and sun", d))

@@ -42,6 +42,10 @@ func TestChannelsThatCannotWorkOrWouldLeakAreRefused(t *testing.T) {
 	}
 	f(`{"channel": "c", "kind": "webhook", "url": "https://example.org/x", "headers": {"X-Team": "ops"}, "body": "{{json .Title}}"}`, "")
 	f(`{"channel": "c", "kind": "slack"}`, "")
+	f(`{"channel": "c", "kind": "slack", "language": "zh", "zone": "Asia/Shanghai"}`, "")
+	f(`{"channel": "c", "kind": "slack", "language": "cn"}`, "language")
+	f(`{"channel": "c", "kind": "slack", "zone": "Peking"}`, "zone")
+	f(`{"channel": "c", "kind": "slack", "zone": "Local"}`, "zone")
 	f(`{"channel": "c", "kind": "pigeon"}`, "kind")
 	f(`{"channel": "c", "kind": "webhook"}`, "url")
 	f(`{"channel": "c", "kind": "webhook", "url": "ftp://example.org"}`, "url")

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,16 +21,23 @@ type Incident struct {
 	Group    string   `json:"executor_group,omitempty"` // that it concerns; empty: several, or the cluster
 	Severity Severity `json:"severity"`
 	State    State    `json:"state"`
-	Summary  string   `json:"summary"`
+	// Summary says what it is about in English, and its code and parameters in any language.
+	Summary       string `json:"summary"`
+	SummaryCode   Code   `json:"summary_code,omitempty"`
+	SummaryParams Params `json:"summary_params,omitempty"`
 	// Jobs are the jobs concerned, at most [maxAffected] of them; More are others.
 	Jobs  []Affected `json:"jobs,omitempty"`
 	More  int        `json:"more,omitempty"`
 	Count int        `json:"count"` // of what it has taken in: bad runs
 
-	OpenedAt       time.Time `json:"opened_at"`
-	UpdatedAt      time.Time `json:"updated_at"`
-	ResolvedAt     time.Time `json:"resolved_at,omitzero"`
-	Resolution     string    `json:"resolution,omitempty"`
+	OpenedAt   time.Time `json:"opened_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	ResolvedAt time.Time `json:"resolved_at,omitzero"`
+	// Resolution says why it is over, as Summary does what it is about.
+	Resolution       string `json:"resolution,omitempty"`
+	ResolutionCode   Code   `json:"resolution_code,omitempty"`
+	ResolutionParams Params `json:"resolution_params,omitempty"`
+
 	AcknowledgedAt time.Time `json:"acknowledged_at,omitzero"`
 	AcknowledgedBy string    `json:"acknowledged_by,omitempty"`
 	SnoozedUntil   time.Time `json:"snoozed_until,omitzero"`
@@ -59,29 +67,34 @@ const (
 
 // Affected is a job that an incident is about, and the last that was bad of it.
 type Affected struct {
-	Job     job.Name   `json:"job"`
-	RunID   job.RunID  `json:"run_id,omitempty"`
-	Status  job.Status `json:"status,omitempty"`
-	Message string     `json:"message,omitempty"`
-	At      time.Time  `json:"at"`
-	Count   int        `json:"count"`
-	Over    bool       `json:"over,omitempty"` // it has run well since
+	Job    job.Name   `json:"job"`
+	RunID  job.RunID  `json:"run_id,omitempty"`
+	Status job.Status `json:"status,omitempty"`
+	// Message is the run's own, without a code, or says what was found.
+	Message       string    `json:"message,omitempty"`
+	MessageCode   Code      `json:"message_code,omitempty"`
+	MessageParams Params    `json:"message_params,omitempty"`
+	At            time.Time `json:"at"`
+	Count         int       `json:"count"`
+	Over          bool      `json:"over,omitempty"` // it has run well since
 }
 
 // Delivery is one message of an incident to one channel.
 type Delivery struct {
-	ID       string        `json:"delivery"` // within the incident
-	Channel  string        `json:"channel"`
-	Kind     DeliveryKind  `json:"kind"`
-	State    DeliveryState `json:"state"`
-	Attempts int           `json:"attempts"`
-	NextAt   time.Time     `json:"next_at,omitzero"` // not before
-	Reason   string        `json:"reason,omitempty"` // why it waits, or was dropped, or what went wrong
-	MadeAt   time.Time     `json:"made_at"`
-	SentAt   time.Time     `json:"sent_at,omitzero"`
-	Node     string        `json:"node,omitempty"` // that tried last
-	Answer   *Answer       `json:"answer,omitempty"`
-	Claim    uint64        `json:"claim,omitempty"` // the epoch of the alerter that is sending it
+	ID           string        `json:"delivery"` // within the incident
+	Channel      string        `json:"channel"`
+	Kind         DeliveryKind  `json:"kind"`
+	State        DeliveryState `json:"state"`
+	Attempts     int           `json:"attempts"`
+	NextAt       time.Time     `json:"next_at,omitzero"` // not before
+	Reason       string        `json:"reason,omitempty"` // why it waits, or was dropped, or what went wrong
+	ReasonCode   Code          `json:"reason_code,omitempty"`
+	ReasonParams Params        `json:"reason_params,omitempty"`
+	MadeAt       time.Time     `json:"made_at"`
+	SentAt       time.Time     `json:"sent_at,omitzero"`
+	Node         string        `json:"node,omitempty"` // that tried last
+	Answer       *Answer       `json:"answer,omitempty"`
+	Claim        uint64        `json:"claim,omitempty"` // the epoch of the alerter that is sending it
 }
 
 // Answer is what the other side said to the last attempt of a delivery.
@@ -125,7 +138,7 @@ type Finding struct {
 	Rule    *Rule
 	Subject string
 	Group   string
-	Summary string
+	Summary Sentence
 	At      time.Time
 	Source  Source
 	Seq     uint64
@@ -154,7 +167,8 @@ func (inc *Incident) Add(f *Finding) bool {
 		inc.MarkSeen(f.Source, f.Seq)
 	}
 	inc.Count++
-	inc.UpdatedAt, inc.Summary = f.At, f.Summary
+	inc.UpdatedAt = f.At
+	defer func() { inc.summarize(f.Summary) }()
 	if f.Job.Job == "" {
 		return true
 	}
@@ -169,10 +183,38 @@ func (inc *Incident) Add(f *Finding) bool {
 	default:
 		inc.More++
 	}
-	if n := len(inc.Jobs) + inc.More; n > 1 {
-		inc.Summary = fmt.Sprintf("%s, and %d other jobs", f.Summary, n-1)
-	}
 	return true
+}
+
+// summarize sets the summary: what was found last, and of how many jobs besides.
+func (inc *Incident) summarize(s Sentence) {
+	if n := len(inc.Jobs) + inc.More; n > 1 {
+		params := Params{}
+		maps.Copy(params, s.Params)
+		s.Params = params
+		s.Params["others"] = strconv.Itoa(n - 1)
+	}
+	inc.Summary, inc.SummaryCode, inc.SummaryParams = s.English(), s.Code, s.Params
+}
+
+// SummaryIn returns what the incident is about in a reader's language.
+func (inc *Incident) SummaryIn(r Reader) string {
+	return Sentence{inc.SummaryCode, inc.SummaryParams}.Or(inc.Summary, r)
+}
+
+// ResolutionIn returns why the incident is over in a reader's language.
+func (inc *Incident) ResolutionIn(r Reader) string {
+	return Sentence{inc.ResolutionCode, inc.ResolutionParams}.Or(inc.Resolution, r)
+}
+
+// Say sets what was bad.
+func (a *Affected) Say(s Sentence) {
+	a.Message, a.MessageCode, a.MessageParams = s.English(), s.Code, s.Params
+}
+
+// MessageIn returns what was bad in a reader's language; the message of a run stays as it is.
+func (a *Affected) MessageIn(r Reader) string {
+	return Sentence{a.MessageCode, a.MessageParams}.Or(a.Message, r)
 }
 
 // MarkSeen remembers the last message that was taken in of a source.
@@ -185,11 +227,12 @@ func (inc *Incident) MarkSeen(s Source, seq uint64) {
 
 // End ends the incident. What has not been sent is dropped, and who has heard that it
 // began hears that it is over.
-func (inc *Incident) End(at time.Time, why string) {
+func (inc *Incident) End(at time.Time, why Sentence) {
 	if inc.State == Resolved {
 		return
 	}
-	inc.State, inc.ResolvedAt, inc.UpdatedAt, inc.Resolution = Resolved, at, at, why
+	inc.State, inc.ResolvedAt, inc.UpdatedAt = Resolved, at, at
+	inc.Resolution, inc.ResolutionCode, inc.ResolutionParams = why.English(), why.Code, why.Params
 	told := []string{}
 	for i := range inc.Deliveries {
 		d := &inc.Deliveries[i]
@@ -197,7 +240,7 @@ func (inc *Incident) End(at time.Time, why string) {
 			told = append(told, d.Channel)
 		}
 		if d.State == Waiting && d.Claim == 0 {
-			d.Drop("it was over before it could be sent")
+			d.Drop(Say("over_before_sent"))
 		}
 	}
 	if inc.Silent {
@@ -214,7 +257,7 @@ func (inc *Incident) Acknowledge(by, note string, at time.Time) {
 	inc.AcknowledgedAt, inc.AcknowledgedBy, inc.Note = at, by, note
 	for i := range inc.Deliveries {
 		if d := &inc.Deliveries[i]; d.State == Waiting && d.Claim == 0 && d.Kind != Recovery {
-			d.Drop("acknowledged by " + by)
+			d.Drop(Say("acknowledged_by", "by", by))
 		}
 	}
 }
@@ -224,7 +267,7 @@ func (inc *Incident) Resolve(by, note string, at time.Time) {
 	if note != "" {
 		inc.Note = note
 	}
-	inc.End(at, "resolved by "+by)
+	inc.End(at, Say("resolved_by", "by", by))
 }
 
 // Remind plans the message once more, if it is time.
@@ -266,7 +309,16 @@ func (inc *Incident) Plan(channel string, kind DeliveryKind, at, notBefore time.
 }
 
 // Drop gives up a delivery that nobody needs any more.
-func (d *Delivery) Drop(why string) { d.State, d.Reason, d.NextAt = Dropped, why, time.Time{} }
+func (d *Delivery) Drop(why Sentence) {
+	d.State, d.NextAt = Dropped, time.Time{}
+	d.Because(why)
+}
+
+// Because sets why the delivery waits, was dropped or could not be sent; the zero Sentence
+// is no reason.
+func (d *Delivery) Because(why Sentence) {
+	d.Reason, d.ReasonCode, d.ReasonParams = why.English(), why.Code, why.Params
+}
 
 // Key names the delivery to the other side: the same each time that it is sent.
 func (inc *Incident) Key(d *Delivery) string { return inc.ID + "-" + d.ID }
@@ -284,9 +336,10 @@ func (inc *Incident) Delivery(id string) *Delivery {
 // NewTest returns an incident whose only purpose is a message to a channel.
 func NewTest(channel, by string, now time.Time) *Incident {
 	inc := &Incident{
-		ID: NewID(now, "test", channel, by), Subject: "channel " + channel, Severity: Info, State: Resolved, Count: 1,
-		Summary: "This is a test of channel " + channel + ", sent by " + by, OpenedAt: now, UpdatedAt: now, ResolvedAt: now, Resolution: "it was a test",
+		ID: NewID(now, "test", channel, by), Subject: "channel " + channel, Severity: Info, State: Open, Count: 1, OpenedAt: now,
 	}
+	inc.summarize(Say("channel_test", "channel", channel, "by", by))
+	inc.End(now, Say("was_test"))
 	inc.Plan(channel, Test, now, now)
 	return inc
 }

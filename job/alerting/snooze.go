@@ -31,7 +31,7 @@ func (inc *Incident) Snooze(by, note string, at, until time.Time) {
 	if note != "" {
 		inc.Note = note
 	}
-	why := "snoozed by " + by
+	why := Say("snoozed_by", "by", by)
 	waiting, told := map[string]bool{}, []string{}
 	for i := range inc.Deliveries {
 		d := &inc.Deliveries[i]
@@ -39,7 +39,8 @@ func (inc *Incident) Snooze(by, note string, at, until time.Time) {
 			waiting[d.Channel] = true
 		}
 		if d.State == Waiting && d.Claim == 0 && d.Kind != Recovery {
-			d.NextAt, d.Reason = until, why
+			d.NextAt = until
+			d.Because(why)
 		}
 		if d.State == Sent && !slices.Contains(told, d.Channel) {
 			told = append(told, d.Channel)
@@ -48,7 +49,7 @@ func (inc *Incident) Snooze(by, note string, at, until time.Time) {
 	for _, channel := range told {
 		if !waiting[channel] && inc.AcknowledgedAt.IsZero() {
 			inc.Plan(channel, Reminder, at, until)
-			inc.Deliveries[len(inc.Deliveries)-1].Reason = why
+			inc.Deliveries[len(inc.Deliveries)-1].Because(why)
 		}
 	}
 }
@@ -61,9 +62,10 @@ func (inc *Incident) Wake(at time.Time) {
 		switch {
 		case d.State != Waiting || d.Claim != 0 || d.Kind == Recovery:
 		case d.Kind == Reminder:
-			d.Drop("it is not snoozed any more")
+			d.Drop(Say("snooze_ended"))
 		case d.NextAt.After(at):
-			d.NextAt, d.Reason = at, ""
+			d.NextAt = at
+			d.Because(Sentence{})
 		}
 	}
 }

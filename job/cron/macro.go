@@ -1,6 +1,10 @@
 package cron
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
+)
 
 // macros are the names for five fields.
 var macros = map[string]string{
@@ -58,7 +62,7 @@ func expandMacro(text string) (string, error) {
 	} else if word, _ := cutWord(text); word == "@reboot" {
 		reason = "is not supported: a cluster has no moment of boot; start such work with the machine's init system"
 	}
-	return "", &ParseError{"macro", clip(text), reason}
+	return "", &ParseError{"macro", clip.Text(text, maxQuoted), reason}
 }
 
 // cutWord returns the first word of text and what follows it, without the blanks.

@@ -3,11 +3,15 @@ package cron
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // maxText is the longest text that Parse reads, in bytes.
 const maxText = 1024
+
+// maxQuoted is how much of it an error quotes, in bytes.
+const maxQuoted = 40
 
 // blanks separate fields, and may surround them.
 const blanks = " \t\r\n"
@@ -32,7 +36,7 @@ func (e *ParseError) Error() string {
 // such as "0 0 30 2 *", is no error. The error is a *[ParseError].
 func Parse(text string, seed uint64) (*Expr, error) {
 	if len(text) > maxText {
-		return nil, &ParseError{"expression", clip(text), fmt.Sprintf("is %d bytes long; must be at most %d", len(text), maxText)}
+		return nil, &ParseError{"expression", clip.Text(text, maxQuoted), fmt.Sprintf("is %d bytes long; must be at most %d", len(text), maxText)}
 	}
 	text = strings.Trim(text, blanks)
 	fields := text
@@ -44,7 +48,7 @@ func Parse(text string, seed uint64) (*Expr, error) {
 	}
 	if strings.HasPrefix(text, "CRON_TZ=") || strings.HasPrefix(text, "TZ=") {
 		word, _ := cutWord(text)
-		return nil, &ParseError{"expression", clip(word), "must not name a zone; the schedule has a time zone of its own"}
+		return nil, &ParseError{"expression", clip.Text(word, maxQuoted), "must not name a zone; the schedule has a time zone of its own"}
 	}
 	p := parser{seed: seed, expr: &Expr{}}
 	var err error
@@ -54,7 +58,7 @@ func Parse(text string, seed uint64) (*Expr, error) {
 	case 6, 7:
 		err = p.quartz(f)
 	default:
-		err = &ParseError{"expression", clip(text), fmt.Sprintf("has %d fields; must have 5 (Unix cron) or 6 or 7 (Quartz)", len(f))}
+		err = &ParseError{"expression", clip.Text(text, maxQuoted), fmt.Sprintf("has %d fields; must have 5 (Unix cron) or 6 or 7 (Quartz)", len(f))}
 	}
 	if err != nil {
 		return nil, err
@@ -145,7 +149,7 @@ func (p *parser) quartzDays(dom, dow string) error {
 	case dom == "*":
 		return &ParseError{quartzDom.name, dom, `must be "?", since day of week is not (Quartz, 6 or 7 fields)`}
 	default:
-		return &ParseError{quartzDow.name, clip(dow), `must be "?", since day of month is not (Quartz, 6 or 7 fields)`}
+		return &ParseError{quartzDow.name, clip.Text(dow, maxQuoted), `must be "?", since day of month is not (Quartz, 6 or 7 fields)`}
 	}
 }
 
@@ -251,17 +255,4 @@ func (p *parser) yearField(text string) error {
 // split returns the fields of a text.
 func split(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(blanks, r) })
-}
-
-// clip shortens text that an error quotes.
-func clip(text string) string {
-	const most = 40
-	if len(text) <= most {
-		return text
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
 }

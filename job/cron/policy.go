@@ -1,6 +1,10 @@
 package cron
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
+)
 
 // Policy says what becomes of fires due in an hour that a moved clock skips or
 // repeats. It is comparable; the zero value is [DefaultPolicy].
@@ -75,13 +79,13 @@ func ParsePolicy(text string) (Policy, error) {
 				continue
 			}
 			if p.gap != gapAuto && s.policy.gap != gapAuto || p.pass != passAuto && s.policy.pass != passAuto {
-				return Policy{}, &ParseError{"DST policy", clip(text), "must give each setting once"}
+				return Policy{}, &ParseError{"DST policy", clip.Text(text, maxQuoted), "must give each setting once"}
 			}
 			known, p.gap, p.pass = true, max(p.gap, s.policy.gap), max(p.pass, s.policy.pass)
 		}
 		if !known {
 			return Policy{}, &ParseError{
-				"DST policy", clip(part),
+				"DST policy", clip.Text(part, maxQuoted),
 				"must be auto, quartz, vixie, or of the form gap=skip|fire,overlap=first|last|both",
 			}
 		}

@@ -3,6 +3,8 @@ package cron
 import (
 	"fmt"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // scanner reads one item of a field's list.
@@ -240,12 +242,12 @@ func (s *scanner) end() error {
 	if s.pos == len(s.item) {
 		return nil
 	}
-	return s.fail("must not have %q after %q; must be %s", clip(s.item[s.pos:]), clip(s.item[:s.pos]), s.field.wants())
+	return s.fail("must not have %q after %q; must be %s", clip.Text(s.item[s.pos:], maxQuoted), clip.Text(s.item[:s.pos], maxQuoted), s.field.wants())
 }
 
 // fail makes an error about the item.
 func (s *scanner) fail(format string, args ...any) error {
-	return &ParseError{s.field.name, clip(s.item), fmt.Sprintf(format, args...)}
+	return &ParseError{s.field.name, clip.Text(s.item, maxQuoted), fmt.Sprintf(format, args...)}
 }
 
 // equalFold compares ASCII text, the first of which is in upper case. Unlike

@@ -7,7 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	_ "time/tzdata" // zones for machines that have no files of their own
+
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Zone is a time zone as a list of periods of constant offset from UTC, from 1970 to
@@ -45,7 +46,7 @@ func LoadZone(name string) (*Zone, error) {
 	}
 	// A name becomes a path, and each spelling of it an entry of the cache.
 	if len(name) > maxZoneName || path.Clean(name) != name || strings.ContainsAny(name, `\:`) {
-		return nil, &ParseError{"zone", clip(name), `must be an IANA name such as "Europe/London"`}
+		return nil, &ParseError{"zone", clip.Text(name, maxQuoted), `must be an IANA name such as "Europe/London"`}
 	}
 	location, err := time.LoadLocation(name)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	_ "time/tzdata" // also on a machine without zones
 )
 
 func TestZonesHaveTheOffsetsOfTheStandardLibrary(t *testing.T) {

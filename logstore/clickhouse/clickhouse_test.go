@@ -41,15 +41,20 @@ func open(t *testing.T, address string) *clickhouse.Store {
 	return s
 }
 
-// All tests of the suite share a database, which is emptied for each: to make its tables
-// anew took most of the time.
+// The tests of the suite share databases, one at a time each, which are emptied for each: to make
+// their tables anew took most of the time.
 func TestStoreKeepsTheContract(t *testing.T) {
-	address := chtest.Database(t)
-	conn := sql(t, address)
+	const databases = 3
+	free := make(chan string, databases)
+	for range databases {
+		free <- chtest.Database(t)
+	}
 	logstoretest.Run(t, func(t *testing.T) logstore.Store {
 		t.Helper()
+		address := <-free
+		t.Cleanup(func() { free <- address })
 		s := open(t, address)
-		empty(t, conn)
+		empty(t, sql(t, address))
 		return s
 	})
 }

@@ -61,6 +61,8 @@ type (
 		Group          string            `json:"executor_group"`
 		State          string            `json:"state"`
 		Summary        string            `json:"summary"`
+		SummaryCode    string            `json:"summary_code"`
+		SummaryParams  json.RawMessage   `json:"summary_params"`
 		OpenedAt       time.Time         `json:"opened_at"`
 		AcknowledgedBy string            `json:"acknowledged_by"`
 		Deliveries     []json.RawMessage `json:"deliveries"`
@@ -101,7 +103,14 @@ func decodeIncident(b *batch, m *message) {
 			b.refused = append(b.refused, &job.InvalidError{Field: "deliveries", Reason: err.Error()})
 			continue
 		}
-		doc, err := json.Marshal(map[string]any{"incident": inc.ID, "alert": inc.Rule, "summary": inc.Summary, "delivery": raw})
+		about := map[string]any{"incident": inc.ID, "alert": inc.Rule, "summary": inc.Summary, "delivery": raw}
+		if inc.SummaryCode != "" {
+			about["summary_code"] = inc.SummaryCode
+		}
+		if len(inc.SummaryParams) > 0 {
+			about["summary_params"] = inc.SummaryParams
+		}
+		doc, err := json.Marshal(about)
 		if err != nil {
 			b.refused = append(b.refused, err)
 			continue

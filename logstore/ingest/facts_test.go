@@ -43,7 +43,7 @@ func (w *world) incident(key, id, state string, deliveries int) {
 	for i := range deliveries {
 		list = append(list, fmt.Sprintf(`{"delivery":"%d","channel":"mail","kind":"opened","state":"sent","attempts":1,"made_at":%q,"node":"a"}`, i+1, stamp(i)))
 	}
-	doc := fmt.Sprintf(`{"incident":%q,"alert":"night","subject":"job billing/x","executor_group":"billing","state":%q,"summary":"it failed","opened_at":%q,"deliveries":[%s]}`,
+	doc := fmt.Sprintf(`{"incident":%q,"alert":"night","subject":"job billing/x","executor_group":"billing","state":%q,"summary":"it failed","summary_code":"run_ended","summary_params":{"job":"billing/x"},"opened_at":%q,"deliveries":[%s]}`,
 		id, state, stamp(0), strings.Join(list, ","))
 	if _, err := w.alerts().Put(w.t.Context(), key, []byte(doc)); err != nil {
 		w.t.Fatal(err)
@@ -85,6 +85,10 @@ func TestFactsAreInTheStoreAtOnce(t *testing.T) {
 		w.wantFacts(logstore.FactAudit, "e1 job billing/1 done", "e2 job billing/2 done")
 		w.wantFacts(logstore.FactIncident, "i1 job billing/x open")
 		w.wantFacts(logstore.FactDelivery, "i1-000001 mail sent")
+		sent, err := w.store.Facts(w.t.Context(), logstore.FactFilter{Kind: logstore.FactDelivery, Limit: 1})
+		if err != nil || !strings.Contains(string(sent.Facts[0].Doc), `"summary":"it failed","summary_code":"run_ended","summary_params":{"job":"billing/x"}`) {
+			w.t.Errorf("the message is kept as %+v, %v", sent, err)
+		}
 		w.wantFacts(logstore.FactDiscrepancy, string(f.id())+" billing/report")
 
 		w.incident("incident.s1", "i1", "open", 2)

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -30,10 +31,10 @@ type feed struct {
 	dense bool
 
 	ranges *ranges
-	// told hears from the events what the records then need not say.
-	told *told
-	// turn is shared by the feeds that write runs; nil for the others.
-	turn *turn
+	// seen hears from the events what the records then need not say.
+	seen *seenRuns
+	// lock is shared by the feeds that write runs; nil for the others.
+	lock *writeLock
 	// caughtUp says that the stream is where the last session would have come.
 	caughtUp bool
 	// Of the other streams: all up to position is gathered, and delivery was the
@@ -43,10 +44,10 @@ type feed struct {
 
 func (in *Ingest) feeds() []*feed {
 	said := newDecoder(in.conn)
-	told, turn := newTold(), newTurn()
+	seen, lock := newSeenRuns(), newWriteLock()
 	feeds := []*feed{
-		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, told: told, turn: turn, decode: decodeRecord},
-		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, told: told, turn: turn, decode: said.event},
+		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, seen: seen, lock: lock, decode: decodeRecord},
+		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, seen: seen, lock: lock, decode: said.event},
 		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: said.log},
 	}
 	for _, s := range cluster.FactStreams {
@@ -58,7 +59,7 @@ func (in *Ingest) feeds() []*feed {
 // run feeds until ctx is done, and then returns nil, or until another ingester is
 // at work.
 func (f *feed) run(ctx context.Context) error {
-	for pause := (backoff{}); ; {
+	for again := newBackoff(); ; {
 		begun := time.Now()
 		err := f.session(ctx)
 		switch {
@@ -67,10 +68,10 @@ func (f *feed) run(ctx context.Context) error {
 		case errors.Is(err, job.ErrStale):
 			return err
 		case time.Since(begun) > time.Minute:
-			pause = backoff{}
+			again = newBackoff()
 		}
 		f.log.WarnContext(ctx, "ingest begins anew", "stream", f.stream, "error", err)
-		pause.wait(ctx)
+		_ = again.Wait(ctx)
 	}
 }
 
@@ -121,8 +122,8 @@ func (f *feed) writePortion(ctx context.Context, p *portion) error {
 		if err := f.writeRange(ctx, p.messages, p.batch); err != nil {
 			return err
 		}
-		if f.told != nil && !f.queue {
-			f.told.note(p.batch.updates)
+		if f.seen != nil && !f.queue {
+			f.seen.note(p.batch.updates)
 		}
 	}
 	for _, m := range p.acks {
@@ -143,10 +144,10 @@ func (f *feed) ack(m *message) error {
 
 // writeRange notes the range of messages and writes what they say.
 func (f *feed) writeRange(ctx context.Context, messages []*message, b *batch) error {
-	if err := f.turn.take(ctx); err != nil {
+	if err := f.lock.lock(ctx); err != nil {
 		return err
 	}
-	defer f.turn.pass()
+	defer f.lock.unlock()
 	r := span{First: messages[0].seq, Last: messages[len(messages)-1].seq, Count: len(messages), Made: f.ranges.made}
 	if err := f.ranges.put(ctx, r); err != nil {
 		return err
@@ -156,17 +157,17 @@ func (f *feed) writeRange(ctx context.Context, messages []*message, b *batch) er
 
 // repeatRange writes the last range again.
 func (f *feed) repeatRange(ctx context.Context, messages []*message) error {
-	if err := f.turn.take(ctx); err != nil {
+	if err := f.lock.lock(ctx); err != nil {
 		return err
 	}
-	defer f.turn.pass()
+	defer f.lock.unlock()
 	return f.write(ctx, f.ranges.last, f.said(ctx, messages))
 }
 
 // write hands what the messages of a range say to the store until that takes it.
 func (f *feed) write(ctx context.Context, r span, b *batch) error {
 	token := r.token(f.stream)
-	for pause, failures := (backoff{}), 1; ; failures++ {
+	for again, failures := newBackoff(), 1; ; failures++ {
 		begun := time.Now()
 		err := b.write(ctx, f.store, token)
 		if left := (*logstore.ForeignError)(nil); errors.As(err, &left) {
@@ -183,7 +184,7 @@ func (f *feed) write(ctx context.Context, r span, b *batch) error {
 		if isPowerOfTwo(failures) {
 			f.log.WarnContext(ctx, "log store does not take a batch", "stream", f.stream, "token", token, "failures", failures, "error", err)
 		}
-		if !pause.wait(ctx) {
+		if again.Wait(ctx) != nil {
 			return ctx.Err()
 		}
 	}
@@ -198,12 +199,9 @@ func (f *feed) info(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 	return c.CachedInfo(), nil
 }
 
-// backoff waits twice as long each time, from 100 ms to 10 s.
-type backoff struct{ last time.Duration }
-
-func (b *backoff) wait(ctx context.Context) bool {
-	b.last = min(max(2*b.last, 100*time.Millisecond), 10*time.Second)
-	return wait(ctx, b.last)
+// newBackoff paces what is tried until it works.
+func newBackoff() pause.Backoff {
+	return pause.Backoff{Least: 100 * time.Millisecond, Most: 10 * time.Second}
 }
 
 func isPowerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -67,7 +68,7 @@ func (e errStore) Unwrap() error { return e.error }
 
 // persist calls do until it returns nil, ctx is done, or the store is at fault.
 func (f *follower) persist(ctx context.Context, stream string, do func() error) error {
-	for pause := (backoff{}); ; {
+	for again := newBackoff(); ; {
 		err := do()
 		if err == nil || ctx.Err() != nil {
 			return nil //nolint:nilerr // whatever the stop has interrupted
@@ -76,7 +77,7 @@ func (f *follower) persist(ctx context.Context, stream string, do func() error) 
 			return err
 		}
 		f.log.DebugContext(ctx, "stream read again", "stream", stream, "error", err)
-		pause.wait(ctx)
+		_ = again.Wait(ctx)
 	}
 }
 
@@ -159,7 +160,7 @@ func (f *follower) records(ctx context.Context) error {
 				return errors.Join(wrote, err)
 			}
 			f.upTo(bus.StreamTrig, asked)
-			if !full && !wait(ctx, followStep) {
+			if !full && pause.For(ctx, followStep) != nil {
 				return nil
 			}
 		}
@@ -200,7 +201,7 @@ func (f *follower) stream(ctx context.Context, stream string, since time.Time, d
 					return err
 				}
 				f.upTo(stream, asked)
-				if !wait(ctx, followStep) {
+				if pause.For(ctx, followStep) != nil {
 					return nil
 				}
 				continue

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -68,7 +69,7 @@ func (f *feed) next(ctx context.Context, busy bool) ([]*message, error) {
 	if err != nil || len(messages) == 0 {
 		return nil, err
 	}
-	if !wait(ctx, f.cfg.Linger) {
+	if pause.For(ctx, f.cfg.Linger) != nil {
 		return nil, ctx.Err()
 	}
 	more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - 1, MaxBytes: f.cfg.MaxBytes, NoWait: true})
@@ -144,7 +145,7 @@ func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*
 		}
 		var b *batch
 		var err error
-		if fresh, b, again, err = f.hold(ctx, fresh); err != nil {
+		if fresh, b, again, err = f.delayRecords(ctx, fresh); err != nil {
 			return err
 		}
 		if err = send(&portion{messages: fresh, batch: b, acks: fresh}); err != nil {
@@ -158,7 +159,7 @@ func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*
 // said decodes messages. Those that cannot be used go to the stream of dead letters.
 func (f *feed) said(ctx context.Context, messages []*message) *batch {
 	b := &batch{}
-	if f.told != nil {
+	if f.seen != nil {
 		b.updates, b.sources = make([]logstore.Update, 0, len(messages)), make([]*message, 0, len(messages)) // an event is one
 	}
 	buried := 0

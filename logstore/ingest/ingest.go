@@ -96,12 +96,12 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Ingest, error) 
 // Run ingests whenever it holds the lease, until ctx is done. It returns nil after
 // an orderly stop; no trouble of the bus or the store ends it.
 func (in *Ingest) Run(ctx context.Context) error {
-	in.conn.Lead(ctx, leaseKey, in.cfg.Node, in.log, in.hold)
+	in.conn.Lead(ctx, leaseKey, in.cfg.Node, in.log, in.lead)
 	return nil
 }
 
-// hold ingests for as long as the lease lasts.
-func (in *Ingest) hold(ctx context.Context, _ *jet.Held) error {
+// lead ingests for as long as the lease lasts.
+func (in *Ingest) lead(ctx context.Context, _ *jet.Held) error {
 	in.metrics.active.Set(1)
 	defer in.metrics.active.Set(0)
 	g, feeding := errgroup.WithContext(ctx)
@@ -109,7 +109,7 @@ func (in *Ingest) hold(ctx context.Context, _ *jet.Held) error {
 	g.Go(func() error { in.measurePace(feeding); return nil })
 	var ofRuns []*feed
 	for _, f := range in.feeds() {
-		if f.turn != nil {
+		if f.lock != nil {
 			ofRuns = append(ofRuns, f)
 			continue
 		}
@@ -125,16 +125,4 @@ func (in *Ingest) hold(ctx context.Context, _ *jet.Held) error {
 		return nil
 	})
 	return g.Wait()
-}
-
-// wait returns true after d, or false when ctx is done.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

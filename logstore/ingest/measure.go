@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 )
 
 // measureEvery is how often the store is asked how large it is.
@@ -18,7 +19,7 @@ func (in *Ingest) measure(ctx context.Context) {
 		if err := in.measureOnce(ctx); err != nil && ctx.Err() == nil {
 			in.log.DebugContext(ctx, "log store not measured", "error", err)
 		}
-		if !wait(ctx, measureEvery) {
+		if pause.For(ctx, measureEvery) != nil {
 			return
 		}
 	}

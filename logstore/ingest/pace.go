@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
@@ -25,7 +26,7 @@ func (in *Ingest) measurePace(ctx context.Context) {
 	}()
 	var w window
 	told := false // that something is behind
-	for wait(ctx, paceEvery) {
+	for pause.For(ctx, paceEvery) == nil {
 		backlogs, err := in.conn.IngestBacklogs(ctx)
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		if err == nil {

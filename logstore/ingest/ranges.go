@@ -82,7 +82,7 @@ func (r *ranges) put(ctx context.Context, next span) error {
 		return fmt.Errorf("encode %s: %w", r.key, err)
 	}
 	revision, err := r.kv.Update(ctx, r.key, value, r.revision)
-	if isWrongRevision(err) {
+	if jet.WrongLast(err) {
 		return fmt.Errorf("%w: another ingester has written %s after revision %d", job.ErrStale, r.key, r.revision)
 	}
 	if err != nil {
@@ -90,9 +90,4 @@ func (r *ranges) put(ctx context.Context, next span) error {
 	}
 	r.last, r.revision = next, revision
 	return nil
-}
-
-func isWrongRevision(err error) bool {
-	var api *jetstream.APIError
-	return errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // Run shows that the stores that open returns keep the contract of
-// [logstore.Store]. open returns an empty store and closes it when its test ends.
+// [logstore.Store]. open returns an empty store and closes it when its test ends. The tests are
+// parallel: open may wait until another test has ended.
 func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 	each(t, open, []test{
 		{"a run goes from its record to its end", runGoesFromRecordToEnd},
@@ -104,6 +105,9 @@ type test struct {
 
 func each(t *testing.T, open func(t *testing.T) logstore.Store, tests []test) {
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open(t))
+		})
 	}
 }

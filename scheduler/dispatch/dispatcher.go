@@ -134,10 +134,10 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		case m := <-handed:
 			d.takeHanded(ctx, m)
 		case <-d.spun:
-			d.look(ctx, time.Now())
+			d.tick(ctx, time.Now())
 		case now := <-tick.C:
 			d.probe(ctx)
-			d.look(ctx, now)
+			d.tick(ctx, now)
 		}
 	}
 }
@@ -224,9 +224,9 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 	d.settleLocked(ctx, g)
 }
 
-// look drops instances whose heartbeat has ceased, and suspends those that give triggers back
+// tick drops instances whose heartbeat has ceased, and suspends those that give triggers back
 // again and again.
-func (d *Dispatcher) look(ctx context.Context, now time.Time) {
+func (d *Dispatcher) tick(ctx context.Context, now time.Time) {
 	d.saySuspensions(ctx, now)
 	since, current := d.presence.sinceWhen()
 	d.mu.Lock()

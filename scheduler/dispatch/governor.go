@@ -123,7 +123,7 @@ func (v *governor) run(ctx context.Context, lease *jet.Held) {
 			v.free(instance)
 		case <-wake.C:
 		case now := <-tick.C:
-			v.look(ctx, now)
+			v.tick(ctx, now)
 		}
 	}
 }
@@ -299,8 +299,8 @@ func (v *governor) free(instance string) {
 	}
 }
 
-// look keeps what is in hand, and lets go what has been there for long, or is too late.
-func (v *governor) look(ctx context.Context, now time.Time) {
+// tick keeps what is in hand, and lets go what has been there for long, or is too late.
+func (v *governor) tick(ctx context.Context, now time.Time) {
 	for _, p := range v.pullers {
 		p.Look(now)
 	}

@@ -136,7 +136,7 @@ func (o *offer) place(ctx context.Context) result {
 		case res == busy && time.Now().Before(o.g.closedUntil()):
 			return parked
 		case res == nobody, res == unable, o.resumed, time.Since(o.came) >= patience:
-			o.hold(ctx, o.why(res))
+			o.postpone(ctx, o.why(res))
 			return res
 		}
 		rest.Reset(lookAgain)

@@ -28,9 +28,9 @@ func (s *server) resume(ctx context.Context) {
 	s.work(ctx, o)
 }
 
-// look gives up questions without an answer, keeps what is parked, and lets go what has
+// tick gives up questions without an answer, keeps what is parked, and lets go what has
 // been so for long.
-func (s *server) look(ctx context.Context, now time.Time) {
+func (s *server) tick(ctx context.Context, now time.Time) {
 	s.puller.Look(now)
 	s.along.Look(now)
 	if !s.g.naks.suspended("", now) {

@@ -96,7 +96,7 @@ func (g *group) serve(ctx context.Context) {
 		case <-opens.C:
 		case <-g.pulled:
 		case now := <-tick.C:
-			s.look(ctx, now)
+			s.tick(ctx, now)
 		}
 	}
 	s.stop(ctx, answers)

@@ -24,8 +24,8 @@ func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 	o.g.answer(o.m, "+ACK")
 }
 
-// hold hands the trigger back for a while, and tells the history why.
-func (o *offer) hold(ctx context.Context, why string) {
+// postpone hands the trigger back for a while, and tells the history why.
+func (o *offer) postpone(ctx context.Context, why string) {
 	o.tell(ctx, why)
 	o.g.d.metrics.outcome("held")
 	o.handBack()

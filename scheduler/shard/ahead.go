@@ -19,13 +19,13 @@ func (m *Machine) ahead(now int64) bool { return max(m.done, m.sweepTo) > now }
 
 // passTime does what is due at now, though the position is ahead, as far as b has room.
 func (m *Machine) passTime(b *builder, now int64) {
-	for _, id := range slices.Sorted(maps.Keys(m.books)) {
-		if at, waits := m.books[id].wakeAt(); waits && at <= now {
+	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
+		if at, waits := m.runs.byJob[id].wakeAt(); waits && at <= now {
 			m.wake(id)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(m.delays)) {
-		if m.jobs[id].waiting > 0 || m.delays[id].unsettled {
+	for _, id := range slices.Sorted(maps.Keys(m.delays.byJob)) {
+		if m.jobs[id].waiting > 0 || m.delays.byJob[id].unsettled {
 			continue
 		}
 		fire, next := m.decideDelay(id, now, now)

@@ -63,10 +63,10 @@ func (r *runsOf) busy() int {
 
 // runsOf returns the book of a job, and begins one if there is none.
 func (m *Machine) runsOf(id uint32) *runsOf {
-	r := m.books[id]
+	r := m.runs.byJob[id]
 	if r == nil {
 		r = &runsOf{}
-		m.books[id] = r
+		m.runs.byJob[id] = r
 	}
 	return r
 }
@@ -79,15 +79,15 @@ func (m *Machine) add(a *alive) {
 	} else {
 		r.alive = append(r.alive, a)
 	}
-	m.runs[a.run.id] = a
+	m.runs.alive[a.run.id] = a
 	m.arm(a.id)
 }
 
 // drop takes a run off the books, and its message off the stream.
 func (m *Machine) drop(a *alive) {
 	m.releaseItem(a.item)
-	delete(m.runs, a.run.id)
-	r := m.books[a.id]
+	delete(m.runs.alive, a.run.id)
+	r := m.runs.byJob[a.id]
 	is := func(other *alive) bool { return other == a }
 	r.alive = slices.DeleteFunc(r.alive, is)
 	r.queue = slices.DeleteFunc(r.queue, is)
@@ -164,7 +164,7 @@ func instantOrZero(ms int64) time.Time {
 
 // forgetRuns forgets the runs of a job that is forgotten.
 func (m *Machine) forgetRuns(id uint32) {
-	books := m.books[id]
+	books := m.runs.byJob[id]
 	if books == nil {
 		return
 	}
@@ -177,6 +177,6 @@ func (m *Machine) forgetRuns(id uint32) {
 			m.releaseItem(a.item)
 		}
 	}
-	delete(m.books, id)
-	m.wakes = slices.DeleteFunc(m.wakes, func(other uint32) bool { return other == id })
+	delete(m.runs.byJob, id)
+	m.runs.wakes = slices.DeleteFunc(m.runs.wakes, func(other uint32) bool { return other == id })
 }

@@ -51,14 +51,14 @@ func (m *Machine) noteAsked(b *builder) {
 	if len(b.asked) == 0 {
 		return
 	}
-	note := askedNote{at: m.recent.passed}
+	note := askedNote{at: m.requests.recent.passed}
 	d := &bus.Deferred{Kind: bus.DeferredAsked, Since: b.now}
 	for _, a := range b.asked {
 		note.runs = append(note.runs, a.RunID)
 		d.Asked = append(d.Asked, bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason})
 	}
 	note.item = b.deferred(m.cfg.Shard, d)
-	m.recent.notes = append(m.recent.notes, note)
+	m.requests.recent.notes = append(m.requests.recent.notes, note)
 }
 
 // restoreAsked remembers what an earlier owner has made on command.
@@ -66,9 +66,9 @@ func (m *Machine) restoreAsked(d *bus.Deferred, seq uint64) {
 	note := askedNote{item: &item{seq: seq}}
 	for _, a := range d.Asked {
 		note.runs = append(note.runs, a.RunID)
-		m.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}})
+		m.requests.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}})
 	}
-	m.recent.notes = append(m.recent.notes, note)
+	m.requests.recent.notes = append(m.requests.recent.notes, note)
 }
 
 // pass lets time go on to now. A machine steps at least every [IdleAfter], so more than that
@@ -83,7 +83,7 @@ func (r *recentRuns) pass(now int64) {
 
 // forgetAsked forgets what was made on command long ago.
 func (m *Machine) forgetAsked(now int64) {
-	r := &m.recent
+	r := &m.requests.recent
 	r.pass(now)
 	for len(r.notes) > 0 && r.notes[0].at+AskedFor.Milliseconds() <= r.passed {
 		for _, id := range r.notes[0].runs {

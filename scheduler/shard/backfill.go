@@ -63,12 +63,12 @@ func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error
 	if len(m.freshFires(id, r.Fires)) == 0 {
 		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillTwice.With(r.Job))
 	}
-	for _, other := range m.askedFills {
+	for _, other := range m.backfills.asked {
 		if other.ID == r.ID && other.Job == r.Job && !other.cancel {
 			return nil, nil
 		}
 	}
-	m.askedFills = append(m.askedFills, askedBackfill{BackfillRequest: r})
+	m.backfills.asked = append(m.backfills.asked, askedBackfill{BackfillRequest: r})
 	return nil, nil
 }
 
@@ -86,7 +86,7 @@ func (m *Machine) CancelBackfill(name job.Name, backfillID, why string) error {
 	case f.stopped():
 		return fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillOver.With(backfillID, name))
 	}
-	m.askedFills = append(m.askedFills, askedBackfill{cancel: true, BackfillRequest: bus.BackfillRequest{ID: backfillID, Job: name, Note: why}})
+	m.backfills.asked = append(m.backfills.asked, askedBackfill{cancel: true, BackfillRequest: bus.BackfillRequest{ID: backfillID, Job: name, Note: why}})
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (m *Machine) Backfills(r bus.BackfillsRequest) ([]job.Backfill, error) {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
 	list := []job.Backfill{}
-	for _, f := range m.backfills[id] {
+	for _, f := range m.backfills.byJob[id] {
 		if f.item.seq == 0 && !f.item.gone {
 			continue
 		}
@@ -139,17 +139,17 @@ func (m *Machine) shown(id uint32, f *backfill) job.Backfill {
 }
 
 func (m *Machine) backfillOf(id uint32, backfillID string) *backfill {
-	i := slices.IndexFunc(m.backfills[id], func(f *backfill) bool { return f.ID == backfillID })
+	i := slices.IndexFunc(m.backfills.byJob[id], func(f *backfill) bool { return f.ID == backfillID })
 	if i < 0 {
 		return nil
 	}
-	return m.backfills[id][i]
+	return m.backfills.byJob[id][i]
 }
 
 // freshFires returns those fires that no backfill of the job has yet to run.
 func (m *Machine) freshFires(id uint32, fires []int64) []int64 {
 	taken := map[int64]bool{}
-	for _, f := range m.backfills[id] {
+	for _, f := range m.backfills.byJob[id] {
 		for _, at := range f.left() {
 			taken[at] = true
 		}
@@ -160,7 +160,7 @@ func (m *Machine) freshFires(id uint32, fires []int64) []int64 {
 // filling returns how many runs of the job's backfills are alive. There is one backfill
 // at a time: the next one begins when all runs of the one before have ended.
 func (m *Machine) filling(id uint32) int {
-	books := m.books[id]
+	books := m.runs.byJob[id]
 	if books == nil {
 		return 0
 	}
@@ -169,16 +169,16 @@ func (m *Machine) filling(id uint32) int {
 
 // fillLater has the job's backfills looked at in the next Step.
 func (m *Machine) fillLater(id uint32) {
-	if len(m.backfills[id]) > 0 && !slices.Contains(m.fills, id) {
-		m.fills = append(m.fills, id)
+	if len(m.backfills.byJob[id]) > 0 && !slices.Contains(m.backfills.going, id) {
+		m.backfills.going = append(m.backfills.going, id)
 	}
 }
 
 // takeBackfills writes what was asked for, as far as b has room.
 func (m *Machine) takeBackfills(b *builder) {
-	for len(m.askedFills) > 0 && b.fits(2) {
-		r := m.askedFills[0]
-		m.askedFills = m.askedFills[1:]
+	for len(m.backfills.asked) > 0 && b.fits(2) {
+		r := m.backfills.asked[0]
+		m.backfills.asked = m.backfills.asked[1:]
 		b.backfills = append(b.backfills, BackfillID{r.Job, r.ID})
 		id, ok := m.byName[r.Job]
 		if !ok {
@@ -201,7 +201,7 @@ func (m *Machine) takeBackfills(b *builder) {
 		}}
 		f.list = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfill, Job: r.Job, Backfill: &f.Backfill})
 		m.writeBackfill(b, id, f)
-		m.backfills[id] = append(m.backfills[id], f)
+		m.backfills.byJob[id] = append(m.backfills.byJob[id], f)
 		m.fillLater(id)
 	}
 }
@@ -223,13 +223,13 @@ func (m *Machine) writeBackfill(b *builder, id uint32, f *backfill) {
 // fill begins runs of backfills. It comes last in a step, and not before everything
 // that is due has been decided.
 func (m *Machine) fill(b *builder) {
-	if m.sweepTo != 0 || len(m.late) > 0 {
+	if m.sweepTo != 0 || len(m.late.versions) > 0 {
 		return
 	}
 	most := fillAtOnce
-	for len(m.fills) > 0 {
-		id := m.fills[0]
-		for _, f := range m.backfills[id] {
+	for len(m.backfills.going) > 0 {
+		id := m.backfills.going[0]
+		for _, f := range m.backfills.byJob[id] {
 			if f.over() || m.jobs[id].newest().Unreadable {
 				continue
 			}
@@ -241,7 +241,7 @@ func (m *Machine) fill(b *builder) {
 				break // one at a time
 			}
 		}
-		m.fills = m.fills[1:]
+		m.backfills.going = m.backfills.going[1:]
 	}
 }
 
@@ -302,7 +302,7 @@ func (m *Machine) restoreBackfill(id uint32, d *bus.Deferred, seq uint64) {
 	if f == nil {
 		f = &backfill{item: &item{gone: true}}
 		f.Backfill = *d.Backfill
-		m.backfills[id] = append(m.backfills[id], f)
+		m.backfills.byJob[id] = append(m.backfills.byJob[id], f)
 	}
 	if d.Kind == bus.DeferredBackfill {
 		f.list, f.Fires = &item{seq: seq}, d.Backfill.Fires
@@ -321,26 +321,26 @@ func (m *Machine) restoreBackfill(id uint32, d *bus.Deferred, seq uint64) {
 
 // forgetBackfills drops those of a job that is forgotten.
 func (m *Machine) forgetBackfills(id uint32) {
-	for _, f := range m.backfills[id] {
+	for _, f := range m.backfills.byJob[id] {
 		m.releaseItem(f.list)
 		m.releaseItem(f.item)
 	}
-	delete(m.backfills, id)
-	m.fills = slices.DeleteFunc(m.fills, func(other uint32) bool { return other == id })
+	delete(m.backfills.byJob, id)
+	m.backfills.going = slices.DeleteFunc(m.backfills.going, func(other uint32) bool { return other == id })
 }
 
 // ageBackfills drops those that have been over for long enough.
 func (m *Machine) ageBackfills(now int64) {
-	for _, id := range slices.Sorted(maps.Keys(m.backfills)) {
-		m.backfills[id] = slices.DeleteFunc(m.backfills[id], func(f *backfill) bool {
+	for _, id := range slices.Sorted(maps.Keys(m.backfills.byJob)) {
+		m.backfills.byJob[id] = slices.DeleteFunc(m.backfills.byJob[id], func(f *backfill) bool {
 			old := f.over() && now-f.EndedAt.UnixMilli() > bus.BackfillShown.Milliseconds()
 			if old {
 				m.releaseItem(f.item)
 			}
 			return old
 		})
-		if len(m.backfills[id]) == 0 {
-			delete(m.backfills, id)
+		if len(m.backfills.byJob[id]) == 0 {
+			delete(m.backfills.byJob, id)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/internal/tracing"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -92,7 +91,7 @@ func (b *builder) fits(n int) bool {
 }
 
 func (b *builder) empty() bool {
-	return len(b.messages) == 0 && b.record.empty() && len(b.m.release) == 0 && len(b.kills)+len(b.backfills) == 0
+	return len(b.messages) == 0 && b.record.empty() && len(b.m.items.release) == 0 && len(b.kills)+len(b.backfills) == 0
 }
 
 // run is one run to be triggered.
@@ -129,14 +128,14 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	to := target{group: t.Job.Group(), routed: body.routed, priority: body.priority}
 	subject, ok := b.subjects[to]
 	if !ok {
-		subject = body.subject(b.m.cfg.Shard, to.group, b.m.governed[to.group])
+		subject = body.subject(b.m.cfg.Shard, to.group, b.m.cluster.governed[to.group])
 		b.subjects[to] = subject
 	}
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
 	m := bus.NewMessage(subject, bus.MessageTrigger, data)
 	m.Header[bus.HeaderToken] = []string{b.m.cfg.Tokens.Trigger(t, body.repeats, b.now)}
 	if b.m.cfg.Traced {
-		m.Header[tracing.Header] = []string{tracing.Parent(tracing.Fire(string(t.RunID), t.Attempt))}
+		m.Header[bus.HeaderTrace] = []string{bus.FireTrace(t.RunID, t.Attempt)}
 	}
 	b.messages = append(b.messages, m)
 	b.triggers++
@@ -153,8 +152,8 @@ func (b *builder) noteMisfire(p job.MisfirePolicy, v verdict) {
 	b.misfires[p] += v.count
 }
 
-// hold adds the deferred item that says what the job waits for.
-func (b *builder) hold(id uint32, d *delay) {
+// waitItem adds the deferred item that says what the job waits for.
+func (b *builder) waitItem(id uint32, d *delay) {
 	name := b.m.jobs[id].name
 	state := &bus.Deferred{Kind: bus.DeferredEnd, Job: name, RunID: d.run}
 	if d.run == "" {
@@ -181,10 +180,10 @@ func (m *Machine) seal(b *builder) *Batch {
 	b.compact()
 	m.commits++
 	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.commits)
-	released := append(append([]uint64(nil), m.released...), m.release...)
+	released := append(append([]uint64(nil), m.items.released...), m.items.release...)
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.done), JobsSeq: m.sealKnown(), Begins: m.listBegins(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
+		Done: instant(m.done), JobsSeq: m.sealKnown(), Begins: m.listBegins(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {
 		cursor.Sweep = &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}
@@ -216,7 +215,7 @@ func (m *Machine) seal(b *builder) *Batch {
 		messages = append(messages, last)
 	}
 	m.flight = &flight{stored: m.done, released: released, items: b.items, asked: b.asked}
-	m.release = nil
+	m.items.release = nil
 	return &Batch{
 		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Backfills: b.backfills, Kills: b.kills,
 		Nudges: slices.Sorted(maps.Keys(b.nudges)), Triggers: b.triggers, Due: b.due, Misfires: b.misfires, Commit: commit,
@@ -232,16 +231,16 @@ func (m *Machine) Committed(first uint64) {
 	m.flight = nil
 	m.cursorSeq = first
 	m.stored = f.stored
-	m.released = f.released
-	m.recent.add(f.asked)
+	m.items.released = f.released
+	m.requests.recent.add(f.asked)
 	for _, a := range f.asked {
-		delete(m.asked, a.RunID)
+		delete(m.requests.asked, a.RunID)
 	}
 	for _, i := range f.items {
 		seq := first + uint64(i.offset) //nolint:gosec // an index is not negative
 		m.placed(i.item, seq)
-		if i.left && seq > m.looked {
-			m.left[seq] = true
+		if i.left && seq > m.items.looked {
+			m.items.left[seq] = true
 		}
 	}
 }
@@ -251,23 +250,23 @@ func (m *Machine) Committed(first uint64) {
 const maxReleased = 10_000
 
 // crowded reports whether nothing more may be decided until items are deleted.
-func (m *Machine) crowded() bool { return len(m.released)+len(m.release) >= maxReleased }
+func (m *Machine) crowded() bool { return len(m.items.released)+len(m.items.release) >= maxReleased }
 
 // Released returns the sequences of deferred items that have had their effect, as
 // stored. The owner deletes them and says so with [Machine.Deleted]. While there are too
 // many, nothing is due, and Step returns nil.
-func (m *Machine) Released() []uint64 { return m.released }
+func (m *Machine) Released() []uint64 { return m.items.released }
 
 // Deleted says that deferred items are deleted, so that the cursor need not list
 // them any more.
 func (m *Machine) Deleted(seqs map[uint64]bool) {
-	kept := m.released[:0:0]
-	for _, seq := range m.released {
+	kept := m.items.released[:0:0]
+	for _, seq := range m.items.released {
 		if !seqs[seq] {
 			kept = append(kept, seq)
 		}
 	}
-	m.released = kept
+	m.items.released = kept
 }
 
 // String tells the position, for logs.

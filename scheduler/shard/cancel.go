@@ -15,26 +15,26 @@ type cancel struct {
 // returns false when the machine has no such run; any other that is with the executors
 // is theirs to end.
 func (m *Machine) Cancel(id job.RunID, reason string) bool {
-	a := m.runs[id]
+	a := m.runs.alive[id]
 	if a == nil || a.stage == triggered && a.pieces == nil {
 		return false
 	}
-	m.cancels = append(m.cancels, &cancel{a, reason})
+	m.runs.cancels = append(m.runs.cancels, &cancel{a, reason})
 	return true
 }
 
 // cancelWaiting ends the runs that are to be cancelled.
 func (m *Machine) cancelWaiting(b *builder) {
-	for len(m.cancels) > 0 {
-		c, found := m.cancels[0], job.StatusQueued
-		if m.runs[c.run.id] == c.alive {
+	for len(m.runs.cancels) > 0 {
+		c, found := m.runs.cancels[0], job.StatusQueued
+		if m.runs.alive[c.run.id] == c.alive {
 			if !b.fits(m.follows(c.id)) {
 				return
 			}
 			found = m.cancelAlive(b, c)
 		}
 		b.ended = append(b.ended, Cancelled{c.run.id, found})
-		m.cancels = m.cancels[1:]
+		m.runs.cancels = m.runs.cancels[1:]
 	}
 }
 
@@ -49,7 +49,7 @@ type Cancelled struct {
 func (m *Machine) cancelAlive(b *builder, c *cancel) (found job.Status) {
 	if c.stage == triggered && c.pieces != nil {
 		m.callOff(b, c.alive, c.reason)
-		if m.runs[c.run.id] == c.alive {
+		if m.runs.alive[c.run.id] == c.alive {
 			return job.StatusRunning
 		}
 		return job.StatusQueued

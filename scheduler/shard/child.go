@@ -15,11 +15,11 @@ type arrival struct {
 
 // arrive runs children whose parents have ended, as far as b has room.
 func (m *Machine) arrive(b *builder) {
-	for len(m.arrived) > 0 && b.fits(3) {
-		a := m.arrived[0]
-		m.arrived = m.arrived[1:]
+	for len(m.runs.arrived) > 0 && b.fits(3) {
+		a := m.runs.arrived[0]
+		m.runs.arrived = m.runs.arrived[1:]
 		if id, ok := m.byName[a.child]; ok && m.jobs[id].newest().Unreadable {
-			m.kept = append(m.kept, a)
+			m.runs.kept = append(m.runs.kept, a)
 			continue
 		}
 		m.arriveAt(b, a)
@@ -77,7 +77,7 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 			}
 			body = with
 		}
-		f = m.want(b, id, r, body)
+		f = m.admit(b, id, r, body)
 	}
 	r.total = f.total
 	b.record.addRun(e.name, r, f.status, f.reason)

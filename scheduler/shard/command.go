@@ -26,10 +26,10 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	if asked, ok := m.recent.runs[r.RunID]; ok {
+	if asked, ok := m.requests.recent.runs[r.RunID]; ok {
 		return &asked, nil
 	}
-	if m.asked[r.RunID] {
+	if m.requests.asked[r.RunID] {
 		return nil, nil
 	}
 	id, ok := m.byName[r.Job]
@@ -62,8 +62,8 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if r.Pieces != nil && !c.body.inPieces {
 		return nil, &job.InvalidError{Field: "pieces", Reason: fmt.Sprintf("version %d of the job is not done in pieces", c.version)}
 	}
-	m.commands = append(m.commands, c)
-	m.asked[r.RunID] = true
+	m.requests.commands = append(m.requests.commands, c)
+	m.requests.asked[r.RunID] = true
 	return nil, nil
 }
 
@@ -74,16 +74,16 @@ const roomAsked = 4
 // obey makes the runs that were asked for.
 func (m *Machine) obey(b *builder) {
 	m.forgetAsked(b.now.UnixMilli())
-	for len(m.commands) > 0 && b.fits(roomAsked) {
-		c := m.commands[0]
-		m.commands = m.commands[1:]
+	for len(m.requests.commands) > 0 && b.fits(roomAsked) {
+		c := m.requests.commands[0]
+		m.requests.commands = m.requests.commands[1:]
 		r := run{
 			id: c.RunID, version: c.version, attempt: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
 			parent: c.RetryOf, given: c.Pieces,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
 		if id, ok := m.byName[c.Job]; ok {
-			f = m.want(b, id, r, c.body)
+			f = m.admit(b, id, r, c.body)
 		}
 		b.answer(c.Job, r, f, c.By)
 	}

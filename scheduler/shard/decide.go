@@ -45,8 +45,8 @@ func (m *Machine) decide(plans job.History, first, end int, after, upto, now int
 	for i := end - 1; i >= first; i-- { // the newest version has the newest fires
 		p := &plans[i]
 		lateUpto := min(upto, now-p.Misfire.Grace.Milliseconds()-1)
-		onTime, more := newest(m.fires[:0], plans, i, max(after, lateUpto), upto, inTime)
-		m.fires = onTime
+		onTime, more := newest(m.scratch.fires[:0], plans, i, max(after, lateUpto), upto, inTime)
+		m.scratch.fires = onTime
 		if more {
 			lateUpto = before(onTime, upto)
 		}

@@ -19,23 +19,23 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	if m.flight != nil {
 		m.bug("told of a deferred item while a batch is under way")
 	}
-	if seq <= m.looked {
+	if seq <= m.items.looked {
 		return nil
 	}
-	m.looked = seq
+	m.items.looked = seq
 	ours := !m.loading && d.Kind != bus.DeferredChild
-	for known := range m.left {
+	for known := range m.items.left {
 		ours = ours || known == seq
 		if known <= seq {
-			delete(m.left, known)
+			delete(m.items.left, known)
 		}
 	}
-	if ours || slices.Contains(m.released, seq) {
+	if ours || slices.Contains(m.items.released, seq) {
 		return nil
 	}
 	switch d.Kind { //nolint:exhaustive // the others are about a job of the shard
 	case bus.DeferredChild:
-		m.arrived = append(m.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, item: &item{seq: seq}})
+		m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, item: &item{seq: seq}})
 		return nil
 	case bus.DeferredAsked:
 		m.restoreAsked(d, seq)
@@ -43,7 +43,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	}
 	id, ok := m.byName[d.Job]
 	if !ok {
-		m.release = append(m.release, seq)
+		m.items.release = append(m.items.release, seq)
 		return nil
 	}
 	switch d.Kind {
@@ -59,7 +59,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		books.failures, books.failuresItem = d.Count, &item{seq: seq}
 		m.wake(id)
 	case bus.DeferredPause:
-		m.pauses = append(m.pauses, &Pause{Job: d.Job, Version: d.Version, Reason: d.Reason, item: &item{seq: seq}})
+		m.runs.pauses = append(m.runs.pauses, &Pause{Job: d.Job, Version: d.Version, Reason: d.Reason, item: &item{seq: seq}})
 	case bus.DeferredBackfill, bus.DeferredBackfilled:
 		m.restoreBackfill(id, d, seq)
 	case bus.DeferredChild, bus.DeferredAsked: // above
@@ -68,7 +68,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 }
 
 // Looked returns the sequence up to which the shard's deferred items are known.
-func (m *Machine) Looked() uint64 { return m.looked }
+func (m *Machine) Looked() uint64 { return m.items.looked }
 
 // restoreDelay enters what a fixed-delay job waits for.
 func (m *Machine) restoreDelay(id uint32, d *delay) {

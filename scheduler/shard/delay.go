@@ -34,7 +34,7 @@ func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 		m.dropDelay(id)
 		return false
 	}
-	if m.delays[id] != nil {
+	if m.delays.byJob[id] != nil {
 		return false
 	}
 	since := plan.From
@@ -43,7 +43,7 @@ func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 		since = max(since, m.decided(&m.jobs[id]))
 	}
 	// Up to here somebody has decided its fires before, who could read the version.
-	since = max(since, m.partly[versionName{m.jobs[id].name, plan.Version}])
+	since = max(since, m.late.partly[versionName{m.jobs[id].name, plan.Version}])
 	m.setDelay(id, &delay{since: since, began: rev})
 	return !m.knows(rev)
 }
@@ -52,37 +52,37 @@ func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 // before it is released with the batch that has the new one, not earlier: between
 // two batches the job must not be without.
 func (m *Machine) setDelay(id uint32, d *delay) {
-	if was := m.delays[id]; was != nil {
+	if was := m.delays.byJob[id]; was != nil {
 		d.began = was.began
 		if d.before = was.item; was.unsettled {
 			d.before = was.before
 		}
 	}
 	d.unsettled = true
-	m.delays[id] = d
-	m.unsettled = append(m.unsettled, id)
+	m.delays.byJob[id] = d
+	m.delays.unsettled = append(m.delays.unsettled, id)
 }
 
 // replaceDelay replaces what the job waits for; the caller writes the item.
 func (m *Machine) replaceDelay(id uint32, d *delay) {
-	if was := m.delays[id]; was != nil {
+	if was := m.delays.byJob[id]; was != nil {
 		d.began = was.began
 	}
 	m.dropDelay(id)
-	m.delays[id] = d
+	m.delays.byJob[id] = d
 }
 
 func (m *Machine) dropDelay(id uint32) {
-	if d := m.delays[id]; d != nil {
+	if d := m.delays.byJob[id]; d != nil {
 		m.releaseItem(d.item)
 		m.releaseItem(d.before)
-		delete(m.delays, id)
+		delete(m.delays.byJob, id)
 	}
 }
 
 // waitsFor reports whether a fixed-delay job waits for the end of this run.
 func (m *Machine) waitsFor(id uint32, run job.RunID) bool {
-	d := m.delays[id]
+	d := m.delays.byJob[id]
 	return d != nil && d.run != "" && d.run == run
 }
 
@@ -95,15 +95,15 @@ func (m *Machine) endDelay(b *builder, id uint32, ended job.RunID, at int64) {
 	// Not before the run's own fire, whatever the clocks say: the next one must be later.
 	next := &delay{since: max(at, ended.Time().UnixMilli())}
 	m.replaceDelay(id, next)
-	b.hold(id, next)
+	b.waitItem(id, next)
 	m.arm(id)
 }
 
 // settle writes the items that are owed.
 func (m *Machine) settle(b *builder) {
 	var rest []uint32
-	for _, id := range m.unsettled {
-		d := m.delays[id]
+	for _, id := range m.delays.unsettled {
+		d := m.delays.byJob[id]
 		if d == nil || !d.unsettled {
 			continue
 		}
@@ -111,16 +111,16 @@ func (m *Machine) settle(b *builder) {
 			rest = append(rest, id)
 			continue
 		}
-		b.hold(id, d)
+		b.waitItem(id, d)
 		m.releaseItem(d.before)
 		d.unsettled, d.before = false, nil
 	}
-	m.unsettled = rest
+	m.delays.unsettled = rest
 }
 
 // delayFire returns the fire for which the job waits, if it waits for one.
 func (m *Machine) delayFire(id uint32) (job.Fire, bool) {
-	d := m.delays[id]
+	d := m.delays.byJob[id]
 	plans := m.jobs[id].plans
 	if d == nil || d.run != "" || plans[len(plans)-1].Unreadable {
 		return job.Fire{}, false
@@ -165,9 +165,9 @@ const roomDelay = 3
 
 // enactDelay adds to b the fire of a fixed-delay job, and what the job waits for next.
 func (m *Machine) enactDelay(b *builder, id uint32, fire verdict, next *delay, now int64) {
-	if s := m.enact(b, id, fire); s == job.StatusSkipped {
+	if s := m.apply(b, id, fire); s == job.StatusSkipped {
 		next = &delay{since: max(now, fire.first.At)}
 	}
 	m.replaceDelay(id, next)
-	b.hold(id, next)
+	b.waitItem(id, next)
 }

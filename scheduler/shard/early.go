@@ -30,7 +30,7 @@ func (m *Machine) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 		break
 	}
 	for _, s := range early {
-		m.asked[s.RunID] = true
+		m.requests.asked[s.RunID] = true
 	}
 	return early
 }
@@ -41,7 +41,7 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 	e := &m.jobs[v.id]
 	for ; len(v.early) > 0; v.early = v.early[1:] {
 		s := v.early[0]
-		if _, made := m.recent.runs[s.RunID]; made {
+		if _, made := m.requests.recent.runs[s.RunID]; made {
 			// By a predecessor, whose batch had no room for the next one too.
 			m.forgetEarly(v.early[:1])
 			continue
@@ -57,7 +57,7 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 		case s.FireTime.UnixMilli() <= e.plans[i].From:
 			f.reason = reason.EarlyTooLate.With(s.FireTime)
 		default:
-			f = m.want(b, v.id, r, e.bodies[i].Value())
+			f = m.admit(b, v.id, r, e.bodies[i].Value())
 		}
 		b.answer(e.name, r, f, s.By)
 	}
@@ -67,8 +67,8 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 // forgetMade notes that the runs are made which plan wants, a version that was decided before by
 // somebody who could not read the ones before it.
 func (m *Machine) forgetMade(id uint32, plan *job.Plan) {
-	for i := range m.late {
-		v := &m.late[i]
+	for i := range m.late.versions {
+		v := &m.late.versions[i]
 		if v.id != id || len(v.early) == 0 {
 			continue
 		}
@@ -92,6 +92,6 @@ func wants(p *job.Plan, s job.Skip) bool {
 // forgetEarly has nobody wait any longer for runs of which nothing will be told.
 func (m *Machine) forgetEarly(early []job.Skip) {
 	for _, s := range early {
-		delete(m.asked, s.RunID)
+		delete(m.requests.asked, s.RunID)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// hold is one position of the switch for everything.
-type hold struct {
+// pauseOfAll is one position of the switch for everything.
+type pauseOfAll struct {
 	from   int64
 	until  int64 // a pause that ends does so here; 0: it does not
 	paused bool
@@ -25,21 +25,21 @@ type calendar struct {
 // PutHold tells of the switch for everything, its positions in order.
 func (m *Machine) PutHold(h job.GlobalPause) {
 	from := h.EffectiveFrom.UnixMilli()
-	if n := len(m.holds); n > 0 && m.holds[n-1].from >= from {
+	if n := len(m.cluster.pauses); n > 0 && m.cluster.pauses[n-1].from >= from {
 		return
 	}
-	next := hold{from: from, paused: h.Paused}
+	next := pauseOfAll{from: from, paused: h.Paused}
 	if !h.Until.IsZero() {
 		next.until = h.Until.UnixMilli()
 	}
-	m.holds = latest(append(m.holds, next), bus.HoldHistory)
+	m.cluster.pauses = latest(append(m.cluster.pauses, next), bus.HoldHistory)
 }
 
 // PutCalendar tells of a calendar's version, versions in order. The error is an
 // *InvalidError.
 func (m *Machine) PutCalendar(v *job.CalendarVersion) error {
 	c := calendar{from: v.EffectiveFrom.UnixMilli(), deleted: v.Deleted}
-	versions := m.calendars[v.Calendar.Calendar]
+	versions := m.cluster.calendars[v.Calendar.Calendar]
 	if n := len(versions); n > 0 && versions[n-1].from >= c.from {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (m *Machine) PutCalendar(v *job.CalendarVersion) error {
 	if c.dates, err = v.Compile(); err != nil {
 		return err
 	}
-	m.calendars[v.Calendar.Calendar] = latest(append(versions, c), bus.CalendarHistory)
+	m.cluster.calendars[v.Calendar.Calendar] = latest(append(versions, c), bus.CalendarHistory)
 	return nil
 }
 
@@ -59,7 +59,7 @@ func latest[T any](list []T, n int) []T {
 
 // held reports whether everything was paused at an instant.
 func (m *Machine) held(at int64) bool {
-	for _, v := range slices.Backward(m.holds) {
+	for _, v := range slices.Backward(m.cluster.pauses) {
 		if v.from < at {
 			return v.paused && (v.until == 0 || at < v.until)
 		}
@@ -99,7 +99,7 @@ func (m *Machine) excluded(p *job.Plan, at int64) string {
 
 // calendarAt returns the calendar as it was at an instant, or nil when there was none.
 func (m *Machine) calendarAt(name string, at int64) *job.DateSet {
-	versions := m.calendars[name]
+	versions := m.cluster.calendars[name]
 	for _, version := range slices.Backward(versions) {
 		if version.from < at {
 			if version.deleted {

@@ -17,7 +17,7 @@ func (m *Machine) releaseItem(i *item) {
 	case i == nil || i.gone:
 		return
 	case i.seq != 0:
-		m.release = append(m.release, i.seq)
+		m.items.release = append(m.items.release, i.seq)
 	case m.building != nil:
 		m.building.withdraw(i)
 	}
@@ -29,7 +29,7 @@ func (m *Machine) releaseItem(i *item) {
 func (m *Machine) placed(i *item, seq uint64) {
 	i.seq = seq
 	if i.gone {
-		m.release = append(m.release, seq)
+		m.items.release = append(m.items.release, seq)
 	}
 }
 

@@ -42,12 +42,12 @@ func (m *Machine) loaded() {
 		return
 	}
 	m.loading = false
-	clear(m.partly)
-	maps.DeleteFunc(m.unread, func(_ uint64, u *unread) bool { return u.job == "" }) // gone from the bucket
+	clear(m.late.partly)
+	maps.DeleteFunc(m.late.unread, func(_ uint64, u *unread) bool { return u.job == "" }) // gone from the bucket
 	if m.jobsSeq == untold {
 		m.jobsSeq, m.knownSeq = m.heard, m.heard
 	}
-	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { // of jobs that are gone
+	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool { // of jobs that are gone
 		id, ok := m.byName[v.job]
 		return !ok || m.jobs[id].index(v.version) < 0 && !m.needsBegin(v)
 	})
@@ -69,7 +69,7 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 	position := m.decided(e)
 	known := m.knows(rev)
 	late = !known && plan.From < position
-	from, noted := m.begins[versionName{e.name, plan.Version}]
+	from, noted := m.late.begins[versionName{e.name, plan.Version}]
 	if noted && (known || late) {
 		plan.From = max(plan.From, from)
 		return late
@@ -78,7 +78,7 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 		return false
 	}
 	switch n := len(e.plans); {
-	case m.unread[rev] != nil && !m.unread[rev].fresh: // the version before has stopped where this one begins
+	case m.late.unread[rev] != nil && !m.late.unread[rev].fresh: // the version before has stopped where this one begins
 	case n == 0 && plan.Version > 1:
 		plan.From = position // an edit of what is no longer in the bucket's history
 	case n > 0 && e.plans[n-1].Unreadable: // which may have fired at any instant while somebody could read it
@@ -89,7 +89,7 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 		if done := m.doneOf(id, e.plans[n-1].Version); done != 0 { // or only up to there
 			if from := e.lastFire(plan.From, done); from > plan.From {
 				plan.From = from
-				m.begins[versionName{e.name, plan.Version}] = from
+				m.late.begins[versionName{e.name, plan.Version}] = from
 			}
 		}
 	}
@@ -98,13 +98,13 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 
 // isLate reports whether a version of a job is among the late ones.
 func (m *Machine) isLate(id uint32, version int32) bool {
-	return slices.ContainsFunc(m.late, func(v lateVersion) bool { return v.id == id && v.version == version })
+	return slices.ContainsFunc(m.late.versions, func(v lateVersion) bool { return v.id == id && v.version == version })
 }
 
 // doneOf returns up to which instant the fires of a late version are decided; 0: none is.
 func (m *Machine) doneOf(id uint32, version int32) int64 {
-	for i := range m.late {
-		if v := &m.late[i]; v.id == id && v.version == version {
+	for i := range m.late.versions {
+		if v := &m.late.versions[i]; v.id == id && v.version == version {
 			return v.done
 		}
 	}
@@ -113,7 +113,7 @@ func (m *Machine) doneOf(id uint32, version int32) int64 {
 
 // delayBegan returns the revision with which the job's fixed delay began, if it has one.
 func (m *Machine) delayBegan(id uint32) uint64 {
-	if d := m.delays[id]; d != nil {
+	if d := m.delays.byJob[id]; d != nil {
 		return d.began
 	}
 	return 0
@@ -137,24 +137,24 @@ func (e *entry) lastFire(after, position int64) int64 {
 // the cursor says of each such version how far it has come.
 func (m *Machine) decideLate(b *builder, now int64) bool {
 	waiting := 0 // how many of the first must wait; those behind them must stay, too
-	for waiting < len(m.late) {
-		v := m.late[waiting]
+	for waiting < len(m.late.versions) {
+		v := m.late.versions[waiting]
 		if !m.decideVersion(b, &v, now) {
 			return false
 		}
-		m.late[waiting].done, m.late[waiting].early = v.done, v.early
+		m.late.versions[waiting].done, m.late.versions[waiting].early = v.done, v.early
 		e := &m.jobs[v.id]
 		if waiting > 0 || m.decided(e) > now {
 			waiting++
 			if v.done != 0 {
 				m.noteBegins(e, v)
-				m.begins[versionName{e.name, v.version}] = e.plans[e.index(v.version)].From
+				m.late.begins[versionName{e.name, v.version}] = e.plans[e.index(v.version)].From
 			}
 			continue
 		}
-		m.late = m.late[1:]
+		m.late.versions = m.late.versions[1:]
 		e.waiting--
-		delete(m.unread, v.rev)
+		delete(m.late.unread, v.rev)
 		m.noteBegins(e, v)
 		m.trim(e)
 		m.arm(v.id)
@@ -168,14 +168,14 @@ func (m *Machine) decideLate(b *builder, now int64) bool {
 func (m *Machine) noteBegins(e *entry, v lateVersion) {
 	i := e.index(v.version)
 	if from := e.plans[i].From; from > v.said {
-		m.begins[versionName{e.name, v.version}] = from
+		m.late.begins[versionName{e.name, v.version}] = from
 	} else {
-		delete(m.begins, versionName{e.name, v.version})
+		delete(m.late.begins, versionName{e.name, v.version})
 	}
 	if i++; i < len(e.plans) && e.plans[i].From <= m.decided(e) {
 		next := &e.plans[i]
 		next.From = max(next.From, e.plans[i-1].From)
-		m.begins[versionName{e.name, next.Version}] = next.From
+		m.late.begins[versionName{e.name, next.Version}] = next.From
 	}
 }
 
@@ -183,7 +183,7 @@ func (m *Machine) noteBegins(e *entry, v lateVersion) {
 // after the runs that it wants early. It returns false when b has no room for all of that; its fires
 // are decided in one batch.
 func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
-	if d := m.delays[v.id]; d != nil && d.unsettled {
+	if d := m.delays.byJob[v.id]; d != nil && d.unsettled {
 		return false
 	}
 	e := &m.jobs[v.id]
@@ -203,22 +203,22 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if position <= now && !m.runEarly(b, v, i) {
 		return false
 	}
-	m.verdicts = m.verdicts[:0]
+	m.scratch.verdicts = m.scratch.verdicts[:0]
 	messages := 0
 	m.decide(e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now, func(v verdict) {
-		m.verdicts = append(m.verdicts, v)
+		m.scratch.verdicts = append(m.scratch.verdicts, v)
 		if v.status == job.StatusPending {
 			messages++
 		}
 	})
-	if m.delays[v.id] != nil {
+	if m.delays.byJob[v.id] != nil {
 		messages++ // the run that it waits for may have to give way
 	}
 	if !b.fits(messages) {
 		return false
 	}
 	m.enactAll(b, v.id, messages)
-	if len(m.verdicts) > 0 {
+	if len(m.scratch.verdicts) > 0 {
 		v.done = min(position, now)
 	}
 	return true
@@ -227,15 +227,15 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 // listLate returns for the cursor how far late versions have come.
 func (m *Machine) listLate() []bus.Late {
 	var list []bus.Late
-	for name, done := range m.partly { // not heard of yet
+	for name, done := range m.late.partly { // not heard of yet
 		list = append(list, bus.Late{Job: name.job, Version: int(name.version), Done: instant(done)})
 	}
-	for _, u := range m.unread {
+	for _, u := range m.late.unread {
 		if u.done != 0 {
 			list = append(list, bus.Late{Job: u.job, Version: int(u.version), Done: instant(u.done)})
 		}
 	}
-	for _, v := range m.late {
+	for _, v := range m.late.versions {
 		if v.done != 0 {
 			list = append(list, bus.Late{Job: m.jobs[v.id].name, Version: int(v.version), Done: instant(v.done)})
 		}
@@ -251,19 +251,19 @@ func (m *Machine) sealKnown() *uint64 {
 		return nil
 	}
 	m.knownSeq = m.heard
-	for i := range m.late {
-		if m.unread[m.late[i].rev] == nil { // else the cursor lists it by itself
-			m.knownSeq = m.late[i].rev - 1
+	for i := range m.late.versions {
+		if m.late.unread[m.late.versions[i].rev] == nil { // else the cursor lists it by itself
+			m.knownSeq = m.late.versions[i].rev - 1
 			break
 		}
 	}
 	return new(m.knownSeq)
 }
 
-// listBegins returns m.begins for the cursor, in order.
+// listBegins returns m.late.begins for the cursor, in order.
 func (m *Machine) listBegins() []bus.Begin {
 	var list []bus.Begin
-	for name, from := range m.begins {
+	for name, from := range m.late.begins {
 		list = append(list, bus.Begin{Job: name.job, Version: int(name.version), After: instant(from)})
 	}
 	slices.SortFunc(list, func(a, b bus.Begin) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Version, b.Version)) })

@@ -64,52 +64,19 @@ type Machine struct {
 	byName map[job.Name]uint32
 	ring   *ring.Ring
 
-	calendars map[string][]calendar
-	holds     []hold
-
-	late   []lateVersion         // in the order of their revisions
-	unread map[uint64]*unread    // by revision, versions that no owner could read yet
-	partly map[versionName]int64 // up to which a predecessor has decided late versions
-	begins map[versionName]int64 // versions whose fires begin later than they say
-
-	delays    map[uint32]*delay // fixed-delay jobs, by id
-	unsettled []uint32          // ids of delays that owe the stream an item
-	release   []uint64          // sequences of items that the next batch releases
-	released  []uint64          // sequences that the cursor lists, not known to be deleted
-
-	books   map[uint32]*runsOf // of watched jobs, by id
-	runs    map[job.RunID]*alive
-	ends    []*end     // told, and without effect yet
-	arrived []*arrival // the same
-	kept    []*arrival // for children that are held, see unread.go
-	wakes   []uint32   // ids of jobs whose runs are to be looked at
-	cancels []*cancel
-	pauses  []*Pause
-	sending []*alive // runs with pieces that may be triggered
-
-	instances map[string][]*fleet.Instance // online, by group
-	governed  map[string]bool              // groups
-
-	looked uint64          // up to which deferred items are known
-	left   map[uint64]bool // sequences behind looked, of word of parents that this machine has left itself
+	cluster   clusterState
+	late      lateVersions
+	delays    delays
+	items     items
+	runs      runs
+	backfills backfills
+	requests  requests
 
 	standstills []Standstill // that explain why fires are decided late
 
 	building *builder // the batch that Step is building
-
-	backfills  map[uint32][]*backfill // by id of the job, oldest first
-	fills      []uint32               // ids of jobs whose backfills may go on
-	askedFills []askedBackfill
-
-	commands []Command
-	asked    map[job.RunID]bool // not committed yet
-	recent   recentRuns
-
-	flight *flight // what the batch under way will have done
-	// Scratch space of Step.
-	due      []ring.Entry
-	verdicts []verdict
-	fires    []job.Fire
+	flight   *flight  // what the batch under way will have done
+	scratch  scratch
 }
 
 // key orders the jobs of a shard.
@@ -144,21 +111,15 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		evtMade:   cursor.EventsMade,
 		cursorSeq: cursorSeq,
 		loading:   true,
-		released:  cursor.Released,
 		byName:    map[job.Name]uint32{},
 		ring:      ring.New(cursor.Done.UnixMilli()),
-		calendars: map[string][]calendar{},
-		begins:    map[versionName]int64{},
-		partly:    map[versionName]int64{},
-		unread:    map[uint64]*unread{},
-		delays:    map[uint32]*delay{},
-		books:     map[uint32]*runsOf{},
-		runs:      map[job.RunID]*alive{},
-		left:      map[uint64]bool{},
-		backfills: map[uint32][]*backfill{},
-		asked:     map[job.RunID]bool{},
-		instances: map[string][]*fleet.Instance{},
-		governed:  map[string]bool{},
+		cluster:   clusterState{calendars: map[string][]calendar{}, instances: map[string][]*fleet.Instance{}, governed: map[string]bool{}},
+		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}},
+		delays:    delays{byJob: map[uint32]*delay{}},
+		items:     items{left: map[uint64]bool{}, released: cursor.Released},
+		runs:      runs{byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{}},
+		backfills: backfills{byJob: map[uint32][]*backfill{}},
+		requests:  requests{asked: map[job.RunID]bool{}},
 	}
 	if s := cursor.Sweep; s != nil {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
@@ -170,13 +131,13 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 	}
 	m.knownSeq = m.jobsSeq
 	for _, b := range cursor.Begins {
-		m.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
+		m.late.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
 	}
 	for _, rev := range cursor.Unread {
-		m.unread[rev] = &unread{}
+		m.late.unread[rev] = &unread{}
 	}
 	for _, l := range cursor.Late {
-		m.partly[versionName{l.Job, int32(l.Version)}] = l.Done.UnixMilli() //nolint:gosec // it was one when it was written
+		m.late.partly[versionName{l.Job, int32(l.Version)}] = l.Done.UnixMilli() //nolint:gosec // it was one when it was written
 	}
 	return m
 }
@@ -230,7 +191,7 @@ func (m *Machine) Put(p *Prepared) {
 		return
 	}
 	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From}
-	if u := m.unread[p.rev]; u == nil || u.fresh { // else the fixed delay has stopped where this version begins
+	if u := m.late.unread[p.rev]; u == nil || u.fresh { // else the fixed delay has stopped where this version begins
 		news.delayed = m.delayBegan(id)
 	}
 	if m.knows(p.rev) {
@@ -243,12 +204,12 @@ func (m *Machine) Put(p *Prepared) {
 	e.bodies = append(e.bodies, p.body)
 	waits := m.putDelay(id, &plan, p.rev)
 	if late || waits || len(news.early) > 0 {
-		news.done = m.partly[versionName{e.name, plan.Version}]
-		delete(m.partly, versionName{e.name, plan.Version})
-		m.late = append(m.late, news)
+		news.done = m.late.partly[versionName{e.name, plan.Version}]
+		delete(m.late.partly, versionName{e.name, plan.Version})
+		m.late.versions = append(m.late.versions, news)
 		e.waiting++
 	} else {
-		delete(m.unread, p.rev) // it has nothing to decide behind the position
+		delete(m.late.unread, p.rev) // it has nothing to decide behind the position
 	}
 	m.trim(e)
 	m.arm(id)
@@ -267,14 +228,14 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	if m.jobs[id].sweeping {
 		m.sweep = slices.DeleteFunc(m.sweep, func(other uint32) bool { return other == id })
 	}
-	m.late = slices.DeleteFunc(m.late, func(v lateVersion) bool {
+	m.late.versions = slices.DeleteFunc(m.late.versions, func(v lateVersion) bool {
 		if v.id == id {
 			m.forgetEarly(v.early)
 		}
 		return v.id == id
 	})
-	maps.DeleteFunc(m.begins, func(v versionName, _ int64) bool { return v.job == name })
-	maps.DeleteFunc(m.unread, func(_ uint64, u *unread) bool { return u.job == name })
+	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool { return v.job == name })
+	maps.DeleteFunc(m.late.unread, func(_ uint64, u *unread) bool { return u.job == name })
 	m.letGo(id)
 	m.ring.Cancel(id)
 	m.dropDelay(id)
@@ -333,7 +294,7 @@ func (m *Machine) arm(id uint32) {
 	if fire, waits := m.delayFire(id); waits && (!ok || fire.Due < at) {
 		at, ok = fire.Due, true
 	}
-	if books := m.books[id]; books != nil {
+	if books := m.runs.byJob[id]; books != nil {
 		// Not before what is decided: a clock that stands would find it due again and again.
 		if wake, waits := books.wakeAt(); waits && (!ok || wake < at) {
 			at, ok = max(wake, m.decided(e)+1), true
@@ -358,15 +319,15 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 	if m.crowded() {
 		return 0, false
 	}
-	told := m.edits >= maxEdits || len(m.commands)+len(m.unsettled)+len(m.release) > 0 ||
-		len(m.ends)+len(m.arrived)+len(m.wakes)+len(m.cancels)+len(m.sending)+len(m.fills)+len(m.askedFills) > 0
+	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.release) > 0 ||
+		len(m.runs.ends)+len(m.runs.arrived)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.runs.sending)+len(m.backfills.going)+len(m.backfills.asked) > 0
 	if m.ahead(now) {
 		if told || now < m.stepped {
 			return now, true
 		}
 		return min(m.stepped+waitAhead, max(m.done, m.sweepTo)), true
 	}
-	if told || len(m.late) > 0 || m.sweepTo != 0 {
+	if told || len(m.late.versions) > 0 || m.sweepTo != 0 {
 		return min(m.done, now), true
 	}
 	idle := m.stored + IdleAfter

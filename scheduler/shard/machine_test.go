@@ -479,10 +479,10 @@ func TestAMachineKeepsAsManyPositionsAndCalendarsAsTheBucketsDo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if h, c := len(b.m.holds), len(b.m.calendars["c"]); h != bus.HoldHistory || c != bus.CalendarHistory {
+	if h, c := len(b.m.cluster.pauses), len(b.m.cluster.calendars["c"]); h != bus.HoldHistory || c != bus.CalendarHistory {
 		t.Errorf("%d positions of the switch and %d versions of the calendar are kept, want %d and %d", h, c, bus.HoldHistory, bus.CalendarHistory)
 	}
-	if last := b.m.holds[len(b.m.holds)-1].from; last != noon.Add(99*time.Second).UnixMilli() {
+	if last := b.m.cluster.pauses[len(b.m.cluster.pauses)-1].from; last != noon.Add(99*time.Second).UnixMilli() {
 		t.Errorf("the newest position is of %d", last)
 	}
 }

@@ -16,7 +16,7 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 		m.bug("asked for what is out while a batch is under way")
 	}
 	var out []*bus.Trigger
-	for _, a := range m.runs {
+	for _, a := range m.runs.alive {
 		if a.stage != triggered || a.since > before {
 			continue
 		}
@@ -33,8 +33,8 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 			}
 		}
 	}
-	for id, d := range m.delays {
-		if d.run != "" && m.runs[d.run] == nil && d.run.Time().UnixMilli() <= before {
+	for id, d := range m.delays.byJob {
+		if d.run != "" && m.runs.alive[d.run] == nil && d.run.Time().UnixMilli() <= before {
 			out = append(out, m.delayed(id, d))
 		}
 	}
@@ -45,8 +45,8 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 // toldEnds returns the attempts of whose end the machine was told, and that has had no
 // effect yet.
 func (m *Machine) toldEnds() map[bus.AttemptRef]bool {
-	ends := make(map[bus.AttemptRef]bool, len(m.ends))
-	for _, e := range m.ends {
+	ends := make(map[bus.AttemptRef]bool, len(m.runs.ends))
+	for _, e := range m.runs.ends {
 		if !e.begun {
 			ends[bus.AttemptRef{RunID: e.run, Attempt: e.attempt, Index: e.piece.Index}] = true
 		}
@@ -87,7 +87,7 @@ func (m *Machine) StillOut(attempts []*bus.Trigger) []*bus.Trigger {
 }
 
 func (m *Machine) isOut(t *bus.Trigger) bool {
-	if a := m.runs[t.RunID]; a != nil {
+	if a := m.runs.alive[t.RunID]; a != nil {
 		if a.stage != triggered || a.attempt != t.Attempt || a.pieces == nil != (t.Total == 0) {
 			return false
 		}
@@ -98,7 +98,7 @@ func (m *Machine) isOut(t *bus.Trigger) bool {
 		return t.Total == p.total() && (p.states[t.Index] == bus.PieceTriggered || p.states[t.Index] == bus.PieceBegun)
 	}
 	id, ok := m.byName[t.Job]
-	return ok && m.delays[id] != nil && m.delays[id].run == t.RunID
+	return ok && m.delays.byJob[id] != nil && m.delays.byJob[id].run == t.RunID
 }
 
 // Alive returns the attempts of one run that count as being with the executors, as Out
@@ -109,5 +109,5 @@ func (m *Machine) Alive(run job.RunID, name job.Name) (out []*bus.Trigger, alive
 			out = append(out, t)
 		}
 	}
-	return out, len(out) > 0 || m.runs[run] != nil
+	return out, len(out) > 0 || m.runs.alive[run] != nil
 }

@@ -16,10 +16,10 @@ type admission struct {
 	total  int // in how many pieces it is done, if that is known
 }
 
-// want decides what becomes of a run that is wanted now, by its job's rule for
+// admit decides what becomes of a run that is wanted now, by its job's rule for
 // overlap, and does it. It takes one message, or two where b has room for them beside
 // what is reserved, and one more when another run of a fixed-delay job gives way.
-func (m *Machine) want(b *builder, id uint32, r run, body body) admission {
+func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
 	rules := &m.jobs[id].newest().Reactions
 	if !rules.Watched() && !body.inPieces {
 		r.setEndBy(b, rules)
@@ -122,7 +122,7 @@ type Kill struct {
 // replace has the job's runs cancelled that are in the way of the one in its queue. It
 // returns false when b is full.
 func (m *Machine) replace(b *builder, id uint32) bool {
-	books := m.books[id]
+	books := m.runs.byJob[id]
 	why := reason.ReplacedBy.With(books.queue[0].run.id)
 	for _, a := range slices.Clone(books.alive) {
 		switch {

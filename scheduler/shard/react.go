@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -19,13 +20,15 @@ type end struct {
 	status   job.Status
 	exitCode *int
 	result   json.RawMessage
-	retry    bool // the executor has said that another attempt follows
+	retry    bool          // the executor has said that another attempt follows
+	final    bool          // or that none may
+	after    time.Duration // it wants the next one so long after this end; 0 leaves that to the rule
 	piece    bus.Piece
 	begun    bool // it is no end, but the beginning of what had to begin in time
 }
 
 // NeedsEvents reports whether the machine has to hear of the ends of runs.
-func (m *Machine) NeedsEvents() bool { return len(m.delays)+len(m.books) > 0 }
+func (m *Machine) NeedsEvents() bool { return len(m.delays.byJob)+len(m.runs.byJob) > 0 }
 
 // EventSeq returns the sequence of EVT up to which events have been told.
 func (m *Machine) EventSeq() uint64 { return m.eventSeq }
@@ -60,7 +63,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	}
 	m.eventSeq = seq
 	id, ok := m.byName[e.Job]
-	if !ok || m.delays[id] == nil && m.books[id] == nil {
+	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil {
 		return
 	}
 	switch e.Kind {
@@ -68,37 +71,37 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 		return
 	case bus.EventStarted, bus.EventProgress:
 		// A successor must know that it has begun, too, so that goes on the stream.
-		if a := m.runs[e.RunID]; a != nil && a.mayExpire() {
-			m.ends = append(m.ends, &end{seq: seq, run: e.RunID, job: e.Job, attempt: e.Attempt, piece: e.Piece, begun: true})
+		if a := m.runs.alive[e.RunID]; a != nil && a.mayExpire() {
+			m.runs.ends = append(m.runs.ends, &end{seq: seq, run: e.RunID, job: e.Job, attempt: e.Attempt, piece: e.Piece, begun: true})
 		}
 		return
 	case bus.EventFinished:
 	}
-	m.ends = append(m.ends, &end{
+	m.runs.ends = append(m.runs.ends, &end{
 		seq: seq, at: at, run: e.RunID, job: e.Job, attempt: e.Attempt, status: e.Status, exitCode: e.ExitCode, result: e.Result, retry: e.Retry,
-		piece: e.Piece,
+		final: e.Final, after: e.RetryAfter.Std(), piece: e.Piece,
 	})
 }
 
 // settledSeq returns the sequence up to which events have had their effect.
 func (m *Machine) settledSeq() uint64 {
-	if len(m.ends) > 0 {
-		return m.ends[0].seq - 1
+	if len(m.runs.ends) > 0 {
+		return m.runs.ends[0].seq - 1
 	}
 	return m.eventSeq
 }
 
 // react does what follows from the ends of attempts, as far as b has room.
 func (m *Machine) react(b *builder) {
-	for len(m.ends) > 0 && m.endAttempt(b, m.ends[0]) {
-		m.ends = m.ends[1:]
+	for len(m.runs.ends) > 0 && m.endAttempt(b, m.runs.ends[0]) {
+		m.runs.ends = m.runs.ends[1:]
 	}
 }
 
 // endAttempt does what follows from one end. It returns false, and leaves everything
 // as it was, when b has no room for it.
 func (m *Machine) endAttempt(b *builder, e *end) bool {
-	a := m.runs[e.run]
+	a := m.runs.alive[e.run]
 	if a == nil { // not watched, or ended already
 		id, ok := m.byName[e.job]
 		if !ok || e.begun || !m.waitsFor(id, e.run) {
@@ -157,10 +160,10 @@ func (m *Machine) follows(id uint32) int {
 // retry lets the run wait for another attempt, if its job's rule says so.
 func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 	p := m.jobs[a.id].newest()
-	if p.Deleted || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
+	if p.Deleted || e.final || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
 		return false
 	}
-	wait := p.Retry.Wait(a.run.id, e.attempt)
+	wait := cmp.Or(e.after, p.Retry.Wait(a.run.id, e.attempt))
 	due := e.at + wait.Milliseconds()
 	if a.endBy != 0 && due >= a.endBy {
 		return false
@@ -213,7 +216,7 @@ func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.R
 		i := b.deferred(n, d)
 		if n == m.cfg.Shard {
 			b.items[len(b.items)-1].left = true
-			m.arrived = append(m.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
+			m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
 		} else {
 			b.nudges[n] = true
 		}
@@ -248,7 +251,7 @@ func (m *Machine) countFailures(b *builder, a *alive, s job.Status) {
 		why := reason.FailuresInARow.With(books.failures, a.run.id)
 		books.failures = 0
 		d := &bus.Deferred{Kind: bus.DeferredPause, Job: e.name, Version: int(p.Version), Reason: why}
-		m.pauses = append(m.pauses, &Pause{Job: e.name, Version: int(p.Version), Reason: why, item: b.deferred(m.cfg.Shard, d)})
+		m.runs.pauses = append(m.runs.pauses, &Pause{Job: e.name, Version: int(p.Version), Reason: why, item: b.deferred(m.cfg.Shard, d)})
 	}
 }
 
@@ -264,7 +267,7 @@ type Pause struct {
 // the owner calls [Machine.Paused] when one is done.
 func (m *Machine) Pauses() []*Pause {
 	var stored []*Pause
-	for _, p := range m.pauses {
+	for _, p := range m.runs.pauses {
 		if p.item.seq != 0 {
 			stored = append(stored, p)
 		}
@@ -274,9 +277,9 @@ func (m *Machine) Pauses() []*Pause {
 
 // Paused says that a job is paused, or need not be any more.
 func (m *Machine) Paused(p *Pause) {
-	for i, other := range m.pauses {
+	for i, other := range m.runs.pauses {
 		if other == p {
-			m.pauses = append(m.pauses[:i:i], m.pauses[i+1:]...)
+			m.runs.pauses = append(m.runs.pauses[:i:i], m.runs.pauses[i+1:]...)
 			m.releaseItem(p.item)
 			return
 		}

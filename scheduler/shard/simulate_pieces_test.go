@@ -93,7 +93,7 @@ func (w *world) govern() {
 func checkSubject(m *Machine, t *bus.Trigger, subject string) {
 	want := bus.SubjectTrigger(simShard, t.Job.Group())
 	switch {
-	case m.governed[t.Job.Group()]:
+	case m.cluster.governed[t.Job.Group()]:
 		want = bus.SubjectPriority(simShard, t.Priority, t.Job.Group())
 	case t.Routed():
 		want = bus.SubjectRouted(simShard, t.Job.Group())

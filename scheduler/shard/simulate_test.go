@@ -133,7 +133,7 @@ func (w *world) rest(o *owner, commit func()) {
 	w.clock += max(IdleAfter, 31*w.scale.unit.Milliseconds()) // what fired before the pause is due by then, however it is spread
 	commit()
 	w.endAll(o, commit)
-	for id, d := range o.m.delays {
+	for id, d := range o.m.delays.byJob {
 		if d.run != "" {
 			fail("%s waits for the end of run %s, and none is alive", o.m.jobs[id].name, d.run)
 		}
@@ -144,7 +144,7 @@ func (w *world) rest(o *owner, commit func()) {
 
 // endAll lets all runs end well, until none is left.
 func (w *world) endAll(o *owner, commit func()) {
-	for i := 0; i < 1000 || i < 20_000 && len(o.m.runs) > 0; i++ { // a run may have a thousand pieces, one at a time
+	for i := 0; i < 1000 || i < 20_000 && len(o.m.runs.alive) > 0; i++ { // a run may have a thousand pieces, one at a time
 		for len(w.live) > 0 {
 			w.finishAs(w.live[0], job.StatusSucceeded)
 		}
@@ -157,7 +157,7 @@ func (w *world) endAll(o *owner, commit func()) {
 		}
 		commit()
 		w.tidy(o) // or the cursor would list ever more items
-		if len(w.live) == 0 && len(o.m.runs) == 0 && o.m.Looked() >= w.lastWord() {
+		if len(w.live) == 0 && len(o.m.runs.alive) == 0 && o.m.Looked() >= w.lastWord() {
 			break
 		}
 		w.clock += w.scale.unit.Milliseconds() * 31

@@ -19,9 +19,9 @@ const piecesAtOnce = 300
 // PutInstances tells which instances of a group are online, in the order of their
 // names. The list must not be changed from then on; several machines may share it.
 func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
-	m.instances[group] = online
-	for _, id := range slices.Sorted(maps.Keys(m.books)) {
-		if m.jobs[id].name.Group() == group && slices.ContainsFunc(m.books[id].alive, (*alive).lacksInstances) {
+	m.cluster.instances[group] = online
+	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
+		if m.jobs[id].name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].alive, (*alive).lacksInstances) {
 			m.wake(id)
 		}
 	}
@@ -29,7 +29,7 @@ func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
 
 // PutGroup tells whether a group is governed: whether its triggers go to a dispatcher, by
 // priority, or to whom their routes say.
-func (m *Machine) PutGroup(group string, governed bool) { m.governed[group] = governed }
+func (m *Machine) PutGroup(group string, governed bool) { m.cluster.governed[group] = governed }
 
 // lacksInstances reports whether the run is to be done by every instance, and there
 // has been none yet.
@@ -80,7 +80,7 @@ func (m *Machine) takePieces(a *alive) {
 // meet makes a piece for every instance that is online and able to do one.
 func (m *Machine) meet(a *alive) {
 	p := a.pieces
-	for _, i := range m.instances[m.jobs[a.id].name.Group()] {
+	for _, i := range m.cluster.instances[m.jobs[a.id].name.Group()] {
 		if p.rule.Labels.Match(i.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
 			p.Instances = append(p.Instances, i.Instance)
 		}
@@ -110,7 +110,7 @@ func (m *Machine) beginPieces(a *alive) {
 func (m *Machine) sendLater(a *alive) {
 	if p := a.pieces; !p.sending && p.mayBegin() {
 		p.sending = true
-		m.sending = append(m.sending, a)
+		m.runs.sending = append(m.runs.sending, a)
 	}
 }
 
@@ -121,21 +121,21 @@ func (p *pieces) mayBegin() bool {
 
 // sendPieces triggers pieces, as far as b has room and the runs' limits allow.
 func (m *Machine) sendPieces(b *builder) {
-	for most := piecesAtOnce; len(m.sending) > 0; {
-		a := m.sending[0]
+	for most := piecesAtOnce; len(m.runs.sending) > 0; {
+		a := m.runs.sending[0]
 		n, full := m.send(b, a, most)
 		if most -= n; full {
 			return
 		}
 		a.pieces.sending = false
-		m.sending = m.sending[1:]
+		m.runs.sending = m.runs.sending[1:]
 	}
 }
 
 // send triggers at most that many pieces of a run, and returns how many, and whether
 // there are more that may be triggered.
 func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
-	if m.runs[a.run.id] != a || a.stage != triggered {
+	if m.runs.alive[a.run.id] != a || a.stage != triggered {
 		return 0, false
 	}
 	p := a.pieces
@@ -189,7 +189,7 @@ func (b *builder) pay() {
 	b.owed = nil
 	for _, a := range owed {
 		a.pieces.owed = false
-		if b.m.runs[a.run.id] == a {
+		if b.m.runs.alive[a.run.id] == a {
 			b.m.releaseItem(a.item)
 			a.item = b.waitIn(a.pieces.deferred(a.due), a)
 		}

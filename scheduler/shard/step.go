@@ -71,8 +71,8 @@ func (m *Machine) beginSweep(now int64) {
 	case m.sweepTo != 0 || now <= m.done:
 		return
 	}
-	m.due = m.ring.Due(now, m.due[:0])
-	for _, d := range m.due {
+	m.scratch.due = m.ring.Due(now, m.scratch.due[:0])
+	for _, d := range m.scratch.due {
 		e := &m.jobs[d.ID]
 		if m.resumed && e.compare(m.after) <= 0 {
 			// Armed while its predecessor had passed it already; it is due later than now.
@@ -122,16 +122,16 @@ func (m *Machine) join(id uint32) {
 // it was, when b has no room for it.
 func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 	e := &m.jobs[id]
-	m.verdicts = m.verdicts[:0]
+	m.scratch.verdicts = m.scratch.verdicts[:0]
 	messages := 0
 	m.decide(e.plans, 0, len(e.plans), m.done, m.sweepTo, now, func(v verdict) {
-		m.verdicts = append(m.verdicts, v)
+		m.scratch.verdicts = append(m.scratch.verdicts, v)
 		if v.status == job.StatusPending {
 			messages++
 		}
 	})
 	delayed, next := m.decideDelay(id, m.sweepTo, now)
-	if m.delays[id] != nil {
+	if m.delays.byJob[id] != nil {
 		messages += roomDelay
 	}
 	if !b.fits(messages) {
@@ -141,7 +141,7 @@ func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 	if next != nil {
 		m.enactDelay(b, id, delayed, next, now)
 	}
-	if books := m.books[id]; books != nil {
+	if books := m.runs.byJob[id]; books != nil {
 		if at, waits := books.wakeAt(); waits && at <= m.sweepTo {
 			m.wake(id)
 		}
@@ -149,25 +149,25 @@ func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 	return true
 }
 
-// enactAll does so for all of m.verdicts. The caller has found room for a message for
+// enactAll does so for all of m.scratch.verdicts. The caller has found room for a message for
 // each run among them, and runs that can do with one leave the others theirs.
 func (m *Machine) enactAll(b *builder, id uint32, runs int) {
 	b.reserved = runs
-	for _, v := range m.verdicts {
+	for _, v := range m.scratch.verdicts {
 		if v.status == job.StatusPending {
 			b.reserved--
 		}
-		m.enact(b, id, v)
+		m.apply(b, id, v)
 	}
 	b.reserved = 0
 }
 
-// enact adds to b what a verdict asks for, and returns the status that comes of it.
-func (m *Machine) enact(b *builder, id uint32, v verdict) job.Status {
+// apply adds to b what a verdict asks for, and returns the status that comes of it.
+func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
 	e := &m.jobs[id]
 	version := e.plans[v.plan].Version
 	if v.status == job.StatusPending {
-		f := m.want(b, id, run{
+		f := m.admit(b, id, run{
 			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, attempt: 1, cause: v.cause, fireTime: v.first.At,
 		}, e.bodies[v.plan].Value())
 		if f.status == job.StatusPending {

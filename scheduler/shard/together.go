@@ -23,7 +23,7 @@ func (m *Machine) endPiece(b *builder, a *alive, e *end) {
 		return
 	}
 	rule := m.jobs[a.id].newest()
-	again := !rule.Deleted && rule.Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
+	again := !rule.Deleted && !e.final && rule.Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
 	if p.end(e.piece.Index, e.status, again) {
 		if e.status == job.StatusSucceeded && rule.PassesResult() {
 			p.keep(e.piece.Index, e.result)

@@ -20,25 +20,25 @@ type unread struct {
 }
 
 // knows reports whether the fires of a version are decided up to the position.
-func (m *Machine) knows(rev uint64) bool { return rev <= m.jobsSeq && m.unread[rev] == nil }
+func (m *Machine) knows(rev uint64) bool { return rev <= m.jobsSeq && m.late.unread[rev] == nil }
 
 // noteUnread notes of which job an unread version is.
 func (m *Machine) noteUnread(e *entry, p *Prepared) {
-	u := m.unread[p.rev]
+	u := m.late.unread[p.rev]
 	if u == nil && p.plan.Unreadable {
 		u = &unread{fresh: p.rev > m.jobsSeq}
 		if !u.fresh { // a newer program had the shard before
 			u.done = m.decided(e)
 		}
-		m.unread[p.rev] = u
+		m.late.unread[p.rev] = u
 	}
 	if u == nil {
 		return
 	}
 	u.job, u.version = e.name, p.plan.Version
-	if name := (versionName{e.name, u.version}); p.plan.Unreadable && m.partly[name] != 0 {
-		u.done = m.partly[name]
-		delete(m.partly, name)
+	if name := (versionName{e.name, u.version}); p.plan.Unreadable && m.late.partly[name] != 0 {
+		u.done = m.late.partly[name]
+		delete(m.late.partly, name)
 	}
 }
 
@@ -51,16 +51,16 @@ func (m *Machine) putUnreadable(id uint32, p *Prepared) {
 	}
 	said, position := plan.From, m.decided(e)
 	late := m.begin(id, &plan, p.rev)
-	if began := m.delayBegan(id); late && m.unread[p.rev].fresh && began != 0 && began <= m.knownSeq {
+	if began := m.delayBegan(id); late && m.late.unread[p.rev].fresh && began != 0 && began <= m.knownSeq {
 		plan.From = max(plan.From, position) // a fixed delay may have fired up to there
 	}
 	noted := plan.From
 	if n := len(e.plans); n > 0 { // it may have been moved, and for good only if the cursor is to say so
-		noted = max(noted, m.begins[versionName{e.name, e.plans[n-1].Version}])
+		noted = max(noted, m.late.begins[versionName{e.name, e.plans[n-1].Version}])
 		plan.From = max(plan.From, e.plans[n-1].From)
 	}
 	if late && noted > said {
-		m.begins[versionName{e.name, plan.Version}] = noted
+		m.late.begins[versionName{e.name, plan.Version}] = noted
 	}
 	e.plans = append(e.plans, plan)
 	e.bodies = append(e.bodies, body)
@@ -71,7 +71,7 @@ func (m *Machine) putUnreadable(id uint32, p *Prepared) {
 
 // isUnread reports whether nobody has been able to read a version yet.
 func (m *Machine) isUnread(v versionName) bool {
-	for _, u := range m.unread {
+	for _, u := range m.late.unread {
 		if u.job == v.job && u.version == v.version {
 			return true
 		}
@@ -82,7 +82,7 @@ func (m *Machine) isUnread(v versionName) bool {
 // unreadDone returns up to when somebody has decided the fires of a version who could read it; 0:
 // nobody has.
 func (m *Machine) unreadDone(v versionName) int64 {
-	for _, u := range m.unread {
+	for _, u := range m.late.unread {
 		if u.job == v.job && u.version == v.version {
 			return u.done
 		}
@@ -94,7 +94,7 @@ func (m *Machine) unreadDone(v versionName) int64 {
 // one that somebody will read later, nor of the one behind it, where it ends.
 func (m *Machine) forgetBegin(v versionName) {
 	if !m.needsBegin(v) {
-		delete(m.begins, v)
+		delete(m.late.begins, v)
 	}
 }
 
@@ -106,6 +106,6 @@ func (m *Machine) needsBegin(v versionName) bool {
 
 // letGo has what waits for a job's newest version go on, which can be read now, or is gone.
 func (m *Machine) letGo(id uint32) {
-	m.arrived, m.kept = append(m.arrived, m.kept...), nil
+	m.runs.arrived, m.runs.kept = append(m.runs.arrived, m.runs.kept...), nil
 	m.fillLater(id)
 }

@@ -9,24 +9,24 @@ import (
 
 // wake has a job's waiting runs looked at in the next Step.
 func (m *Machine) wake(id uint32) {
-	if books := m.books[id]; books != nil && !books.waking {
+	if books := m.runs.byJob[id]; books != nil && !books.waking {
 		books.waking = true
-		m.wakes = append(m.wakes, id)
+		m.runs.wakes = append(m.runs.wakes, id)
 	}
 }
 
 // wakeUp lets those runs go on whose time has come, as far as b has room.
 func (m *Machine) wakeUp(b *builder) {
-	for len(m.wakes) > 0 {
-		id := m.wakes[0]
+	for len(m.runs.wakes) > 0 {
+		id := m.runs.wakes[0]
 		if !m.wakeJob(b, id) {
 			return
 		}
-		m.wakes = m.wakes[1:]
-		books := m.books[id]
+		m.runs.wakes = m.runs.wakes[1:]
+		books := m.runs.byJob[id]
 		books.waking = false
 		if books.empty() {
-			delete(m.books, id)
+			delete(m.runs.byJob, id)
 		}
 		m.arm(id)
 	}
@@ -34,7 +34,7 @@ func (m *Machine) wakeUp(b *builder) {
 
 // wakeJob does so for one job. It returns false when b is full.
 func (m *Machine) wakeJob(b *builder, id uint32) bool {
-	e, books, now := &m.jobs[id], m.books[id], b.now.UnixMilli()
+	e, books, now := &m.jobs[id], m.runs.byJob[id], b.now.UnixMilli()
 	p := e.newest()
 	room := m.follows(id)
 	for _, a := range slices.Clone(books.alive) {
@@ -90,7 +90,7 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 // returns false when b is full.
 func (m *Machine) expireQueue(b *builder, id uint32, now int64) bool {
 	within := m.jobs[id].newest().StartWithin
-	for _, a := range slices.Clone(m.books[id].queue) {
+	for _, a := range slices.Clone(m.runs.byJob[id].queue) {
 		if a.startBy == 0 || a.startBy > now {
 			continue
 		}

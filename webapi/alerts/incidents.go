@@ -22,13 +22,13 @@ const pageSize = 100
 // Alerts is safe for concurrent use. Who calls is in the context, see package access.
 type Alerts struct {
 	conn  *cluster.Conn
-	book  *alert.Book
+	book  *alert.Store
 	store logstore.Store // as access.VisibleStore has it
 	log   *slog.Logger
 }
 
 // New returns the alerts of a book, and of a store those that are over.
-func New(conn *cluster.Conn, book *alert.Book, store logstore.Store, log *slog.Logger) *Alerts {
+func New(conn *cluster.Conn, book *alert.Store, store logstore.Store, log *slog.Logger) *Alerts {
 	return &Alerts{conn: conn, book: book, store: access.VisibleStore{Store: store}, log: log}
 }
 
@@ -110,7 +110,7 @@ func (a *Alerts) Deliveries(ctx context.Context, p *api.ListDeliveriesParams) (a
 		}
 		for _, d := range slices.Backward(inc.Deliveries) {
 			if (p.Channel == "" || d.Channel == p.Channel) && (p.State == "" || string(d.State) == p.State) && len(list.Items) < limit {
-				list.Items = append(list.Items, api.DeliveryItem{Incident: inc.ID, Summary: inc.Summary, Delivery: d})
+				list.Items = append(list.Items, api.DeliveryItem{Incident: inc.ID, Summary: inc.Summary, SummaryCode: inc.SummaryCode, SummaryParams: inc.SummaryParams, Delivery: d})
 			}
 		}
 	}

@@ -47,7 +47,10 @@ func (a *Alerts) Try(ctx context.Context, rule alerting.Rule) (api.AlertTrial, e
 	slices.Reverse(found)
 	trial.Items = make([]api.AlertTrialItem, 0, mostTrialled)
 	for _, inc := range found[:min(len(found), mostTrialled)] {
-		item := api.AlertTrialItem{Subject: inc.Subject, Summary: inc.Summary, Count: inc.Count, OpenedAt: inc.OpenedAt, ResolvedAt: inc.ResolvedAt}
+		item := api.AlertTrialItem{
+			Subject: inc.Subject, Summary: inc.Summary, SummaryCode: inc.SummaryCode, SummaryParams: inc.SummaryParams,
+			Count: inc.Count, OpenedAt: inc.OpenedAt, ResolvedAt: inc.ResolvedAt,
+		}
 		trial.Items = append(trial.Items, item)
 	}
 	return trial, nil

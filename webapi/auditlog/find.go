@@ -54,7 +54,7 @@ func (r *Recorder) Find(ctx context.Context, f audit.Filter, cursor string, limi
 		at = &c
 	default:
 		if before, err = strconv.ParseUint(cursor, 10, 64); err != nil || before == 0 {
-			return Found{}, problem.Invalid("cursor", reason.CursorOfPage.String())
+			return Found{}, &job.InvalidError{Field: "cursor", Reason: reason.CursorOfPage.String()}
 		}
 	}
 	if before == 0 {

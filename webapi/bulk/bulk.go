@@ -3,7 +3,6 @@ package bulk
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -127,13 +126,13 @@ func (m *Bulk) problem(ctx context.Context, err error) *api.Problem {
 func bulkPage(named int, field string, filtered bool, cursor string, limit int) (int, error) {
 	switch {
 	case filtered == (named > 0):
-		return 0, problem.Invalid(field, "must be given, or filter, and not both")
+		return 0, job.Invalid(field, "must be given, or filter, and not both")
 	case !filtered && cursor != "":
-		return 0, problem.Invalid("cursor", "goes together with filter")
+		return 0, job.Invalid("cursor", "goes together with filter")
 	case !filtered && limit != 0:
-		return 0, problem.Invalid("limit", "goes together with filter")
+		return 0, job.Invalid("limit", "goes together with filter")
 	case named > Most:
-		return 0, problem.Invalid(field, fmt.Sprintf("has %d entries; at most %d are changed at once", named, Most))
+		return 0, job.Invalid(field, "has %d entries; at most %d are changed at once", named, Most)
 	}
 	return cmp.Or(limit, Most), nil
 }
@@ -143,7 +142,7 @@ func onlyFor(field string, given bool, action string) error {
 	if !given {
 		return nil
 	}
-	return problem.Invalid(field, "goes together with action "+action)
+	return job.Invalid(field, "goes together with action %s", action)
 }
 
 // once returns list without what is in it a second time.

@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Jobs does to each of some jobs what a request of its own would do.
@@ -21,7 +20,7 @@ func (m *Bulk) Jobs(ctx context.Context, b *api.JobBulk) (api.JobBulkResult, err
 	edits := b.Action == api.JobBulkActionEdit
 	err = errors.Join(err, onlyFor("owner", b.Owner != nil && !edits, "edit"), onlyFor("add_tags", len(b.AddTags) > 0 && !edits, "edit"), onlyFor("remove_tags", len(b.RemoveTags) > 0 && !edits, "edit"))
 	if edits && b.Owner == nil && len(b.AddTags) == 0 && len(b.RemoveTags) == 0 {
-		err = errors.Join(err, problem.Invalid("owner", "must be given, or add_tags, or remove_tags, with action edit"))
+		err = errors.Join(err, job.Invalid("owner", "must be given, or add_tags, or remove_tags, with action edit"))
 	}
 	err = errors.Join(err, catalog.CheckUntil(b.Action == api.JobBulkActionPause, b.Until, time.Now()))
 	if b.RunID == "" {

@@ -3,7 +3,6 @@ package bulk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
@@ -74,7 +73,7 @@ func checkRunBulk(b *api.RunBulk) error {
 	case b.Action == api.RunBulkActionMark:
 		errs = append(errs, job.CheckMark(b.As, b.Note))
 	case len(b.Note) > maxReason:
-		errs = append(errs, problem.Invalid("note", fmt.Sprintf("has %d bytes; of cancel at most %d are kept", len(b.Note), maxReason)))
+		errs = append(errs, job.Invalid("note", "has %d bytes; of cancel at most %d are kept", len(b.Note), maxReason))
 	}
 	return errors.Join(errs...)
 }

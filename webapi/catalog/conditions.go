@@ -1,14 +1,12 @@
 package catalog
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // jobField is something of a job that conditions are about.
@@ -62,7 +60,7 @@ func parseConditions(terms []string) (jobConditions, error) {
 		name, value, ok := strings.Cut(positive, ":")
 		field := jobField(name)
 		if !ok || value == "" || !slices.Contains(jobFields, field) {
-			return nil, problem.Invalid("where", fmt.Sprintf("%q must be FIELD:VALUE, or -FIELD:VALUE, with a field of %v", term, jobFields))
+			return nil, job.Invalid("where", "%q must be FIELD:VALUE, or -FIELD:VALUE, with a field of %v", term, jobFields)
 		}
 		c := conditions[field]
 		if c == nil {
@@ -72,13 +70,13 @@ func parseConditions(terms []string) (jobConditions, error) {
 		if field == fieldFires || field == fieldChanged {
 			within, err := job.ParseDuration(value)
 			if err != nil || not || within <= 0 {
-				return nil, problem.Invalid("where", fmt.Sprintf("%q must be a length of time, such as %s:24h", term, field))
+				return nil, job.Invalid("where", "%q must be a length of time, such as %s:24h", term, field)
 			}
 			c.within = within
 			continue
 		}
 		if known := valuesOf(field); known != nil && !slices.Contains(known, value) {
-			return nil, problem.Invalid("where", fmt.Sprintf("%q must be one of %v", term, known))
+			return nil, job.Invalid("where", "%q must be one of %v", term, known)
 		}
 		if not {
 			c.none = append(c.none, value)

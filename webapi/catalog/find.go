@@ -44,7 +44,7 @@ func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limi
 	}
 	if cursor != "" {
 		if _, err := job.ParseName(cursor); err != nil {
-			return page, problem.Invalid("cursor", reason.CursorOfPage.String())
+			return page, &job.InvalidError{Field: "cursor", Reason: reason.CursorOfPage.String()}
 		}
 	}
 	q.after, q.limit = job.Name(cursor), limit

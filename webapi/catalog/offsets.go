@@ -35,7 +35,7 @@ func (c *Catalog) SuggestOffsets(ctx context.Context, p *api.SuggestOffsetsParam
 		return api.OffsetSuggestions{}, err
 	}
 	if to.Sub(from) > maxOffsetRange {
-		return api.OffsetSuggestions{}, problem.Invalid("to", "must lie at most 24 hours after from")
+		return api.OffsetSuggestions{}, job.Invalid("to", "must lie at most 24 hours after from")
 	}
 	if p.Group != "" {
 		if err := job.CheckSlug("group", p.Group); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // CheckUntil checks when a pause is to end by itself, if it is to.
@@ -18,11 +17,11 @@ func CheckUntil(paused bool, until, now time.Time) error {
 	case until.IsZero():
 		return nil
 	case !paused:
-		return problem.Invalid("until", reason.UntilForPause.String())
+		return &job.InvalidError{Field: "until", Reason: reason.UntilForPause.String()}
 	case !until.After(now):
-		return problem.Invalid("until", reason.MustLieAhead.With(until))
+		return &job.InvalidError{Field: "until", Reason: reason.MustLieAhead.With(until)}
 	case until.Year() > 2225:
-		return problem.Invalid("until", "must lie before the year 2226")
+		return job.Invalid("until", "must lie before the year 2226")
 	}
 	return nil
 }

@@ -99,9 +99,9 @@ func rangeAhead(from, to time.Time) (time.Time, time.Time, error) {
 	from, to = from.UTC().Truncate(time.Millisecond), to.UTC().Truncate(time.Millisecond)
 	switch {
 	case !to.After(from):
-		return from, to, problem.Invalid("to", reason.MustLieAfter.With("from"))
+		return from, to, &job.InvalidError{Field: "to", Reason: reason.MustLieAfter.With("from")}
 	case to.Sub(from) > maxRange:
-		return from, to, problem.Invalid("to", "must lie at most 31 days after from")
+		return from, to, job.Invalid("to", "must lie at most 31 days after from")
 	}
 	return from, to, nil
 }

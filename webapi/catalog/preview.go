@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // previewFires is how many fires a preview has by default; the contract states it.
@@ -73,11 +72,11 @@ func jobOfPreview(r *api.PreviewRequest) (job.Job, error) {
 	}
 	switch {
 	case r.Schedule != nil && (r.Expr != "" || r.Zone != ""):
-		return j, problem.Invalid("schedule", "cannot be given together with expr or zone")
+		return j, job.Invalid("schedule", "cannot be given together with expr or zone")
 	case r.Schedule != nil:
 		j.Schedule = *r.Schedule
 	case r.Expr == "":
-		return j, problem.Invalid("expr", "is missing; give a cron expression, or a schedule")
+		return j, job.Invalid("expr", "is missing; give a cron expression, or a schedule")
 	default:
 		j.Schedule = job.Schedule{Cron: r.Expr, Zone: r.Zone}
 	}
@@ -93,7 +92,7 @@ func jobOfPreview(r *api.PreviewRequest) (job.Job, error) {
 		if field == "cron" {
 			field = "expr"
 		}
-		errs = append(errs, problem.Invalid(field, e.Reason))
+		errs = append(errs, job.Invalid(field, "%s", e.Reason))
 	}
 	return j, errors.Join(errs...)
 }

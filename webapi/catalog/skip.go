@@ -14,7 +14,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // skipAhead is how far ahead a fire must be for it to be called off: the owner of its
@@ -54,7 +53,7 @@ func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	fireTime = fireTime.UTC().Truncate(time.Millisecond)
 	if fireTime.Before(now.Add(skipAhead)) {
-		return nil, problem.Invalid("fire_time", reason.FireAhead.With(fireTime.Format(time.RFC3339Nano), job.Duration(skipAhead)))
+		return nil, &job.InvalidError{Field: "fire_time", Reason: reason.FireAhead.With(fireTime.Format(time.RFC3339Nano), job.Duration(skipAhead))}
 	}
 	var refused error
 	var before, after []job.Skip

@@ -19,7 +19,6 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Contract is [api.Contract], made ready to check requests.
@@ -104,7 +103,7 @@ const otherParameters = "x-other-parameters"
 func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) error {
 	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
 	if err != nil {
-		return problem.Invalid("", reasonOfQuery(err))
+		return job.Invalid("", "%s", reasonOfQuery(err))
 	}
 	in := &openapi3filter.RequestValidationInput{
 		Request:     &http.Request{Method: c.Method(), URL: &url.URL{}, Header: http.Header(c.GetReqHeaders())},
@@ -118,12 +117,12 @@ func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) 
 		if p.Value.In == openapi3.ParameterInQuery {
 			known[p.Value.Name] = true
 			if values := query[p.Value.Name]; len(values) > 1 && !p.Value.Schema.Value.Type.Is("array") {
-				errs = append(errs, problem.Invalid(p.Value.Name, "is given more than once"))
+				errs = append(errs, job.Invalid(p.Value.Name, "is given more than once"))
 				continue
 			}
 		}
 		if err := openapi3filter.ValidateParameter(c.UserContext(), in, p.Value); err != nil {
-			errs = append(errs, problem.Invalid(p.Value.Name, reasonOf(err)))
+			errs = append(errs, job.Invalid(p.Value.Name, "%s", reasonOf(err)))
 			continue
 		}
 		if p.Value.In == openapi3.ParameterInQuery && p.Value.Schema.Value.Format == "date-time" {
@@ -132,7 +131,7 @@ func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) 
 	}
 	for name := range query {
 		if !known[name] && !others {
-			errs = append(errs, problem.Invalid(name, "is not a parameter of this request"))
+			errs = append(errs, job.Invalid(name, "is not a parameter of this request"))
 		}
 	}
 	return errors.Join(errs...)
@@ -142,7 +141,7 @@ func checkParameters(c *fiber.Ctx, parameters openapi3.Parameters, others bool) 
 // for a parameter that is absent, and a range from there is longer than a duration can be.
 func checkInstant(name, text string) error {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil && at.Unix() < 0 { // what is no instant was refused before
-		return problem.Invalid(name, text+" must not be before 1970-01-01T00:00:00Z")
+		return job.Invalid(name, "%s must not be before 1970-01-01T00:00:00Z", text)
 	}
 	return nil
 }
@@ -165,7 +164,7 @@ func checkBody(c *fiber.Ctx, op *openapi3.Operation) error {
 	required := op.RequestBody.Value.Required
 	body := c.Body()
 	if len(body) == 0 && required {
-		return problem.Invalid("", "has no body; send a JSON document")
+		return job.Invalid("", "has no body; send a JSON document")
 	}
 	if len(body) == 0 {
 		c.Request().SetBodyString("{}")
@@ -176,7 +175,7 @@ func checkBody(c *fiber.Ctx, op *openapi3.Operation) error {
 		return fiber.NewError(http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json")
 	}
 	if !utf8.Valid(body) { // its text would be kept with other characters than were sent
-		return problem.Invalid("", "not JSON: the body is not UTF-8")
+		return job.Invalid("", "not JSON: the body is not UTF-8")
 	}
 	if decode := decoders[op.OperationID]; decode != nil {
 		return decode(body)
@@ -192,9 +191,9 @@ func checkSchema(body []byte, schema *openapi3.Schema) error {
 	var value any
 	if err := json.Unmarshal(body, &value); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return problem.Invalid("", fmt.Sprintf("not JSON: %s at byte %d", syntax.Error(), syntax.Offset))
+			return job.Invalid("", "not JSON: %s at byte %d", syntax.Error(), syntax.Offset)
 		}
-		return problem.Invalid("", "not JSON")
+		return job.Invalid("", "not JSON")
 	}
 	err := schema.VisitJSON(value, openapi3.MultiErrors(), formats)
 	if err == nil {
@@ -218,7 +217,7 @@ func checkSchema(body []byte, schema *openapi3.Schema) error {
 			field = fieldOf(e)
 		}
 		if len(errs) < maxFieldErrors {
-			errs = append(errs, problem.Invalid(field, reasonOf(err)))
+			errs = append(errs, job.Invalid(field, "%s", reasonOf(err)))
 		}
 	}
 	flatten(err)

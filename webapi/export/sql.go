@@ -60,10 +60,10 @@ func (s *SQL) Serve(live context.Context) fiber.Handler {
 		}
 		var r sqlRequest
 		if err := json.Unmarshal(c.Body(), &r); err != nil {
-			return problem.Invalid("body", "must be JSON: "+err.Error())
+			return job.Invalid("body", "must be JSON: %s", err.Error())
 		}
 		if r.Timeout < 0 || time.Duration(r.Timeout) > maxSQLTime {
-			return problem.Invalid("timeout", "must be from 1ms to 60s")
+			return job.Invalid("timeout", "must be from 1ms to 60s")
 		}
 		conn := c.Context().Conn()
 		ctx, cancel := context.WithTimeout(live, cmp.Or(time.Duration(r.Timeout), defaultSQLTime))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,7 +19,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // executors is what is known of executors.
@@ -182,7 +180,7 @@ func validateParams(h *bus.Handler, params json.RawMessage) error {
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
 	if err != nil {
-		return problem.Invalid("params", "is not JSON")
+		return job.Invalid("params", "is not JSON")
 	}
 	if wrong, isWrong := errors.AsType[*jsonschema.ValidationError](schema.Validate(value)); isWrong {
 		return errors.Join(leaves(wrong, h.Handler)...)
@@ -213,7 +211,7 @@ func compile(text json.RawMessage) *jsonschema.Schema {
 func leaves(e *jsonschema.ValidationError, handler string) []error {
 	if len(e.Causes) == 0 {
 		english := message.NewPrinter(language.English)
-		return []error{problem.Invalid(pathOf(e.InstanceLocation), fmt.Sprintf("does not fit handler %s: %s", handler, e.ErrorKind.LocalizedString(english)))}
+		return []error{job.Invalid(pathOf(e.InstanceLocation), "does not fit handler %s: %s", handler, e.ErrorKind.LocalizedString(english))}
 	}
 	var errs []error
 	for _, cause := range e.Causes {

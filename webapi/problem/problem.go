@@ -89,9 +89,6 @@ func Explain(err error, detail string) error {
 	return &explained{err, detail}
 }
 
-// Invalid returns an *InvalidError.
-func Invalid(field, why string) error { return &job.InvalidError{Field: field, Reason: why} }
-
 // Of returns what a client is told of err. It has no text that did not come
 // from us: what NATS or a database says stays in the log.
 func Of(err error, requestID string) api.Problem {

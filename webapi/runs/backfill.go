@@ -14,7 +14,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/webapi/access"
-	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Backfill runs fires of a job's past, or with DryRun tells which these are.
@@ -28,7 +27,7 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 		return api.BackfillResult{}, err
 	}
 	if b.From.IsZero() {
-		return api.BackfillResult{}, problem.Invalid("from", reason.IsMissing.String())
+		return api.BackfillResult{}, &job.InvalidError{Field: "from", Reason: reason.IsMissing.String()}
 	}
 	only := b.Only
 	if only == "" {
@@ -117,7 +116,7 @@ const ledgerRange = 24 * time.Hour
 func PastRange(from, to time.Time) (time.Time, time.Time, error) {
 	now := time.Now()
 	if to.After(now.Add(ledger.MaxRange)) {
-		return from, to, problem.Invalid("to", to.UTC().Format(time.RFC3339)+" lies too far in the future; what has fired is known up to now")
+		return from, to, job.Invalid("to", "%s lies too far in the future; what has fired is known up to now", to.UTC().Format(time.RFC3339))
 	}
 	if to.IsZero() {
 		to = now

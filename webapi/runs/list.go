@@ -61,7 +61,7 @@ func Filter(p *api.ListRunsParams) (logstore.RunFilter, error) {
 	}
 	if p.RerunOf != "" {
 		if p.Parent != "" || len(p.Cause) > 0 {
-			return filter, problem.Invalid("rerun_of", "leaves no room for parent and cause: leave them out")
+			return filter, &job.InvalidError{Field: "rerun_of", Reason: "leaves no room for parent and cause: leave them out"}
 		}
 		filter.Parent, filter.Causes = job.RunID(p.RerunOf), []job.Cause{job.CauseRetry}
 	}
@@ -90,7 +90,7 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	newest := attempts[0]
 	asking, cancel := context.WithTimeout(ctx, nodes.CompletionTimeout)
 	defer cancel()
-	given, err := rs.given(asking, &newest)
+	given, err := rs.overrides(asking, &newest)
 	if err != nil && rs.view.WithoutBus(ctx, err) != nil {
 		return api.RunDetail{}, err
 	}

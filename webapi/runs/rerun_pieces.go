@@ -20,9 +20,9 @@ import (
 func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.Pieces, error) {
 	of := &attempts[0]
 	if of.Total == 0 {
-		return nil, problem.Invalid("pieces", reason.PiecesAll.String())
+		return nil, &job.InvalidError{Field: "pieces", Reason: reason.PiecesAll.String()}
 	}
-	given, err := rs.given(ctx, of)
+	given, err := rs.overrides(ctx, of)
 	if err != nil {
 		return nil, err
 	}

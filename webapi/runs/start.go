@@ -35,7 +35,7 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		return none, problem.Explain(problem.ErrForbidden, reason.NeedsParams.With(name.Group()))
 	}
 	if len(request.Params) > job.MaxParams {
-		return none, problem.Invalid("params", reason.TooManyBytes.With(len(request.Params), job.MaxParams))
+		return none, &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(request.Params), job.MaxParams)}
 	}
 	// The owner of the shard knows too, but answers only while there is one.
 	entry, err := rs.conn.GetJob(ctx, name)

@@ -144,7 +144,7 @@ func parseEventID(s string) (attempt int, seq int64, err error) {
 	attempt, errA := strconv.Atoi(a)
 	seq, errN := strconv.ParseInt(n, 10, 64)
 	if errA != nil || errN != nil || attempt < 1 || seq < 0 {
-		return 0, 0, problem.Invalid("Last-Event-ID", fmt.Sprintf("%q must be attempt:seq, as the stream gave it", s))
+		return 0, 0, job.Invalid("Last-Event-ID", "%q must be attempt:seq, as the stream gave it", s)
 	}
 	return attempt, seq, nil
 }

@@ -4222,8 +4222,25 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             author?: string;
+            /** @description Of the description of a built-in rule; absent once somebody has described it in other words */
+            about_code?: components["schemas"]["SentenceCode"];
             /** Format: int64 */
             revision: number;
+        };
+        /**
+         * @description Names a sentence beside its English text, so that it can be said in other languages. A text without a code is somebody's own.
+         * @example run_ended
+         */
+        SentenceCode: string;
+        /**
+         * @description What the sentence is about, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
+         * @example {
+         *       "job": "billing/report",
+         *       "status": "failed"
+         *     }
+         */
+        SentenceParams: {
+            [key: string]: string;
         };
         AlertTrial: {
             /**
@@ -4243,6 +4260,8 @@ export interface components {
         AlertTrialItem: {
             subject: string;
             summary: string;
+            summary_code?: components["schemas"]["SentenceCode"];
+            summary_params?: components["schemas"]["SentenceParams"];
             /** @description Of bad runs */
             count: number;
             /** Format: date-time */
@@ -4295,6 +4314,17 @@ export interface components {
                 zone?: string;
                 days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
             };
+            /**
+             * @description Of its messages
+             * @default en
+             * @enum {string}
+             */
+            language?: "en" | "zh";
+            /**
+             * @description Time zone of the instants in its messages, such as Asia/Shanghai
+             * @default UTC
+             */
+            zone?: string;
         };
         ChannelItem: {
             definition: components["schemas"]["Channel"];
@@ -4328,12 +4358,18 @@ export interface components {
             severity: components["schemas"]["Severity"];
             /** @enum {string} */
             state: "open" | "resolved";
+            /** @description In English */
             summary: string;
+            summary_code?: components["schemas"]["SentenceCode"];
+            summary_params?: components["schemas"]["SentenceParams"];
             jobs?: {
                 job: string;
                 run_id?: string;
                 status?: string;
+                /** @description The run's own, or in English what was found */
                 message?: string;
+                message_code?: components["schemas"]["SentenceCode"];
+                message_params?: components["schemas"]["SentenceParams"];
                 /** Format: date-time */
                 at: string;
                 count: number;
@@ -4349,7 +4385,10 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             resolved_at?: string;
+            /** @description Why it is over, in English */
             resolution?: string;
+            resolution_code?: components["schemas"]["SentenceCode"];
+            resolution_params?: components["schemas"]["SentenceParams"];
             /** Format: date-time */
             acknowledged_at?: string;
             acknowledged_by?: string;
@@ -4377,8 +4416,10 @@ export interface components {
             attempts: number;
             /** Format: date-time */
             next_at?: string;
-            /** @description Why it waits, was dropped, or what went wrong */
+            /** @description Why it waits, was dropped, or what went wrong, in English */
             reason?: string;
+            reason_code?: components["schemas"]["SentenceCode"];
+            reason_params?: components["schemas"]["SentenceParams"];
             answer?: components["schemas"]["DeliveryAnswer"];
             /** Format: date-time */
             made_at: string;
@@ -4412,6 +4453,8 @@ export interface components {
         DeliveryItem: {
             incident: string;
             summary: string;
+            summary_code?: components["schemas"]["SentenceCode"];
+            summary_params?: components["schemas"]["SentenceParams"];
             delivery: components["schemas"]["Delivery"];
         };
         DeliveryList: {
@@ -5274,6 +5317,8 @@ export type VerifiedPage = components['schemas']['VerifiedPage'];
 export type Severity = components['schemas']['Severity'];
 export type Alert = components['schemas']['Alert'];
 export type AlertItem = components['schemas']['AlertItem'];
+export type SentenceCode = components['schemas']['SentenceCode'];
+export type SentenceParams = components['schemas']['SentenceParams'];
 export type AlertTrial = components['schemas']['AlertTrial'];
 export type AlertTrialItem = components['schemas']['AlertTrialItem'];
 export type AlertList = components['schemas']['AlertList'];

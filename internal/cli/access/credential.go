@@ -48,11 +48,11 @@ func handOut(r *cli.Remote, cmd *cobra.Command, made client.NewCredential, file 
 		}
 		made.Seed = ""
 	}
-	return r.Output.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
+	return r.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
 		t.Row("credential", made.Credential.ID)
 		t.Row("name", made.Credential.Name)
 		t.Row("group", made.Credential.Group)
-		t.Row("until", until(made.Credential))
+		t.Row("until", until(t, made.Credential))
 		if file != "" {
 			t.Row("seed", "in "+file)
 			t.Line("")
@@ -66,14 +66,14 @@ func handOut(r *cli.Remote, cmd *cobra.Command, made client.NewCredential, file 
 	})
 }
 
-func until(c client.Credential) string {
+func until(t *draw.Table, c client.Credential) string {
 	switch {
 	case c.Expired:
 		return "expired"
 	case c.ExpiresAt == nil:
 		return "it is revoked"
 	}
-	return draw.Instant(*c.ExpiresAt)
+	return t.Instant(*c.ExpiresAt)
 }
 
 func newCredentialCreateCommand() *cobra.Command {
@@ -123,17 +123,24 @@ func isNew(file string) error {
 }
 
 func newGetCredentialsCommand() *cobra.Command {
-	var group string
-	cmd := cli.NewList(&cobra.Command{
+	return newGroupList(&cobra.Command{
 		Use:     "credentials",
 		Short:   "List the credentials of a group",
 		Example: "  carillon get credentials -g billing",
-	}, func(ctx context.Context, api *client.API) (client.CredentialList, error) {
-		if err := job.CheckSlug("group", group); err != nil {
-			return client.CredentialList{}, cli.Usage(err)
-		}
+	}, func(ctx context.Context, api *client.API, group string) (client.CredentialList, error) {
 		return client.Read[client.CredentialList](api.ListCredentials(ctx, group))
 	}, drawCredentials)
+}
+
+// newGroupList returns a command that lists what a group has.
+func newGroupList[T any](about *cobra.Command, list func(ctx context.Context, api *client.API, group string) (T, error), show func(*draw.Table, T)) *cobra.Command {
+	var group string
+	cmd := cli.NewList(about, func(ctx context.Context, api *client.API) (none T, err error) {
+		if err := job.CheckSlug("group", group); err != nil {
+			return none, cli.Usage(err)
+		}
+		return list(ctx, api, group)
+	}, show)
 	cli.GroupFlag(cmd, &group)
 	return cmd
 }
@@ -145,7 +152,7 @@ func drawCredentials(t *draw.Table, list client.CredentialList) {
 	}
 	t.Row("CREDENTIAL", "NAME", "CREATED", "BY", "UNTIL", "REPLACES")
 	for _, c := range list.Items {
-		t.Row(c.ID, t.Cell(c.Name, 40), draw.Instant(c.CreatedAt), t.Cell(c.Author, 20), until(c), c.Replaces)
+		t.Row(c.ID, t.Cell(c.Name, 40), t.Instant(c.CreatedAt), t.Cell(c.Author, 20), until(t, c), c.Replaces)
 	}
 }
 

@@ -316,10 +316,11 @@ func newGetContextsCommand() *cobra.Command {
 			for i := range all.Items {
 				all.Items[i].Token = "" // the file has it
 			}
-			return output.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawContexts(t, all) })
+			return output.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), all, func(t *draw.Table) { drawContexts(t, all) })
 		},
 	}
 	cmd.Flags().VarP(&output, "output", "o", "`format` of the answer: table, json or yaml")
+	cli.UTCFlag(cmd)
 	return cmd
 }
 
@@ -335,7 +336,7 @@ func drawContexts(t *draw.Table, all *cli.Contexts) {
 			mark = "*"
 		}
 		if !s.ExpiresAt.IsZero() {
-			until = draw.Instant(s.ExpiresAt)
+			until = t.Instant(s.ExpiresAt)
 		}
 		t.Row(mark, t.Cell(s.Name, 60), t.Cell(s.Server, 80), t.Cell(s.User, 60), until)
 	}

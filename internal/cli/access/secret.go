@@ -64,25 +64,19 @@ func newSecretSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("secret " + group + "/" + s.Secret + " is set") })
+		return r.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("secret " + group + "/" + s.Secret + " is set") })
 	}
 	return cmd
 }
 
 func newGetSecretsCommand() *cobra.Command {
-	var group string
-	cmd := cli.NewList(&cobra.Command{
+	return newGroupList(&cobra.Command{
 		Use:     "secrets",
 		Short:   "List the secrets of a group, without values",
 		Example: "  carillon get secrets --group billing",
-	}, func(ctx context.Context, api *client.API) (client.SecretList, error) {
-		if err := job.CheckSlug("group", group); err != nil {
-			return client.SecretList{}, cli.Usage(err)
-		}
+	}, func(ctx context.Context, api *client.API, group string) (client.SecretList, error) {
 		return client.Read[client.SecretList](api.ListSecrets(ctx, group))
 	}, drawSecrets)
-	cli.GroupFlag(cmd, &group)
-	return cmd
 }
 
 func drawSecrets(t *draw.Table, secrets client.SecretList) {
@@ -92,7 +86,7 @@ func drawSecrets(t *draw.Table, secrets client.SecretList) {
 	}
 	t.Row("SECRET", "UPDATED", "BY", "KEY", "JOBS", "DESCRIPTION")
 	for _, s := range secrets.Items {
-		t.Row(s.Secret, draw.Instant(s.UpdatedAt), t.Cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), t.Cell(s.Description, draw.NoteWidth))
+		t.Row(s.Secret, t.Instant(s.UpdatedAt), t.Cell(s.Author, 20), s.KeyID, strconv.Itoa(len(s.UsedBy)), t.Cell(s.Description, draw.NoteWidth))
 	}
 }
 
@@ -122,7 +116,7 @@ func newSecretDeleteCommand() *cobra.Command {
 			}
 			return err
 		})
-		return errors.Join(r.Output.Show(cmd.OutOrStdout(), gone, func(t *draw.Table) {
+		return errors.Join(r.Show(cmd.OutOrStdout(), gone, func(t *draw.Table) {
 			for _, name := range gone {
 				t.Line("secret " + group + "/" + name + " deleted")
 			}

@@ -44,7 +44,7 @@ func newGetSessionsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawSessions(t, list.Items) })
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawSessions(t, list.Items) })
 	}
 	return cmd
 }
@@ -56,7 +56,7 @@ func drawSessions(t *draw.Table, sessions []client.Session) {
 	}
 	t.Row("SESSION", "SINCE", "USED", "UNTIL", "FROM", "BROWSER")
 	for _, s := range sessions {
-		t.Row(s.ID, draw.Instant(s.CreatedAt), draw.Instant(s.SeenAt), draw.Instant(s.ExpiresAt), draw.OrDash(s.Address), t.Cell(s.UserAgent, draw.NoteWidth))
+		t.Row(s.ID, t.Instant(s.CreatedAt), t.Instant(s.SeenAt), t.Instant(s.ExpiresAt), draw.OrDash(s.Address), t.Cell(s.UserAgent, draw.NoteWidth))
 	}
 }
 

@@ -51,11 +51,11 @@ func newTokenCreateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
 			t.Row("token", made.Token.ID)
 			t.Row("user", made.Token.User)
 			t.Row("may", t.Cell(cli.Roles(made.Token.Access), 200))
-			t.Row("until", draw.Instant(made.Token.ExpiresAt))
+			t.Row("until", t.Instant(made.Token.ExpiresAt))
 			t.Row("secret", made.Secret)
 			t.Line("")
 			t.Line("The secret is shown only once.")
@@ -86,7 +86,7 @@ func newGetTokensCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawTokens(t, list.Items) })
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawTokens(t, list.Items) })
 	}
 	return cmd
 }
@@ -98,7 +98,7 @@ func drawTokens(t *draw.Table, tokens []client.Token) {
 	}
 	t.Row("TOKEN", "USER", "NAME", "MAY", "UNTIL")
 	for _, token := range tokens {
-		until := draw.Instant(token.ExpiresAt)
+		until := t.Instant(token.ExpiresAt)
 		if token.Expired {
 			until = "expired"
 		} else if token.Rests {
@@ -143,7 +143,7 @@ func newWhoamiCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), me, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), me, func(t *draw.Table) {
 			t.Row("user", me.User)
 			t.Row("by", string(me.How))
 			t.Row("may", t.Cell(cli.Roles(me.Access), 200))

@@ -54,7 +54,7 @@ func newUserCreateCommand() *cobra.Command {
 			return err
 		}
 		if noLink {
-			return r.Output.Show(cmd.OutOrStdout(), user, func(t *draw.Table) { t.Line("user " + user.User + " created: " + cli.Roles(user.Access)) })
+			return r.Show(cmd.OutOrStdout(), user, func(t *draw.Table) { t.Line("user " + user.User + " created: " + cli.Roles(user.Access)) })
 		}
 		return showLink(r, cmd, api, user.User)
 	}
@@ -67,8 +67,8 @@ func showLink(r *cli.Remote, cmd *cobra.Command, api *client.API, user string) e
 	if err != nil {
 		return err
 	}
-	return r.Output.Show(cmd.OutOrStdout(), link, func(t *draw.Table) {
-		t.Line(user + " chooses a password with this one-time link, valid until " + draw.Instant(link.ExpiresAt) + ":")
+	return r.Show(cmd.OutOrStdout(), link, func(t *draw.Table) {
+		t.Line(user + " chooses a password with this one-time link, valid until " + t.Instant(link.ExpiresAt) + ":")
 		t.Line(link.Link)
 	})
 }
@@ -87,7 +87,7 @@ func newGetUsersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawUsers(t, list.Items) })
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawUsers(t, list.Items) })
 	}
 	return cmd
 }
@@ -128,7 +128,7 @@ func editUser(r *cli.Remote, cmd *cobra.Command, name, done string, change func(
 	if err != nil {
 		return err
 	}
-	return r.Output.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("user " + now.User + " " + done + ": " + cli.Roles(now.Access)) })
+	return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("user " + now.User + " " + done + ": " + cli.Roles(now.Access)) })
 }
 
 func newUserSetRoleCommand() *cobra.Command {

@@ -65,7 +65,7 @@ func newGetIncidentsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawIncidents(t, page.Items, time.Now()) })
+		return r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawIncidents(t, page.Items, time.Now()) })
 	}
 	return cmd
 }
@@ -87,7 +87,7 @@ func drawIncidents(t *draw.Table, list []client.Incident, now time.Time) {
 		if !inc.ResolvedAt.IsZero() {
 			until = inc.ResolvedAt
 		}
-		t.Row(inc.ID, state, string(inc.Severity), draw.OrDash(inc.Rule), draw.Instant(inc.OpenedAt), draw.Took(inc.OpenedAt, until), strconv.Itoa(inc.Count), t.Cell(inc.Summary, draw.NoteWidth))
+		t.Row(inc.ID, state, string(inc.Severity), draw.OrDash(inc.Rule), t.Instant(inc.OpenedAt), draw.Took(inc.OpenedAt, until), strconv.Itoa(inc.Count), t.Cell(inc.Summary, draw.NoteWidth))
 	}
 }
 
@@ -106,7 +106,7 @@ func newGetIncidentCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), inc, func(t *draw.Table) { drawIncident(t, &inc) })
+		return r.Show(cmd.OutOrStdout(), inc, func(t *draw.Table) { drawIncident(t, &inc) })
 	}
 	return cmd
 }
@@ -118,15 +118,15 @@ func drawIncident(t *draw.Table, inc *client.Incident) {
 	t.Row("about", t.Cell(inc.Subject, 200))
 	t.Row("severity", string(inc.Severity))
 	t.Row("state", string(inc.State))
-	t.Row("since", draw.Instant(inc.OpenedAt))
+	t.Row("since", t.Instant(inc.OpenedAt))
 	if inc.AcknowledgedBy != "" {
-		t.Row("acknowledged", draw.Instant(inc.AcknowledgedAt)+" by "+t.Cell(inc.AcknowledgedBy, 60))
+		t.Row("acknowledged", t.Instant(inc.AcknowledgedAt)+" by "+t.Cell(inc.AcknowledgedBy, 60))
 	}
 	if !inc.SnoozedUntil.IsZero() {
-		t.Row("snoozed", "until "+draw.Instant(inc.SnoozedUntil)+" by "+t.Cell(inc.SnoozedBy, 60))
+		t.Row("snoozed", "until "+t.Instant(inc.SnoozedUntil)+" by "+t.Cell(inc.SnoozedBy, 60))
 	}
 	if !inc.ResolvedAt.IsZero() {
-		t.Row("resolved", draw.Instant(inc.ResolvedAt)+", "+t.Cell(inc.Resolution, 100))
+		t.Row("resolved", t.Instant(inc.ResolvedAt)+", "+t.Cell(inc.Resolution, 100))
 	}
 	if inc.Note != "" {
 		t.Row("note", t.Cell(inc.Note, 200))
@@ -140,7 +140,7 @@ func drawIncident(t *draw.Table, inc *client.Incident) {
 			if a.Over {
 				status = "recovered"
 			}
-			t.Row(string(a.Job), draw.OrDash(status), draw.Instant(a.At), strconv.Itoa(a.Count), string(a.RunID), t.Cell(a.Message, draw.NoteWidth))
+			t.Row(string(a.Job), draw.OrDash(status), t.Instant(a.At), strconv.Itoa(a.Count), string(a.RunID), t.Cell(a.Message, draw.NoteWidth))
 		}
 		if inc.More > 0 {
 			t.Line(fmt.Sprintf("and %d more", inc.More))
@@ -150,7 +150,7 @@ func drawIncident(t *draw.Table, inc *client.Incident) {
 		t.Line("")
 		t.Row("CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "REASON")
 		for _, d := range inc.Deliveries {
-			t.Row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), draw.Instant(deliveredAt(&d)), t.Cell(d.Reason, draw.NoteWidth))
+			t.Row(d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), t.Instant(deliveredAt(&d)), t.Cell(d.Reason, draw.NoteWidth))
 		}
 	}
 }
@@ -239,7 +239,7 @@ func eachIncident(r *cli.Remote, cmd *cobra.Command, ids []string, done string, 
 		}
 		return err
 	})
-	return errors.Join(r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+	return errors.Join(r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 		for _, inc := range list {
 			t.Line("incident " + inc.ID + " is " + done + ": " + t.Cell(inc.Summary, draw.NoteWidth))
 		}
@@ -270,7 +270,7 @@ func newGetDeliveriesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no deliveries")
 				return
@@ -278,7 +278,7 @@ func newGetDeliveriesCommand() *cobra.Command {
 			t.Row("INCIDENT", "CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "SUMMARY", "REASON")
 			for _, item := range list.Items {
 				d := &item.Delivery
-				t.Row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), draw.Instant(deliveredAt(d)), t.Cell(item.Summary, 40), t.Cell(d.Reason, draw.NoteWidth))
+				t.Row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), t.Instant(deliveredAt(d)), t.Cell(item.Summary, 40), t.Cell(d.Reason, draw.NoteWidth))
 			}
 		})
 	}
@@ -308,7 +308,7 @@ func newAlertTestCommand() *cobra.Command {
 				}
 				return cli.ExitWith(cli.ExitError, fmt.Errorf("channel %s: %s", channel, reason))
 			}
-			return r.Output.Show(cmd.OutOrStdout(), inc, func(t *draw.Table) {
+			return r.Show(cmd.OutOrStdout(), inc, func(t *draw.Table) {
 				said := "test message accepted by channel " + channel
 				if a := inc.Deliveries[0].Answer; a != nil {
 					said += ": " + strings.TrimSpace(a.Status+" in "+a.Took.String())
@@ -353,7 +353,7 @@ func newAlertSilenceCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("silence " + s.ID + " lasts until " + draw.Instant(s.Until)) })
+		return r.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("silence " + s.ID + " lasts until " + t.Instant(s.Until)) })
 	}
 	return cmd
 }
@@ -370,14 +370,14 @@ func newGetSilencesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no silences")
 				return
 			}
 			t.Row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
 			for _, s := range list.Items {
-				t.Row(s.ID, draw.Instant(s.Until), t.Cell(s.By, 30), draw.OrDash(s.Rule), draw.OrDash(s.Group), draw.OrDash(string(s.Job)), t.Cell(s.Reason, draw.NoteWidth))
+				t.Row(s.ID, t.Instant(s.Until), t.Cell(s.By, 30), draw.OrDash(s.Rule), draw.OrDash(s.Group), draw.OrDash(string(s.Job)), t.Cell(s.Reason, draw.NoteWidth))
 			}
 		})
 	}

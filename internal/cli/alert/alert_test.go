@@ -38,8 +38,12 @@ func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
 	s.Want("unchanged  alert    failures\nunchanged  channel  ops\nunchanged  job      default/broken\n3 unchanged\n", documents, "apply", "-f", "-")
 	s.Want("changed  alert  failures\n    + repeat: \"1h\"\n1 changed\n", "alert: failures\nrepeat: 1h\nmatch: {groups: [default]}\nchannels: [ops]\n", "apply", "-f", "-")
 	s.WantError(cli.ExitError, "carillon: stdin:2: channels[0] ", "alert: x\nchannels: [Nobody]\n", "apply", "-f", "-")
+	s.Want("changed  channel  ops\n    ~ language: \"en\" -> \"zh\"\n    ~ zone: \"UTC\" -> \"Asia/Shanghai\"\n1 changed\n",
+		"channel: ops\nkind: webhook\nlanguage: zh\nzone: Asia/Shanghai\nurl: "+hook.URL+"\n", "apply", "-f", "-")
+	s.WantError(cli.ExitError, "carillon: stdin:3: zone ", "channel: ops\nkind: webhook\nzone: Peking\nurl: "+hook.URL+"\n", "apply", "-f", "-")
+	s.Want("changed  channel  ops\n    ~ language: \"zh\" -> \"en\"\n    ~ zone: \"Asia/Shanghai\" -> \"UTC\"\n1 changed\n", "channel: ops\nkind: webhook\nurl: "+hook.URL+"\n", "apply", "-f", "-")
 	s.Want("secret secret of channel ops is set\n", "s3cret\n", "alert", "secret", "ops", "secret")
-	s.Want("CHANNEL  KIND     TO                      SECRETS  MISSING\nops      webhook  "+hook.URL+"  secret   -\n", "", "get", "channels")
+	s.Want("CHANNEL  KIND     TO                      LANGUAGE  ZONE  SECRETS  MISSING\nops      webhook  "+hook.URL+"  en        UTC   secret   -\n", "", "get", "channels")
 	if code, out, errOut := s.Run("", "alert", "test", "ops"); code != 0 || !regexp.MustCompile(`^test message accepted by channel ops: 200 OK in \S+\n$`).MatchString(out) {
 		t.Errorf("the channel's test says %q, and %s", out, errOut)
 	}

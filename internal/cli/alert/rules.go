@@ -25,7 +25,7 @@ func newGetAlertRulesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no rules")
 				return
@@ -113,12 +113,12 @@ func newGetChannelsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
 			if len(list.Items) == 0 {
 				t.Line("no channels")
 				return
 			}
-			t.Row("CHANNEL", "KIND", "TO", "SECRETS", "MISSING")
+			t.Row("CHANNEL", "KIND", "TO", "LANGUAGE", "ZONE", "SECRETS", "MISSING")
 			for i := range list.Items {
 				item := &list.Items[i]
 				to := item.Definition.URL
@@ -129,7 +129,7 @@ func newGetChannelsCommand() *cobra.Command {
 				if item.Definition.Disabled {
 					name += " (disabled)"
 				}
-				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), listed(t, item.Secrets), listed(t, item.Missing))
+				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), string(item.Definition.Language), item.Definition.Zone, listed(t, item.Secrets), listed(t, item.Missing))
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func newAlertSecretCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line("secret " + args[1] + " of channel " + args[0] + " is set") })
+		return r.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line("secret " + args[1] + " of channel " + args[0] + " is set") })
 	}
 	return cmd
 }

@@ -47,7 +47,7 @@ func newAlertTryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), trial, func(t *draw.Table) { drawTrial(t, &trial, time.Now()) })
+		return r.Show(cmd.OutOrStdout(), trial, func(t *draw.Table) { drawTrial(t, &trial, time.Now()) })
 	}
 	return cmd
 }
@@ -81,7 +81,7 @@ func drawTrial(t *draw.Table, trial *client.AlertTrial, now time.Time) {
 		if until.IsZero() {
 			until, lasts = now, ", open"
 		}
-		t.Row(draw.Instant(item.OpenedAt), draw.Took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, t.Cell(item.Summary, draw.NoteWidth))
+		t.Row(t.Instant(item.OpenedAt), draw.Took(item.OpenedAt, until)+lasts, strconv.Itoa(item.Count), item.Subject, t.Cell(item.Summary, draw.NoteWidth))
 	}
-	t.Line(fmt.Sprintf("%s in %s since %s", draw.Count(trial.Total, "incident"), draw.Count(trial.Runs, "run"), draw.Instant(trial.From)))
+	t.Line(fmt.Sprintf("%s in %s since %s", draw.Count(trial.Total, "incident"), draw.Count(trial.Runs, "run"), t.Instant(trial.From)))
 }

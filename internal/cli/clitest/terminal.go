@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,6 +21,8 @@ type Terminal struct {
 	t *testing.T
 	// Server is the address of the server.
 	Server string
+	// Zone is where the person is; nil is UTC.
+	Zone *time.Location
 }
 
 // New starts "carillon dev" in this process, on free ports and a new directory.
@@ -46,7 +49,7 @@ func New(t *testing.T) *Terminal {
 	for lines.Scan() {
 		if address := regexp.MustCompile(`http://\S+`).FindString(lines.Text()); address != "" {
 			go func() { _, _ = io.Copy(io.Discard, said) }()
-			return &Terminal{t, address}
+			return &Terminal{t: t, Server: address}
 		}
 	}
 	t.Fatalf("carillon dev did not say where it listens: %s", log.String())
@@ -57,7 +60,7 @@ func New(t *testing.T) *Terminal {
 func (s *Terminal) Run(stdin string, args ...string) (code int, out, errOut string) {
 	s.t.Helper()
 	var o, e strings.Builder
-	code = cli.Execute(s.t.Context(), cli.NewRoot(all.Commands()...), append(args, "--server", s.Server), strings.NewReader(stdin), &o, &e)
+	code = cli.Execute(cli.InZone(s.t.Context(), s.Zone), cli.NewRoot(all.Commands()...), append(args, "--server", s.Server), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }
 

@@ -58,7 +58,7 @@ func drawBus(t *draw.Table, s client.BusState) {
 		if st.MaxBytes > 0 {
 			full = fmt.Sprintf("%d %%", uint64(100*float64(st.Bytes)/float64(st.MaxBytes)))
 		}
-		t.Row(st.Stream, draw.Thousands(int64(min(st.Messages, 1<<62))), draw.Bytes(int64(min(st.Bytes, 1<<62))), full, draw.Instant(st.OldestAt), copies, strconv.Itoa(st.Consumers))
+		t.Row(st.Stream, draw.Thousands(int64(min(st.Messages, 1<<62))), draw.Bytes(int64(min(st.Bytes, 1<<62))), full, t.Instant(st.OldestAt), copies, strconv.Itoa(st.Consumers))
 	}
 	t.Line(fmt.Sprintf("and %d buckets with %s", buckets, draw.Bytes(int64(min(held, 1<<62)))))
 	if len(s.Consumers) == 0 {

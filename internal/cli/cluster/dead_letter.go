@@ -54,14 +54,14 @@ func newGetDeadLettersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) {
 			if len(page.Items) == 0 {
 				t.Line("no dead letters")
 				return
 			}
 			t.Row("LETTER", "REFUSED", "STREAM", "SUBJECT", "MESSAGE", "SIZE", "REASON")
 			for _, l := range page.Items {
-				t.Row(strconv.FormatUint(l.Sequence, 10), draw.Instant(l.At), l.Stream, t.Cell(l.Subject, 40), t.Cell(l.Message, 20), draw.Bytes(int64(l.Size)), t.Cell(l.Reason, 100))
+				t.Row(strconv.FormatUint(l.Sequence, 10), t.Instant(l.At), l.Stream, t.Cell(l.Subject, 40), t.Cell(l.Message, 20), draw.Bytes(int64(l.Size)), t.Cell(l.Reason, 100))
 			}
 			if page.Next != "" {
 				t.Line(fmt.Sprintf("%d of %d; show more with --limit", len(page.Items), page.Total))
@@ -90,8 +90,8 @@ func newGetDeadLetterCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), l, func(t *draw.Table) {
-			t.Row("refused", draw.Instant(l.At))
+		return r.Show(cmd.OutOrStdout(), l, func(t *draw.Table) {
+			t.Row("refused", t.Instant(l.At))
 			t.Row("stream", l.Stream)
 			t.Row("subject", t.Cell(l.Subject, 200))
 			t.Row("message", t.Cell(l.Message, 200))

@@ -32,13 +32,13 @@ func newGetHistoryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), state, func(t *draw.Table) {
-			t.Line("complete up to " + draw.Instant(state.AsOf))
+		return r.Show(cmd.OutOrStdout(), state, func(t *draw.Table) {
+			t.Line("complete up to " + t.Instant(state.AsOf))
 			if !state.CaughtUpAt.IsZero() {
 				t.Line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")
 			}
 			if state.StoreAnswers {
-				t.Line(draw.Bytes(state.Bytes) + " on disk, the oldest run from " + draw.Instant(state.OldestRun))
+				t.Line(draw.Bytes(state.Bytes) + " on disk, the oldest run from " + t.Instant(state.OldestRun))
 				if state.DiskBytes > 0 {
 					t.Line(draw.Bytes(state.DiskFreeBytes) + " free of " + draw.Bytes(state.DiskBytes))
 				}
@@ -46,7 +46,7 @@ func newGetHistoryCommand() *cobra.Command {
 				t.Line("the log store does not answer")
 			}
 			if in := state.StandIn; in != nil {
-				t.Line("runs and logs come from the streams, since " + draw.Instant(in.Since) + " up to " + draw.Instant(in.AsOf))
+				t.Line("runs and logs come from the streams, since " + t.Instant(in.Since) + " up to " + t.Instant(in.AsOf))
 			}
 			if state.DeadLetters > 0 {
 				t.Line(draw.Thousands(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; list them with carillon get dead-letters")
@@ -54,7 +54,7 @@ func newGetHistoryCommand() *cobra.Command {
 			t.Line("")
 			t.Row("STREAM", "WAITING", "SINCE", "DRAINED/S")
 			for _, b := range state.Backlog {
-				t.Row(b.Stream, draw.Thousands(int64(min(b.Messages, 1<<62))), draw.Instant(b.Since), fewer(b.PerSecond))
+				t.Row(b.Stream, draw.Thousands(int64(min(b.Messages, 1<<62))), t.Instant(b.Since), fewer(b.PerSecond))
 			}
 		})
 	}

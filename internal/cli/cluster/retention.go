@@ -47,7 +47,7 @@ func newGetRetentionCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
+		return r.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
 	}
 	return cmd
 }
@@ -105,7 +105,7 @@ func newRetentionSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
+		return r.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
 	}
 	return cmd
 }
@@ -142,7 +142,7 @@ func newRetentionPreviewCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), after, func(t *draw.Table) { drawEffect(t, &before, &after) })
+		return r.Show(cmd.OutOrStdout(), after, func(t *draw.Table) { drawEffect(t, &before, &after) })
 	}
 	return cmd
 }
@@ -254,7 +254,7 @@ func drawRetention(t *draw.Table, item *client.RetentionItem) {
 	t.Line("")
 	t.Line("audit " + shownKeep(facts.Audit) + ", alerts " + shownKeep(facts.Alerts) + ", discrepancies " + shownKeep(facts.Discrepancies))
 	if item.Revision != 0 {
-		t.Line("since " + draw.Instant(item.ChangedAt) + " by " + t.Cell(item.Author, 40))
+		t.Line("since " + t.Instant(item.ChangedAt) + " by " + t.Cell(item.Author, 40))
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 // versions are those of the two sides.
 type versions struct {
 	Client string                `json:"client"`
+	Commit string                `json:"commit,omitempty"` // of the client, if it was built in a checkout
+	Date   string                `json:"date,omitempty"`   // of the commit
 	Server *client.ServerVersion `json:"server,omitempty"`
 }
 
@@ -29,6 +31,7 @@ func newVersionCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&alone, "client", false, "show the client version only")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		v := versions{Client: build.Version()}
+		v.Commit, v.Date = build.Commit()
 		var away error
 		if !alone {
 			api, err := r.API()
@@ -41,8 +44,11 @@ func newVersionCommand() *cobra.Command {
 				away = err // after what is known
 			}
 		}
-		if err := r.Output.Show(cmd.OutOrStdout(), v, func(t *draw.Table) {
+		if err := r.Show(cmd.OutOrStdout(), v, func(t *draw.Table) {
 			t.Row("client", v.Client, runtime.GOOS+"/"+runtime.GOARCH)
+			if v.Commit != "" {
+				t.Row("commit", v.Commit, v.Date)
+			}
 			if v.Server != nil {
 				t.Row("server", v.Server.Version)
 			}

@@ -8,8 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Table is text in columns. A row of a single cell is a line across them.
+// Table is text in columns. A row of a single cell is a line across them. Its clock writes
+// the instants.
 type Table struct {
+	Clock
 	// Rows are those that Row and Line have added.
 	Rows [][]string
 	// Whole has cells keep all of their text, as a file or a pipe has no width.

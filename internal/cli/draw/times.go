@@ -6,16 +6,30 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// Instant writes a time in UTC, to the second.
-func Instant(t time.Time) string {
+// Clock writes instants in the time zone of whoever reads them. The zero value has them in
+// UTC.
+type Clock struct {
+	Zone *time.Location
+}
+
+// Instant writes a time to the second, with how far the zone is from UTC: Z is UTC itself.
+func (c Clock) Instant(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return t.UTC().Format("2006-01-02 15:04:05Z")
+	return c.Format(t, "2006-01-02 15:04:05Z07:00")
 }
 
 // Millis writes an instant with its milliseconds, where it has some.
-func Millis(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999Z") }
+func (c Clock) Millis(t time.Time) string { return c.Format(t, "2006-01-02 15:04:05.999Z07:00") }
+
+// Format writes an instant by a layout of package time.
+func (c Clock) Format(t time.Time, layout string) string {
+	if c.Zone == nil {
+		return t.UTC().Format(layout)
+	}
+	return t.In(c.Zone).Format(layout)
+}
 
 // Took writes how long something lasted, with three digits or so.
 func Took(from, to time.Time) string {

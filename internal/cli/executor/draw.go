@@ -29,7 +29,7 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 				kinds = append(slices.Clip(kinds), fmt.Sprintf("%d handlers", len(i.Handlers)))
 			}
 			t.Row(g.ExecutorGroup, string(i.State), t.Cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
-				t.Cell(strings.Join(kinds, ", "), 40), t.Cell(cmp.Or(i.Labels.String(), "-"), 40), t.Cell(i.Version, 20), t.Cell(i.Host, 30), hostLoad(i.Load), draw.Instant(i.At))
+				t.Cell(strings.Join(kinds, ", "), 40), t.Cell(cmp.Or(i.Labels.String(), "-"), 40), t.Cell(i.Version, 20), t.Cell(i.Host, 30), hostLoad(i.Load), t.Instant(i.At))
 		}
 	}
 	for _, g := range groups.Items {

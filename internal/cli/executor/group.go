@@ -68,7 +68,7 @@ func newGroupSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("group " + now.ExecutorGroup + " " + groupLimits(now)) })
+		return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("group " + now.ExecutorGroup + " " + groupLimits(now)) })
 	}
 	return cmd
 }

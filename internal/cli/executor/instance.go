@@ -120,11 +120,11 @@ func newInstanceCommand(cmd *cobra.Command, tell func(ctx context.Context, api *
 			}
 			return err
 		})
-		return errors.Join(r.Output.Show(cmd.OutOrStdout(), replies, func(t *draw.Table) {
+		return errors.Join(r.Show(cmd.OutOrStdout(), replies, func(t *draw.Table) {
 			for _, i := range replies {
 				text := fmt.Sprintf("instance %s is %s, with %d of %d slots in use", i.Instance, i.State, i.Running, i.Slots)
 				if !i.DrainBy.IsZero() {
-					text += ", stops by " + draw.Instant(i.DrainBy)
+					text += ", stops by " + t.Instant(i.DrainBy)
 				}
 				if i.Detail != "" {
 					text += "; " + i.Detail

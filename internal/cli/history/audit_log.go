@@ -69,7 +69,7 @@ func newAuditLogCommand() *cobra.Command {
 			return err
 		}
 		tellGaps(cmd, page.Since, page.AsOf)
-		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudit(t, page.Items) })
+		return r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudit(t, page.Items) })
 	}
 	return cmd
 }
@@ -77,10 +77,10 @@ func newAuditLogCommand() *cobra.Command {
 // tellGaps says what may be missing from the audit log.
 func tellGaps(cmd *cobra.Command, since, asOf time.Time) {
 	if !since.IsZero() {
-		cmd.PrintErrf("the log store does not answer; changes before %s may be missing\n", draw.Instant(since))
+		cmd.PrintErrf("the log store does not answer; changes before %s may be missing\n", cli.ClockOf(cmd).Instant(since))
 	}
 	if !asOf.IsZero() {
-		cmd.PrintErrf("NATS does not answer; changes after %s may be missing\n", draw.Instant(asOf))
+		cmd.PrintErrf("NATS does not answer; changes after %s may be missing\n", cli.ClockOf(cmd).Instant(asOf))
 	}
 }
 
@@ -114,7 +114,7 @@ func drawAudit(t *draw.Table, entries []client.AuditEntry) {
 		if e.Result != "done" {
 			what += " (" + string(e.Result) + ")"
 		}
-		t.Row(draw.Instant(e.At), t.Cell(e.User, 30), e.How, draw.OrDash(e.Address), what, t.Cell(e.Object, 50), t.Cell(shownChanges(t, e), 80))
+		t.Row(t.Instant(e.At), t.Cell(e.User, 30), e.How, draw.OrDash(e.Address), what, t.Cell(e.Object, 50), t.Cell(shownChanges(t, e), 80))
 	}
 }
 

@@ -71,7 +71,7 @@ func newGetFiresCommand() *cobra.Command {
 			}
 			all.From, all.To, all.Items = page.From, page.To, append(all.Items, page.Items...)
 			if page.Next == "" {
-				return r.Output.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFires(t, all) })
+				return r.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFires(t, all) })
 			}
 			p.Cursor = &page.Next
 		}
@@ -81,14 +81,14 @@ func newGetFiresCommand() *cobra.Command {
 
 func drawFires(t *draw.Table, page client.FirePage) {
 	if len(page.Items) == 0 {
-		t.Line("nothing fires from " + draw.Instant(page.From) + " to " + draw.Instant(page.To))
+		t.Line("nothing fires from " + t.Instant(page.From) + " to " + t.Instant(page.To))
 		return
 	}
 	t.Row("JOB", "FIRES")
 	for _, j := range page.Items {
 		var fires []string
 		for _, f := range j.Fires {
-			fires = append(fires, draw.Instant(f))
+			fires = append(fires, t.Instant(f))
 		}
 		if j.More {
 			fires = append(fires, "…")
@@ -126,7 +126,7 @@ func newLoadCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), load, func(t *draw.Table) { drawLoad(t, load) })
+		return r.Show(cmd.OutOrStdout(), load, func(t *draw.Table) { drawLoad(t, load) })
 	}
 	return cmd
 }
@@ -142,7 +142,7 @@ func drawLoad(t *draw.Table, load client.FireCounts) {
 	t.Row("FROM", "FIRES", "")
 	step := load.To.Sub(load.From) / time.Duration(max(len(load.Counts), 1))
 	for i, n := range load.Counts {
-		t.Row(draw.Instant(load.From.Add(time.Duration(i)*step)), strconv.Itoa(n), strings.Repeat("█", (n*barWidth+most-1)/most))
+		t.Row(t.Instant(load.From.Add(time.Duration(i)*step)), strconv.Itoa(n), strings.Repeat("█", (n*barWidth+most-1)/most))
 	}
 	t.Line("")
 	note := fmt.Sprintf("%s of %s", draw.Count(sum, "fire"), draw.Count(load.Jobs, "job"))

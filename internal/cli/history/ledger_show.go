@@ -68,7 +68,7 @@ func newLedgerShowCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawLedger(t, page) })
+		return r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawLedger(t, page) })
 	}
 	return cmd
 }
@@ -79,7 +79,7 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 	}
 	for i := range page.Items {
 		e := &page.Items[i]
-		t.Row(draw.Millis(e.FireTime), string(e.Outcome), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
+		t.Row(t.Millis(e.FireTime), string(e.Outcome), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
 			draw.OrDash(countOrNone(e.Version)), string(e.RunID), t.Cell(string(e.Reason), 2*draw.NoteWidth))
 	}
 	if len(page.Items) > 0 {
@@ -89,12 +89,12 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 	if page.Next != "" {
 		t.Line("There are more; show all with --limit 0.")
 	}
-	t.Line("Decided up to " + draw.Millis(page.DecidedUntil) + ".")
+	t.Line("Decided up to " + t.Millis(page.DecidedUntil) + ".")
 	if since := page.VersionsSince; !page.HistorySince.IsZero() {
 		if since.Before(page.HistorySince) {
 			since = page.HistorySince
 		}
-		t.Line("Fires since " + draw.Millis(since) + " can be verified.")
+		t.Line("Fires since " + t.Millis(since) + " can be verified.")
 	}
 }
 

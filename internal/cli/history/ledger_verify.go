@@ -61,7 +61,7 @@ func newLedgerVerifyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawVerified(t, page, rows) }); err != nil {
+		if err := r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawVerified(t, page, rows) }); err != nil {
 			return err
 		}
 		if page.Total.Discrepancies > 0 {
@@ -126,7 +126,7 @@ func showFound(cmd *cobra.Command, r *cli.Remote, api *client.API, p client.List
 			open++
 		}
 	}
-	err := r.Output.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFound(t, all.Items, open) })
+	err := r.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFound(t, all.Items, open) })
 	if err == nil && open > 0 {
 		return cli.ExitWith(cli.ExitError, nil)
 	}
@@ -143,9 +143,9 @@ func drawFound(t *draw.Table, found []client.Discrepancy, open int) {
 		f := &found[i]
 		healed := "-"
 		if !f.HealedAt.IsZero() {
-			healed = draw.Millis(f.HealedAt) + ": " + string(f.Healed)
+			healed = t.Millis(f.HealedAt) + ": " + string(f.Healed)
 		}
-		t.Row(string(f.Job), draw.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), string(f.Reason), draw.Millis(f.FoundAt), healed)
+		t.Row(string(f.Job), t.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), string(f.Reason), t.Millis(f.FoundAt), healed)
 	}
 	t.Line("")
 	t.Line(fmt.Sprintf("%s, %d of them healed.", countIs(len(found), "discrepancy", "discrepancies"), len(found)-open))
@@ -184,21 +184,21 @@ func drawVerified(t *draw.Table, page client.VerifiedPage, by rowsBy) {
 		t.Row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY")
 		for i := range page.Discrepancies {
 			f := &page.Discrepancies[i]
-			t.Row(string(f.Job), draw.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), string(f.Reason))
+			t.Row(string(f.Job), t.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), string(f.Reason))
 		}
 	}
 	if len(page.Held) > 0 {
 		t.Line("")
 		t.Row("HELD JOB", "VERSION", "SINCE", "REASON")
 		for _, h := range page.Held {
-			t.Row(string(h.Job), strconv.Itoa(h.Version), draw.Millis(h.Since), string(h.Reason))
+			t.Row(string(h.Job), strconv.Itoa(h.Version), t.Millis(h.Since), string(h.Reason))
 		}
 	}
 	if len(page.Days) > 0 {
 		t.Line("")
 	}
 	t.Line(saidOf(page.Total))
-	t.Line("All shards are decided up to " + draw.Millis(page.DecidedUntil) + ".")
+	t.Line("All shards are decided up to " + t.Millis(page.DecidedUntil) + ".")
 }
 
 // rowKey returns which row a day belongs to. Days come in the order of the keys.

@@ -56,13 +56,13 @@ func drawOutcomes(t *draw.Table, counts client.RunCounts) {
 		}
 	}
 	if len(statuses) == 0 {
-		t.Line("no fires from " + draw.Instant(counts.From) + " to " + draw.Instant(counts.To))
+		t.Line("no fires from " + t.Instant(counts.From) + " to " + t.Instant(counts.To))
 		return
 	}
 	t.Row(append([]string{"FROM"}, upper(statuses)...)...)
 	step := counts.To.Sub(counts.From) / time.Duration(len(counts.Items))
 	for i, part := range counts.Items {
-		row := []string{draw.Instant(counts.From.Add(time.Duration(i) * step))}
+		row := []string{t.Instant(counts.From.Add(time.Duration(i) * step))}
 		for _, s := range statuses {
 			row = append(row, strconv.Itoa(part[s]))
 		}

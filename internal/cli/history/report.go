@@ -84,7 +84,7 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), v, func(t *draw.Table) { fill(t, v) })
+		return r.Show(cmd.OutOrStdout(), v, func(t *draw.Table) { fill(t, v) })
 	}
 	return cmd
 }
@@ -100,7 +100,7 @@ func newOverviewCommand() *cobra.Command {
 }
 
 func drawOverview(t *draw.Table, o client.Overview) {
-	t.Line(fmt.Sprintf("%s to %s", draw.Instant(o.From), draw.Instant(o.To)))
+	t.Line(fmt.Sprintf("%s to %s", t.Instant(o.From), t.Instant(o.To)))
 	t.Line(fmt.Sprintf("now: %d running, %d pending, %d queued", o.Alive[job.StatusRunning], o.Alive[job.StatusPending], o.Alive[job.StatusQueued]))
 	t.Line("")
 	drawRows(t, "", []runlog.ReportRow{o.Total}, func(*runlog.ReportRow) string { return "all" })
@@ -109,7 +109,7 @@ func drawOverview(t *draw.Table, o client.Overview) {
 		rows  []runlog.ReportRow
 		name  func(*runlog.ReportRow) string
 	}{
-		{"TREND", o.Trend, rowTime}, {"BUSIEST MINUTES", o.Busiest, rowTime}, {"SLOWEST JOBS", o.Slowest, rowJob}, {"FAILING JOBS", o.Failing, rowJob},
+		{"TREND", o.Trend, rowTime(t)}, {"BUSIEST MINUTES", o.Busiest, rowTime(t)}, {"SLOWEST JOBS", o.Slowest, rowJob}, {"FAILING JOBS", o.Failing, rowJob},
 	} {
 		if len(part.rows) > 0 {
 			t.Line("")
@@ -131,7 +131,7 @@ func newTrendCommand() *cobra.Command {
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
 		s := runlog.Step(step)
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Step: &s, Limit: &f.limit}))
-	}, func(t *draw.Table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime) })
+	}, func(t *draw.Table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime(t)) })
 	cmd.Flags().Lookup("limit").DefValue = "100"
 	f.limit = 100
 	cmd.Flags().StringVar(&step, "step", step, "length of a `step`: minute, hour or day")
@@ -147,7 +147,7 @@ func newBusiestCommand() *cobra.Command {
 		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{
 			From: p.From, To: p.To, Group: p.Group, Step: new(runlog.StepMinute), Order: new(runlog.OrderRuns), Limit: &f.limit,
 		}))
-	}, func(t *draw.Table, r client.Report) { drawRows(t, "MINUTE", r.Items, rowTime) })
+	}, func(t *draw.Table, r client.Report) { drawRows(t, "MINUTE", r.Items, rowTime(t)) })
 }
 
 // newRowsCommand returns a report with a row for each thing.
@@ -174,7 +174,9 @@ func newRowsCommand(name, short string, by []runlog.Dimension, order runlog.Orde
 	return cmd
 }
 
-func rowTime(r *runlog.ReportRow) string { return draw.Instant(r.At) }
+func rowTime(t *draw.Table) func(*runlog.ReportRow) string {
+	return func(r *runlog.ReportRow) string { return t.Instant(r.At) }
+}
 
 func rowJob(r *runlog.ReportRow) string { return string(r.Job) }
 
@@ -239,7 +241,7 @@ func drawFailures(t *draw.Table, failures []runlog.Failure) {
 		for i, name := range f.Jobs {
 			jobs[i] = string(name)
 		}
-		t.Row(t.Cell(f.Fingerprint, draw.NoteWidth), strconv.Itoa(f.Attempts), draw.Instant(f.First), draw.Instant(f.Last), t.Cell(strings.Join(jobs, " "), draw.NoteWidth), string(f.LastRun))
+		t.Row(t.Cell(f.Fingerprint, draw.NoteWidth), strconv.Itoa(f.Attempts), t.Instant(f.First), t.Instant(f.Last), t.Cell(strings.Join(jobs, " "), draw.NoteWidth), string(f.LastRun))
 	}
 }
 

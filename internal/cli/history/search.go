@@ -106,7 +106,7 @@ func newSearchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.Output.Show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
+			return r.Show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
 		}
 		if follow {
 			query := url.Values{"level": levels, "job": f.Jobs}
@@ -116,9 +116,9 @@ func newSearchCommand() *cobra.Command {
 			if f.Group != "" {
 				query.Set("group", f.Group)
 			}
-			return watchLogs(cmd, api, query, hitPrinter{w: out, json: r.Output == cli.AsJSON})
+			return watchLogs(cmd, api, query, hitPrinter{w: out, clock: r.Clock(), json: r.Output == cli.AsJSON})
 		}
-		p := hitPrinter{w: out, json: r.Output == cli.AsJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
+		p := hitPrinter{w: out, clock: r.Clock(), json: r.Output == cli.AsJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
 		found, err := search(cmd.Context(), api, params, limit, p)
 		if err == nil && found == 0 && !p.json {
 			cmd.PrintErrln("no lines found") // not among the lines, of which there are none
@@ -181,9 +181,10 @@ func search(ctx context.Context, api *client.API, params client.SearchLogsParams
 
 // hitPrinter prints what a search has found.
 type hitPrinter struct {
-	w    io.Writer
-	json bool
-	mark bool // what was searched for, for a terminal
+	w     io.Writer
+	clock draw.Clock
+	json  bool
+	mark  bool // what was searched for, for a terminal
 }
 
 const (
@@ -204,15 +205,15 @@ func (p *hitPrinter) print(hits []client.LogHit) error {
 			continue
 		}
 		for j := range h.Before {
-			b.WriteString(hitLine(&h.Before[j], '-', h.Before[j].Text))
+			b.WriteString(p.line(&h.Before[j], '-', h.Before[j].Text))
 		}
 		text := h.Text
 		if p.mark {
 			text = marked(text, h.Highlights)
 		}
-		b.WriteString(hitLine(&h.Line, ':', text))
+		b.WriteString(p.line(&h.Line, ':', text))
 		for j := range h.After {
-			b.WriteString(hitLine(&h.After[j], '-', h.After[j].Text))
+			b.WriteString(p.line(&h.After[j], '-', h.After[j].Text))
 		}
 		if len(h.Before)+len(h.After) > 0 {
 			b.WriteByte('\n')
@@ -222,12 +223,12 @@ func (p *hitPrinter) print(hits []client.LogHit) error {
 	return err
 }
 
-func hitLine(l *client.LogLine, mark byte, text string) string {
+func (p *hitPrinter) line(l *client.LogLine, mark byte, text string) string {
 	attempt := strconv.Itoa(l.Attempt)
 	if l.Piece != runlog.Whole {
 		attempt += fmt.Sprintf(" piece %d", l.Piece.Index())
 	}
-	return fmt.Sprintf("%s  %-5s  %s  %s/%s:%d%c %s\n", l.At.UTC().Format(time.RFC3339), l.Level, l.Job, l.RunID, attempt, l.Seq, mark, text)
+	return fmt.Sprintf("%s  %-5s  %s  %s/%s:%d%c %s\n", p.clock.Format(l.At, time.RFC3339), l.Level, l.Job, l.RunID, attempt, l.Seq, mark, text)
 }
 
 // marked writes text with ranges of it marked for a terminal.

@@ -21,13 +21,13 @@ func drawHitCounts(t *draw.Table, h client.LogHistogram) {
 		if b.At.Before(h.Since) {
 			continue
 		}
-		cells := []string{draw.Instant(b.At), strconv.Itoa(b.Debug + b.Info + b.Warn + b.Error + b.Other)}
+		cells := []string{t.Instant(b.At), strconv.Itoa(b.Debug + b.Info + b.Warn + b.Error + b.Other)}
 		for _, n := range []int{b.Debug, b.Info, b.Warn, b.Error, b.Other} {
 			cells = append(cells, strconv.Itoa(n))
 		}
 		t.Row(cells...)
 	}
 	if !h.Complete {
-		t.Line("Lines of runs before " + draw.Instant(h.Since) + " were not counted, because counting took longer than two seconds.")
+		t.Line("Lines of runs before " + t.Instant(h.Since) + " were not counted, because counting took longer than two seconds.")
 	}
 }

@@ -18,7 +18,7 @@ func TestCountsOfLinesSaySinceWhenTheyWereCounted(t *testing.T) {
 	}}
 	drawn := func() string {
 		var b strings.Builder
-		if err := cli.AsTable.Show(&b, h, func(t *draw.Table) { drawHitCounts(t, h) }); err != nil {
+		if err := cli.AsTable.Show(&b, draw.Clock{}, h, func(t *draw.Table) { drawHitCounts(t, h) }); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

@@ -71,19 +71,19 @@ func newBackfillCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawBackfills(t, list.Items) })
+			return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawBackfills(t, list.Items) })
 		case o.cancel != "":
 			state, err := client.Read[client.Backfill](api.CancelBackfill(cmd.Context(), name.Group(), name.Short(), o.cancel, nil, client.Note{Note: o.note}))
 			if err != nil {
 				return err
 			}
-			return r.Output.Show(cmd.OutOrStdout(), state, func(t *draw.Table) { drawBackfills(t, []client.Backfill{state}) })
+			return r.Show(cmd.OutOrStdout(), state, func(t *draw.Table) { drawBackfills(t, []client.Backfill{state}) })
 		}
 		result, err := o.begin(cmd.Context(), api, name)
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), result, func(t *draw.Table) { drawBackfill(t, name, result, o.dryRun) })
+		return r.Show(cmd.OutOrStdout(), result, func(t *draw.Table) { drawBackfill(t, name, result, o.dryRun) })
 	}
 	return cmd
 }
@@ -107,7 +107,7 @@ func drawBackfill(t *draw.Table, name job.Name, r client.BackfillResult, dryRun 
 		t.Row("FIRE TIME", "OUTCOME", "STATUS", "REASON")
 		for i := range r.Fires {
 			e := &r.Fires[i]
-			t.Row(draw.Millis(e.FireTime), string(e.Outcome), draw.OrDash(string(e.Status)), t.Cell(string(e.Reason), 2*draw.NoteWidth))
+			t.Row(t.Millis(e.FireTime), string(e.Outcome), draw.OrDash(string(e.Status)), t.Cell(string(e.Reason), 2*draw.NoteWidth))
 		}
 		t.Line("")
 	}
@@ -149,6 +149,6 @@ func drawBackfills(t *draw.Table, list []client.Backfill) {
 			note = b.Cancelled
 		}
 		t.Row(b.ID, state, strconv.Itoa(b.Begun), strconv.Itoa(b.Total), strconv.Itoa(b.Alive), strconv.Itoa(b.AtOnce),
-			draw.Instant(b.First), draw.Instant(b.Last), draw.Instant(b.AskedAt), draw.OrDash(b.By), t.Cell(note, draw.NoteWidth))
+			t.Instant(b.First), t.Instant(b.Last), t.Instant(b.AskedAt), draw.OrDash(b.By), t.Cell(note, draw.NoteWidth))
 	}
 }

@@ -20,9 +20,9 @@ func drawJobs(t *draw.Table, page client.JobPage) {
 	for _, item := range page.Items {
 		fireTime, status := "-", "-"
 		if len(item.LastRuns) > 0 {
-			fireTime, status = draw.Instant(item.LastRuns[0].FireTime), string(item.LastRuns[0].Status)
+			fireTime, status = t.Instant(item.LastRuns[0].FireTime), string(item.LastRuns[0].Status)
 		}
-		t.Row(string(item.Definition.Job.Job), t.Cell(item.Definition.Schedule.String(), 40), nextFire(item), fireTime, status)
+		t.Row(string(item.Definition.Job.Job), t.Cell(item.Definition.Schedule.String(), 40), nextFire(t, item), fireTime, status)
 	}
 	if page.Next != "" {
 		t.Line(fmt.Sprintf("and %d more", page.Total-len(page.Items)))
@@ -38,16 +38,16 @@ func drawGlobalPause(t *draw.Table, h client.GlobalPause) {
 		}
 		until := ""
 		if !h.Until.IsZero() {
-			until = " until " + draw.Instant(h.Until)
+			until = " until " + t.Instant(h.Until)
 		}
-		t.Line("all jobs are paused since " + draw.Instant(h.EffectiveFrom) + until + draw.By(h.Author) + why)
+		t.Line("all jobs are paused since " + t.Instant(h.EffectiveFrom) + until + draw.By(h.Author) + why)
 	}
 }
 
 // nextFire returns when the job runs next by its schedule. Fires that are skipped are not
 // meant; where all are that are known, it says since when.
-func nextFire(item client.JobItem) string {
-	switch paused := whenPaused(&item.Definition.Job, time.Now()); {
+func nextFire(t *draw.Table, item client.JobItem) string {
+	switch paused := whenPaused(t, &item.Definition.Job, time.Now()); {
 	case paused != "":
 		return paused
 	case len(item.NextFires) == 0:
@@ -55,19 +55,19 @@ func nextFire(item client.JobItem) string {
 	}
 	for _, f := range item.NextFires {
 		if !f.Skipped {
-			return draw.Instant(f.FireTime)
+			return t.Instant(f.FireTime)
 		}
 	}
-	return "skipped from " + draw.Instant(item.NextFires[0].FireTime)
+	return "skipped from " + t.Instant(item.NextFires[0].FireTime)
 }
 
 // whenPaused says that a job is paused, and until when, if it is.
-func whenPaused(j *job.Job, now time.Time) string {
+func whenPaused(t *draw.Table, j *job.Job, now time.Time) string {
 	switch {
 	case j.Paused:
 		return "paused"
 	case j.PausedAt(now):
-		return "paused until " + draw.Instant(*j.PausedUntil)
+		return "paused until " + t.Instant(*j.PausedUntil)
 	default:
 		return ""
 	}
@@ -76,7 +76,7 @@ func whenPaused(j *job.Job, now time.Time) string {
 func drawJob(t *draw.Table, item client.JobItem) {
 	d := item.Definition
 	t.Row("job", string(d.Job.Job))
-	t.Row("version", fmt.Sprintf("%d, since %s%s", d.Version, draw.Instant(d.EffectiveFrom), draw.By(d.Author)))
+	t.Row("version", fmt.Sprintf("%d, since %s%s", d.Version, t.Instant(d.EffectiveFrom), draw.By(d.Author)))
 	for _, about := range []struct{ name, text string }{
 		{"title", d.Title}, {"description", d.Description}, {"owner", d.Owner}, {"tags", strings.Join(d.Tags, ", ")},
 	} {
@@ -85,7 +85,7 @@ func drawJob(t *draw.Table, item client.JobItem) {
 		}
 	}
 	t.Row("schedule", t.Cell(d.Schedule.String(), 200))
-	if paused := whenPaused(&d.Job, time.Now()); paused != "" {
+	if paused := whenPaused(t, &d.Job, time.Now()); paused != "" {
 		t.Row("state", paused)
 	}
 	t.Row("misfire", fmt.Sprintf("%s after %s", d.Misfire.Policy, d.Misfire.Grace))
@@ -106,7 +106,7 @@ func drawJob(t *draw.Table, item client.JobItem) {
 			if f.Skipped {
 				note = "skipped: " + t.Cell(string(f.Reason), draw.NoteWidth)
 			}
-			t.Row(draw.Instant(f.FireTime), note)
+			t.Row(t.Instant(f.FireTime), note)
 		}
 	}
 	if len(item.LastRuns) > 0 {

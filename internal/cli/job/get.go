@@ -52,13 +52,13 @@ func newGetJobsCommand() *cobra.Command {
 			return err
 		}
 		if r.Output != cli.AsTable {
-			return r.Output.Show(cmd.OutOrStdout(), page, nil)
+			return r.Show(cmd.OutOrStdout(), page, nil)
 		}
 		hold, err := client.Read[client.GlobalPause](api.GetPause(cmd.Context()))
 		if err != nil {
 			return err
 		}
-		return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) {
 			drawJobs(t, page)
 			drawGlobalPause(t, hold)
 		})
@@ -88,7 +88,7 @@ func newGetJobCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawJob(t, item) })
+		return r.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawJob(t, item) })
 	}
 	return cmd
 }

@@ -76,7 +76,7 @@ func newNextCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), fires, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), fires, func(t *draw.Table) {
 			for _, f := range fires {
 				t.Line(f)
 			}
@@ -102,7 +102,7 @@ func nextOf(r *cli.Remote, cmd *cobra.Command, name job.Name, a *almanac) error 
 	if err != nil {
 		return err
 	}
-	return r.Output.Show(cmd.OutOrStdout(), p, func(t *draw.Table) {
+	return r.Show(cmd.OutOrStdout(), p, func(t *draw.Table) {
 		for _, f := range p.Fires {
 			line := f.FireTime.In(a.zone.Location()).Format(time.RFC3339)
 			if f.Clock != nil {

@@ -152,7 +152,7 @@ func setPause(r *cli.Remote, cmd *cobra.Command, h client.GlobalPauseRequest) er
 	if err != nil {
 		return err
 	}
-	return r.Output.Show(cmd.OutOrStdout(), now, func(t *draw.Table) {
+	return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) {
 		if drawGlobalPause(t, now); !now.Paused {
 			t.Line("all jobs resumed")
 		}

@@ -55,7 +55,7 @@ func newRollbackCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), put, func(t *draw.Table) {
+		return r.Show(cmd.OutOrStdout(), put, func(t *draw.Table) {
 			manifest.DrawChanges(t, []manifest.Change{{Kind: "job", Name: string(name), Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings}}, dryRun)
 		})
 	}

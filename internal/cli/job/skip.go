@@ -62,7 +62,7 @@ func newSkipCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line(fmt.Sprintf("%s: the fire at %s %s", name, draw.Instant(at), done)) })
+		return r.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { t.Line(fmt.Sprintf("%s: the fire at %s %s", name, t.Instant(at), done)) })
 	}
 	return cmd
 }

@@ -28,9 +28,9 @@ func july(years int) time.Time {
 func TestAFireIsSkippedFromTheCommandLine(t *testing.T) {
 	s := clitest.New(t)
 	s.Want("created  job  default/yearly\n1 created\n", yearlyJob, "apply", "-f", "-")
-	s.Want("default/yearly: the fire at "+draw.Instant(july(0))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next", "--note", "not this year")
-	s.Want("default/yearly: the fire at "+draw.Instant(july(1))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next")
-	s.Want("default/yearly: the fire at "+draw.Instant(july(1))+" runs\n", "", "skip", "default/yearly", "--fire", july(1).Format(time.RFC3339), "--undo")
+	s.Want("default/yearly: the fire at "+draw.Clock{}.Instant(july(0))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next", "--note", "not this year")
+	s.Want("default/yearly: the fire at "+draw.Clock{}.Instant(july(1))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next")
+	s.Want("default/yearly: the fire at "+draw.Clock{}.Instant(july(1))+" runs\n", "", "skip", "default/yearly", "--fire", july(1).Format(time.RFC3339), "--undo")
 	if code, out, _ := s.Run("", "get", "job", "default/yearly"); code != 0 || strings.Count(out, "skipped by root: not this year") != 1 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
@@ -54,7 +54,7 @@ func TestAPauseHasAnEnd(t *testing.T) {
 	s := clitest.New(t)
 	s.Want("created  job  default/yearly\n1 created\n", yearlyJob, "apply", "-f", "-")
 	s.Want("default/yearly paused\n", "", "pause", "default/yearly", "--until", july(0).Add(-time.Minute).Format(time.RFC3339))
-	if code, out, _ := s.Run("", "get", "jobs"); code != 0 || !strings.Contains(out, "paused until "+draw.Instant(july(0).Add(-time.Minute))) {
+	if code, out, _ := s.Run("", "get", "jobs"); code != 0 || !strings.Contains(out, "paused until "+draw.Clock{}.Instant(july(0).Add(-time.Minute))) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	s.Want("default/yearly resumed\n", "", "resume", "default/yearly")

@@ -42,13 +42,13 @@ func newGetVersionsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.Output.Show(cmd.OutOrStdout(), d, func(t *draw.Table) { drawDiff(t, d) })
+			return r.Show(cmd.OutOrStdout(), d, func(t *draw.Table) { drawDiff(t, d) })
 		}
 		list, err := client.Read[client.VersionList](api.ListJobVersions(cmd.Context(), name.Group(), name.Short()))
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawVersions(t, list) })
+		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawVersions(t, list) })
 	}
 	return cmd
 }
@@ -63,7 +63,7 @@ func drawVersions(t *draw.Table, list client.VersionList) {
 		case v.Deleted:
 			what = "deleted"
 		}
-		t.Row(strconv.Itoa(v.Version), draw.Instant(v.EffectiveFrom), t.Cell(v.Author, 20), t.Cell(what, 60), t.Cell(v.Note, draw.NoteWidth))
+		t.Row(strconv.Itoa(v.Version), t.Instant(v.EffectiveFrom), t.Cell(v.Author, 20), t.Cell(what, 60), t.Cell(v.Note, draw.NoteWidth))
 	}
 }
 

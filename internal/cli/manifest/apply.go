@@ -85,7 +85,7 @@ func apply(r *cli.Remote, cmd *cobra.Command, docs []manifest.Document, o applyO
 			return err
 		}
 	}
-	return r.Output.Show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { DrawChanges(t, changes, o.dryRun) })
+	return r.Show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { DrawChanges(t, changes, o.dryRun) })
 }
 
 // applied is the answer of apply.

@@ -122,7 +122,7 @@ func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab
 			results[c.Name] = c.Result
 		}
 	}
-	return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawImport(t, lines, results, o) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawImport(t, lines, results, o) })
 }
 
 // imported is a job that was made of something in a file.
@@ -162,7 +162,7 @@ func printJobs(w io.Writer, f cli.Format, jobs []imported) error {
 		if f == cli.AsYAML && n > 0 {
 			_, _ = out.WriteString("---\n")
 		}
-		if err := f.Show(out, i.job, nil); err != nil {
+		if err := f.Show(out, draw.Clock{}, i.job, nil); err != nil {
 			return err
 		}
 	}

@@ -75,7 +75,7 @@ func newImportCalendarCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), wish, nil)
+		return r.Show(cmd.OutOrStdout(), wish, nil)
 	}
 	return cmd
 }
@@ -150,7 +150,7 @@ func importCalendar(r *cli.Remote, cmd *cobra.Command, file string, data []byte,
 			return err
 		}
 	}
-	return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawCalendarFile(t, got, wish, fires, changes[0].Result, o.dryRun) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawCalendarFile(t, got, wish, fires, changes[0].Result, o.dryRun) })
 }
 
 // previewCalendar asks which fires saving a calendar would affect.

@@ -109,7 +109,7 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 			}
 		}
 	}
-	return cli.AsTable.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) { drawEntries(t, entries, results, o) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawEntries(t, entries, results, o) })
 }
 
 // findConflicts gives each change the note that says where the job comes from, and makes it a

@@ -27,12 +27,12 @@ func DrawRows(t *draw.Table, runs []client.Run) {
 	t.Row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
 	for _, run := range runs {
 		t.Row(string(run.RunID), string(run.Job), shownStatus(run), string(run.Cause),
-			draw.Instant(run.FireTime), draw.Took(run.StartedAt, run.FinishedAt), t.Cell(runNote(run), draw.NoteWidth))
+			t.Instant(run.FireTime), draw.Took(run.StartedAt, run.FinishedAt), t.Cell(runNote(t, run), draw.NoteWidth))
 	}
 }
 
 // runNote tells what is out of the ordinary about a run.
-func runNote(run client.Run) string {
+func runNote(t *draw.Table, run client.Run) string {
 	var notes []string
 	if run.Attempt > 1 {
 		notes = append(notes, fmt.Sprintf("attempt %d", run.Attempt))
@@ -41,7 +41,7 @@ func runNote(run client.Run) string {
 		notes = append(notes, draw.Count(run.Total, "piece"))
 	}
 	if run.Count > 1 {
-		notes = append(notes, fmt.Sprintf("%d fires until %s", run.Count, draw.Instant(run.Until)))
+		notes = append(notes, fmt.Sprintf("%d fires until %s", run.Count, t.Instant(run.Until)))
 	}
 	if run.Status == job.StatusRunning && (run.Progress > 0 || run.ProgressText != "") {
 		notes = append(notes, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", run.Progress, run.ProgressText)))
@@ -77,7 +77,7 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 	t.Row("job", string(run.Job))
 	t.Row("status", string(run.Status))
 	if m := run.Mark; m != nil {
-		t.Row("marked", string(m.As)+draw.By(m.By)+" at "+draw.Instant(m.At)+": "+t.Cell(m.Note, 300))
+		t.Row("marked", string(m.As)+draw.By(m.By)+" at "+t.Instant(m.At)+": "+t.Cell(m.Note, 300))
 	}
 	if run.RerunOf != "" {
 		t.Row("rerun of", string(run.RerunOf))
@@ -92,9 +92,9 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 		t.Line("")
 		t.Row(fmt.Sprintf("attempt %d", a.Attempt), shownStatus(a))
 		t.Row("cause", string(a.Cause)+draw.By(a.By))
-		t.Row("fire time", draw.Instant(a.FireTime))
-		t.Row("started", draw.Instant(a.StartedAt))
-		t.Row("finished", draw.Instant(a.FinishedAt))
+		t.Row("fire time", t.Instant(a.FireTime))
+		t.Row("started", t.Instant(a.StartedAt))
+		t.Row("finished", t.Instant(a.FinishedAt))
 		t.Row("took", draw.Took(a.StartedAt, a.FinishedAt))
 		if late := latenessOf(a); late != "" {
 			t.Row("late by", late)
@@ -104,7 +104,7 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 			t.Row("exit code", strconv.Itoa(*a.ExitCode))
 		}
 		a.Attempt = 0 // the heading says it
-		if note := runNote(a); note != "" {
+		if note := runNote(t, a); note != "" {
 			t.Row("note", t.Cell(note, 300))
 		}
 		if len(a.Result) > 0 {
@@ -123,6 +123,6 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 		if c.Mark != "" {
 			what += " " + string(c.Mark) + draw.By(c.By)
 		}
-		t.Row(draw.Instant(c.At), strconv.Itoa(c.Attempt), what, draw.OrDash(string(c.Status)), t.Cell(c.Instance, 40), t.Cell(string(c.Detail), 300))
+		t.Row(t.Instant(c.At), strconv.Itoa(c.Attempt), what, draw.OrDash(string(c.Status)), t.Cell(c.Instance, 40), t.Cell(string(c.Detail), 300))
 	}
 }

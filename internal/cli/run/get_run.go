@@ -47,9 +47,9 @@ func newGetRunCommand() *cobra.Command {
 			return err
 		}
 		if r.Output != cli.AsTable {
-			return r.Output.Show(cmd.OutOrStdout(), run, nil)
+			return r.Show(cmd.OutOrStdout(), run, nil)
 		}
-		return showRun(cmd.Context(), api, run, cmd.OutOrStdout())
+		return showRun(cmd.Context(), r, api, run, cmd.OutOrStdout())
 	}
 	return cmd
 }
@@ -61,7 +61,7 @@ type kin struct {
 	children client.RunPage
 }
 
-func showRun(ctx context.Context, api *client.API, run client.RunDetail, w io.Writer) error {
+func showRun(ctx context.Context, r *cli.Remote, api *client.API, run client.RunDetail, w io.Writer) error {
 	var k kin
 	var err error
 	newest := run.Attempts[0]
@@ -83,7 +83,7 @@ func showRun(ctx context.Context, api *client.API, run client.RunDetail, w io.Wr
 	if k.children, err = api.Runs(ctx, client.ListRunsParams{Parent: new(string(run.RunID))}, shownChildren); err != nil {
 		return err
 	}
-	return cli.AsTable.Show(w, nil, func(t *draw.Table) { drawRun(t, run, k) })
+	return r.Show(w, nil, func(t *draw.Table) { drawRun(t, run, k) })
 }
 
 func drawKin(t *draw.Table, k kin) {
@@ -94,7 +94,7 @@ func drawKin(t *draw.Table, k kin) {
 		t.Line("")
 		t.Row("AFTER", "JOB", "STATUS", "FIRE TIME")
 		for _, p := range k.parents {
-			t.Row(string(p.RunID), draw.OrDash(string(p.Job)), draw.OrDash(shownStatus(p)), draw.Instant(p.FireTime))
+			t.Row(string(p.RunID), draw.OrDash(string(p.Job)), draw.OrDash(shownStatus(p)), t.Instant(p.FireTime))
 		}
 	}
 	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRetry })
@@ -116,7 +116,7 @@ func drawFollowing(t *draw.Table, title string, runs client.RunPage, is func(cli
 			t.Row(title, "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
 			shown = true
 		}
-		t.Row(string(c.RunID), string(c.Job), shownStatus(c), draw.Instant(c.FireTime), draw.Took(c.StartedAt, c.FinishedAt), t.Cell(runNote(c), draw.NoteWidth))
+		t.Row(string(c.RunID), string(c.Job), shownStatus(c), t.Instant(c.FireTime), draw.Took(c.StartedAt, c.FinishedAt), t.Cell(runNote(t, c), draw.NoteWidth))
 	}
 }
 
@@ -136,7 +136,7 @@ func drawPieces(t *draw.Table, list client.PieceList) {
 	for _, p := range list.Items {
 		attempt := strconv.Itoa(p.Attempt)
 		p.Attempt = 0 // the column says it
-		t.Row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), t.Cell(p.Instance, 40), draw.Instant(p.StartedAt), draw.Took(p.StartedAt, p.FinishedAt), t.Cell(runNote(p), draw.NoteWidth))
+		t.Row(strconv.Itoa(p.Piece.Index()), attempt, shownStatus(p), t.Cell(p.Instance, 40), t.Instant(p.StartedAt), draw.Took(p.StartedAt, p.FinishedAt), t.Cell(runNote(t, p), draw.NoteWidth))
 	}
 	if list.NextIndex > 0 {
 		t.Line("and more, from index " + strconv.Itoa(list.NextIndex))

@@ -57,7 +57,7 @@ func newGetRunsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Output.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawRuns(t, page) })
+		return r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawRuns(t, page) })
 	}
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -70,7 +71,7 @@ func newLogsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p := linePrinter{w: cmd.OutOrStdout(), times: o.times, json: r.Output == cli.AsJSON}
+		p := linePrinter{w: cmd.OutOrStdout(), clock: r.Clock(), times: o.times, json: r.Output == cli.AsJSON}
 		if err := printLog(cmd.Context(), api, id, o, p, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
@@ -169,6 +170,7 @@ func printStored(ctx context.Context, api *client.API, id job.RunID, o logOption
 // linePrinter prints lines of a log.
 type linePrinter struct {
 	w           io.Writer
+	clock       draw.Clock
 	times, json bool
 	quiet       bool // print nothing
 }
@@ -188,7 +190,7 @@ func (p linePrinter) print(lines []client.LogLine) error {
 			continue
 		}
 		if p.times {
-			b.WriteString(l.At.UTC().Format("2006-01-02T15:04:05.000Z "))
+			b.WriteString(p.clock.Format(l.At, "2006-01-02T15:04:05.000Z07:00 "))
 		}
 		b.WriteString(l.Text)
 		b.WriteByte('\n')

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/cli/selection"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -107,7 +108,7 @@ func showAccepted(r *cli.Remote, cmd *cobra.Command, api *client.API, accepted c
 	if accepted.Status != job.StatusPending {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
 	}
-	return r.Output.Show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
+	return r.Show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
 }
 
 // requestRun asks for a run, again if the answer was lost or a part of the system was
@@ -126,7 +127,7 @@ func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) 
 		if err == nil || try == selection.RunTries || !told || !errors.Is(err, job.ErrUnavailable) {
 			return accepted, err
 		}
-		if err := client.Pause(ctx, selection.RunRetry); err != nil {
+		if err := pause.For(ctx, selection.RunRetry); err != nil {
 			return accepted, err
 		}
 	}
@@ -149,7 +150,7 @@ func awaitRun(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.Run
 	if err := untilStored(cmd.Context(), api, end); err != nil {
 		return err
 	}
-	err = r.Output.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
+	err = r.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
 	return errors.Join(err, cli.RunOutcome(end.Run.Status))
 }
 
@@ -161,7 +162,7 @@ func untilStored(ctx context.Context, api *client.API, end client.LogEnd) error 
 		if isStored(ctx, api, end) {
 			return nil
 		}
-		if err := client.Pause(ctx, cli.HistoryPause); err != nil {
+		if err := pause.For(ctx, cli.HistoryPause); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 )
 
 // bulkAtOnce is how many things one request changes. More would be taken; so each answers
@@ -121,7 +122,7 @@ func (b *bulk[K, I]) named(ctx context.Context, keys []K, dryRun bool) ([]I, err
 			}
 		}
 		if keys = rest; len(keys) > 0 {
-			if err := client.Pause(ctx, bulkRetry); err != nil {
+			if err := pause.For(ctx, bulkRetry); err != nil {
 				return items, err
 			}
 		}
@@ -167,7 +168,7 @@ func (b *bulk[K, I]) showAll(r *cli.Remote, cmd *cobra.Command, items []I, dryRu
 			refused = append(refused, problem)
 		}
 	}
-	err := r.Output.Show(cmd.OutOrStdout(), shown, func(t *draw.Table) {
+	err := r.Show(cmd.OutOrStdout(), shown, func(t *draw.Table) {
 		for _, line := range lines {
 			t.Line(line)
 		}

@@ -20,8 +20,8 @@ const wholeLines = math.MaxInt
 // lists are cut short, and say by how much.
 func (v *topView) frame(width, height int) string {
 	whole := width == wholeLines
-	head := draw.Table{Whole: whole}
-	head.Line(fmt.Sprintf("carillon top  %s  %s", v.Server, draw.Instant(v.At)))
+	head := draw.Table{Clock: v.clock, Whole: whole}
+	head.Line(fmt.Sprintf("carillon top  %s  %s", v.Server, head.Instant(v.At)))
 	runs := func(s job.Status) string { return v.orUnknown(partRuns(s), strconv.Itoa(v.Alive[s])) }
 	head.Line(fmt.Sprintf("%s  %s fires/s  %s running  %s pending  %s queued", v.orUnknown(partJobs, draw.Count(v.Jobs, "job")),
 		v.orUnknown(partFires, strconv.FormatFloat(v.FiresPerSecond, 'f', 1, 64)), runs(job.StatusRunning), runs(job.StatusPending), runs(job.StatusQueued)))
@@ -86,7 +86,7 @@ func shorten(rows []string, n int) []string {
 }
 
 func (v *topView) nodeList(whole bool) *draw.Table {
-	t := draw.Table{Whole: whole}
+	t := draw.Table{Clock: v.clock, Whole: whole}
 	t.Row("NODE", "SHARDS", "WHICH")
 	for _, n := range v.Nodes {
 		t.Row(t.Cell(n.Node, 40), strconv.Itoa(len(n.Shards)), t.Cell(draw.Ranges(n.Shards), draw.NoteWidth))
@@ -95,7 +95,7 @@ func (v *topView) nodeList(whole bool) *draw.Table {
 }
 
 func (v *topView) groupList(whole bool) *draw.Table {
-	t := draw.Table{Whole: whole}
+	t := draw.Table{Clock: v.clock, Whole: whole}
 	t.Row("GROUP", "STATE", "INSTANCES", "BUSY", "PENDING")
 	for _, g := range v.Groups {
 		t.Row(t.Cell(g.Group, 40), g.State, strconv.Itoa(g.Instances), fmt.Sprintf("%d/%d", g.Busy, g.Slots), strconv.Itoa(g.Pending))
@@ -104,7 +104,7 @@ func (v *topView) groupList(whole bool) *draw.Table {
 }
 
 func (v *topView) failureList(whole bool) *draw.Table {
-	t := draw.Table{Whole: whole}
+	t := draw.Table{Clock: v.clock, Whole: whole}
 	if v.unknown[partFailures] {
 		t.Line("failures unknown")
 		return &t
@@ -115,7 +115,7 @@ func (v *topView) failureList(whole bool) *draw.Table {
 	}
 	t.Row("FAILED", "FIRE TIME", "STATUS", "WHY")
 	for _, r := range v.Failures {
-		t.Row(t.Cell(string(r.Job), 40), draw.Instant(r.FireTime), string(r.Status), t.Cell(string(r.Message), draw.NoteWidth))
+		t.Row(t.Cell(string(r.Job), 40), t.Instant(r.FireTime), string(r.Status), t.Cell(string(r.Message), draw.NoteWidth))
 	}
 	return &t
 }
@@ -143,7 +143,7 @@ func (v *topView) shownHistory() string {
 	for _, b := range v.History.Backlog {
 		part := fmt.Sprintf("%s %d behind", b.Stream, b.Messages)
 		if b.Messages > 0 && !b.Since.IsZero() {
-			part += " since " + b.Since.UTC().Format("15:04:05Z")
+			part += " since " + v.clock.Format(b.Since, "15:04:05Z07:00")
 		}
 		parts = append(parts, part)
 	}

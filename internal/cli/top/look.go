@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -51,7 +52,8 @@ type topView struct {
 
 	Missing []string        `json:"missing,omitempty"`
 	unknown map[string]bool // the parts that are missing
-	denied  error           // if any part was
+	clock   draw.Clock
+	denied  error // if any part was
 }
 
 // topNode is a scheduler node.
@@ -94,11 +96,11 @@ const (
 func partRuns(s job.Status) string { return string(s) + " runs" }
 
 // lookAt asks for everything at once. It always returns a view, of what answered.
-func lookAt(ctx context.Context, api *client.API) topView {
+func lookAt(ctx context.Context, api *client.API, clock draw.Clock) topView {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	v := topView{Server: api.Address(), At: now, Alive: map[job.Status]int{}, unknown: map[string]bool{}}
+	v := topView{Server: api.Address(), At: now, Alive: map[job.Status]int{}, clock: clock, unknown: map[string]bool{}}
 	alive := map[job.Status]map[string]int{job.StatusPending: {}, job.StatusQueued: {}, job.StatusRunning: {}} // by group
 	parts := []lookPart{
 		{partJobs, func() error {

@@ -50,14 +50,14 @@ func newTopCommand() *cobra.Command {
 		if !once && r.Output == cli.AsTable {
 			return watchTop(cmd, api, every)
 		}
-		v := lookAt(cmd.Context(), api)
+		v := lookAt(cmd.Context(), api, cli.ClockOf(cmd))
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
 		if r.Output == cli.AsTable {
 			_, err = io.WriteString(cmd.OutOrStdout(), v.frame(outputWidth(cmd.OutOrStdout()), 0))
 		} else {
-			err = r.Output.Show(cmd.OutOrStdout(), v, nil)
+			err = r.Show(cmd.OutOrStdout(), v, nil)
 		}
 		return errors.Join(err, v.err())
 	}
@@ -80,7 +80,7 @@ func watchTop(cmd *cobra.Command, api *client.API, every time.Duration) error {
 	if !ok || !term.IsTerminal(int(out.Fd())) {
 		return cli.Usage(errors.New("standard output is not a terminal; use --once or -o json"))
 	}
-	m := &topModel{width: frameWidth, height: frameHeight, every: every, look: func() topView { return lookAt(cmd.Context(), api) }}
+	m := &topModel{width: frameWidth, height: frameHeight, every: every, look: func() topView { return lookAt(cmd.Context(), api, cli.ClockOf(cmd)) }}
 	_, err := tea.NewProgram(m, tea.WithContext(cmd.Context()), tea.WithInput(cmd.InOrStdin()), tea.WithOutput(out)).Run()
 	switch {
 	case cmd.Context().Err() != nil:

@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
@@ -44,7 +45,7 @@ func TestTopSaysOfAServerThatDoesNotAnswerThatNothingIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := lookAt(t.Context(), api)
+	v := lookAt(t.Context(), api, draw.Clock{})
 	got := v.frame(wholeLines, 0)
 	for _, want := range []string{"? jobs  ? fires/s  ? running  ? pending  ? queued", "history       unknown", "failures unknown"} {
 		if !strings.Contains(got, want) {

@@ -26,8 +26,8 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/executor"
-	"github.com/carillon-scheduler/carillon/executor/shell"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/runner/shell"
 )
 
 // Of so many attempts one is a death.

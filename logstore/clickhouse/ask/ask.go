@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
@@ -197,9 +198,5 @@ func explainAsked(err error) error {
 func firstLine(message string) string {
 	line, _, _ := strings.Cut(message, "\n")
 	line, _, _ = strings.Cut(line, "Stack trace")
-	const most = 500
-	if len(line) > most {
-		line = line[:most] + "..."
-	}
-	return strings.ToValidUTF8(line, "?")
+	return strings.ToValidUTF8(clip.Text(line, 500), "?")
 }

@@ -1,7 +1,10 @@
+import { ended, sentences } from "./sentences.gen";
 import { count } from "./words";
 
 /** What is worth a message, to whom, and what came of it. */
 export const alerts = {
+  ended,
+  sentences,
   tabs: {
     open: "Firing",
     acknowledged: "Acknowledged",
@@ -121,6 +124,9 @@ export const alerts = {
   quietFrom: "Quiet from",
   quietTo: "Quiet to",
   quietZone: "Time zone",
+  language: "Language of messages",
+  zone: "Time zone of messages",
+  noZone: "There is no such zone; write one such as Asia/Shanghai",
   enabled: "Switched on",
   off: "off",
   save: "Save",

@@ -1,6 +1,9 @@
 import type { alerts as english } from "../en/alerts";
+import { ended, sentences } from "./sentences.gen";
 
 export const alerts: typeof english = {
+  ended,
+  sentences,
   tabs: {
     open: "触发中",
     acknowledged: "已认领",
@@ -111,6 +114,9 @@ export const alerts: typeof english = {
   quietFrom: "静默开始",
   quietTo: "静默结束",
   quietZone: "时区",
+  language: "消息语言",
+  zone: "消息时区",
+  noZone: "没有该时区，请填写如 Asia/Shanghai 的名称",
   enabled: "启用",
   off: "停用",
   save: "保存",

@@ -18,6 +18,7 @@ import { RowActions } from "@/components/RowActions";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
+import { isZone, localZone } from "@/lib/format";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
@@ -143,7 +144,9 @@ export default function Channels() {
 function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClose(): void }) {
   const t = usePageT();
   const a = t.alerts;
-  const [channel, setChannel] = useState<Channel>(item?.definition ?? { channel: "", kind: "webhook" });
+  const [channel, setChannel] = useState<Channel>(
+    item?.definition ?? { channel: "", kind: "webhook", language: t.lang, zone: localZone },
+  );
   const [secrets, setSecrets] = useState<Record<string, string>>({});
   const [to, setTo] = useState((item?.definition.email?.to ?? []).join("\n"));
   const set = (change: Partial<Channel>) => setChannel({ ...channel, ...change });
@@ -167,7 +170,9 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
       drawer
       verb={a.save}
       {...save}
-      disabled={channel.channel === ""}
+      disabled={
+        channel.channel === "" || ![channel.zone, channel.quiet_hours?.zone].every((z) => isZone(z ?? "UTC"))
+      }
       onClose={onClose}
     >
       <div className="two">
@@ -188,6 +193,8 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
               channel: channel.channel,
               description: channel.description,
               quiet_hours: channel.quiet_hours,
+              language: channel.language,
+              zone: channel.zone,
               disabled: channel.disabled,
               kind,
             })
@@ -261,6 +268,25 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
           onChange={(v) => setSecrets({ ...secrets, [s]: v })}
         />
       ))}
+      <div className="two">
+        <Choice
+          label={a.language}
+          value={channel.language ?? "en"}
+          options={[
+            { value: "en", label: "English" },
+            { value: "zh", label: "中文" },
+          ]}
+          onChange={(language) => set({ language })}
+        />
+        <TextField
+          label={a.zone}
+          mono
+          value={channel.zone ?? ""}
+          placeholder="UTC"
+          error={isZone(channel.zone ?? "UTC") ? undefined : a.noZone}
+          onChange={(zone) => set({ zone: zone.trim() || undefined })}
+        />
+      </div>
       <QuietHours value={channel.quiet_hours} onChange={(quiet_hours) => set({ quiet_hours })} />
       <Check
         label={a.enabled}

@@ -7,11 +7,13 @@ import { usePageT } from "@/i18n";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { useSentence } from "@/lib/sentence";
 
 /** What went to a channel lately, a test of just now included, and what the other side said to it. */
 export function Deliveries({ channel, onClose }: { channel: string; onClose(): void }) {
   const t = usePageT();
   const a = t.alerts;
+  const say = useSentence();
   const list = useQuery(deliveriesQuery(channel));
   return (
     <Dialog title={a.deliveriesOf(channel)} hint={a.deliveriesHint} open drawer text onClose={onClose}>
@@ -21,8 +23,12 @@ export function Deliveries({ channel, onClose }: { channel: string; onClose(): v
         <p className="mut">{a.noDeliveries}</p>
       ) : (
         <ul>
-          {list.data.items.map(({ incident, summary, delivery }) => (
-            <DeliveryItem key={`${incident}.${delivery.delivery}`} delivery={delivery} lead={summary} />
+          {list.data.items.map(({ incident, delivery, ...about }) => (
+            <DeliveryItem
+              key={`${incident}.${delivery.delivery}`}
+              delivery={delivery}
+              lead={say(about.summary_code, about.summary_params, about.summary)}
+            />
           ))}
         </ul>
       )}
@@ -35,6 +41,7 @@ export function DeliveryItem({ delivery: d, lead }: { delivery: Delivery; lead: 
   const t = usePageT();
   const a = t.alerts;
   const f = useFormat();
+  const reason = useSentence()(d.reason_code, d.reason_params, d.reason);
   const now = useNow();
   const took = d.answer && formatDuration(parseDuration(d.answer.took) ?? 0);
   return (
@@ -42,8 +49,8 @@ export function DeliveryItem({ delivery: d, lead }: { delivery: Delivery; lead: 
       <div className="li flat">
         <b className="trunc">{lead}</b>
         <span className="mut">{a.kinds[d.kind] ?? d.kind}</span>
-        <span className="sec grow trunc" title={d.reason}>
-          {d.reason}
+        <span className="sec grow trunc" title={reason}>
+          {reason}
         </span>
         <span className={d.state === "failed" ? "c-bad" : d.state === "sent" ? "c-ok" : "mut"}>
           {a.states[d.state] ?? d.state}

@@ -25,6 +25,7 @@ import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import { useSentence } from "@/lib/sentence";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
 import { DeliveryItem } from "./Deliveries";
@@ -33,6 +34,7 @@ import { Severity } from "./Severity";
 /** What rules have found and is not over yet, or was lately. */
 export default function Incidents({ state }: { state: IncidentState }) {
   const t = usePageT();
+  const say = useSentence();
   const list = useInfiniteQuery(incidentList(state));
   const [chosen, setChosen] = useState<string>();
   const items = list.data?.pages.flatMap((p) => p.items) ?? [];
@@ -58,7 +60,7 @@ export default function Incidents({ state }: { state: IncidentState }) {
               </td>
               <td className="result">
                 <button type="button" className="rowlink trunc" onClick={() => setChosen(i.incident)}>
-                  {i.summary}
+                  {say(i.summary_code, i.summary_params, i.summary)}
                 </button>
               </td>
               <td className="sec">{i.alert || t.alerts.test}</td>
@@ -120,6 +122,7 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
   const t = usePageT();
   const a = t.alerts;
   const f = useFormat();
+  const say = useSentence();
   const now = useNow();
   const client = useQueryClient();
   const complain = useComplain();
@@ -146,7 +149,7 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
   const acts = i.state === "open" && may("operate", i.executor_group ?? "*");
   return (
     <Dialog
-      title={i.summary}
+      title={say(i.summary_code, i.summary_params, i.summary)}
       hint={
         <span className="row g3 wrap">
           <Severity of={i.severity} />
@@ -199,7 +202,9 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
         )
       }
     >
-      {(i.note || i.resolution) && <p className="note info">{i.note || i.resolution}</p>}
+      {(i.note || i.resolution) && (
+        <p className="note info">{i.note || say(i.resolution_code, i.resolution_params, i.resolution)}</p>
+      )}
       {i.jobs && i.jobs.length > 0 && (
         <section>
           <h3 className="lab">{a.jobs}</h3>
@@ -209,7 +214,7 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
                 <Link to="/jobs/$group/$name" params={refOf(j.job)} className="name">
                   {j.job}
                 </Link>
-                <span className="sec grow trunc">{j.message}</span>
+                <span className="sec grow trunc">{say(j.message_code, j.message_params, j.message)}</span>
                 {j.run_id && (
                   <Link to="/runs/$runId" params={{ runId: j.run_id }} className="link">
                     {t.act.openRun}

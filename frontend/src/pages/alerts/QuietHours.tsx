@@ -1,7 +1,7 @@
 import type { Channel } from "@/api/schema.gen";
 import { Check, TextField } from "@/components/fields";
 import { usePageT } from "@/i18n";
-import { localZone } from "@/lib/format";
+import { isZone, localZone } from "@/lib/format";
 
 interface QuietHoursProps {
   value: Channel["quiet_hours"];
@@ -39,6 +39,7 @@ export function QuietHours({ value, onChange }: QuietHoursProps) {
             mono
             value={value.zone ?? ""}
             placeholder="UTC"
+            error={isZone(value.zone ?? "UTC") ? undefined : a.noZone}
             onChange={(zone) => onChange({ ...value, zone: zone.trim() || undefined })}
           />
         </div>

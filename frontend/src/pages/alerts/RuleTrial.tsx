@@ -8,6 +8,7 @@ import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { useSentence } from "@/lib/sentence";
 
 /** So many incidents are shown; of the others there is the number. */
 const shown = 5;
@@ -16,6 +17,7 @@ const shown = 5;
 export function RuleTrial({ rule }: { rule: Alert }) {
   const a = usePageT().alerts;
   const f = useFormat();
+  const say = useSentence();
   const now = useNow();
   const trial = useMutation({ mutationFn: () => tryRule({ ...rule, alert: rule.alert || "new" }) });
   const found = trial.data;
@@ -38,7 +40,7 @@ export function RuleTrial({ rule }: { rule: Alert }) {
               {found.items.slice(0, shown).map((i) => (
                 <li key={`${i.subject} ${i.opened_at}`}>
                   <span className="num mut">{f.short(i.opened_at, now)}</span>
-                  <span className="grow trunc">{i.summary}</span>
+                  <span className="grow trunc">{say(i.summary_code, i.summary_params, i.summary)}</span>
                   <span className="num mut">
                     {i.resolved_at
                       ? formatDuration(Date.parse(i.resolved_at) - Date.parse(i.opened_at))

@@ -9,6 +9,7 @@ import { RowActions } from "@/components/RowActions";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
+import { useSentence } from "@/lib/sentence";
 import { useMay } from "@/shell/may";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { whenInWords } from "./conditions";
@@ -19,6 +20,7 @@ import { Severity } from "./Severity";
 export default function Rules() {
   const t = usePageT();
   const a = t.alerts;
+  const say = useSentence();
   const edits = useMay()("edit", "*");
   const list = useQuery(rulesQuery);
   const [editing, setEditing] = useState<AlertItem | "new">();
@@ -56,7 +58,7 @@ export default function Rules() {
                       <b>
                         {r.alert} {r.disabled && <span className="tag">{a.off}</span>}
                       </b>
-                      <span className="mut trunc">{r.description}</span>
+                      <span className="mut trunc">{say(item.about_code, undefined, r.description)}</span>
                     </span>
                   </td>
                   <td>{whenInWords(r.when, t)}</td>

@@ -1,0 +1,332 @@
+package alert
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/seal"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+)
+
+// Store is what the API reads and writes of alerts. It is safe for concurrent use.
+//
+// Errors of its methods: *job.InvalidError, job.ErrNotFound, job.ErrConflict when a
+// condition of an edit does not hold, job.ErrUnavailable.
+type Store struct {
+	conn *cluster.Conn
+}
+
+// NewStore returns the book on conn.
+func NewStore(conn *cluster.Conn) *Store { return &Store{conn} }
+
+// Entry is a document as it was saved.
+type Entry[T any] struct {
+	Doc       T                 `json:"doc"`
+	CreatedAt time.Time         `json:"created_at"`
+	UpdatedAt time.Time         `json:"updated_at"`
+	Author    string            `json:"author,omitempty"`
+	Sealed    map[string][]byte `json:"sealed,omitempty"` // secrets of a channel, by name
+	Revision  uint64            `json:"-"`
+}
+
+// Rules returns all rules, by name.
+func (b *Store) Rules(ctx context.Context) ([]Entry[alerting.Rule], error) {
+	return entries[alerting.Rule](ctx, b, keyRule)
+}
+
+// Rule returns a rule.
+func (b *Store) Rule(ctx context.Context, name string) (*Entry[alerting.Rule], error) {
+	return entryAt[alerting.Rule](ctx, b, keyRule+name)
+}
+
+// PutRule creates or replaces a rule, whose channels must exist. It returns it before the
+// edit too, nil for a new one, and whether it was changed at all.
+func (b *Store) PutRule(ctx context.Context, r alerting.Rule, e cluster.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
+	r = r.WithDefaults()
+	if err := r.Validate(); err != nil {
+		return nil, nil, false, err
+	}
+	for i, name := range r.Channels {
+		if _, err := b.Channel(ctx, name); errors.Is(err, job.ErrNotFound) {
+			return nil, nil, false, job.Invalid(fmt.Sprintf("channels[%d]", i), "%q is not a channel; make it first", name)
+		} else if err != nil {
+			return nil, nil, false, err
+		}
+	}
+	return put(ctx, b, keyRule+r.Alert, r, e)
+}
+
+// DeleteRule deletes a rule. Its open incidents are resolved by that.
+func (b *Store) DeleteRule(ctx context.Context, name string, e cluster.Edit) error {
+	return b.delete(ctx, keyRule+name, e)
+}
+
+// Channels returns all channels, by name.
+func (b *Store) Channels(ctx context.Context) ([]Entry[alerting.Channel], error) {
+	return entries[alerting.Channel](ctx, b, keyChannel)
+}
+
+// Channel returns a channel.
+func (b *Store) Channel(ctx context.Context, name string) (*Entry[alerting.Channel], error) {
+	return entryAt[alerting.Channel](ctx, b, keyChannel+name)
+}
+
+// PutChannel creates or replaces a channel, as PutRule does a rule. It keeps its secrets,
+// unless it is of another kind than before.
+func (b *Store) PutChannel(ctx context.Context, c alerting.Channel, e cluster.Edit) (was, now *Entry[alerting.Channel], changed bool, err error) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, nil, false, err
+	}
+	return put(ctx, b, keyChannel+c.Channel, c, e)
+}
+
+// DeleteChannel deletes a channel, unless a rule uses it.
+func (b *Store) DeleteChannel(ctx context.Context, name string, e cluster.Edit) error {
+	rules, err := b.Rules(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rules {
+		if slices.Contains(r.Doc.Channels, name) {
+			return fmt.Errorf("%w: channel %s is used by alert %s", job.ErrConflict, name, r.Doc.Alert)
+		}
+	}
+	return b.delete(ctx, keyChannel+name, e)
+}
+
+// keyOf returns the key that seals the secrets of channels. Its name cannot be that of an
+// executor group, whose executors would have it.
+func keyOf(m *seal.Master) *seal.Key { return m.Group(".alert") }
+
+// SetSecret sets a secret of a channel; an empty value removes it.
+func (b *Store) SetSecret(ctx context.Context, m *seal.Master, channel, name, value string, e cluster.Edit) (*Entry[alerting.Channel], error) {
+	for {
+		entry, err := b.Channel(ctx, channel)
+		if err != nil {
+			return nil, err
+		}
+		if value == "" {
+			if len(entry.Sealed[name]) == 0 {
+				return nil, fmt.Errorf("%w: channel %s has no secret %s", job.ErrNotFound, channel, name)
+			}
+			delete(entry.Sealed, name)
+		} else {
+			if err := entry.Doc.CheckSecret(name, value); err != nil {
+				return nil, err
+			}
+			if entry.Sealed == nil {
+				entry.Sealed = map[string][]byte{}
+			}
+			entry.Sealed[name] = keyOf(m).Seal(channel+"/"+name, value)
+		}
+		entry.UpdatedAt, entry.Author = stamp(e.At), e.Author
+		next, err := write(ctx, b.conn, keyChannel+channel, entry, entry.Revision)
+		if errors.Is(err, job.ErrConflict) {
+			continue
+		}
+		entry.Revision = next
+		return entry, err
+	}
+}
+
+// Test has a message sent to a channel, and returns the incident that tells of it.
+func (b *Store) Test(ctx context.Context, channel, by string) (*alerting.Incident, error) {
+	if _, err := b.Channel(ctx, channel); err != nil {
+		return nil, err
+	}
+	inc := alerting.NewTest(channel, by, stamp(time.Now()))
+	_, err := write(ctx, b.conn, keyPast+inc.ID, inc, 0)
+	return inc, err
+}
+
+// Tested waits until the delivery of a test has its outcome or ctx is done, and returns
+// the incident as it is then.
+func (b *Store) Tested(ctx context.Context, id string) (*alerting.Incident, error) {
+	w, err := b.conn.WatchAlerts(ctx, keyPast+id)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.Stop() }()
+	var last *alerting.Incident
+	for e := range w.Updates() {
+		if e == nil {
+			continue
+		}
+		inc := &alerting.Incident{}
+		if err := json.Unmarshal(e.Value(), inc); err != nil {
+			break // it was deleted
+		}
+		if last = inc; !slices.ContainsFunc(inc.Deliveries, func(d alerting.Delivery) bool { return d.State == alerting.Waiting }) {
+			return last, nil
+		}
+	}
+	if last == nil {
+		return nil, fmt.Errorf("%w: incident %s", job.ErrNotFound, id)
+	}
+	return last, nil
+}
+
+// Incidents returns all incidents that fit, the newest first. Those that ended 30 days ago
+// are gone.
+func (b *Store) Incidents(ctx context.Context, fits func(*alerting.Incident) bool) ([]alerting.Incident, error) {
+	list := []alerting.Incident{}
+	err := all(ctx, b.conn, func(_ string, inc *alerting.Incident, _ uint64) {
+		if fits(inc) {
+			list = append(list, *inc)
+		}
+	}, keyIncident, keyPast)
+	slices.SortFunc(list, func(a, b alerting.Incident) int { return strings.Compare(b.ID, a.ID) })
+	return slices.CompactFunc(list, func(a, b alerting.Incident) bool { return a.ID == b.ID }), err
+}
+
+// Incident returns an incident.
+func (b *Store) Incident(ctx context.Context, id string) (*alerting.Incident, error) {
+	list, err := b.Incidents(ctx, func(inc *alerting.Incident) bool { return inc.ID == id })
+	if err == nil && len(list) == 0 {
+		return nil, fmt.Errorf("%w: incident %s", job.ErrNotFound, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// EditIncident changes an incident that is open, and returns it. The error is
+// job.ErrConflict when it is over.
+func (b *Store) EditIncident(ctx context.Context, id string, change func(*alerting.Incident)) (*alerting.Incident, error) {
+	for {
+		inc, err := b.Incident(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		key := keyIncident + alerting.HashOf(inc.Rule, inc.Subject)
+		inc, revision, err := read[alerting.Incident](ctx, b.conn, key)
+		if errors.Is(err, job.ErrNotFound) || err == nil && (inc.ID != id || inc.State != alerting.Open) {
+			return nil, fmt.Errorf("%w: incident %s is over", job.ErrConflict, id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		change(inc)
+		if _, err = write(ctx, b.conn, key, inc, revision); !errors.Is(err, job.ErrConflict) {
+			return inc, err
+		}
+	}
+}
+
+// Silences returns those that have not ended, the one that ends first first.
+func (b *Store) Silences(ctx context.Context, now time.Time) ([]alerting.Silence, error) {
+	list := []alerting.Silence{}
+	err := all(ctx, b.conn, func(_ string, s *alerting.Silence, _ uint64) {
+		if s.Until.After(now) {
+			list = append(list, *s)
+		}
+	}, keySilence)
+	slices.SortFunc(list, func(a, b alerting.Silence) int { return a.Until.Compare(b.Until) })
+	return list, err
+}
+
+// AddSilence stores a silence.
+func (b *Store) AddSilence(ctx context.Context, s *alerting.Silence) error {
+	_, err := write(ctx, b.conn, keySilence+s.ID, s, 0)
+	return err
+}
+
+// EndSilence ends a silence.
+func (b *Store) EndSilence(ctx context.Context, id string) error {
+	if _, _, err := read[alerting.Silence](ctx, b.conn, keySilence+id); err != nil {
+		return err
+	}
+	return remove(ctx, b.conn, keySilence+id, 0)
+}
+
+func entries[T any](ctx context.Context, b *Store, prefix string) ([]Entry[T], error) {
+	byName := map[string]Entry[T]{}
+	err := all(ctx, b.conn, func(key string, e *Entry[T], revision uint64) {
+		e.Revision = revision
+		byName[key] = *e
+	}, prefix)
+	list := make([]Entry[T], 0, len(byName))
+	for _, key := range sortedKeys(byName) {
+		list = append(list, byName[key])
+	}
+	return list, err
+}
+
+func entryAt[T any](ctx context.Context, b *Store, key string) (*Entry[T], error) {
+	e, revision, err := read[Entry[T]](ctx, b.conn, key)
+	if err != nil {
+		return nil, err
+	}
+	e.Revision = revision
+	return e, nil
+}
+
+// put stores a document on the edit's condition.
+func put[T any](ctx context.Context, b *Store, key string, doc T, e cluster.Edit) (was, now *Entry[T], changed bool, err error) {
+	for {
+		was, err = entryAt[T](ctx, b, key)
+		if err != nil && !errors.Is(err, job.ErrNotFound) {
+			return nil, nil, false, err
+		}
+		now = &Entry[T]{Doc: doc, CreatedAt: stamp(e.At), UpdatedAt: stamp(e.At), Author: e.Author}
+		revision := uint64(0)
+		if was != nil {
+			now.CreatedAt = was.CreatedAt
+			now.Sealed, revision = keptSecrets(any(&was.Doc), any(&doc), was.Sealed), was.Revision
+		}
+		if e.IfAbsent && was != nil || e.IfRevision != 0 && e.IfRevision != revision {
+			return nil, nil, false, fmt.Errorf("%w: %s is not at revision %d", job.ErrConflict, named(key), e.IfRevision)
+		}
+		if was != nil && sameJSON(was.Doc, doc) {
+			return was, was, false, nil
+		}
+		now.Revision, err = write(ctx, b.conn, key, now, revision)
+		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 && !e.IfAbsent {
+			continue
+		}
+		return was, now, err == nil, err
+	}
+}
+
+// keptSecrets returns what a channel keeps of its secrets when it is edited: those of
+// another kind would go to a place that they were not meant for.
+func keptSecrets(was, now any, sealed map[string][]byte) map[string][]byte {
+	a, ok := was.(*alerting.Channel)
+	b, ok2 := now.(*alerting.Channel)
+	if !ok || !ok2 || a.Kind != b.Kind {
+		return nil
+	}
+	if a.Email != nil && b.Email != nil && a.Email.Host != b.Email.Host || a.URL != b.URL {
+		return nil // nor may whoever can edit a channel send its password elsewhere
+	}
+	return sealed
+}
+
+func (b *Store) delete(ctx context.Context, key string, e cluster.Edit) error {
+	_, revision, err := read[json.RawMessage](ctx, b.conn, key)
+	if err != nil {
+		return err
+	}
+	if e.IfRevision != 0 && e.IfRevision != revision {
+		return fmt.Errorf("%w: %s is not at revision %d", job.ErrConflict, named(key), e.IfRevision)
+	}
+	return remove(ctx, b.conn, key, revision)
+}
+
+func stamp(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
+
+func sameJSON(a, b any) bool {
+	x, err := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(x, y)
+}

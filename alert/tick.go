@@ -1,0 +1,366 @@
+package alert
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+)
+
+// maxScanned bounds how many live runs one look at a group considers, the oldest first.
+const maxScanned = 5000
+
+// tick finds what does not come as a message: runs that are late, groups without
+// executor, streams and disks that are full, incidents whose rule is gone, reminders.
+func (s *session) tick(ctx context.Context, jobs *jobsView) error {
+	now := stamp(time.Now())
+	var errs []error
+	late := false
+	for _, r := range s.mirror.active() {
+		switch when := &r.When; {
+		case when.StartsWithin > 0, when.EndsWithin > 0:
+			late = true
+			errs = append(errs, s.checkLate(ctx, r, now, jobs))
+		case when.NoExecutor > 0:
+			errs = append(errs, s.checkExecutors(ctx, r, now, jobs))
+		case when.StreamFull > 0:
+			errs = append(errs, s.checkStreams(ctx, r, now))
+		case when.StoreFull > 0:
+			errs = append(errs, s.checkStore(ctx, r, now))
+		case when.ShardsParked:
+			errs = append(errs, s.lookParked(ctx, r, now))
+		case when.ClockWrong:
+			errs = append(errs, s.lookClocks(ctx, r, now))
+		case when.OverBudget:
+			errs = append(errs, s.lookBudgets(ctx, r, now))
+		case when.InstancesSuspended:
+			errs = append(errs, s.lookSuspended(ctx, r, now))
+		}
+	}
+	errs = append(errs, s.passEvents(ctx), s.lookDead(ctx), s.closeOrphans(ctx, now), s.remind(ctx, now))
+	for _, err := range errs {
+		if err = ignoreAway(err); err != nil {
+			return err
+		}
+	}
+	if errors.Join(errs...) == nil && late {
+		s.place.Looked, s.moved = now, true
+	}
+	return nil
+}
+
+// passEvents moves the position on EVT on while no rule is about runs, since nothing is read
+// then, and EVT is trimmed no further than to the position. It moves to where EVT ended at
+// the look before, so that a rule that was just made finds what came after it.
+func (s *session) passEvents(ctx context.Context) error {
+	if len(s.mirror.ofRuns()) > 0 {
+		s.unread = 0
+		return nil
+	}
+	stream, err := s.conn.JS.Stream(ctx, bus.StreamEvt)
+	if err != nil {
+		return jet.Unavailable(err)
+	}
+	if s.unread > s.place.Events {
+		s.place.Events, s.moved = s.unread, true
+	}
+	s.unread = stream.CachedInfo().State.LastSeq
+	return nil
+}
+
+// checkLate finds the live runs of a rule that have not begun, or ended, in time. The
+// triggers that nobody has acknowledged and the deferred items are the live runs.
+func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
+	consider := func(name job.Name, id job.RunID, attempt int) error {
+		fired := id.Time()
+		within := r.When.EndsWithin.Std()
+		if r.When.StartsWithin > 0 {
+			within = r.When.StartsWithin.Std()
+			// Which runs have begun is known from the last look on.
+			if _, begun := s.begun[id]; begun || attempt > 1 || !fired.Add(within).After(s.lastSeen) {
+				return nil
+			}
+		}
+		if fired.Add(within).After(now) || !r.Match.Selects(name, jobs.labelsOf) {
+			return nil
+		}
+		subject, group := subjectOf(r, name)
+		if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == name && a.RunID >= id }) {
+			return nil // it is known, or was over when it was looked at last
+		}
+		f := &alerting.Finding{
+			Rule: r, Subject: subject, Group: group, At: now, Summary: alerting.Say("run_not_ended", "job", string(name), "limit", job.Duration(within).String()),
+			Job: alerting.Affected{Job: name, RunID: id, Status: job.StatusPending, At: now},
+		}
+		if r.When.StartsWithin > 0 {
+			f.Summary = alerting.Say("run_not_begun", "job", string(name), "limit", job.Duration(within).String())
+		}
+		f.Job.Say(alerting.Say("fired_at", "fire_time", instant(fired)))
+		return s.found(ctx, f)
+	}
+	groups := slices.Clone(r.Match.Groups)
+	for _, name := range r.Match.Jobs {
+		groups = append(groups, name.Group())
+	}
+	if len(groups) == 0 {
+		groups = []string{"*"}
+	}
+	slices.Sort(groups)
+	for _, group := range slices.Compact(groups) {
+		if err := s.scanRuns(ctx, "trig.*.*."+group, consider); err != nil {
+			return err
+		}
+	}
+	return s.scanRuns(ctx, "defer.*", consider)
+}
+
+// scanRuns calls consider for the live runs on subjects that match filter.
+func (s *session) scanRuns(ctx context.Context, filter string, consider func(job.Name, job.RunID, int) error) error {
+	var bad error
+	scanned := 0
+	err := s.conn.Scan(ctx, bus.StreamTrig, filter, func(m *jet.Stored) bool {
+		scanned++
+		name, id, attempt := runOf(m)
+		if id != "" {
+			bad = consider(name, id, attempt)
+		}
+		return bad == nil && scanned < maxScanned
+	})
+	return errors.Join(err, bad)
+}
+
+// runOf returns the run that a trigger or a deferred item is about, if it is about one that
+// lives.
+func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
+	var t struct {
+		RunID   job.RunID `json:"run_id"`
+		Job     job.Name  `json:"job"`
+		Attempt int       `json:"attempt"`
+	}
+	data := m.Data
+	if m.Header.Get(bus.HeaderMessage) == bus.MessageDeferred {
+		d, err := bus.DecodeDeferred(m.Header, m.Data)
+		if err != nil || len(d.Trigger) == 0 {
+			return "", "", 0
+		}
+		data = d.Trigger
+	}
+	if json.Unmarshal(data, &t) != nil {
+		return "", "", 0
+	}
+	return t.Job, t.RunID, t.Attempt
+}
+
+// checkExecutors finds groups that have jobs, and no instance to run them.
+func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
+	instances, err := s.conn.Instances(ctx)
+	if err != nil {
+		return err
+	}
+	manned := map[string]bool{}
+	for i := range instances {
+		if instances[i].State == fleet.InstanceOnline || instances[i].State == fleet.InstanceIncompatible {
+			manned[instances[i].Group] = true
+		}
+	}
+	for _, group := range jobs.groups() {
+		if !r.Match.SelectsGroup(group) {
+			continue
+		}
+		if manned[group] {
+			delete(s.lonely, group)
+			if err := s.over(ctx, r, "group "+group, now, alerting.Say("executor_back", "group", group)); err != nil {
+				return err
+			}
+			continue
+		}
+		since, known := s.lonely[group]
+		if !known {
+			s.lonely[group], since = now, now
+		}
+		if now.Sub(since) >= r.When.NoExecutor.Std() {
+			if err := s.stands(ctx, r, "group "+group, group, now, alerting.Say("no_executor", "group", group)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// filling are the streams that take nothing more when they are full.
+var filling = []string{bus.StreamTrig, bus.StreamEvt}
+
+// hysteresis is by how many percent something has to be less full for that to be over.
+const hysteresis = 5
+
+// checkStreams finds streams that are nearly full. One has to become clearly less full
+// again until that is over.
+func (s *session) checkStreams(ctx context.Context, r *alerting.Rule, now time.Time) error {
+	for _, name := range filling {
+		stream, err := s.conn.JS.Stream(ctx, name)
+		if err != nil {
+			return jet.Unavailable(err)
+		}
+		info := stream.CachedInfo()
+		if info.Config.MaxBytes <= 0 {
+			continue
+		}
+		full := float64(info.State.Bytes) * 100 / float64(info.Config.MaxBytes)
+		if err := s.filled(ctx, r, name, full, alerting.Say("stream_full", "stream", name, "percent", strconv.Itoa(int(full))), now); err != nil {
+			return err
+		}
+	}
+	return s.checkLines(ctx, r, now)
+}
+
+// checkLines looks at the stream of log lines, of which the oldest go when it is full, as
+// they should, once the log store has them: what counts is how much of it waits.
+func (s *session) checkLines(ctx context.Context, r *alerting.Rule, now time.Time) error {
+	stream, err := s.conn.JS.Stream(ctx, bus.StreamLog)
+	if err != nil {
+		return jet.Unavailable(err)
+	}
+	info := stream.CachedInfo()
+	if info.Config.MaxBytes <= 0 || info.State.Msgs == 0 {
+		return nil
+	}
+	waiting, err := s.conn.LinesWaiting(ctx)
+	if err != nil {
+		return err
+	}
+	share := min(float64(waiting)/float64(info.State.Msgs), 1)
+	full := share * float64(info.State.Bytes) * 100 / float64(info.Config.MaxBytes)
+	return s.filled(ctx, r, bus.StreamLog, full, alerting.Say("lines_waiting", "stream", bus.StreamLog, "percent", strconv.Itoa(int(full))), now)
+}
+
+// filled opens or resolves the incident about a stream that is so many percent full.
+func (s *session) filled(ctx context.Context, r *alerting.Rule, stream string, percent float64, found alerting.Sentence, now time.Time) error {
+	full, subject := int(percent), "stream "+stream
+	switch {
+	case full >= r.When.StreamFull:
+		return s.stands(ctx, r, subject, "", now, found)
+	case full < r.When.StreamFull-hysteresis:
+		return s.over(ctx, r, subject, now, alerting.Say("stream_level", "stream", stream, "percent", strconv.Itoa(full)))
+	}
+	return nil
+}
+
+// measuredWithin is how old a measurement of the log store may be. While the store is
+// away nothing is known, and so nothing changes.
+const measuredWithin = 10 * time.Minute
+
+// checkStore finds that the disk of the log store is nearly full.
+func (s *session) checkStore(ctx context.Context, r *alerting.Rule, now time.Time) error {
+	disk, err := s.conn.GetStoreDisk(ctx)
+	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(disk.At) > measuredWithin {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	const subject = "disk of the log store"
+	full := int(disk.Used())
+	percent, free := strconv.Itoa(full), fmt.Sprintf("%.1f", float64(disk.Free)/1e9)
+	switch {
+	case full >= r.When.StoreFull:
+		return s.stands(ctx, r, subject, "", now, alerting.Say("store_full", "percent", percent, "free", free))
+	case full < r.When.StoreFull-hysteresis:
+		return s.over(ctx, r, subject, now, alerting.Say("store_level", "percent", percent, "free", free))
+	}
+	return nil
+}
+
+// stands opens an incident about a state of things, unless it is open.
+func (s *session) stands(ctx context.Context, r *alerting.Rule, subject, group string, now time.Time, summary alerting.Sentence) error {
+	if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
+		return nil
+	}
+	return s.found(ctx, &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: now})
+}
+
+// over resolves an incident, if there is one.
+func (s *session) over(ctx context.Context, r *alerting.Rule, subject string, now time.Time, why alerting.Sentence) error {
+	key := keyIncident + alerting.HashOf(r.Alert, subject)
+	if inc := s.mirror.incident(key); inc == nil || inc.State != alerting.Open {
+		return nil
+	}
+	return s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+		if inc == nil || inc.State != alerting.Open {
+			return nil
+		}
+		inc.End(now, why)
+		return inc
+	})
+}
+
+// closeOrphans resolves the incidents whose rule is gone or disabled.
+func (s *session) closeOrphans(ctx context.Context, now time.Time) error {
+	rules := map[string]bool{}
+	for _, r := range s.mirror.active() {
+		rules[r.Alert] = true
+	}
+	open := 0
+	orphans := s.mirror.find(func(inc *alerting.Incident) bool {
+		if inc.State == alerting.Open {
+			open++
+		}
+		return inc.State == alerting.Open && !rules[inc.Rule]
+	})
+	s.metrics.open.Set(float64(open))
+	for _, key := range orphans {
+		err := s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+			if inc == nil || inc.State != alerting.Open {
+				return nil
+			}
+			inc.End(now, alerting.Say("rule_gone", "rule", inc.Rule))
+			return inc
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remind plans the messages that are to come again.
+func (s *session) remind(ctx context.Context, now time.Time) error {
+	due := func(inc *alerting.Incident) *alerting.Incident {
+		if inc == nil {
+			return nil
+		}
+		next := *inc
+		next.Deliveries = slices.Clone(inc.Deliveries)
+		if !next.Remind(now) {
+			return nil
+		}
+		return &next
+	}
+	for _, key := range s.mirror.find(func(inc *alerting.Incident) bool { return due(inc) != nil }) {
+		if err := s.update(ctx, key, due); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// instant writes an instant as the parameter of a sentence.
+func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+func putJSON(ctx context.Context, kv jetstream.KeyValue, key string, value any) (uint64, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return 0, fmt.Errorf("encode %s: %w", named(key), err)
+	}
+	return kv.Put(ctx, key, data)
+}

@@ -1,0 +1,267 @@
+package alert_test
+
+import (
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+)
+
+func TestARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
+		w.rule(alerting.Condition{EndsWithin: job.Duration(time.Hour)}, func(r *alerting.Rule) { r.Alert = "s" })
+		waits, runs := w.trigger("billing/waits"), w.trigger("billing/runs")
+		for _, tr := range []*bus.Trigger{waits, runs} {
+			body, err := tr.Encode()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			w.put(bus.AppendTrigger(nil, tr, body), bus.SubjectTrigger(tr.Shard, "billing"))
+		}
+		w.publish(bus.EventOf(runs, bus.EventStarted, time.Now()))
+		time.Sleep(50 * time.Second)
+		w.wantSent()
+		time.Sleep(20 * time.Second)
+		w.wantSent("opened billing/waits has not begun 1m after its fire time")
+		w.publish(bus.EventOf(waits, bus.EventStarted, time.Now()))
+		time.Sleep(settled)
+		w.wantSent("recovered Resolved: billing/waits has not begun 1m after its fire time")
+		time.Sleep(time.Hour)
+		w.wantSent("opened billing/waits has not ended 1h after its fire time", "opened billing/runs has not ended 1h after its fire time")
+		e := bus.EventOf(runs, bus.EventFinished, time.Now())
+		e.Status = job.StatusFailed
+		w.publish(e)
+		time.Sleep(settled)
+		w.wantSent("recovered Resolved: billing/runs has not ended 1h after its fire time")
+	})
+}
+
+func TestANodeThatTakesOverKnowsWhichRunsHaveBegun(t *testing.T) {
+	run(t, func(w *world) {
+		a := w.start("a")
+		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
+		runs := w.trigger("billing/runs")
+		body, err := runs.Encode()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.put(bus.AppendTrigger(nil, runs, body), bus.SubjectTrigger(runs.Shard, "billing"))
+		w.publish(bus.EventOf(runs, bus.EventStarted, time.Now()))
+		time.Sleep(10 * time.Second)
+		a.crash()
+		time.Sleep(leaseEnd)
+		w.start("b")
+		time.Sleep(time.Hour)
+		w.wantSent()
+	})
+}
+
+func TestARunThatIsMuchSlowerThanUsualIsTold(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{Slower: 3})
+		takes := func(d time.Duration) {
+			w.t.Helper()
+			w.ends(report, job.StatusSucceeded, func(e *bus.Event) { e.StartedAt = e.FinishedAt.Add(-d) })
+		}
+		takes(50 * time.Minute)
+		for range 20 {
+			takes(2 * time.Second)
+		}
+		takes(5 * time.Second)
+		w.wantSent()
+		takes(16 * time.Second)
+		w.wantSent("opened billing/report took 16s, which is slow: 95 of 100 runs take 5s at most")
+	})
+}
+
+func TestAGroupWithoutExecutorIsTold(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{NoExecutor: job.Duration(time.Minute)})
+		j, err := job.Decode([]byte(`{"job": "billing/report", "task": {"shell": "true"}}`))
+		if err == nil {
+			_, _, err = w.conn.PutJob(w.t.Context(), j, cluster.Edit{At: time.Now()})
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.beat("billing")
+		time.Sleep(fleet.InstanceTTL + 50*time.Second)
+		w.wantSent()
+		time.Sleep(20 * time.Second)
+		w.wantSent("opened group billing has jobs, and no executor to run them")
+		w.beat("billing")
+		time.Sleep(10 * time.Second)
+		w.wantSent("recovered Resolved: group billing has jobs, and no executor to run them")
+	})
+}
+
+func TestAStreamThatFillsUpIsTold(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{StreamFull: 80})
+		time.Sleep(10 * time.Second)
+		w.wantSent()
+		for range 14 {
+			w.put(make([]byte, 64<<10), "trig.0.any.x")
+		}
+		time.Sleep(10 * time.Second)
+		if sent := w.incidents(); len(sent) != 1 || sent[0].Subject != "stream TRIG" || !strings.HasPrefix(sent[0].Summary, "stream TRIG is 8") {
+			w.t.Errorf("incidents %+v", sent)
+		}
+	})
+}
+
+// A stream of lines that is full of what the log store has is as it should be.
+func TestLinesThatWaitForTheLogStoreAreToldBeforeTheyAreLost(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{StreamFull: 80})
+		lines, err := w.conn.JS.Consumer(w.t.Context(), bus.StreamLog, bus.ConsumerLogs)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		wave := func() (waiting jetstream.MessageBatch) {
+			for range 14 {
+				noise := make([]byte, 64<<10)
+				_, _ = rand.Read(noise) // never fails; the stream is compressed
+				w.put(noise, "log.billing.x")
+			}
+			batch, err := lines.Fetch(14, jetstream.FetchMaxWait(time.Second))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return batch
+		}
+		for m := range wave().Messages() { // ingest has them at once
+			if err := m.Ack(); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		if all := w.incidents(); len(all) != 0 {
+			w.t.Errorf("with all lines in the store there are the incidents %+v", all)
+		}
+		var taken []jetstream.Msg
+		for m := range wave().Messages() {
+			taken = append(taken, m)
+		}
+		time.Sleep(10 * time.Second)
+		if all := w.incidents(); len(all) != 1 || all[0].Subject != "stream LOG" || all[0].State != alerting.Open {
+			w.t.Errorf("with lines that wait there are the incidents %+v", all)
+		}
+		for _, m := range taken {
+			if err := m.Ack(); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		if all := w.incidents(); len(all) != 1 || all[0].State != alerting.Resolved {
+			w.t.Errorf("with all lines in the store again there are the incidents %+v", all)
+		}
+	})
+}
+
+func TestADiskOfTheLogStoreThatFillsUpIsTold(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{StoreFull: 90})
+		measured := func(free int64, incidents int, state alerting.State) {
+			w.t.Helper()
+			if err := w.conn.PutStoreDisk(w.t.Context(), &cluster.StoreDisk{Total: 1000, Free: free, At: time.Now()}); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+			all := w.incidents()
+			if len(all) != incidents || incidents > 0 && (all[0].Subject != "disk of the log store" || all[0].State != state) {
+				w.t.Errorf("with %d of 1000 free there are the incidents %+v; want %d, the newest %s", free, all, incidents, state)
+			}
+		}
+		time.Sleep(10 * time.Second) // nothing is measured yet
+		measured(110, 0, "")
+		measured(95, 1, alerting.Open)
+		measured(120, 1, alerting.Open) // not clearly less full
+		measured(200, 1, alerting.Resolved)
+		measured(100, 2, alerting.Open)
+		time.Sleep(time.Hour) // while the store is away
+		if all := w.incidents(); len(all) != 2 || all[0].State != alerting.Open {
+			w.t.Errorf("after an hour without measurement the incidents are %+v", all)
+		}
+	})
+}
+
+func TestADiscrepancyOfTheLedgerIsToldOnceThoughEverySessionReadsIt(t *testing.T) {
+	run(t, func(w *world) {
+		a := w.start("a")
+		w.rule(alerting.Condition{Discrepancy: true})
+		fired := time.Now().UTC().Truncate(time.Second)
+		_, err := w.conn.PutFinding(w.t.Context(), &outcome.Finding{
+			Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now(),
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(settled)
+		w.wantSent("opened the ledger of billing/report has a discrepancy")
+		a.crash()
+		time.Sleep(leaseEnd)
+		w.start("b")
+		w.ends(report, job.StatusSucceeded) // which proves nothing
+		w.wantSent()
+		if _, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, func(inc *alerting.Incident) { inc.Resolve("ann", "looked into", time.Now()) }); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(settled)
+		w.wantSent("recovered Resolved: the ledger of billing/report has a discrepancy")
+	})
+}
+
+func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
+	run(t, func(w *world) {
+		a := w.start("a")
+		w.rule(alerting.Condition{Discrepancy: true})
+		var found []*outcome.Finding
+		for n := range 2 {
+			fired := time.Now().UTC().Truncate(time.Second).Add(time.Duration(n) * time.Second)
+			f := &outcome.Finding{Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now()}
+			if _, err := w.conn.PutFinding(w.t.Context(), f); err != nil {
+				w.t.Fatal(err)
+			}
+			found = append(found, f)
+		}
+		time.Sleep(settled)
+		w.wantSent("opened the ledger of billing/report has a discrepancy")
+		heal := func(f *outcome.Finding) {
+			w.t.Helper()
+			f.HealedAt, f.Healed = time.Now(), "its run is there"
+			if err := w.conn.HealFinding(w.t.Context(), f); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(settled)
+		}
+		heal(found[0])
+		w.wantSent()
+		a.crash()
+		time.Sleep(leaseEnd)
+		w.start("b")
+		time.Sleep(settled)
+		w.wantSent()
+		heal(found[1])
+		w.wantSent("recovered Resolved: the ledger of billing/report has a discrepancy")
+		if inc := w.incidents()[0]; inc.State != alerting.Resolved || inc.Resolution != "what was missing in the ledger has come" || inc.Count != 2 {
+			w.t.Errorf("%+v", inc)
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// GivenFor is how long it is known what a run was given.
+const GivenFor = 90 * 24 * time.Hour
+
+// Overrides is what somebody gave a run in the place of its job's own, or of a run's that it
+// does again. The history does not have it, and who does the run again wants the same.
+type Overrides struct {
+	Params json.RawMessage `json:"params,omitempty"`
+	Labels job.Labels      `json:"labels,omitempty"`
+	// States is with which of its pieces done it began: see [bus.Pieces.States].
+	States string `json:"states,omitempty"`
+}
+
+// Nothing reports whether the run has all of it from its job.
+func (g *Overrides) Nothing() bool { return len(g.Params) == 0 && len(g.Labels) == 0 && g.States == "" }
+
+func givenKey(group string, id job.RunID) string { return group + "." + string(id) }
+
+// PutOverrides keeps what a run of a group is given, before it is asked for. What was kept
+// of the run before stays.
+func (c *Conn) PutOverrides(ctx context.Context, group string, id job.RunID, g Overrides) error {
+	kv, err := c.Bucket(ctx, bus.BucketGiven)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(g)
+	if err != nil {
+		return fmt.Errorf("encode what run %s is given: %w", id, err)
+	}
+	if _, err := kv.Create(ctx, givenKey(group, id), data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return fmt.Errorf("write what run %s is given: %w", id, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// GetOverrides returns what a run was given: nothing, if that was nothing or is long ago.
+func (c *Conn) GetOverrides(ctx context.Context, group string, id job.RunID) (Overrides, error) {
+	var g Overrides
+	kv, err := c.Bucket(ctx, bus.BucketGiven)
+	if err != nil {
+		return g, err
+	}
+	e, err := kv.Get(ctx, givenKey(group, id))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return g, nil
+	}
+	if err != nil {
+		return g, fmt.Errorf("read what run %s was given: %w", id, jet.Unavailable(err))
+	}
+	if err := json.Unmarshal(e.Value(), &g); err != nil {
+		return g, &job.InvalidError{Field: "run_id", Reason: fmt.Sprintf("what run %s was given is damaged: %v", id, err)}
+	}
+	return g, nil
+}

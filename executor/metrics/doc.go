@@ -1,0 +1,2 @@
+// Package metrics counts what an executor does, for Prometheus.
+package metrics

@@ -1,0 +1,8 @@
+package conformance
+
+import "slices"
+
+// Cases returns all cases, in the order of the page.
+func Cases() []Case {
+	return slices.Concat(startCases, pullCases, runCases, eventCases, logCases, requestCases, killCases, stopCases)
+}

@@ -1,0 +1,97 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// The bounds of a batch of lines.
+const (
+	maxBatchLines = 201 // 200, and one that tells of lines that were dropped
+	maxBatchBytes = 256 << 10
+)
+
+var logCases = []Case{
+	{Name: "lines", Passage: "Log lines", Rule: "lines are numbered from 1 without a gap, in batches of at most 200 lines, one after the other, and all are there before the end", run: func(t *test) {
+		g := t.trigger("lines", map[string]any{"count": 5000}).pulled(1)
+		e := g.ended(4 * seconds)
+		g.want(e, job.StatusSucceeded, "")
+		lines := g.lines()
+		if len(lines) != 5000 || e.LogLines != 5000 {
+			g.failf("%d lines came, log_lines is %d; want 5000", len(lines), e.LogLines)
+		}
+		for i, line := range lines {
+			if line.Seq != int64(i+1) || line.Text != fmt.Sprintf("line %d", i+1) {
+				g.failf("line %d is number %d, %q", i+1, line.Seq, line.Text)
+			}
+		}
+		end := g.events(bus.EventFinished)[0].at
+		for _, h := range g.since(g.mark, g.isLog) {
+			if h.at.After(end) {
+				g.failf("lines came after the finished event")
+			}
+		}
+	}},
+	{Name: "lines-of-redelivery", Passage: "Log lines", Rule: "of a trigger that was delivered for the second time, lines are numbered from 1,000,000,001", run: func(t *test) {
+		g := t.trigger("lines", map[string]any{"count": 3})
+		g.offered(2)
+		g.ended(seconds)
+		lines := g.lines()
+		if len(lines) != 3 || lines[0].Seq != 1_000_000_001 {
+			g.failf("lines are %+v", lines)
+		}
+	}},
+	{Name: "long-line", Passage: "Log lines", Rule: "a text has at most 32 KiB; a longer line becomes several", run: func(t *test) {
+		g := t.trigger("long", nil).pulled(1)
+		g.ended(2 * seconds)
+		n := 0
+		for _, line := range g.lines() {
+			n += strings.Count(line.Text, "x")
+			if len(line.Text) > bus.MaxLogText || strings.ContainsAny(line.Text, "\r\n") || !utf8.ValidString(line.Text) {
+				g.failf("a text has %d bytes, or is not one line of UTF-8", len(line.Text))
+			}
+		}
+		if n != 100_000 {
+			g.failf("%d of 100,000 characters came", n)
+		}
+	}},
+	{Name: "log-unanswered", Passage: "Log lines", Slow: true, Rule: "while no lines are stored, memory is bounded, and the finished event comes within 15 s of the end", run: func(t *test) {
+		g := t.trigger("lines", map[string]any{"count": 50_000})
+		t.do(func() { t.silentLog = true })
+		g.pulled(1)
+		g.ended(30 * time.Second)
+		g.answered("+ACK", 30*time.Second) // lines may be offered for a while longer
+	}},
+}
+
+func (g *given) isLog(h heard) bool { return h.subject == bus.SubjectLog(group, g.RunID) }
+
+// lines returns all lines of the attempt, and fails if a batch is not as a server takes it.
+func (g *given) lines() (all []bus.LogLine) {
+	for _, h := range g.since(g.mark, g.isLog) {
+		if len(h.data) > maxBatchBytes {
+			g.failf("a batch has %d bytes, at most %d", len(h.data), maxBatchBytes)
+		}
+		var l bus.Log
+		if err := json.Unmarshal(h.data, &l); err != nil {
+			g.failf("a batch is not JSON: %v\n%s", err, h)
+		}
+		if len(l.Lines) > maxBatchLines {
+			g.failf("a batch has %d lines, at most 200", len(l.Lines))
+		}
+		if got := h.header.Get(bus.HeaderToken); got != g.token {
+			g.failf("a batch has the token %q, want that of the trigger", got)
+		}
+		if h.header.Get(bus.HeaderMessage) != bus.MessageLog {
+			g.failf("a batch has %s %q", bus.HeaderMessage, h.header.Get(bus.HeaderMessage))
+		}
+		all = append(all, l.Lines...)
+	}
+	return all
+}

@@ -1,0 +1,178 @@
+package conformance
+
+import (
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+)
+
+var requestCases = []Case{
+	{Name: "run", Passage: "Requests", Rule: "a run request is accepted, and the attempt is like a pulled one", run: func(t *test) {
+		g := t.trigger("echo", map[string]any{"a": 1})
+		g.offered(1)
+		g.want(g.ended(seconds), job.StatusSucceeded, "")
+		g.answered("+ACK", seconds)
+	}},
+	{Name: "run-twice", Passage: "Requests", Rule: "a request for an attempt that is here, or has ended here, is accepted and runs nothing twice", run: func(t *test) {
+		g := t.trigger("sleep", map[string]any{"seconds": 1})
+		g.offered(1)
+		mark := g.mark
+		g.offered(2)
+		g.mark = mark
+		g.want(g.ended(seconds), job.StatusSucceeded, "")
+		g.answered("+ACK", seconds)
+		g.offered(3)
+		g.answered("+ACK", seconds)
+		g.mark = mark
+		if n := len(g.events(bus.EventFinished)); n != 1 {
+			g.failf("%d finished events, want 1", n)
+		}
+	}},
+	{Name: "busy", Passage: "Requests", Rule: "with no free slot, run is answered with busy", run: func(t *test) {
+		t.firstPull()
+		var all []*given
+		for range t.instance().Slots {
+			g := t.trigger("sleep", map[string]any{"seconds": 2})
+			g.offered(1)
+			all = append(all, g)
+		}
+		if reply := t.trigger("echo", nil).offer(1, nil); reply.Answer != fleet.AnswerBusy {
+			t.failf("the answer is %s, want busy", reply.Answer)
+		}
+		if reply := t.ask(bus.VerbIdle, nil, `{"job": "conformance/echo"}`); reply.Answer != fleet.AnswerBusy {
+			t.failf("idle is answered with %s, want busy", reply.Answer)
+		}
+		for _, g := range all {
+			g.ended(2 * seconds)
+		}
+	}},
+	{Name: "resume-unknown", Passage: "Requests", Rule: "a run with Carillon-Resume that is not here is answered with gone", run: func(t *test) {
+		if reply := t.trigger("echo", nil).offer(2, nats.Header{bus.HeaderResume: {"1"}}); reply.Answer != fleet.AnswerGone {
+			t.failf("the answer is %s, want gone", reply.Answer)
+		}
+	}},
+	{Name: "unknown-handler-offered", Passage: "Requests", Rule: "a run for a handler that is not there is answered with unknown_handler", run: func(t *test) {
+		if reply := t.trigger("nowhere", nil).offer(1, nil); reply.Answer != fleet.AnswerUnknownHandler {
+			t.failf("the answer is %s, want unknown_handler", reply.Answer)
+		}
+	}},
+	{Name: "route-reason", Passage: "Requests", Rule: "a route reason is copied to a started event, which is sent at once", run: func(t *test) {
+		g := t.trigger("sleep", map[string]any{"seconds": 0.7})
+		if reply := g.offer(1, nats.Header{bus.HeaderRouteReason: {"the first choice is busy"}}); reply.Answer != fleet.AnswerAccepted {
+			t.failf("the answer is %s, want accepted", reply.Answer)
+		}
+		found, ok := g.await(g.ctx, g.mark, 1, seconds, g.isEvent(bus.EventStarted))
+		if !ok {
+			g.failf("no started event")
+		}
+		if e := g.read(found[0]); e.RouteReason != "the first choice is busy" {
+			g.failf("route_reason is %q", e.RouteReason)
+		}
+	}},
+	{Name: "forged-requests", Passage: "Requests", Rule: "a message that is no request, or that JetStream may have sent, is dropped without an answer", run: func(t *test) {
+		a := t.instance().Address()
+		for what, m := range map[string]*nats.Msg{
+			"without Carillon-Message": {Subject: a.Subject(bus.VerbDrain)},
+			"with a Nats- header":      {Subject: a.Subject(bus.VerbDrain), Header: nats.Header{bus.HeaderMessage: {bus.MessageRequest}, "Nats-Sequence": {"1"}}},
+		} {
+			t.notef("a request drain %s", what)
+			if _, err := t.nc.RequestMsg(m, 700*time.Millisecond); err == nil {
+				t.failf("a request %s was answered", what)
+			}
+		}
+		if h := t.instance(); h.State != fleet.InstanceOnline {
+			t.failf("it is %s", h.State)
+		}
+	}},
+	{Name: "cordon", Passage: "Requests", Rule: "cordon and uncordon change the state at once, in answer and heartbeat; a cordoned instance takes no run", run: func(t *test) {
+		t.firstPull()
+		if reply := t.ask(bus.VerbCordon, nil, ""); reply.Answer != fleet.AnswerAccepted || reply.State != fleet.InstanceCordoned {
+			t.failf("cordon: %+v", reply)
+		}
+		t.untilState(fleet.InstanceCordoned)
+		if reply := t.trigger("echo", nil).offer(1, nil); reply.Answer != fleet.AnswerCordoned {
+			t.failf("run is answered with %s, want cordoned", reply.Answer)
+		}
+		if n := t.waiting(); n > 0 {
+			t.failf("it asks for %d triggers all the same", n)
+		}
+		if reply := t.ask(bus.VerbUncordon, nil, ""); reply.State != fleet.InstanceOnline {
+			t.failf("uncordon: %+v", reply)
+		}
+		g := t.trigger("echo", nil).pulled(1)
+		g.ended(seconds)
+	}},
+	{Name: "set", Passage: "Requests", Rule: "set changes slots and labels, in answer and heartbeat", run: func(t *test) {
+		if reply := t.ask(bus.VerbSet, nil, `{"slots": 2, "labels": {"zone": "eu"}}`); reply.Answer != fleet.AnswerAccepted || reply.Slots != 2 {
+			t.failf("set: %+v", reply)
+		}
+		for deadline := time.Now().Add(seconds); ; t.wait(20 * time.Millisecond) {
+			if h := t.instance(); h.Slots == 2 && h.Labels["zone"] == "eu" && h.Zone == "eu" {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.failf("no heartbeat with them within %s: %+v", seconds, t.instance())
+			}
+		}
+	}},
+	{Name: "wrong-requests", Passage: "Requests", Rule: "a request that makes no sense is answered with a fault of kind invalid", run: func(t *test) {
+		for _, c := range []struct{ verb, body string }{{bus.VerbSet, "no json"}, {bus.VerbSet, `{"slots": -1}`}, {"dance", ""}} {
+			t.notef("request %s: %s", c.verb, c.body)
+			m, err := t.nc.RequestMsg(bus.NewRequest(t.instance().Address(), c.verb, nil, []byte(c.body)), time.Second)
+			if err != nil {
+				t.failf("%s %s: %v", c.verb, c.body, err)
+			}
+			if _, err := bus.DecodeInstanceReply(m); err == nil || !strings.Contains(string(m.Data), `"invalid"`) {
+				t.failf("%s %s is answered with %s", c.verb, c.body, m.Data)
+			}
+		}
+	}},
+	{Name: "attempts", Passage: "Requests", Rule: "attempts says of each whether it is held, reported or none", run: func(t *test) {
+		done := t.trigger("echo", nil).pulled(1)
+		done.answered("+ACK", seconds)
+		live := t.trigger("sleep", map[string]any{"seconds": 2}).pulled(1)
+		t.wait(300 * time.Millisecond)
+		body := `{"attempts": [{"run_id": "` + string(live.RunID) + `", "attempt": 1}, {"run_id": "` + string(done.RunID) + `", "attempt": 1}, {"run_id": "` + string(job.NewRunID(time.Now())) + `", "attempt": 1}]}`
+		reply := t.ask(bus.VerbAttempts, nil, body)
+		if len(reply.Attempts) != 3 || reply.Attempts[0] != fleet.CustodyHeld || reply.Attempts[1] != fleet.CustodyReported || reply.Attempts[2] != fleet.CustodyNone {
+			t.failf("attempts: %v, want held, reported, none", reply.Attempts)
+		}
+		live.ended(seconds)
+	}},
+}
+
+// offer sends the trigger to the instance, as a dispatcher does, and returns the answer.
+func (g *given) offer(n int, more nats.Header) *fleet.InstanceReply {
+	g.mark = g.stage.mark()
+	m := g.message()
+	header := nats.Header{bus.HeaderToken: m.Header[bus.HeaderToken]}
+	g.mu.Lock()
+	g.stage.seq++
+	g.ack = ackSubject("route-"+group, n, g.seq, g.stage.seq)
+	g.mu.Unlock()
+	header[bus.HeaderAck] = []string{g.ack}
+	maps.Copy(header, more)
+	return g.ask(bus.VerbRun, header, string(m.Data))
+}
+
+// offered is offer that must be accepted.
+func (g *given) offered(n int) {
+	if reply := g.offer(n, nil); reply.Answer != fleet.AnswerAccepted {
+		g.failf("the answer is %s, want accepted", reply.Answer)
+	}
+}
+
+// untilState waits for a heartbeat that has a state.
+func (t *test) untilState(state fleet.InstanceState) {
+	for deadline := time.Now().Add(2 * time.Second); t.instance().State != state; t.wait(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.failf("no heartbeat that says %s within 2 s", state)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package conformance
+
+import (
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+)
+
+var stopCases = []Case{
+	{Name: "stop", Passage: "Stopping", Rule: "with SIGTERM an executor says draining, lets a run end, removes its heartbeat, has no pull request open, and exits with 0", run: func(t *test) {
+		g := t.trigger("sleep", map[string]any{"seconds": 1}).pulled(1)
+		t.wait(300 * time.Millisecond)
+		mark := t.mark()
+		key := bus.SubjectHeartbeat(group, t.instance().Instance.Instance)
+		t.notef("SIGTERM")
+		if err := t.exec.stop(15 * time.Second); err != nil {
+			t.failf("it ended with %v, want exit code 0", err)
+		}
+		g.want(g.ended(time.Second), job.StatusSucceeded, "")
+		g.answered("+ACK", time.Second)
+		if _, ok := t.await(t.ctx, mark, 1, time.Second, func(h heard) bool { return h.subject == key && h.header.Get("KV-Operation") == "DEL" }); !ok {
+			t.failf("its heartbeat was not removed")
+		}
+		if n := t.waiting(); n > 0 {
+			t.failf("%d triggers are still asked for", n)
+		}
+	}},
+	{Name: "stop-gives-back", Passage: "Stopping", Slow: true, Rule: "a run that does not end in time is given back with a delay, without an event", run: func(t *test) {
+		g := t.trigger("sleep", map[string]any{"seconds": 300}).pulled(1)
+		t.wait(1500 * time.Millisecond)
+		t.notef("request drain within 1s")
+		t.ask(bus.VerbDrain, nil, `{"within": "1s"}`)
+		g.answered("-NAK", 40*time.Second)
+		if got := g.events(bus.EventFinished); len(got) > 0 {
+			g.failf("it reported an end: %s", got[0])
+		}
+		if nak := g.since(g.mark, g.isAnswer("-NAK")); len(nak) != 1 || string(nak[0].data) == "-NAK" {
+			g.failf("it answered %v, want one -NAK with a delay", nak)
+		}
+	}},
+	{Name: "drain", Passage: "Requests", Rule: "a draining executor says so in answer and heartbeat, and leaves when it has no runs", run: func(t *test) {
+		g := t.trigger("sleep", map[string]any{"seconds": 1.5}).pulled(1)
+		t.wait(300 * time.Millisecond)
+		if reply := t.ask(bus.VerbDrain, nil, ""); reply.Answer != fleet.AnswerAccepted || reply.State != fleet.InstanceDraining {
+			t.failf("drain: %+v", reply)
+		}
+		t.untilState(fleet.InstanceDraining)
+		if reply := t.trigger("echo", nil).offer(1, nil); reply.Answer != fleet.AnswerDraining {
+			t.failf("run is answered with %s, want draining", reply.Answer)
+		}
+		g.ended(seconds)
+		for deadline := time.Now().Add(2 * seconds); ; t.wait(20 * time.Millisecond) {
+			select {
+			case <-t.exec.ended:
+				return
+			default:
+			}
+			if time.Now().After(deadline) {
+				t.failf("it has no runs, and does not leave")
+			}
+		}
+	}},
+	{Name: "connection-cut", Passage: "Heartbeats", Slow: true, Rule: "an executor that was cut off connects again, says so by a heartbeat, and reports what has ended meanwhile", run: func(t *test) {
+		g := t.trigger("sleep", map[string]any{"seconds": 1.5}).pulled(1)
+		t.wait(500 * time.Millisecond)
+		t.notef("the connection is cut for 4 s")
+		t.proxy.cut()
+		t.wait(4 * time.Second)
+		mark := t.mark()
+		t.proxy.heal()
+		if _, ok := t.await(t.ctx, mark, 1, 20*time.Second, isBeat); !ok {
+			t.failf("no heartbeat within 20 s of the connection's return")
+		}
+		g.want(g.ended(20*time.Second), job.StatusSucceeded, "")
+		g.answered("+ACK", 2*seconds)
+		next := t.trigger("echo", nil).pulled(1)
+		next.want(next.ended(seconds), job.StatusSucceeded, "")
+	}},
+	{Name: "at-most-once", Passage: "Claims", Rule: "an at_most_once attempt starts only once its claim is stored, with its two headers", run: func(t *test) {
+		once := func(tr *bus.Trigger) { tr.Delivery = job.AtMostOnce }
+		g := t.trigger("echo", nil, once).pulled(1)
+		g.ended(seconds)
+		key := "$KV." + bus.BucketClaim + "." + group + "." + string(g.RunID) + "-1-0"
+		claims := t.since(g.mark, func(h heard) bool { return h.subject == key })
+		if len(claims) == 0 {
+			t.failf("no claim on %s", key)
+		}
+		if ttl, err := time.ParseDuration(claims[0].header.Get("Nats-TTL")); err != nil || ttl != 744*time.Hour || claims[0].header.Get(nats.ExpectedLastSubjSeqHdr) != "0" {
+			t.failf("the claim has the headers %v", claims[0].header)
+		}
+		if end := g.events(bus.EventFinished)[0]; end.at.Before(claims[0].at) {
+			t.failf("it ended before it was claimed")
+		}
+	}},
+	{Name: "at-most-once-claimed", Passage: "Claims", Rule: "an attempt that another instance has claimed is dropped without an answer", run: func(t *test) {
+		g := t.trigger("echo", nil, func(tr *bus.Trigger) { tr.Delivery = job.AtMostOnce })
+		t.do(func() {
+			t.kept["$KV."+bus.BucketClaim+"."+group+"."+string(g.RunID)+"-1-0"] = entry{seq: 5, data: []byte(`{"instance":"other","delivery":1,"try":"x"}`), at: time.Now()}
+		})
+		g.pulled(1)
+		t.wait(2 * time.Second)
+		if got := g.events(bus.EventFinished); len(got) > 0 {
+			g.failf("it reported an end: %s", got[0])
+		}
+		for _, text := range []string{"+ACK", "+TERM", "-NAK"} {
+			g.silent(text)
+		}
+	}},
+}

@@ -1,0 +1,90 @@
+package conformance
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The Go SDK is held against each case.
+func TestTheGoSDKConforms(t *testing.T) {
+	subject := build(t)
+	err := Run(t.Context(), Options{Command: []string{subject}, Slow: !testing.Short()}, func(o Outcome) {
+		if o.LeftOut {
+			t.Logf("left out with -short: %s", o.Name)
+			return
+		}
+		if o.Failed != "" {
+			t.Errorf("%s: %s\n%s", o.Name, o.Failed, o.details())
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A program that is no executor passes no case, and each is told why.
+func TestWhatIsNoExecutorFails(t *testing.T) {
+	n := 0
+	err := Run(t.Context(), Options{Command: []string{"false"}, Cases: "kill-"}, func(o Outcome) {
+		if o.LeftOut {
+			return
+		}
+		n++
+		if !strings.Contains(o.Failed, "the executor has ended: exit status 1") && !strings.Contains(o.Failed, "no heartbeat") {
+			t.Errorf("%s: %q", o.Name, o.Failed)
+		}
+	})
+	if err != nil || n == 0 {
+		t.Errorf("%d cases ran, %v", n, err)
+	}
+}
+
+func TestAReportForCIHasWhatFailedAndWhy(t *testing.T) {
+	var b bytes.Buffer
+	all := []Outcome{
+		{Case: Case{Name: "success", Passage: "The life of a trigger"}, Took: time.Second},
+		{Case: Case{Name: "kill", Passage: "Kill", Rule: "a run that is killed ends"}, Failed: "no finished event", Sent: []string{"request kill"}},
+		{Case: Case{Name: "drain", Passage: "Requests"}, LeftOut: true},
+	}
+	if err := JUnit(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`tests="3" failures="1" skipped="1"`, `<testcase name="success" classname="protocol.the-life-of-a-trigger" time="1">`,
+		`<failure message="no finished event">`, "request kill", "docs/reference/protocol.md#kill", "<skipped>",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestThePageHasThePassagesOfAllCases(t *testing.T) {
+	headings, err := exec.CommandContext(t.Context(), "grep", "-E", "^##", filepath.Join("..", "..", page)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, c := range Cases() {
+		if !strings.Contains(string(headings), "# "+c.Passage+"\n") {
+			t.Errorf("%s: the page has no passage %q", c.Name, c.Passage)
+		}
+		if names[c.Name] {
+			t.Errorf("two cases are called %s", c.Name)
+		}
+		names[c.Name] = true
+	}
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "subject")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", file, "./subject").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return file
+}

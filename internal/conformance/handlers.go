@@ -1,0 +1,12 @@
+package conformance
+
+// Handlers lists what the executor under test has to have, by name.
+var Handlers = []struct{ Name, Does string }{
+	{"echo", "returns its parameters as the result"},
+	{"fail", "fails with the text of its parameter `message`"},
+	{"sleep", "takes its parameter `seconds`, then succeeds; ends at once when it is cancelled"},
+	{"lines", "logs its parameter `count` of lines, \"line 1\", \"line 2\" …"},
+	{"long", "logs one line of 100,000 times the letter x"},
+	{"stubborn", "takes its parameter `seconds`, also when it is cancelled"},
+	{"nan", "returns {\"ratio\": NaN}, in a language that has it"},
+}

@@ -1,0 +1,151 @@
+package sdk_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+)
+
+// second starts another executor of the name "a", and returns what ends it and what it ends with.
+func (w *world) second(c *counter) (stop func(), ended <-chan error) {
+	w.t.Helper()
+	e, err := executor.New(w.opened("second a").Conn, executor.Config{Group: "g", Instance: "a", Grace: -1})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	e.Handle("h", c.sleeper(time.Second))
+	ctx, stop := context.WithCancel(w.t.Context())
+	end, over := make(chan error, 1), make(chan struct{})
+	go func() { defer close(over); end <- e.Run(ctx) }()
+	w.t.Cleanup(func() { stop(); <-over })
+	return stop, end
+}
+
+// secret returns the control secret of the instance whose heartbeat stands under the name "a".
+func (w *world) secret() string {
+	w.t.Helper()
+	beat, err := w.conn.Heartbeat(w.t.Context(), "g", "a")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return beat.ControlSecret
+}
+
+func TestAnExecutorWhoseNameIsTakenStopsAndSaysByWhom(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w, first, other := newWorld(t), &counter{}, &counter{}
+		w.start("a", executor.Config{}, handler(first.sleeper(time.Second)))
+		time.Sleep(3 * time.Second)
+		secret := w.secret()
+		_, ended := w.second(other)
+		select {
+		case err := <-ended:
+			if !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "instance a of group g runs already, on host ") || !strings.Contains(err.Error(), "--instance") {
+				t.Errorf("error %v", err)
+			}
+		case <-time.After(8 * time.Second):
+			t.Error("it goes on")
+		}
+		time.Sleep(20 * time.Second)
+		if w.secret() != secret {
+			t.Error("the heartbeat is not of the first one any more")
+		}
+		w.trigger()
+		time.Sleep(5 * time.Second)
+		if first.total() != 1 || other.total() != 0 {
+			t.Errorf("runs: %d of the first, %d of the other", first.total(), other.total())
+		}
+	})
+}
+
+func TestOfTwoExecutorsOfANameThatStartAtOnceOneStays(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w, c := newWorld(t), &counter{}
+		stop1, first := w.second(c)
+		stop2, second := w.second(c)
+		time.Sleep(10 * time.Second)
+		if len(first)+len(second) != 1 {
+			t.Fatalf("%d and %d have ended, want one", len(first), len(second))
+		}
+		w.trigger()
+		time.Sleep(5 * time.Second)
+		if c.total() != 1 {
+			t.Errorf("%d runs", c.total())
+		}
+		stop1()
+		stop2()
+		if err := errors.Join(<-first, <-second); !errors.Is(err, job.ErrConflict) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestTheNameOfAKilledExecutorIsFreeAfterItsHeartbeatsHaveCeased(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w, c := newWorld(t), &counter{}
+		conn := w.opened("a")
+		a := w.startOn(conn, "a", executor.Config{Grace: -1, Patience: time.Second}, handler(c.sleeper(time.Second)))
+		time.Sleep(3 * time.Second)
+		conn.NC.Close() // it can say nothing any more
+		a.stop()
+		stop, ended := w.second(c)
+		w.trigger()
+		time.Sleep(fleet.InstanceTTL + 3*time.Second)
+		if c.total() != 1 {
+			t.Errorf("%d runs", c.total())
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnExecutorThatWasStoppedIsStartedAgainWithoutWaiting(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w, c := newWorld(t), &counter{}
+		a := w.start("a", executor.Config{}, handler(c.sleeper(time.Second)))
+		time.Sleep(3 * time.Second)
+		a.stop()
+		w.trigger()
+		w.second(c)
+		time.Sleep(2 * time.Second)
+		if c.total() != 1 {
+			t.Errorf("%d runs", c.total())
+		}
+	})
+}
+
+// A name that another has taken meanwhile is that one's.
+func TestAnExecutorThatIsBackStopsWhenItsNameWasTaken(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w, c := newWorld(t), &counter{}
+		_, ended := w.second(c)
+		time.Sleep(3 * time.Second)
+		w.broker.Partition("second a")
+		time.Sleep(time.Minute)
+		w.start("a", executor.Config{}, handler(c.sleeper(time.Second)))
+		time.Sleep(20 * time.Second)
+		secret := w.secret()
+		w.broker.Heal("second a")
+		time.Sleep(time.Minute)
+		select {
+		case err := <-ended:
+			if !errors.Is(err, job.ErrConflict) {
+				t.Error(err)
+			}
+		default:
+			t.Error("it goes on")
+		}
+		if w.secret() != secret {
+			t.Error("the heartbeat is not of the new one any more")
+		}
+	})
+}

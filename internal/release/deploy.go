@@ -1,0 +1,66 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+)
+
+const deployFile = "carillon-deploy.tar.gz"
+
+// ofServer is where a file of deploy names the server's image.
+var ofServer = regexp.MustCompile(`(?m)^(\s*image: )carillon(:latest)?$`)
+
+// ofBuild is where Compose is told to build that image from a checkout.
+var ofBuild = regexp.MustCompile(`(?m)^\s*build: .*target: server.*\n`)
+
+// pin makes a file of deploy name the server's image by its digest.
+func pin(text []byte, s source, digest string) []byte {
+	text = ofBuild.ReplaceAll(text, nil)
+	return ofServer.ReplaceAll(text, []byte("${1}"+imageName+":"+s.name()+"@"+digest))
+}
+
+// writeDeploy writes an archive of the folder deploy, in which the server's image has its digest.
+func writeDeploy(file, folder string, s source, digest string) (err error) {
+	out, err := os.Create(file) //nolint:gosec // in our folder
+	if err != nil {
+		return err
+	}
+	packed := gzip.NewWriter(out)
+	w := tar.NewWriter(packed)
+	root := os.DirFS(folder)
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "secrets": // which setup.sh made here
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		text = pin(text, s, digest)
+		mode := int64(0o644)
+		if strings.HasSuffix(name, ".sh") {
+			mode = 0o755
+		}
+		if err := w.WriteHeader(&tar.Header{Name: path.Join("deploy", name), Mode: mode, Size: int64(len(text)), ModTime: s.at}); err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
+	})
+	for _, end := range []func() error{w.Close, packed.Close, out.Close} {
+		if failed := end(); err == nil {
+			err = failed
+		}
+	}
+	return err
+}

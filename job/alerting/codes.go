@@ -1,0 +1,234 @@
+package alerting
+
+import "github.com/carillon-scheduler/carillon/job"
+
+// text is a sentence in all languages, with places for its parameters.
+type text struct {
+	params           string // their names
+	english, chinese string
+}
+
+// codes is the one table of what alerts tell people: what an incident is about, why it is
+// over, what was bad of a job, why a message waits or was not sent, and what the built-in
+// rules are for. The console has a copy, see TestTheConsoleHasTheSameSentences.
+var codes = map[Code]text{
+	"run_ended": {
+		"job status others",
+		"{job} {status}[, and {others} other jobs]",
+		"任务 {job} {status}[，另有 {others} 个任务异常]",
+	},
+	"run_ended_in_a_row": {
+		"job status count others",
+		"{job} {status}, {count} times in a row[, and {others} other jobs]",
+		"任务 {job} 连续 {count} 次{status}[，另有 {others} 个任务异常]",
+	},
+	"run_slow": {
+		"job took usual others",
+		"{job} took {took}, which is slow: 95 of 100 runs take {usual} at most[, and {others} other jobs]",
+		"任务 {job} 运行了 {took}，慢于平时：95% 的运行不超过 {usual}[，另有 {others} 个任务异常]",
+	},
+	"run_not_begun": {
+		"job limit others",
+		"{job} has not begun {limit} after its fire time[, and {others} other jobs]",
+		"任务 {job} 触发 {limit} 后仍未开始运行[，另有 {others} 个任务异常]",
+	},
+	"run_not_ended": {
+		"job limit others",
+		"{job} has not ended {limit} after its fire time[, and {others} other jobs]",
+		"任务 {job} 触发 {limit} 后仍未结束[，另有 {others} 个任务异常]",
+	},
+	"run_began_late": {
+		"job limit others",
+		"{job} did not begin within {limit}[, and {others} other jobs]",
+		"任务 {job} 未在 {limit} 内开始运行[，另有 {others} 个任务异常]",
+	},
+	"run_ended_late": {
+		"job limit others",
+		"{job} did not end within {limit}[, and {others} other jobs]",
+		"任务 {job} 未在 {limit} 内结束[，另有 {others} 个任务异常]",
+	},
+	"discrepancy": {
+		"job others",
+		"the ledger of {job} has a discrepancy[, and {others} other jobs]",
+		"任务 {job} 的账本出现差异[，另有 {others} 个任务异常]",
+	},
+	"no_executor": {
+		"group",
+		"group {group} has jobs, and no executor to run them",
+		"分组 {group} 有任务，但没有在线的执行器",
+	},
+	"stream_full": {
+		"stream percent",
+		"stream {stream} is {percent} % full; at 100 % nothing is taken any more",
+		"流 {stream} 已占用 {percent}%，占满后将拒绝写入",
+	},
+	"lines_waiting": {
+		"stream percent",
+		"stream {stream} is {percent} % full of what waits for the log store; at 100 % the oldest lines are lost",
+		"流 {stream} 中等待写入日志库的日志已占 {percent}%，占满后最早的日志会丢失",
+	},
+	"store_full": {
+		"percent free",
+		"the disk of the log store is {percent} % full, with {free} GB free; at 100 % history waits on the streams, and \"carillon retention\" says what is kept",
+		"日志库磁盘已占用 {percent}%，剩余 {free} GB；占满后历史会积压在流上，保留策略见 carillon retention",
+	},
+	"message_refused": {
+		"group reason",
+		"a message[ of group {group}] was refused: {reason}",
+		"[分组 {group} 的]一条消息被拒绝：{reason}",
+	},
+	"messages_refused": {
+		"count group reason",
+		"{count} messages[ of group {group}] were refused, the last one as: {reason}",
+		"[分组 {group} 的 ]{count} 条消息被拒绝，最近一条：{reason}",
+	},
+	"shards_parked": {
+		"shards count reason",
+		"NATS refuses what {count|shard|shards} {shards} is to store, and its jobs do not fire: {reason}",
+		"NATS 拒绝存储分片 {shards} 的数据，其任务不会触发：{reason}",
+	},
+	"clock_ahead": {
+		"node apart",
+		"the clock of server {node} is {apart} ahead of NATS' clock, so the server fires nothing; others fire for it",
+		"服务器 {node} 的时钟比 NATS 快 {apart}，该服务器已停止触发，由其他服务器接管",
+	},
+	"clock_behind": {
+		"node apart",
+		"the clock of server {node} is {apart} behind NATS' clock, so the server fires nothing; others fire for it",
+		"服务器 {node} 的时钟比 NATS 慢 {apart}，该服务器已停止触发，由其他服务器接管",
+	},
+	"nats_clock_ahead": {
+		"node apart",
+		"servers find that the clock of NATS is wrong, and fire by their own: that of server {node} is {apart} behind it",
+		"多数服务器认为 NATS 的时钟有误，改按自身时钟触发：NATS 比服务器 {node} 快 {apart}",
+	},
+	"nats_clock_behind": {
+		"node apart",
+		"servers find that the clock of NATS is wrong, and fire by their own: that of server {node} is {apart} ahead of it",
+		"多数服务器认为 NATS 的时钟有误，改按自身时钟触发：NATS 比服务器 {node} 慢 {apart}",
+	},
+	"over_budget": {
+		"group until",
+		"executors of group {group} send more than their budget: NATS refuses them until {until}",
+		"分组 {group} 的执行器发送量超出配额，NATS 在 {until} 前拒绝其连接",
+	},
+	"instance_suspended": {
+		"instance group reason until others",
+		"instance {instance} of group {group} is suspended: {reason}; suspended until {until}[, and {others} more]",
+		"分组 {group} 的实例 {instance} 反复退回触发，暂停派发至 {until}[，另有 {others} 个实例]",
+	},
+	"some_instance_suspended": {
+		"group reason until others",
+		"an instance of group {group} is suspended: {reason}; suspended until {until}[, and {others} more]",
+		"分组 {group} 的某个实例反复退回触发，暂停派发至 {until}[，另有 {others} 个实例]",
+	},
+	"channel_test": {
+		"channel by",
+		"This is a test of channel {channel}, sent by {by}",
+		"这是渠道 {channel} 的测试消息，由 {by} 发送",
+	},
+
+	"job_succeeded":  {"job", "{job} succeeded", "任务 {job} 执行成功"},
+	"all_well":       {"", "all is well again", "已恢复正常"},
+	"executor_back":  {"group", "group {group} has an executor again", "分组 {group} 已有执行器在线"},
+	"stream_level":   {"stream percent", "stream {stream} is {percent} % full", "流 {stream} 占用降至 {percent}%"},
+	"store_level":    {"percent free", "the disk of the log store is {percent} % full, with {free} GB free", "日志库磁盘占用降至 {percent}%，剩余 {free} GB"},
+	"shards_store":   {"", "all shards store again", "所有分片已恢复存储"},
+	"clocks_right":   {"", "the clock is in line again, or the server is gone", "时钟已恢复正常，或该服务器已下线"},
+	"may_connect":    {"", "its executors may connect again", "其执行器可以重新连接"},
+	"none_suspended": {"group", "no instance of group {group} is suspended any more", "分组 {group} 已没有暂停派发的实例"},
+	"ledger_healed":  {"", "what was missing in the ledger has come", "账本中缺失的记录已补齐"},
+	"rule_gone":      {"rule", "alert {rule} was deleted or disabled", "告警规则 {rule} 已删除或停用"},
+	"resolved_by":    {"by", "resolved by {by}", "由 {by} 解决"},
+	"was_test":       {"", "it was a test", "测试消息"},
+
+	"fired_at": {"fire_time", "fired at {fire_time}", "触发时间 {fire_time}"},
+	"fire_of":  {"fire_time reason", "fire of {fire_time}: {reason}", "{fire_time} 的触发：{reason}"},
+
+	"channel_gone":     {"", "there is no such channel any more", "该渠道已不存在"},
+	"channel_disabled": {"", "the channel is disabled", "该渠道已停用"},
+	"silenced_by":      {"by until", "silenced by {by} until {until}", "被 {by} 静默至 {until}"},
+	"quiet_hours":      {"", "quiet hours", "处于静默时段"},
+	"over_before_sent": {"error", "it was over before it could be sent[; {error}]", "发送之前告警已恢复"},
+	"acknowledged_by":  {"by", "acknowledged by {by}", "已由 {by} 认领"},
+	"snoozed_by":       {"by", "snoozed by {by}", "被 {by} 暂缓"},
+	"snooze_ended":     {"", "it is not snoozed any more", "暂缓已结束"},
+	"answered":         {"answer body", "answered {answer}: [{body}]", "对方响应 {answer}[：{body}]"},
+	"redirected":       {"answer", "answered {answer}: redirects are not followed", "对方响应 {answer}：不跟随重定向"},
+	"chat_refused":     {"code text", "refused with code {code}: [{text}]", "对方拒绝，错误码 {code}[：{text}]"},
+	"no_answer":        {"", "the other side did not answer in time", "对方未及时响应"},
+	"secret_missing":   {"secret", "the channel has no secret \"{secret}\" yet", "渠道尚未设置密钥 {secret}"},
+	"secret_closed":    {"secret", "the channel's secret \"{secret}\" was sealed with another master key; set it again", "渠道密钥 {secret} 由另一个主密钥加密，请重新设置"},
+	"no_master_key":    {"", "this server has no master key, which opens the channel's secrets", "该服务器没有主密钥，无法解开渠道的密钥"},
+	"not_sent":         {"error", "{error}", "发送失败：{error}"},
+
+	"rule_dead_letters": {
+		"",
+		"Messages about runs were refused: \"carillon get dead-letters\" has them, each with the reason.",
+		"与运行有关的消息被拒绝，原因见 carillon get dead-letters。",
+	},
+	"rule_streams_nearly_full": {
+		"",
+		"A stream of NATS fills up. Full, it refuses messages, or loses the oldest log lines: give it more room, or find out who fills it.",
+		"NATS 的流即将占满。占满后会拒绝消息，或丢失最早的日志：请扩容，或查明是谁在写入。",
+	},
+	"rule_streams_full": {
+		"",
+		"A stream of NATS refuses messages, or is about to: runs are not triggered (TRIG), or not reported (EVT).",
+		"NATS 的流已经或即将拒绝消息：运行无法触发（TRIG），或结果无法上报（EVT）。",
+	},
+	"rule_shards_parked": {
+		"",
+		"NATS refuses for good what a shard is to store, so its jobs do not fire. The incident names the limit to raise.",
+		"NATS 持续拒绝存储某个分片的数据，其任务不会触发。告警中会指出需要调高的限制。",
+	},
+	"rule_clocks_wrong": {
+		"",
+		"A clock is out of line. A server whose clock is wrong fires nothing, and the others fire for it: look at NTP on that machine.",
+		"时钟偏差过大。时钟有误的服务器会停止触发，由其他服务器接管：请检查该机器的 NTP。",
+	},
+	"rule_groups_over_budget": {
+		"",
+		"Executors of a group send more than their share, so NATS cuts them off and refuses them for a while. Their runs wait, or go to waste.",
+		"某分组的执行器发送量超出配额，NATS 断开并在一段时间内拒绝其连接。其运行会等待，或白白执行。",
+	},
+	"rule_instances_suspended": {
+		"",
+		"An executor gives triggers back again and again, and gets none for a while: \"carillon get groups\" names it. Stop it, and look at its log.",
+		"某个执行器反复退回触发，会暂停派发一段时间，名称见 carillon get groups。请停止它并查看其日志。",
+	},
+}
+
+func (t text) in(l Language) string {
+	if l == Chinese {
+		return t.chinese
+	}
+	return t.english
+}
+
+// kind is how the value of a parameter is written.
+type kind int
+
+const (
+	asItIs kind = iota
+	statusKind
+	instantKind
+)
+
+// kinds has the parameters that are written in the reader's language or zone. A name means
+// the same in every sentence.
+var kinds = map[string]kind{"status": statusKind, "until": instantKind, "fire_time": instantKind}
+
+// statusWords are statuses as part of a sentence about a job.
+var statusWords = map[job.Status]struct{ English, Chinese string }{
+	job.StatusSucceeded: {"succeeded", "执行成功"},
+	job.StatusFailed:    {"failed", "执行失败"},
+	job.StatusTimedOut:  {"timed out", "执行超时"},
+	job.StatusLost:      {"was lost with its executor", "失联"},
+	job.StatusMissed:    {"was missed", "错过触发"},
+	job.StatusCancelled: {"was cancelled", "被取消"},
+	job.StatusSkipped:   {"was skipped", "已跳过"},
+	job.StatusPending:   {"is pending", "等待中"},
+	job.StatusQueued:    {"is queued", "排队中"},
+	job.StatusRunning:   {"is running", "运行中"},
+}

@@ -1,0 +1,166 @@
+package scheduler
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
+)
+
+// clusterState is what concerns all shards alike: calendars, the switch for everything, which
+// instances are online, and which groups are governed. It keeps what it has heard, for machines that come later.
+type clusterState struct {
+	s     *Scheduler
+	ready chan struct{} // closed when what was stored at the start is known
+
+	mu        sync.Mutex
+	calendars map[string][]*job.CalendarVersion // by name; as many of each as the bucket keeps
+	holds     []job.GlobalPause
+	rosters   map[string]*roster // by group
+	governed  map[string]bool    // groups
+}
+
+func newClusterState(s *Scheduler) *clusterState {
+	return &clusterState{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, rosters: map[string]*roster{}, governed: map[string]bool{}}
+}
+
+// follow hears of changes and passes them on to all machines, until ctx is done.
+func (t *clusterState) follow(ctx context.Context) {
+	calendars := t.s.watch(ctx, t.s.conn.WatchCalendars)
+	if calendars == nil {
+		return
+	}
+	defer func() { _ = calendars.Stop() }()
+	holds := t.s.watch(ctx, t.s.conn.WatchHold)
+	if holds == nil {
+		return
+	}
+	defer func() { _ = holds.Stop() }()
+	instances := t.s.watch(ctx, t.s.conn.WatchInstances)
+	if instances == nil {
+		return
+	}
+	defer func() { _ = instances.Stop() }()
+	groups := t.s.watch(ctx, t.s.conn.WatchGroups)
+	if groups == nil {
+		return
+	}
+	defer func() { _ = groups.Stop() }()
+	var started, watches sync.WaitGroup
+	started.Add(4)
+	watches.Go(func() { t.watch(ctx, groups, started.Done, t.putGroup) })
+	watches.Go(func() { t.watch(ctx, calendars, started.Done, t.putCalendar) })
+	watches.Go(func() { t.watch(ctx, holds, started.Done, t.putHold) })
+	watches.Go(func() { t.watchInstances(ctx, instances, started.Done) })
+	started.Wait()
+	close(t.ready)
+	watches.Wait()
+}
+
+// await waits until what was stored when the node started is known: a shard that
+// fires earlier would fire what a calendar excludes, or leave an instance out of a
+// broadcast. It returns false when ctx is done.
+func (t *clusterState) await(ctx context.Context) bool {
+	select {
+	case <-t.ready:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// watch calls put with each entry, and started once: when all that was stored before
+// has been put, or the watch ended before that.
+func (t *clusterState) watch(ctx context.Context, w jetstream.KeyWatcher, started func(), put func(context.Context, jetstream.KeyValueEntry)) {
+	start := sync.OnceFunc(started)
+	defer start()
+	for e := range w.Updates() { // until ctx is done
+		switch {
+		case e == nil:
+			start()
+		case e.Operation() == jetstream.KeyValuePut:
+			put(ctx, e)
+		}
+	}
+}
+
+func (t *clusterState) putCalendar(ctx context.Context, e jetstream.KeyValueEntry) {
+	v, err := cluster.DecodeCalendarVersion(e.Value())
+	if err == nil {
+		_, err = v.Compile()
+	}
+	if err != nil {
+		t.s.log.ErrorContext(ctx, "calendar unusable", "calendar", e.Key(), "error", err)
+		return
+	}
+	t.mu.Lock()
+	versions := t.calendars[e.Key()]
+	versions = append(versions, v)
+	t.calendars[e.Key()] = slices.Delete(versions, 0, max(len(versions)-bus.CalendarHistory, 0))
+	t.mu.Unlock()
+	t.tell(ctx, func(m *shard.Machine) { _ = m.PutCalendar(v) }) // it compiled above
+}
+
+func (t *clusterState) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
+	h, err := cluster.DecodeGlobalPause(e.Value())
+	if err != nil {
+		t.s.log.ErrorContext(ctx, "switch for everything unusable", "error", err)
+		return
+	}
+	t.mu.Lock()
+	t.holds = append(t.holds, h)
+	t.holds = slices.Delete(t.holds, 0, max(len(t.holds)-bus.HoldHistory, 0))
+	t.mu.Unlock()
+	t.tell(ctx, func(m *shard.Machine) { m.PutHold(h) })
+}
+
+func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
+	g, err := cluster.DecodeGroup(e.Value())
+	if err != nil {
+		t.s.log.ErrorContext(ctx, "group unusable", "executor_group", e.Key(), "error", err)
+		return
+	}
+	t.mu.Lock()
+	was := t.governed[e.Key()]
+	t.governed[e.Key()] = g.Governed()
+	t.mu.Unlock()
+	if was != g.Governed() {
+		t.tell(ctx, func(m *shard.Machine) { m.PutGroup(e.Key(), g.Governed()) })
+	}
+}
+
+// tell lets every machine hear of a change.
+func (t *clusterState) tell(ctx context.Context, put func(*shard.Machine)) {
+	for _, l := range t.s.lanes {
+		l.post(ctx, func() {
+			for _, o := range l.shards {
+				put(o.machine)
+			}
+		})
+	}
+}
+
+// apply tells a machine all that is known. Machines pass over what they know.
+func (t *clusterState) apply(m *shard.Machine) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, versions := range t.calendars {
+		for _, v := range versions {
+			_ = m.PutCalendar(v) // it compiled when it was heard of
+		}
+	}
+	for _, h := range t.holds {
+		m.PutHold(h)
+	}
+	for group, governed := range t.governed {
+		m.PutGroup(group, governed)
+	}
+	for group, r := range t.rosters {
+		m.PutInstances(group, r.online)
+	}
+}

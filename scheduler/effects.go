@@ -1,0 +1,143 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
+)
+
+// scanEvery is how often an owner looks for deferred items that others have left for
+// its shard. Mostly it is nudged to; this is for nudges that were lost.
+const scanEvery = time.Second
+
+// sideEffects is what an owner has to do for its machine beyond the stream. All of it is
+// found again by the next owner, should this one die before it is done.
+type sideEffects struct {
+	kills  []shard.Kill
+	pauses []*shard.Pause
+}
+
+// afterCommit does what a stored batch asks for beyond the stream.
+func (o *ownership) afterCommit(ctx context.Context, b *shard.Batch) {
+	for _, n := range b.Nudges {
+		if err := o.s.conn.NC.Publish(bus.SubjectCommand(n, bus.VerbNudge), nil); err != nil {
+			o.s.log.DebugContext(ctx, "shard not nudged", "shard", n, "error", err)
+		}
+	}
+	o.kills = append(o.kills, b.Kills...)
+	o.sendOut()
+}
+
+// sendOut hands over the side effects that have come up, unless some are being run.
+func (o *ownership) sendOut() {
+	e := sideEffects{kills: o.kills, pauses: o.machine.Pauses()}
+	if o.out || len(e.kills)+len(e.pauses) == 0 {
+		return
+	}
+	o.out, o.kills = true, nil
+	o.effects <- e // there is room for one, and one at a time
+}
+
+// runSideEffects does so until ctx is done.
+func (o *ownership) runSideEffects(ctx context.Context) error {
+	for {
+		var e sideEffects
+		select {
+		case <-ctx.Done():
+			return nil
+		case e = <-o.effects:
+		}
+		var kills errgroup.Group
+		kills.SetLimit(maxCancels)
+		for _, k := range e.kills {
+			kills.Go(func() error { o.replace(ctx, k); return nil })
+		}
+		paused := o.pauseJobs(ctx, e.pauses)
+		_ = kills.Wait()
+		if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(paused) < len(e.pauses) && wait.Wait(ctx) != nil {
+			return nil
+		}
+		o.lane.post(ctx, func() {
+			for _, p := range paused {
+				o.machine.Paused(p)
+			}
+			o.out = false
+			o.sendOut()
+		})
+	}
+}
+
+// replace ends a run in whose place another waits, as often as that takes.
+func (o *ownership) replace(ctx context.Context, k shard.Kill) {
+	wait := pause.Backoff{Least: 100 * time.Millisecond, Most: 5 * time.Second, Jitter: true}
+	for {
+		_, err := o.cancelRun(ctx, bus.CancelRequest{RunID: k.RunID, Job: k.Job, Reason: k.Reason})
+		if err == nil || errors.Is(err, job.ErrNotFound) {
+			return
+		}
+		o.s.log.DebugContext(ctx, "run not replaced yet", "job", k.Job, "run_id", k.RunID, "error", err)
+		if wait.Wait(ctx) != nil {
+			return
+		}
+	}
+}
+
+// pauseJobs pauses jobs whose runs have failed too often. It returns those that need
+// no further try.
+func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done []*shard.Pause) {
+	for _, p := range pauses {
+		edit := cluster.Edit{At: time.Now(), Author: "carillon", Note: p.Reason}
+		_, err := o.s.conn.EditJob(ctx, p.Job, edit, func(v *job.Version) {
+			// A job that somebody has edited since is not what failed.
+			if v.Version == p.Version {
+				v.Paused, v.PausedUntil = true, nil
+			}
+		})
+		if err != nil && !errors.Is(err, job.ErrNotFound) {
+			o.s.log.WarnContext(ctx, "job not paused yet", "job", p.Job, "error", err)
+			continue
+		}
+		o.s.log.InfoContext(ctx, "job paused", "job", p.Job, "reason", p.Reason)
+		done = append(done, p)
+	}
+	return done
+}
+
+// scanDeferred tells the machine of deferred items that others have left for the shard.
+func (o *ownership) scanDeferred(ctx context.Context) {
+	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.Looked() + 1 })
+	if !ok {
+		return
+	}
+	var found []*jet.Stored
+	err := o.s.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), from, func(m *jet.Stored) bool {
+		found = append(found, m)
+		return true
+	})
+	if err != nil && ctx.Err() == nil {
+		o.s.log.DebugContext(ctx, "deferred items not read", "shard", o.shard, "error", err)
+	}
+	if len(found) == 0 {
+		return
+	}
+	o.lane.post(ctx, func() {
+		if !o.ready.Load() {
+			return // the shard was lost meanwhile, maybe with a batch under way
+		}
+		for _, m := range found {
+			if err := o.putDeferred(m); err != nil {
+				o.s.log.ErrorContext(ctx, "deferred item unusable", "shard", o.shard, "error", err)
+				o.s.metrics.unusable.Inc()
+			}
+		}
+	})
+}

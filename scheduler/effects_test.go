@@ -1,0 +1,70 @@
+package scheduler
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
+)
+
+// A shard may be lost with a batch under way, of which its successors find out whether it
+// is stored. Its machine must be told nothing more.
+func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
+	bustest.Run(t, time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), func(t *testing.T) {
+		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("a"))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.NC.Close)
+		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 1, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(conn, Config{Node: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now().UTC()
+		o := newOwnership(s, 0, func() {})
+		o.machine = shard.New(shard.Config{Tokens: conn.Tokens(), Shards: 1, Epoch: 1, Node: "a", Planner: s.planner}, &bus.Cursor{Done: now, JobsSeq: new(uint64)}, 1)
+		v := &job.Version{
+			Job:     job.Job{Job: "g/a", Schedule: job.Schedule{FixedRate: job.Duration(time.Second)}, Task: job.Task{Handler: "h"}}.WithDefaults(),
+			Version: 1, EffectiveFrom: now,
+		}
+		if err := o.machine.PutVersion(v, 1); err != nil {
+			t.Fatal(err)
+		}
+		word := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/a", Parent: &bus.ParentEnd{
+			Job: "g/b", RunID: job.NewRunID(now), Status: job.StatusSucceeded, Met: true, At: now, Depth: 1,
+		}}
+		m, err := word.Msg(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.JS.PublishMsg(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+
+		if o.machine.Step(now.Add(2*time.Second).UnixMilli(), bus.MaxBatch) == nil {
+			t.Fatal("there is no batch under way")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		go o.lane.run(ctx)
+		o.scanDeferred(ctx) // the shard is not in the lane: it has been lost
+		if !o.lane.call(ctx, func() {}) {
+			t.Fatal("the lane has stopped")
+		}
+		stop()
+		<-o.lane.stopped
+		if looked := o.machine.Looked(); looked != 0 {
+			t.Errorf("the machine of a lost shard was told of items up to %d", looked)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package shard
+
+import (
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/scheduler/ring"
+)
+
+// What a machine knows, beside its jobs and its position.
+
+// clusterState is what concerns all shards alike.
+type clusterState struct {
+	calendars map[string][]calendar
+	pauses    []pauseOfAll
+	instances map[string][]*fleet.Instance // online, by group
+	governed  map[string]bool              // groups
+}
+
+// lateVersions are versions heard of after the position had passed their beginning, and those that
+// cannot be read. See late.go and unread.go.
+type lateVersions struct {
+	versions []lateVersion         // in the order of their revisions
+	unread   map[uint64]*unread    // by revision, versions that no owner could read yet
+	partly   map[versionName]int64 // up to which a predecessor has decided late versions
+	begins   map[versionName]int64 // versions whose fires begin later than they say
+}
+
+// delays are the jobs with a fixed delay. See delay.go.
+type delays struct {
+	byJob     map[uint32]*delay // by id
+	unsettled []uint32          // ids of delays that owe the stream an item
+}
+
+// items are the deferred items of the shard on the stream. See deferred.go.
+type items struct {
+	looked   uint64          // up to which they are known
+	left     map[uint64]bool // sequences behind looked, of word of parents that this machine has left itself
+	release  []uint64        // sequences of those that the next batch releases
+	released []uint64        // sequences that the cursor lists, not known to be deleted
+}
+
+// runs are those of watched jobs. See alive.go and react.go.
+type runs struct {
+	byJob   map[uint32]*runsOf // by id
+	alive   map[job.RunID]*alive
+	ends    []*end     // told, and without effect yet
+	arrived []*arrival // the same
+	kept    []*arrival // for children that are held, see unread.go
+	wakes   []uint32   // ids of jobs whose runs are to be looked at
+	cancels []*cancel
+	pauses  []*Pause
+	sending []*alive // runs with pieces that may be triggered
+}
+
+// backfills run fires of the past. See backfill.go.
+type backfills struct {
+	byJob map[uint32][]*backfill // by id of the job, oldest first
+	going []uint32               // ids of jobs whose backfills may go on
+	asked []askedBackfill
+}
+
+// requests are what people and programs ask the owner for. See asked.go and command.go.
+type requests struct {
+	commands []Command
+	asked    map[job.RunID]bool // not committed yet
+	recent   recentRuns
+}
+
+// scratch is space that Step uses again.
+type scratch struct {
+	due      []ring.Entry
+	verdicts []verdict
+	fires    []job.Fire
+}

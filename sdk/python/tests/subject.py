@@ -1,0 +1,54 @@
+"""The executor for `carillon conformance`."""
+
+import asyncio
+import logging
+import sys
+import time
+
+from carillon import Executor, Run
+
+logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+app = Executor(slots=4, grace=2)
+
+
+@app.handler
+async def echo(run: Run, params):
+    return params
+
+
+@app.handler
+async def fail(run: Run, params):
+    raise RuntimeError(params["message"])
+
+
+@app.handler
+async def sleep(run: Run, params):
+    end = time.monotonic() + params["seconds"]
+    while time.monotonic() < end:
+        run.progress(50, "asleep")
+        await asyncio.sleep(min(0.2, max(end - time.monotonic(), 0)))
+
+
+@app.handler
+def lines(run: Run, params):
+    for i in range(params["count"]):
+        run.log.info("line %d", i + 1)
+
+
+@app.handler
+async def long(run: Run):
+    run.log.info("x" * 100_000)
+
+
+@app.handler
+def stubborn(run: Run, params):
+    time.sleep(params["seconds"])
+
+
+@app.handler
+async def nan(run: Run):
+    return {"ratio": float("nan")}
+
+
+if __name__ == "__main__":
+    app.run()

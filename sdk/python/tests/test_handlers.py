@@ -1,0 +1,112 @@
+import asyncio
+import logging
+import math
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from carillon import ConfigurationError, Executor, Final, RetryAfter, Run, current_run
+from carillon.testing import run_handler
+
+
+@dataclass
+class Report:
+    region: str
+    rows: int = 0
+
+
+def app() -> Executor:
+    app = Executor(group="billing")
+
+    @app.handler("report", description="Writes the report of a region")
+    async def report(run: Run, p: Report) -> dict:
+        run.log.info("begun %s", p.region)
+        logging.getLogger("customers").warning("slow")
+        run.progress(50, "half of " + run.secret("TOKEN"))
+        return {"written": p.rows, "attempt": run.attempt}
+
+    @app.handler
+    def plain(run: Run):
+        assert current_run() is run
+        return run.piece
+
+    @app.handler
+    async def broken(run: Run, params):
+        raise {"final": Final("no such customer"), "later": RetryAfter(90, "busy")}.get(params, KeyError(params))
+
+    @app.handler
+    async def nan(run: Run):
+        return {"ratio": math.nan}
+
+    @app.handler
+    async def slow(run: Run):
+        await asyncio.sleep(30)
+
+    return app
+
+
+def test_a_handler_is_tested_without_a_broker():
+    end = run_handler(app(), "report", {"region": "north", "rows": 3}, attempt=2, secrets={"TOKEN": "s3cret-value"})
+    assert end.status == "succeeded"
+    assert end.result == {"written": 3, "attempt": 2}
+    assert end.lines == ["begun north", "slow"]
+    assert end.progress == [(50.0, "half of ***")]
+
+
+def test_a_plain_function_runs_in_a_thread_and_knows_its_run():
+    assert run_handler(app(), "plain", index=1, total=3).result == [1, 3]
+
+
+@pytest.mark.parametrize(("params", "final", "after"), [("final", True, 0), ("later", False, 90), ("x", False, 0)])
+def test_an_error_says_what_shall_become_of_the_run(params, final, after):
+    end = run_handler(app(), "broken", params)
+    assert (end.status, end.final, end.retry_after) == ("failed", final, after)
+
+
+def test_a_result_that_json_does_not_have_is_left_out_with_a_note():
+    end = run_handler(app(), "nan")
+    assert end.status == "succeeded" and end.result is None and "left out" in end.message
+
+
+def test_a_timeout_ends_the_run():
+    began = time.monotonic()
+    assert run_handler(app(), "slow", timeout=0.05).status == "timed_out"
+    assert time.monotonic() - began < 20
+
+
+def test_parameters_that_do_not_fit_fail_the_run_before_the_handler():
+    end = run_handler(app(), "report", {"reigon": "north"})
+    assert end.status == "failed" and "reigon" in end.message
+
+
+def test_a_dataclass_is_announced_as_a_schema():
+    assert app().handlers["report"].schema == {
+        "type": "object",
+        "properties": {"region": {"type": "string"}, "rows": {"type": "integer"}},
+        "additionalProperties": False,
+        "required": ["region"],
+    }
+
+
+def test_a_pydantic_model_is_announced_and_read():
+    pydantic = pytest.importorskip("pydantic")
+
+    class Params(pydantic.BaseModel):
+        region: str
+
+    a = Executor(group="billing")
+
+    async def report(run, p):
+        return {"region": p.region}
+
+    report.__annotations__["p"] = Params
+    a.handler("report")(report)
+    assert a.handlers["report"].schema["properties"]["region"] == {"title": "Region", "type": "string"}
+    assert run_handler(a, "report", {"region": "north"}).result == {"region": "north"}
+
+
+def test_two_handlers_of_one_name_are_refused():
+    a = app()
+    with pytest.raises(ConfigurationError, match="report"):
+        a.handler("report")(lambda run: None)

@@ -1,0 +1,122 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+)
+
+// giveAgain sets what a run is given that does another again: what the caller says, or
+// else what that had.
+func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *runlog.Run, version *job.Version, wish *api.RerunRequest) error {
+	given, err := rs.overrides(ctx, of)
+	if err != nil {
+		return err
+	}
+	if len(request.Labels) == 0 {
+		request.Labels = given.Labels
+	}
+	switch {
+	case len(wish.Params) > 0 && len(wish.SetParams) > 0:
+		return job.Invalid("set_params", "changes the run's parameters, and params takes their place: give one of them")
+	case len(wish.Params) > 0:
+		request.Params = wish.Params
+	case len(wish.SetParams) > 0:
+		base := given.Params
+		if len(base) == 0 {
+			base = version.Params
+		}
+		if request.Params, err = changeParams(base, wish.SetParams); err != nil {
+			return err
+		}
+	default:
+		request.Params = given.Params
+		return nil
+	}
+	if len(request.Params) > job.MaxParams {
+		return &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(request.Params), job.MaxParams)}
+	}
+	if handler := version.Task.Handler; handler != "" {
+		if err := rs.view.CheckParams(ctx, of.Job.Group(), handler, request.Params); !errors.Is(err, job.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeParams returns an object with some of its fields changed, and those without
+// that are to be null.
+func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.RawMessage, error) {
+	fields := map[string]json.RawMessage{}
+	if len(params) > 0 && json.Unmarshal(params, &fields) != nil || fields == nil {
+		return nil, job.Invalid("set_params", "changes fields of an object, and the run's parameters are none; give params instead")
+	}
+	maps.Copy(fields, set)
+	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(v), []byte("null")) })
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("encode params: %w", err)
+	}
+	return data, nil
+}
+
+// overrides returns what a run was given in the place of its job's own. Of a child that is
+// its parent's result, which the parent's row has.
+func (rs *Runs) overrides(ctx context.Context, run *runlog.Run) (cluster.Overrides, error) {
+	switch run.Cause { //nolint:exhaustive // the others are given nothing
+	case job.CauseManual, job.CauseAPI, job.CauseRetry:
+		return rs.conn.GetOverrides(ctx, run.Job.Group(), run.RunID)
+	case job.CauseParent:
+		return rs.handedDown(ctx, run)
+	}
+	return cluster.Overrides{}, nil
+}
+
+// handedDown returns what a child got from its parent's run: nothing, when the parent
+// passes no result, or is not there any more.
+func (rs *Runs) handedDown(ctx context.Context, child *runlog.Run) (cluster.Overrides, error) {
+	// The parent decided that its result goes to this child, whoever sees the child.
+	parent, err := rs.history.Run(ctx, child.Parent)
+	if errors.Is(err, job.ErrNotFound) {
+		return cluster.Overrides{}, nil
+	}
+	if err != nil {
+		return cluster.Overrides{}, problem.StoreAway(err)
+	}
+	entry, err := rs.conn.GetJob(ctx, parent[0].Job)
+	if errors.Is(err, job.ErrNotFound) {
+		return cluster.Overrides{}, nil
+	}
+	if err != nil {
+		return cluster.Overrides{}, err
+	}
+	passes := slices.ContainsFunc(entry.Children, func(c job.Child) bool { return c.Job == child.Job && c.PassResult })
+	if !passes {
+		return cluster.Overrides{}, nil
+	}
+	return cluster.Overrides{Params: parent[0].Result}, nil
+}
+
+// keepGiven keeps what a run is given, before it is asked for.
+func (rs *Runs) keepGiven(ctx context.Context, r *bus.TriggerRequest) error {
+	given := cluster.Overrides{Params: r.Params, Labels: r.Labels}
+	if r.Pieces != nil {
+		given.States = r.Pieces.States
+	}
+	if given.Nothing() {
+		return nil
+	}
+	return rs.conn.PutOverrides(ctx, r.Job.Group(), r.RunID, given)
+}
