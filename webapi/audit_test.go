@@ -66,7 +66,7 @@ func TestEachChangeHasExactlyOneEntry(t *testing.T) {
 	f(1, 202, "POST", x+"/run", nil, `"operation":"runJob"`, `"note":"run 0`)
 	f(1, 202, "POST", "/runs/"+string(run.RunID)+"/cancel", `{"reason":"wrong day"}`, `"object":"run `+string(run.RunID), `"group":"billing"`, "wrong day")
 	f(1, 200, "PUT", "/pause", `{"paused":true}`, `"object":"global pause"`)
-	f(0, 200, "PUT", "/hold", `{"paused":true}`)
+	f(0, 200, "PUT", "/pause", `{"paused":true}`)
 	f(1, 200, "PUT", "/calendars/c", `{"calendar":"c","dates":["12-25"]}`, `"object":"calendar c"`, "12-25")
 	f(0, 200, "PUT", "/calendars/c", `{"calendar":"c","dates":["12-25"]}`)
 	f(1, 204, "DELETE", "/calendars/c", nil)
