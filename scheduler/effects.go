@@ -64,7 +64,7 @@ func (o *ownership) runSideEffects(ctx context.Context) error {
 		paused := o.pauseJobs(ctx, e.pauses)
 		_ = kills.Wait()
 		if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(paused) < len(e.pauses) && wait.Wait(ctx) != nil {
-			return nil
+			return nil //nolint:nilerr // its owner wants no more
 		}
 		o.lane.post(ctx, func() {
 			for _, p := range paused {

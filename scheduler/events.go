@@ -78,7 +78,7 @@ func (v *events) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-v.changed:
-			(&pause.Backoff{Least: gather, Most: gather, Jitter: true}).Wait(ctx)
+			_ = (&pause.Backoff{Least: gather, Most: gather, Jitter: true}).Wait(ctx) // the loop looks at ctx
 		}
 		stop()
 		follower.Wait()

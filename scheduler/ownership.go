@@ -205,7 +205,7 @@ func (o *ownership) deleteReleased(ctx context.Context) error {
 		case seqs := <-o.released:
 			deleted := o.deleteItems(ctx, seqs)
 			if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(deleted) < len(seqs) && wait.Wait(ctx) != nil {
-				return nil
+				return nil //nolint:nilerr // its owner wants no more
 			}
 			o.lane.post(ctx, func() {
 				o.deleting = false

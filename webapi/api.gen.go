@@ -12,7 +12,6 @@ import (
 	"net/url"
 
 	"github.com/carillon-scheduler/carillon/api"
-
 	"github.com/gofiber/fiber/v2"
 	"github.com/oapi-codegen/runtime"
 )

@@ -20,7 +20,7 @@ const (
 // Again calls ask until the server does not answer that a part of the system is away, for at
 // most half a minute; what is asked must do no harm when it is done twice. The error of the last
 // try names the part, and said, unless it is nil, hears of those before.
-func Again[T any](ctx context.Context, said func(err error, pause time.Duration), ask func() (T, error)) (T, error) {
+func Again[T any](ctx context.Context, said func(err error, wait time.Duration), ask func() (T, error)) (T, error) {
 	begun := time.Now()
 	for next := againFirst; ; next = min(2*next, againMost) {
 		answer, err := ask()

@@ -52,6 +52,7 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 }
 
 func newReader(t *testing.T, options ...string) *reader {
+	t.Helper()
 	d := newDev(t)
 	d.command = append(d.command, options...)
 	return &reader{dev: d, folder: t.TempDir()}
@@ -114,7 +115,7 @@ func (r *reader) shell(t *testing.T, commands string) string {
 	commands = regexp.MustCompile(`(?m)^RUN=.*$`).ReplaceAllString(commands, "")
 	commands = strings.ReplaceAll(incidentPattern.ReplaceAllString(commands, r.incident), "/tmp/", r.folder+"/")
 	addresses := addressPattern.FindAllStringSubmatch(r.dev.said(), -1)
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", commands) //nolint:gosec // a page's commands
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", commands)
 	cmd.Dir = r.folder
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program(t, "carillon"))+":"+os.Getenv("PATH"), "HOME="+r.folder, "RUN="+r.run,
 		"CARILLON_SERVER=http://"+addresses[len(addresses)-1][1])

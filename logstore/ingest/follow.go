@@ -161,7 +161,7 @@ func (f *follower) records(ctx context.Context) error {
 			}
 			f.upTo(bus.StreamTrig, asked)
 			if !full && pause.For(ctx, followStep) != nil {
-				return nil
+				return nil //nolint:nilerr // its owner wants no more
 			}
 		}
 	})
