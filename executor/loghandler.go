@@ -59,8 +59,11 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	if tail != "" {
 		message = strings.TrimSpace(message + " " + tail)
 	}
-	w := &lineWriter{log: h.sink.log, output: bus.OutputLog, level: levelOf(r.Level)} // its lines end here
-	_, _ = w.Write([]byte(message + "\n"))                                            // returns no error
+	w := &lineWriter{log: h.sink.log, output: bus.OutputLog, level: levelOf(r.Level)}
+	for line := range strings.SplitSeq(message, "\n") {
+		w.appendLocked([]byte(line)) // nobody else has this writer
+		w.lineLocked()
+	}
 	return err
 }
 
