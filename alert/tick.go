@@ -224,8 +224,8 @@ func (s *session) checkStreams(ctx context.Context, r *alerting.Rule, now time.T
 	return s.checkLines(ctx, r, now)
 }
 
-// checkLines looks at the stream of log lines, of which the oldest go when it is full, as
-// they should, once the log store has them: what counts is how much of it waits.
+// checkLines checks how much of the stream of log lines the log store has not stored yet. How full
+// the stream is does not matter: NATS removes its oldest lines, which are stored by then.
 func (s *session) checkLines(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	stream, err := s.conn.JS.Stream(ctx, bus.StreamLog)
 	if err != nil {

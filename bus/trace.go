@@ -14,11 +14,10 @@ import (
 // trace context.
 const HeaderTrace = "traceparent"
 
-// FireTrace returns the W3C trace context of the fire that an attempt of a run belongs to: the
-// parent of everything that executors do for it. A run's id has 128 bits, and so has a trace's:
-// they are the same. The span follows from the run's id and the attempt. So servers and
-// executors agree on a trace without telling each other, and whoever knows a run finds its trace
-// by its id without hyphens. It returns "" if id is not the id of a run.
+// FireTrace returns the W3C trace context of the fire of an attempt. The spans of executors are
+// below it. The trace id is the run's id without hyphens, and the span id is a hash of the run's id
+// and the attempt. So servers and executors compute the same context, and a run's id is enough to
+// find its trace. It returns "" if id is not the id of a run.
 func FireTrace(id job.RunID, attempt int) string {
 	raw, err := hex.DecodeString(strings.ReplaceAll(string(id), "-", ""))
 	if err != nil || len(raw) != 16 {

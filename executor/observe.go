@@ -70,7 +70,7 @@ func WithTraceParent(ctx context.Context, parent string) context.Context {
 // nobody traces. Handlers in Go have it in their context.
 func (r *Run) TraceParent() string { return r.traceParent }
 
-// observe tells the observers that an attempt begins.
+// observe calls [Observer.Begun] of all observers, and returns the handler's context.
 func (e *Executor) observe(ctx context.Context, r *Run) context.Context {
 	if len(e.observers) == 0 {
 		return ctx
@@ -85,7 +85,7 @@ func (e *Executor) observe(ctx context.Context, r *Run) context.Context {
 	return ctx
 }
 
-// observeEnd tells them that it has ended.
+// observeEnd calls what they returned, once the attempt has ended.
 func (r *Run) observeEnd(o outcome, at time.Time) {
 	for _, ended := range r.observed {
 		ended(r.endAt(o, at))

@@ -11,8 +11,8 @@ import (
 
 type zoneKey struct{}
 
-// InZone returns a context in which commands show instants in a time zone: that of whoever
-// reads them. Without it they are in UTC.
+// InZone returns a context in which commands show instants in a time zone. Without it, they
+// show UTC.
 func InZone(ctx context.Context, zone *time.Location) context.Context {
 	return context.WithValue(ctx, zoneKey{}, zone)
 }

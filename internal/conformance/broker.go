@@ -66,7 +66,7 @@ func (b *broker) keepAlive() {
 			return
 		}
 		if line == "PING\r\n" {
-			_, _ = fmt.Fprint(b.raw, "PONG\r\n") // if it fails, so does the next read
+			_, _ = fmt.Fprint(b.raw, "PONG\r\n") // the next read reports a broken connection
 		}
 	}
 }

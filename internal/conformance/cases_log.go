@@ -13,7 +13,7 @@ import (
 
 // The bounds of a batch of lines.
 const (
-	maxBatchLines = 201 // 200, and one that tells of lines that were dropped
+	maxBatchLines = 201 // 200 lines, and one with the number of dropped lines
 	maxBatchBytes = 256 << 10
 )
 

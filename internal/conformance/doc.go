@@ -8,7 +8,7 @@
 // The executor under test reads CARILLON_NATS and CARILLON_GROUP, and has the handlers that
 // [Handlers] lists.
 //
-// The stage (stage.go) has one goroutine's worth of state behind a mutex: what was heard, and how to
-// answer. A case tells the stage what to do, waits for what must come, and checks it. Nothing is
-// shared between cases but the executor.
+// Each case has a stage and an executor of its own. The stage (stage.go) records what the executor
+// sends, and answers as the case sets it up. A case sends something, waits for the answer, and
+// checks it.
 package conformance

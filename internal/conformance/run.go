@@ -107,8 +107,12 @@ func one(ctx context.Context, o Options, c Case) (_ Outcome, err error) {
 // attempt waits for the executor and runs the case. It returns why it failed; "" if it passed.
 func (t *test) attempt(c Case) (failed string) {
 	defer func() {
-		if f, ok := recover().(failure); ok {
-			failed = f.text
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			failed = p.text
+		default:
+			panic(p) // a mistake of the case is no pass
 		}
 	}()
 	if _, ok := t.await(t.ctx, 0, 1, 20*time.Second, isBeat); !ok {

@@ -54,7 +54,7 @@ type stage struct {
 	tokens *bus.Tokens
 
 	mu    sync.Mutex
-	more  chan struct{} // closed and made anew with each message
+	more  chan struct{} // closed by the next message, which makes a new one
 	all   []heard
 	pulls []*pull
 	asked []pullRequest

@@ -6,8 +6,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// Clock writes instants in the time zone of whoever reads them. The zero value has them in
-// UTC.
+// Clock formats instants in the reader's time zone. The zero value uses UTC.
 type Clock struct {
 	Zone *time.Location
 }

@@ -40,7 +40,7 @@ def test_instants_go_there_and_back():
     ("$JS.ACK.hub.ACCT.TRIG.any-billing.2.7.7.1767578400000000000.0.rnd", 2),
 ])
 def test_deliveries_are_read_from_the_reply_subject(reply, count):
-    assert wire.delivered(reply) == count
+    assert wire.delivery(reply)[0] == count
 
 
 def test_ids_of_pieces_have_their_index():
@@ -85,3 +85,23 @@ def test_a_wrong_setting_is_named(env, name):
 def test_settings_come_from_the_environment():
     s = Settings(slots=4).complete({"CARILLON_GROUP": "g", "CARILLON_SLOTS": "8", "CARILLON_LABEL": "zone=eu;disk=ssd", "CARILLON_GRACE": "1m"})
     assert (s.slots, s.labels, s.grace, s.nats) == (4, {"zone": "eu", "disk": "ssd"}, 60.0, "nats://127.0.0.1:4222")
+
+
+@pytest.mark.parametrize("more", [
+    {"start_by": "tomorrow"}, {"end_by": 7}, {"timeout": "soon"}, {"warn_after": "1x"}, {"attempt": 0}, {"attempt": True}, {"broadcast_total": 2, "broadcast_index": 2},
+    {"broadcast_index": -1}, {"retry": 3}, {"retry": {"limit": "3"}}, {"fire_time": "yesterday"}, {"shard": -1}, {"task": {"secrets": ["db"]}},
+])
+def test_a_trigger_with_a_wrong_field_is_garbage_before_anything_begins(more):
+    with pytest.raises(wire.Garbage):
+        wire.decode(json.dumps(trigger(**more)).encode(), "", 1, "billing")
+
+
+@pytest.mark.parametrize("reply", ["", "$JS.ACK.TRIG.any-billing.x.17.9.1767578400000000000.0", "a.b.c.d.e.f.g.h.i.j"])
+def test_a_reply_subject_that_is_none_is_garbage(reply):
+    with pytest.raises(wire.Garbage):
+        wire.delivery(reply)
+
+
+def test_a_text_with_half_a_character_becomes_one_that_utf8_has():
+    assert wire.cut("ok \ud800") == "ok ?"
+    wire.dumps({"message": wire.cut("\udfff" * 20_000)})

@@ -43,7 +43,7 @@ class Attempt:
         self.came = wire.now()
         self.started: datetime | None = None
         self._log = RunLog(asyncio.get_running_loop(), self._send_lines, trigger.delivered)
-        fence = _sequence(reply) << 16 | min(trigger.delivered, 65535)
+        fence = wire.delivery(reply)[1] << 16 | min(trigger.delivered, 65535)
         self.run = Run(trigger, self._log, of.instance, fence)
         self._life = self._sign = time.monotonic()
         self._told_started = False
@@ -82,7 +82,7 @@ class Attempt:
             log.warning("run %s ignores that it has to end; it is left behind", self.run.id)
             why = self.run.ending
             assert why is not None
-            self._finish(*self._outcome(why, None), abandoned=True)
+            self._finish(*self._outcome(why, None))
 
     async def _tell_started(self) -> None:
         if not self._told_started:
@@ -100,7 +100,7 @@ class Attempt:
             with contextlib.suppress(Exception):  # a later event, and the end, say more
                 await self.of.stored(subject, data, headers)
 
-        asyncio.ensure_future(tell())
+        self.of.spawn(tell())
 
     def end(self, why: Ending) -> None:
         """Have the run end."""
@@ -125,8 +125,8 @@ class Attempt:
             if self._deadline is None or left < self._deadline[0]:
                 self._deadline = left, TimedOut(f"the run had to end by {wire.instant(by)}, with all its attempts")
         if self._reason:
-            asyncio.ensure_future(self._tell_started())
-        self._task = asyncio.ensure_future(self._work())
+            self.of.spawn(self._tell_started())
+        self._task = self.of.spawn(self._work())
 
     async def _work(self) -> None:
         result: Any = None
@@ -141,8 +141,7 @@ class Attempt:
             self.of.settled(self, known=False)
             return
         except asyncio.CancelledError:
-            if self.run.ending is None:
-                error = RuntimeError("the handler cancelled itself")
+            error = self.run.ending or RuntimeError("the handler cancelled itself")
         except Exception as e:  # noqa: BLE001 - a handler may raise anything
             error = e
         if not self._over:
@@ -153,11 +152,9 @@ class Attempt:
         why = self.run.ending
         said = "" if error is None or isinstance(error, Ending) else str(error) or type(error).__name__
         if isinstance(why, Stopping):
-            if error is None and why is not error and not self._task_cancelled:
-                pass  # it has ended all the same
-            elif self.trigger.at_most_once:
+            if error is not None and self.trigger.at_most_once:
                 return "lost", "the executor stopped before the run could end, and delivery at_most_once forbids to run it again", None, {}
-            else:
+            if error is not None:
                 return "", "", None, {}
         elif why is not None:
             status = "timed_out" if isinstance(why, TimedOut) else "cancelled"
@@ -175,17 +172,13 @@ class Attempt:
         value, note = encode_result(result)
         return "succeeded", note, value, {}
 
-    @property
-    def _task_cancelled(self) -> bool:
-        return self._async and self._ended_at > 0
-
     def conclude(self, status: str, message: str) -> None:
         """End an attempt that was not begun."""
         self._finish(status, message, None, {})
 
-    def _finish(self, status: str, message: str, result: Any, wishes: dict[str, Any], abandoned: bool = False) -> None:
+    def _finish(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
         self._over = True
-        asyncio.ensure_future(self._report(status, message, result, wishes))
+        self.of.spawn(self._report(status, message, result, wishes))
 
     async def _report(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
         mask = self._log.mask
@@ -301,11 +294,6 @@ class Attempt:
                 raise RuntimeError(f"there is no secret {name!r} in group {self.of.group}")
             values[variable] = sealed.open_secret(self.of.key, self.of.group, name, json.loads(m.data)["sealed"])
         self.run._secrets, self._log.mask = values, sealed.masker(values)
-
-
-def _sequence(reply: str) -> int:
-    parts = reply.split(".")
-    return int(parts[7] if len(parts) >= 11 else parts[5])
 
 
 def _base36(n: int) -> str:

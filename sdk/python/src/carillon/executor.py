@@ -13,7 +13,7 @@ import secrets as random
 import signal
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -26,7 +26,7 @@ from nats.aio.msg import Msg
 from . import secrets as sealed
 from . import wire
 from .attempt import Attempt
-from .errors import Cancelled, ConfigurationError, Ending, Stopping
+from .errors import Cancelled, ConfigurationError, Stopping
 from .handlers import Handler
 from .pull import Puller
 from .requests import Requests
@@ -131,6 +131,7 @@ class Instance:
         self.began = wire.now()
         self._changed = asyncio.Event()
         self._introduced = self._closing = False
+        self._tasks: set[asyncio.Task[Any]] = set()
         self.puller = Puller(self)
         self.requests = Requests(self)
 
@@ -251,7 +252,7 @@ class Instance:
     async def take(self, m: Msg) -> None:
         """A trigger that was pulled."""
         try:
-            t = wire.decode(m.data, (m.headers or {}).get(wire.TOKEN, ""), wire.delivered(m.reply), self.group)
+            t = wire.decode(m.data, (m.headers or {}).get(wire.TOKEN, ""), wire.delivery(m.reply)[0], self.group)
         except wire.Garbage as e:
             log.warning("a message that is no trigger: %s", e)
             await self.nc.publish(m.reply, b"+TERM")
@@ -265,14 +266,14 @@ class Instance:
         elif t.run_id in self.killed:
             self.begin(t, m.reply).conclude("cancelled", "cancelled before it began here")
         elif t.delivered > 1 or t.handler not in self.handlers or kind != "trigger.v1":
-            await self._hand_over(t, m.reply)
+            self.reserved[t.key] = time.monotonic()
+            self.spawn(self._hand_over(t, m.reply))  # the triggers behind it do not wait
         elif self.state != "online" or len(self.live) >= self.slots:
             await self.nc.publish(m.reply, wire.give_back(t.delivered))
         else:
             self.start(t, m.reply)
 
     async def _hand_over(self, t: wire.Trigger, reply: str) -> None:
-        self.reserved[t.key] = time.monotonic()
         try:
             m = await self.nc.request(f"hand.{self.group}", b"", timeout=2, headers={wire.ACK: reply, wire.INSTANCE: self.instance})
             if "value" in json.loads(m.data):
@@ -311,6 +312,13 @@ class Instance:
         self.live.pop(attempt.trigger.key, None)
         if known:
             self.done[attempt.trigger.key] = time.monotonic()
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Start a task and hold it: the loop holds tasks only weakly."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     def changed(self) -> None:
         """Have the next heartbeat sent at once."""
@@ -409,7 +417,7 @@ class Instance:
             if h.schema is not None:
                 about["params_schema"] = h.schema
             name = base64.urlsafe_b64encode(h.name.encode()).rstrip(b"=").decode()
-            asyncio.ensure_future(self.until_stored(f"$KV.HANDLER.{self.group}.{name}", wire.dumps(about), {}))
+            self.spawn(self.until_stored(f"$KV.HANDLER.{self.group}.{name}", wire.dumps(about), {}))
 
     # --- ends that outlive a restart
 
@@ -462,5 +470,3 @@ class Refused(Exception):
 async def _on_error(e: Exception) -> None:
     log.warning("NATS: %s", e)
 
-
-__all__ = ["Ending", "Executor"]

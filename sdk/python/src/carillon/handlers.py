@@ -20,7 +20,6 @@ class Handler:
     function: Callable[..., Any]
     description: str = ""
     schema: dict[str, Any] | None = None
-    slots: int = 0
     takes_params: bool = False
     params_type: Any = None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import time
@@ -94,7 +93,7 @@ class Puller:
     def _close(self, r: Request) -> None:
         if r in self._requests:
             self._requests.remove(r)
-            asyncio.ensure_future(_unsubscribe(r.sub))
+            self._of.spawn(_unsubscribe(r.sub))
 
     def release(self) -> None:
         """Give up all requests."""

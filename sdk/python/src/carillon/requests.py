@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("carillon.executor")
 
 
+VERBS = frozenset({"run", "beat", "idle", "drain", "cordon", "uncordon", "set", "attempts", "kill"})
+
+
 class Invalid(ValueError):
     """A request that makes no sense."""
 
@@ -37,12 +40,12 @@ class Requests:
         if any(name.lower().startswith("nats-") and name.lower() != "nats-request-info" for name in headers):
             return
         verb = m.subject[len(self._subject) :]
-        act = getattr(self, "_" + verb, None)
+        act = getattr(self, "_" + verb) if verb in VERBS else None
         try:
             if act is None:
                 raise Invalid(f"verb {verb!r} is not known")
             more = await act(m)
-        except (ValueError, TypeError, AttributeError) as e:
+        except (LookupError, ValueError, TypeError, AttributeError) as e:
             await self._respond(m, {"fault": {"kind": "invalid", "text": str(e) or type(e).__name__}})
             return
         of = self._of
@@ -66,7 +69,7 @@ class Requests:
     async def _run(self, m: Msg) -> dict[str, Any]:
         of, headers = self._of, m.headers or {}
         ack = headers.get(wire.ACK, "")
-        t = wire.decode(m.data, headers.get(wire.TOKEN, ""), wire.delivered(ack), of.group)
+        t = wire.decode(m.data, headers.get(wire.TOKEN, ""), wire.delivery(ack)[0], of.group)
         live = of.live.get(t.key)
         if live is not None:
             live.reply = ack
@@ -121,7 +124,7 @@ class Requests:
     async def _set(self, m: Msg) -> dict[str, Any]:
         body = self._body(m)
         slots, labels = body.get("slots"), body.get("labels")
-        if slots is not None and (not isinstance(slots, int) or not 1 <= slots <= 10_000):
+        if slots is not None and (isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= 10_000):
             raise Invalid(f"slots {slots} must be between 1 and 10000")
         if labels is not None and not (isinstance(labels, dict) and all(isinstance(v, str) for v in labels.values())):
             raise Invalid("labels must be an object of texts")

@@ -75,25 +75,27 @@ def duration(value: float) -> str:
 
 
 def cut(text: str, most: int = MAX_MESSAGE) -> str:
-    """As much of a text as that many bytes of UTF-8 hold."""
-    data = text.encode("utf-8", "replace")
-    return text if len(data) <= most else data[:most].decode("utf-8", "ignore")
+    """As much of a text as that many bytes hold, in valid UTF-8."""
+    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
-def delivered(reply: str) -> int:
-    """How often a trigger has been delivered, from its reply subject."""
+def delivery(reply: str) -> tuple[int, int]:
+    """How often a trigger has been delivered, and its sequence on TRIG, from its reply subject."""
     parts = reply.split(".")
-    if len(parts) >= 11:
-        return int(parts[6])
-    if len(parts) == 9:
-        return int(parts[4])
-    raise Garbage(f"the reply subject {reply!r} is none of JetStream's")
+    at = 6 if len(parts) >= 11 else 4
+    if len(parts) != 10 and len(parts) > 8 and parts[at].isdecimal() and parts[at + 1].isdecimal():
+        return int(parts[at]), int(parts[at + 1])
+    raise Garbage(f"the reply subject {reply!r} is not one of JetStream's")
 
 
 def give_back(count: int) -> bytes:
     """The answer that gives a trigger back: after 1 s at first, doubling up to 15 s."""
     delay = min(2 ** (max(count, 1) - 1), 15)
     return b'-NAK {"delay": %d}' % (delay * 1_000_000_000)
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 @dataclass
@@ -118,11 +120,22 @@ class Trigger:
             raise Garbage("run_id is missing or wrong")
         if not isinstance(self.job, str) or self.job.count("/") != 1:
             raise Garbage("job is missing or wrong")
-        for name in ("attempt", "index", "total"):
-            if not isinstance(getattr(self, name), int):
-                raise Garbage(f"{name} is missing or wrong")
-        if not isinstance(r.get("task"), dict) or not isinstance(r.get("shard"), int):
+        if not (_whole(self.attempt, 1) and _whole(self.total, 0) and _whole(self.index, 0) and self.index < max(self.total, 1)):
+            raise Garbage("attempt, broadcast_index or broadcast_total is missing or wrong")
+        if not isinstance(r.get("task"), dict) or not _whole(r.get("shard"), 0):
             raise Garbage("task or shard is missing or wrong")
+        if not isinstance(r["task"].get("secrets") or {}, dict):
+            raise Garbage("task.secrets must be an object")
+        rule = r.get("retry") or {}
+        if not isinstance(rule, dict) or not _whole(rule.get("limit", 0), 0) or not isinstance(rule.get("on") or [], list):
+            raise Garbage("retry is wrong")
+        try:  # so that nothing goes wrong later, when the attempt is known
+            for name in ("fire_time", "start_by", "end_by"):
+                self.time(name)
+            for name in ("timeout", "warn_after"):
+                self.seconds(name)
+        except (ValueError, TypeError, AttributeError) as e:
+            raise Garbage(f"{name}: {e}") from e
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -154,7 +167,7 @@ class Trigger:
     def again(self, status: str, exit_code: int | None = None) -> bool:
         """Whether the job's rule has another attempt follow."""
         rule = self.raw.get("retry") or {}
-        if self.attempt > rule.get("limit", 0) or status not in rule.get("on", []):
+        if self.attempt > rule.get("limit", 0) or status not in (rule.get("on") or []):
             return False
         codes = rule.get("exit_codes")
         return not codes or status != "failed" or exit_code in codes

@@ -1,0 +1,121 @@
+import asyncio
+import gc
+import json
+
+import pytest
+
+from carillon import Executor, Stopping, wire
+from carillon.attempt import Attempt
+from carillon.executor import Instance
+from carillon.requests import Requests
+from carillon.settings import Settings
+
+
+class Message:
+    def __init__(self, verb, body, secret):
+        self.subject, self.data, self.reply = f"exec.g.i-{secret}.{verb}", body, "answer"
+        self.headers = {wire.MESSAGE: "request.v1"}
+
+
+class Client:
+    """Keeps what is published, and acknowledges every request."""
+
+    is_connected = True
+
+    def __init__(self):
+        self.sent = []
+
+    async def publish(self, subject, data, reply="", headers=None):
+        self.sent.append((subject, data))
+
+    async def request(self, subject, data, timeout=5, headers=None):
+        await asyncio.sleep(0)
+        gc.collect()  # a task that nobody holds would be gone
+        self.sent.append((subject, data))
+
+        class Answer:
+            data = b'{"stream":"EVT","seq":1}'
+
+        return Answer
+
+
+def instance(app):
+    i = Instance(Settings(group="g", instance="i").complete({}), app.handlers, asyncio.Event())
+    i.nc = Client()
+    i.requests._subject = f"exec.g.i-{i.secret}."
+    return i
+
+
+def given(i, **more):
+    raw = {"run_id": "019b8be1-f500-746c-9285-f6b4613a1707", "job": "g/a", "version": 1, "shard": 3, "attempt": 1, "cause": "api", "fire_time": "2026-01-05T02:00:00Z",
+           "committed_at": "2026-01-05T02:00:00Z", "task": {"handler": "h"}} | more
+    return wire.decode(json.dumps(raw).encode(), "token", 1, "g")
+
+
+REPLY = "$JS.ACK.TRIG.any-g.1.17.9.1767578400000000000.0"
+
+
+async def until(condition):
+    for _ in range(2000):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it did not happen within 10 s")
+
+
+@pytest.mark.parametrize(("verb", "body"), [
+    ("attempts", b'{"attempts": [{}]}'), ("attempts", b'{"attempts": 7}'), ("attempts", b'{"attempts": ["x"]}'), ("kill", b"{}"), ("kill", b"[]"), ("set", b'{"slots": 0}'),
+    ("set", b'{"slots": true}'), ("drain", b'{"within": 7}'), ("drain", b"no json"), ("idle", b'"x"'), ("run", b"{}"), ("dance", b""), ("_body", b""),
+])
+def test_a_request_that_makes_no_sense_is_answered_with_a_fault(verb, body):
+    async def go():
+        i = instance(Executor())
+        await Requests._hear(i.requests, Message(verb, body, i.secret))
+        assert [s for s, _ in i.nc.sent] == ["answer"] and json.loads(i.nc.sent[0][1])["fault"]["kind"] == "invalid"
+        assert not i.live and i.state == "online"
+
+    asyncio.run(go())
+
+
+def test_the_end_of_a_run_is_reported_though_nobody_holds_its_task():
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            run.log.info("one")
+            return 7
+
+        i = instance(app)
+        i.start(given(i), REPLY)
+        gc.collect()
+        await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
+        assert not i.live and json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))["result"] == 7
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(("finishes", "answer"), [(True, b"+ACK"), (False, b"-NAK")])
+def test_a_run_that_ends_well_while_the_executor_stops_counts_and_any_other_is_given_back(finishes, answer):
+    async def go():
+        app, begun = Executor(), asyncio.Event()
+
+        @app.handler("h")
+        async def h(run):
+            begun.set()
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                if not finishes:
+                    raise
+            return "done"
+
+        i = instance(app)
+        i.start(given(i), REPLY)
+        await begun.wait()
+        attempt: Attempt = next(iter(i.live.values()))
+        attempt.end(Stopping("the executor is stopping"))
+        await until(lambda: any(s == REPLY and d.startswith(answer) for s, d in i.nc.sent))
+        assert not i.live and bool([s for s, _ in i.nc.sent if s == "evt.3.g"]) is finishes
+
+    asyncio.run(go())
