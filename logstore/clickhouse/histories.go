@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -14,10 +13,6 @@ type histories struct {
 	all []history
 	at  map[place]int // in all
 	of  []int         // in all, by update
-
-	// torn are the days whose reports may lack a part of this write, from before it was
-	// interrupted: see [Store.findHistories].
-	torn map[time.Time]bool
 }
 
 func historiesOf(updates []logstore.Update) *histories {
@@ -34,15 +29,6 @@ func historiesOf(updates []logstore.Update) *histories {
 		h.of[i] = at
 	}
 	return h
-}
-
-// tear notes that the reports of the day of a fire time, in milliseconds, may lack something.
-func (h *histories) tear(fire int64) {
-	day := time.UnixMilli(fire).UTC().Truncate(logstore.Day)
-	if h.torn == nil {
-		h.torn = map[time.Time]bool{}
-	}
-	h.torn[day] = true
 }
 
 // changes returns the rows that make the table say what is now, in the table's order:
