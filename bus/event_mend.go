@@ -158,11 +158,11 @@ func (e *Event) wrong() error {
 // fail makes of a finished event in which something is wrong the end that it is: the
 // attempt is over, and nobody knows how.
 func (e *Event) fail(wrong error) {
-	reason := wrong.Error()
+	why := wrong.Error()
 	if p, ok := errors.AsType[*job.InvalidError](wrong); ok {
-		reason = strings.TrimSpace(p.Field + " " + p.Reason)
+		why = strings.TrimSpace(p.Field + " " + p.Reason)
 	}
-	e.Message = strings.TrimSpace(fmt.Sprintf("the executor's report of the end is not valid: %s. %s", reason, e.Message))
+	e.Message = strings.TrimSpace(fmt.Sprintf("the executor's report of the end is not valid: %s. %s", why, e.Message))
 	e.Status, e.Result, e.Retry, e.ExitCode = job.StatusFailed, nil, false, nil
 	e.Version, e.Delivery, e.LogLines = max(e.Version, 0), max(e.Delivery, 0), max(e.LogLines, 0)
 	e.Instance = cutText(e.Instance, maxInstance)

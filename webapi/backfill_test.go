@@ -16,7 +16,7 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 	saved := w.put("billing/x", "* * * * * ?")
 	first := saved.Definition.EffectiveFrom.Truncate(time.Second).Add(time.Second)
 	at := func(i int) time.Time { return first.Add(time.Duration(i) * time.Second) }
-	outcome := func(i int, s job.Status) logstore.Update {
+	updateOf := func(i int, s job.Status) logstore.Update {
 		u := begun("billing/x", at(i))
 		u.Status, u.Reason = s, "for a reason"
 		return u
@@ -24,8 +24,8 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 	ran := begun("billing/x", at(1))
 	again := begun("billing/x", at(3))
 	again.Cause, again.RunID = job.CauseBackfill, job.BackfillRunID("billing/x", at(3).UnixMilli(), "b0")
-	w.history(outcome(0, job.StatusMissed), ran, finished(ran, job.StatusFailed, 0, at(2)), outcome(2, job.StatusSkipped),
-		outcome(3, job.StatusMissed), again, finished(again, job.StatusSucceeded, 0, at(9)), outcome(4, job.StatusMissed), outcome(5, job.StatusMissed))
+	w.history(updateOf(0, job.StatusMissed), ran, finished(ran, job.StatusFailed, 0, at(2)), updateOf(2, job.StatusSkipped),
+		updateOf(3, job.StatusMissed), again, finished(again, job.StatusSucceeded, 0, at(9)), updateOf(4, job.StatusMissed), updateOf(5, job.StatusMissed))
 	w.decide(at(10))
 	var asked []bus.BackfillRequest
 	owner(w, bus.VerbBackfill, func(r bus.BackfillRequest) (job.Backfill, error) {

@@ -106,7 +106,7 @@ it("a run that failed is done again with other parameters, and says what it does
   await dialog.getByRole("button", { name: "Run again" }).click();
   await page.locator(".runhead").getByText("Succeeded").waitFor();
   await page.getByText("overridden").waitFor();
-  await page.locator(".lineage").getByText("again").waitFor();
+  await page.locator(".lineage").getByText("rerun", { exact: true }).waitFor();
   expect(faults).toEqual([]);
   await close();
 });

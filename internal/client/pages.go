@@ -82,7 +82,7 @@ func (a *API) Ledger(ctx context.Context, name job.Name, params GetJobLedgerPara
 	}
 }
 
-// Audited returns the audit of all jobs that match params, reading as many pages as
+// Verified returns the audit of all jobs that match params, reading as many pages as
 // that takes, each as [Again] does. After each but the last, came is called with what there is so
 // far; so much is returned with an error, too.
 func (a *API) Verified(ctx context.Context, params VerifyLedgerParams, came func(VerifiedPage), said func(error, time.Duration)) (VerifiedPage, error) {

@@ -19,7 +19,7 @@ func TestTheConsoleAndTheDocsHaveTheTable(t *testing.T) {
 		"../../docs/reference/reasons.md":           page(),
 	} {
 		if *update {
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil { //nolint:gosec // a source file
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -66,7 +66,8 @@ var slot = regexp.MustCompile(`\{([a-z_]+)(?::([a-z]+)|\|([^|}]*)\|([^|}]*))\}`)
 // define adds a row to the table.
 func define(code, template string) *Sentence {
 	s := &Sentence{Code: code, Template: template}
-	read, at := "^", 0
+	read, at := strings.Builder{}, 0
+	read.WriteString("^")
 	for _, m := range slot.FindAllStringSubmatchIndex(template, -1) {
 		p := Param{Name: template[m[2]:m[3]], Kind: Number}
 		if m[4] >= 0 {
@@ -79,15 +80,16 @@ func define(code, template string) *Sentence {
 			panic("BUG: sentence " + code + " has a parameter of an unknown kind")
 		}
 		words := template[at:m[0]]
-		read += regexp.QuoteMeta(words) + "(" + form + ")"
+		read.WriteString(regexp.QuoteMeta(words) + "(" + form + ")")
 		if p.one != "" {
-			read += " (?:" + regexp.QuoteMeta(p.one) + "|" + regexp.QuoteMeta(p.many) + ")"
+			read.WriteString(" (?:" + regexp.QuoteMeta(p.one) + "|" + regexp.QuoteMeta(p.many) + ")")
 		}
 		s.pieces, s.Params, at = append(s.pieces, words), append(s.Params, p), m[1]
 	}
 	s.pieces = append(s.pieces, template[at:])
-	read += regexp.QuoteMeta(template[at:]) + "(?:" + joint + "|$)"
-	s.read = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(read) }) // most programs only write
+	read.WriteString(regexp.QuoteMeta(template[at:]) + "(?:" + joint + "|$)")
+	pattern := read.String()
+	s.read = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }) // most programs only write
 	all = append(all, s)
 	return s
 }
@@ -145,9 +147,10 @@ func (s *Sentence) Say(params map[string]string) string {
 
 func (s *Sentence) say(args ...any) string {
 	var b strings.Builder
-	for i, p := range s.Params {
+	for i, arg := range args {
+		p := &s.Params[i]
 		b.WriteString(s.pieces[i])
-		value := written(args[i])
+		value := written(arg)
 		if p.Kind == Status {
 			value = past(value)
 		}

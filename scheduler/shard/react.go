@@ -180,8 +180,8 @@ func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 // past says in words how an attempt ended.
 // endHere ends a run that no executor has, and says so in the record. The caller has
 // found room for what follows, if the status is one after which something does.
-func (m *Machine) endHere(b *builder, a *alive, s job.Status, reason string) {
-	b.record.addRun(m.jobs[a.id].name, a.run, s, reason)
+func (m *Machine) endHere(b *builder, a *alive, s job.Status, why string) {
+	b.record.addRun(m.jobs[a.id].name, a.run, s, why)
 	m.ended(b, a, s, nil, b.now.UnixMilli())
 }
 

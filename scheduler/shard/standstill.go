@@ -34,8 +34,8 @@ func (m *Machine) StoodStill(s Standstill) {
 }
 
 // StoodStillUntil tells the machine that its predecessor decided nothing since the position.
-func (m *Machine) StoodStillUntil(now int64, reason string) {
-	m.StoodStill(Standstill{From: m.done, To: now, Reason: reason})
+func (m *Machine) StoodStillUntil(now int64, why string) {
+	m.StoodStill(Standstill{From: m.done, To: now, Reason: why})
 }
 
 // because says why fires that were due in [first, last] are decided late: or

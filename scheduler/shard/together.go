@@ -53,20 +53,20 @@ func (m *Machine) goOn(b *builder, a *alive) {
 			return
 		}
 	}
-	s, reason := p.outcome(rule.SucceedsIf)
-	b.record.addRun(m.jobs[a.id].name, a.run, s, reason)
+	s, why := p.outcome(rule.SucceedsIf)
+	b.record.addRun(m.jobs[a.id].name, a.run, s, why)
 	m.ended(b, a, s, p.results(), b.now.UnixMilli())
 }
 
 // repeat lets a run wait for an attempt that repeats the pieces which may be.
-func (m *Machine) repeat(b *builder, a *alive, due int64, reason string) {
+func (m *Machine) repeat(b *builder, a *alive, due int64, why string) {
 	for i := range len(repeated) {
 		a.pieces.become(repeated[i], bus.PieceWaiting)
 	}
 	a.stage, a.due = retrying, due
 	a.attempt++
 	b.owe(a)
-	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, reason)
+	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, why)
 	m.arm(a.id)
 }
 
@@ -146,14 +146,14 @@ func (a *alive) pieceAt() int64 {
 
 // callOff ends a run in pieces: those that wait are not triggered, those that are with
 // the executors are killed. The caller has found room for what follows from its end.
-func (m *Machine) callOff(b *builder, a *alive, reason string) {
+func (m *Machine) callOff(b *builder, a *alive, why string) {
 	p := a.pieces
 	if a.lacksInstances() {
-		m.endHere(b, a, job.StatusCancelled, reason)
+		m.endHere(b, a, job.StatusCancelled, why)
 		return
 	}
 	if p.Cancelled == "" {
-		p.Cancelled = reason
+		p.Cancelled = why
 	}
 	p.become(bus.PieceWaiting, bus.PieceCancelled)
 	b.owe(a)
