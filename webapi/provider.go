@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/auth/oidc"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -33,7 +34,7 @@ func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProvide
 	flow := oidc.NewFlow(pathOfConsole(r.Params.To))
 	at, err := h.provider.Begin(ctx, flow, h.comeBack())
 	if err != nil {
-		return nil, problem.Explain(err, "the OIDC provider does not answer")
+		return nil, problem.Explain(err, reason.ProviderSilent.String())
 	}
 	cookie, err := flow.Cookie()
 	if err != nil {
