@@ -69,12 +69,12 @@ func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProvi
 	if h.provider == nil {
 		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider")
 	}
-	who, secret, to, reason, err := h.arrive(ctx, r.Params)
+	who, secret, to, refused, err := h.arrive(ctx, r.Params)
 	if err != nil {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
-		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", reason, "address", access.Of(ctx).From.Address, "error", err)
+		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", refused, "address", access.Of(ctx).From.Address, "error", err)
 		auditlog.Entry(ctx).Same = true
-		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + reason, SetCookie: h.flowCookie("")}}, nil
+		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + refused, SetCookie: h.flowCookie("")}}, nil
 	}
 	h.metrics.signIns.WithLabelValues(signInDone).Inc()
 	e := auditlog.Entry(ctx)
@@ -84,7 +84,7 @@ func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProvi
 
 // arrive begins a session of whoever comes back from the provider. With an error comes
 // what the console is told of it.
-func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, reason string, err error) {
+func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, refused string, err error) {
 	by := access.Of(ctx)
 	flow, err := oidc.ParseFlow(by.Flow, p.State)
 	if err != nil {
@@ -103,13 +103,13 @@ func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParam
 	who, secret, err = h.users.SignInExternal(ctx, person, by.From)
 	switch {
 	case errors.Is(err, auth.ErrNoAccess):
-		reason = refusedNoAccess
+		refused = refusedNoAccess
 	case errors.Is(err, auth.ErrUnauthenticated):
-		reason = refusedDisabled
+		refused = refusedDisabled
 	case errors.Is(err, job.ErrConflict):
-		reason = refusedTaken
+		refused = refusedTaken
 	default:
-		reason = refusedAway
+		refused = refusedAway
 	}
-	return who, secret, pathOfConsole(flow.To), reason, err
+	return who, secret, pathOfConsole(flow.To), refused, err
 }

@@ -94,7 +94,7 @@ func (rs *Runs) Backfills(ctx context.Context, name job.Name) (api.BackfillList,
 }
 
 // CancelBackfill ends a backfill of a job: none of its fires begins any more.
-func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, reason string) (state job.Backfill, err error) {
+func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, why string) (state job.Backfill, err error) {
 	if err := job.CheckSlug("backfill", id); err != nil {
 		return state, err
 	}
@@ -102,7 +102,7 @@ func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, reason st
 	if err != nil {
 		return state, err
 	}
-	request := bus.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: reason}
+	request := bus.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: why}
 	err = rs.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state)
 	return state, err
 }

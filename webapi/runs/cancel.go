@@ -52,11 +52,11 @@ func MayCancel(run *runlog.Run) error {
 }
 
 // Cancel has the owner of its job's shard end a run, and returns what it was.
-func (rs *Runs) Cancel(ctx context.Context, id job.RunID, name job.Name, reason string) (job.Status, error) {
+func (rs *Runs) Cancel(ctx context.Context, id job.RunID, name job.Name, why string) (job.Status, error) {
 	e := auditlog.Entry(ctx)
-	e.Group, e.Note = name.Group(), reason
+	e.Group, e.Note = name.Group(), why
 	var reply bus.CancelReply
-	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: reason}
+	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: why}
 	err := rs.ask(ctx, name, "cancel", 0, request, &reply)
 	if errors.Is(err, job.ErrNotFound) {
 		return rs.cancelOrphan(ctx, id, name, request, err)
