@@ -247,7 +247,7 @@ final class Instance {
     phase = Phase.LEAVING;
   }
 
-  private void endAll(long now) {
+  void endAll(long now) {
     List.copyOf(live.values()).forEach(a -> a.end(Ending.STOPPING, "the executor is stopping"));
     until = now + Attempt.PATIENCE + Duration.ofSeconds(5).toNanos();
     phase = Phase.ENDING;

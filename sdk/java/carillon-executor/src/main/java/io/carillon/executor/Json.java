@@ -31,7 +31,7 @@ final class Json {
     try {
       return MAPPER.writeValueAsBytes(node);
     } catch (JsonProcessingException e) {
-      throw new UncheckedIOException(e); // half a character
+      throw new UncheckedIOException(e); // a tree is always written
     }
   }
 

@@ -2,7 +2,6 @@ package io.carillon.executor;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.UncheckedIOException;
 
 /** Makes JSON of what a handler returns. */
 final class Results {
@@ -33,12 +32,7 @@ final class Results {
     if (Json.hasNoForm(node)) {
       return new Result(null, "the result was left out, because JSON cannot hold NaN or Infinity: return null or a text instead");
     }
-    byte[] data;
-    try {
-      data = Json.bytes(node);
-    } catch (UncheckedIOException e) {
-      return new Result(null, "the result was left out, because a text in it is no Unicode: " + e.getCause().getMessage());
-    }
+    byte[] data = Json.bytes(node);
     if (data.length > Wire.MAX_RESULT) {
       JsonNode cut = Json.object().put("cut", true).put("bytes", data.length).put("start", Wire.prefix(data, 0, KEPT));
       return new Result(cut, "the result has " + data.length + " bytes, more than " + Wire.MAX_RESULT
