@@ -10,9 +10,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class ReadmeTest {
   @ParameterizedTest
-  @CsvSource({"../README.md,plain/Reports.java"})
-  void theReadmeHasTheExample(Path readme, String example) throws IOException {
-    String code = Files.readString(Path.of("src/main/java/examples", example));
-    assertTrue(Files.readString(readme).contains(code.substring(code.indexOf("\npublic ") + 1)));
+  @CsvSource({
+    "../README.md,plain/Reports.java", "../carillon-spring-boot-starter/README.md,spring/ReportsApplication.java",
+    "../carillon-xxl-job-shim/README.md,xxljob/XxlJobApplication.java"
+  })
+  void theFirstJavaOfTheReadmeIsInTheExample(Path readme, String example) throws IOException {
+    String code = Files.readString(readme).split("```java\n")[1].split("```")[0];
+    assertTrue(Files.readString(Path.of("src/main/java/examples", example)).contains(code));
   }
 }

@@ -2,7 +2,8 @@ package io.carillon.executor;
 
 /** A setting or a registration is wrong. The message names it and says what would be right. */
 public class ConfigurationException extends RuntimeException {
-  ConfigurationException(String message) {
+  /** A message that names what is wrong, and says what would be right. */
+  public ConfigurationException(String message) {
     super(message);
   }
 

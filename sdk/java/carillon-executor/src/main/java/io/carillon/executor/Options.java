@@ -11,7 +11,6 @@ import java.util.Map;
 public final class Options {
   String group = "";
   String nats = "";
-  String credential = "";
   Path credentialFile;
   Path caFile;
   String instance = "";
@@ -19,7 +18,7 @@ public final class Options {
   Map<String, String> labels;
   Duration grace;
   Path spool;
-  String secretKey = "";
+  Path secretKeyFile;
   String version = "";
 
   private Options() {}
@@ -29,22 +28,15 @@ public final class Options {
     return new Options();
   }
 
-  /** The group, and the rest from the environment. */
-  public static Options group(String group) {
-    Options o = new Options();
-    o.group = group;
-    return o;
+  /** The executor group whose runs are done. Defaults to CARILLON_GROUP. */
+  public Options group(String name) {
+    group = name;
+    return this;
   }
 
   /** URLs of NATS, with commas between. Defaults to CARILLON_NATS, and to nats://127.0.0.1:4222. */
   public Options nats(String urls) {
     nats = urls;
-    return this;
-  }
-
-  /** The text of a credential. Prefer {@link #credentialFile}. Defaults to CARILLON_CREDENTIAL. */
-  public Options credential(String seed) {
-    credential = seed;
     return this;
   }
 
@@ -90,9 +82,9 @@ public final class Options {
     return this;
   }
 
-  /** The text of {@code carillon secret key}. Defaults to CARILLON_SECRET_KEY_FILE or CARILLON_SECRET_KEY. */
-  public Options secretKey(String key) {
-    secretKey = key;
+  /** The file with what {@code carillon secret key} prints. Defaults to CARILLON_SECRET_KEY_FILE. */
+  public Options secretKeyFile(Path file) {
+    secretKeyFile = file;
     return this;
   }
 

@@ -28,9 +28,9 @@ record Settings(String group, String nats, String credential, Path caFile, Strin
       throw new ConfigurationException("slots " + slots + " must be between 1 and 10000");
     }
     Duration grace = o.grace != null ? o.grace : duration(env, "CARILLON_GRACE", Duration.ofSeconds(30));
-    String credential = first(o.credential, o.credentialFile == null ? key(env, "CARILLON_CREDENTIAL") : read("credentialFile", o.credentialFile));
+    String credential = key(o.credentialFile, env, "CARILLON_CREDENTIAL");
     checkSeed(credential);
-    String secretKey = first(o.secretKey, key(env, "CARILLON_SECRET_KEY"));
+    String secretKey = key(o.secretKeyFile, env, "CARILLON_SECRET_KEY");
     return new Settings(group, first(o.nats, env.get("CARILLON_NATS"), "nats://127.0.0.1:4222"), credential,
         o.caFile != null ? o.caFile : path(env, "CARILLON_NATS_CA"), instance, slots,
         o.labels != null ? o.labels : labels(env.getOrDefault("CARILLON_LABEL", "")), grace,
@@ -67,17 +67,13 @@ record Settings(String group, String nats, String credential, Path caFile, Strin
     }
   }
 
-  /** A key from the file that VARIABLE_FILE names, or from the variable. */
-  private static String key(Map<String, String> env, String variable) {
-    Path file = path(env, variable + "_FILE");
-    return file == null ? env.getOrDefault(variable, "") : read(variable + "_FILE", file);
-  }
-
-  private static String read(String setting, Path file) {
+  /** A key from a file, from the one that VARIABLE_FILE names, or from the variable. */
+  private static String key(Path option, Map<String, String> env, String variable) {
+    Path file = option != null ? option : path(env, variable + "_FILE");
     try {
-      return Files.readString(file).strip();
+      return (file == null ? env.getOrDefault(variable, "") : Files.readString(file)).strip();
     } catch (IOException e) {
-      throw new ConfigurationException(setting + " " + file + " cannot be read: " + e, e);
+      throw new ConfigurationException(variable + "_FILE " + file + " cannot be read: " + e, e);
     }
   }
 

@@ -12,7 +12,7 @@
  *   run.log().info("begun {}", p.region());
  *   return p.rows();
  * });
- * Executor.run(Options.group("billing"), handlers);
+ * Executor.run(Options.fromEnvironment().group("billing"), handlers);
  * }</pre>
  *
  * <p>An executor pulls triggers from NATS, calls their handlers, and reports how they ended. If it

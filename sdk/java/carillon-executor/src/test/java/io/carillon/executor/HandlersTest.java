@@ -111,12 +111,12 @@ class HandlersTest {
 
   @Test
   void aRecordIsAnnouncedAsASchema() throws Exception {
-    var about = handlers().all().get("report").about(Settings.of(Options.group("billing"), Map.of()));
+    var about = handlers().all().get("report").about(Settings.of(Options.fromEnvironment().group("billing"), Map.of()));
     assertEquals("Writes the report of a region", about.get("description").asText());
     assertEquals(Json.parse("""
         {"type": "object", "properties": {"region": {"type": ["string", "null"]}, "rows": {"type": "integer"}},
          "additionalProperties": false, "required": ["region"]}""".getBytes()), about.get("params_schema"));
-    assertNull(handlers().all().get("nan").about(Settings.of(Options.group("billing"), Map.of())).get("params_schema"));
+    assertNull(handlers().all().get("nan").about(Settings.of(Options.fromEnvironment().group("billing"), Map.of())).get("params_schema"));
   }
 
   @Test

@@ -53,7 +53,7 @@ class InstanceTest {
       run.log().info("one");
       return 7;
     });
-    instance(Options.group("billing"));
+    instance(Options.fromEnvironment().group("billing"));
     start("");
     FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
     var end = Json.parse(nats.last(EVENTS));
@@ -67,7 +67,7 @@ class InstanceTest {
     handlers.register("h", Void.class, Void.class, (run, nothing) -> {
       throw new NoClassDefFoundError("com/example/Gone");
     });
-    instance(Options.group("billing"));
+    instance(Options.fromEnvironment().group("billing"));
     start("");
     FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
     assertEquals("failed", Json.parse(nats.last(EVENTS)).get("status").asText());
@@ -89,7 +89,7 @@ class InstanceTest {
       }
       return "done";
     });
-    instance(Options.group("billing"));
+    instance(Options.fromEnvironment().group("billing"));
     start("");
     begun.await();
     instance.onLoop(() -> instance.endAll(System.nanoTime()));
@@ -102,7 +102,7 @@ class InstanceTest {
   void aResultThatNatsDoesNotTakeIsLeftOutWithANote() throws Exception {
     handlers.register("h", Void.class, String.class, (run, nothing) -> "x".repeat(20_000));
     nats.maxPayload = 16 << 10;
-    instance(Options.group("billing"));
+    instance(Options.fromEnvironment().group("billing"));
     start("");
     FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
     var end = Json.parse(nats.last(EVENTS));
@@ -113,7 +113,7 @@ class InstanceTest {
   @Test
   void anEndThatIsNotStoredIsOnDiskAndReportedByTheNextLife(@TempDir Path folder) throws Exception {
     handlers.register("h", Void.class, Integer.class, (run, nothing) -> 7);
-    instance(Options.group("billing").spool(folder.resolve("spool")));
+    instance(Options.fromEnvironment().group("billing").spool(folder.resolve("spool")));
     nats.refuses = true;
     start("");
     FakeNats.until(() -> nats.sent.stream().anyMatch(m -> m.getSubject().equals(EVENTS)));
@@ -126,7 +126,7 @@ class InstanceTest {
     stop();
 
     FakeNats next = new FakeNats();
-    Instance again = instance(Options.group("billing").spool(folder.resolve("spool")));
+    Instance again = instance(Options.fromEnvironment().group("billing").spool(folder.resolve("spool")));
     again.broker.use(next.connection);
     again.spool.report(again.broker);
     assertEquals(7, Json.parse(next.last(EVENTS)).get("result").asInt());
@@ -137,7 +137,7 @@ class InstanceTest {
   @Test
   void whatIsNoEndIsSetAside(@TempDir Path folder) throws Exception {
     Path file = Files.writeString(folder.resolve("a.json"), "half");
-    Instance i = instance(Options.group("billing").spool(folder));
+    Instance i = instance(Options.fromEnvironment().group("billing").spool(folder));
     i.spool.report(i.broker);
     assertTrue(nats.sent.isEmpty() && !Files.exists(file) && Files.exists(folder.resolve("a.json.refused")));
   }
@@ -149,7 +149,7 @@ class InstanceTest {
   })
   void aRequestThatMakesNoSenseIsAnsweredWithAFault(String request) throws Exception {
     String[] parts = request.split(" ", 2);
-    Instance i = instance(Options.group("billing"));
+    Instance i = instance(Options.fromEnvironment().group("billing"));
     var m = NatsMessage.builder().subject("exec.billing.i-s." + parts[0]).replyTo("answer").data(parts[1])
         .headers(new Headers().put(Wire.MESSAGE, "request.v1")).build();
     i.loop.submit(() -> new Requests(i, "s").hear(m)).get();

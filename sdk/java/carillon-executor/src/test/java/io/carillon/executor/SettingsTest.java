@@ -43,7 +43,7 @@ class SettingsTest {
   void aKeyIsReadFromItsFileAndNeverShown(@TempDir Path folder) throws Exception {
     Path file = Files.writeString(folder.resolve("seed"), "SUAGC3DWAXQZLTFOTVXUOOULFOGJ2GSYUZRF6DVDZWUXY7YD4QSHVFS3TU\n");
     var e = assertThrows(ConfigurationException.class,
-        () -> Settings.of(Options.group("g").credentialFile(Files.writeString(folder.resolve("bad"), "SECRETSEED")), Map.of()));
+        () -> Settings.of(Options.fromEnvironment().group("g").credentialFile(Files.writeString(folder.resolve("bad"), "SECRETSEED")), Map.of()));
     assertFalse(e.getMessage().contains("SECRETSEED"));
     assertTrue(Files.exists(file));
   }
