@@ -128,7 +128,7 @@ final class Attempt {
     }
     if (end.claimedElsewhere()) {
       over = true;
-      of.settled(this, false);
+      of.runs.settled(this, false);
     } else if (end.thrown() != null) {
       if (run.ending() == null && !Outcome.isChosen(end.thrown())) {
         log.add("stderr", "error", RunLogger.trace(end.thrown()));
@@ -172,7 +172,7 @@ final class Attempt {
   private void acknowledge(Outcome outcome) {
     boolean done = !outcome.status().isEmpty();
     of.broker.answer(reply, done ? "+ACK" : Wire.giveBack(delivered));
-    of.settled(this, done);
+    of.runs.settled(this, done);
     if (done && work != null) {
       work.endClaim();
     }
@@ -205,11 +205,7 @@ final class Attempt {
 
   /** Publishes a started or progress event. If it is not stored, a later one says more. */
   private void tell(ObjectNode event, Headers headers) {
-    of.broker.store(subject(), headers, Json.bytes(event));
-  }
-
-  private String subject() {
-    return of.eventSubject(trigger);
+    of.broker.store(trigger.eventSubject(), headers, Json.bytes(event));
   }
 
   private ObjectNode about(String kind) {

@@ -129,6 +129,7 @@ final class Broker {
 
   /** Publishes until JetStream has it. A message that NATS can never take is given up. */
   void untilStored(String subject, Headers headers, byte[] data) throws InterruptedException {
+    Doubling tries = new Doubling();
     for (long pause = 250; ; pause = Math.min(2 * pause, 5000)) {
       try {
         stored(subject, headers, data);
@@ -138,7 +139,7 @@ final class Broker {
           LOG.error("not stored by NATS, and given up: {} has {} bytes, and NATS takes {}: raise its max_payload", subject, data.length, maxPayload());
           return;
         }
-        LOG.warn("not stored by NATS, tried again: {}: {}", subject, e.getMessage());
+        tries.warn("not stored by NATS, tried again: {}: {}", subject, e.getMessage());
       }
       Thread.sleep(pause);
     }

@@ -45,15 +45,16 @@ final class Connector {
   /** A connection; null if the executor was stopped before there was one. */
   Connection connect() throws InterruptedException {
     long pause = 250;
+    Doubling tries = new Doubling();
     do {
       try {
         return Nats.connect(options);
       } catch (AuthenticationException e) {
-        LOG.warn("NATS at {} refuses {}: create a credential with `carillon credential create -g {}`, and name its file in "
+        tries.warn("NATS at {} refuses {}: create a credential with `carillon credential create -g {}`, and name its file in "
             + "CARILLON_CREDENTIAL_FILE; trying again", settings.nats(), settings.credential().isEmpty() ? "an executor without a credential"
             : "the credential", settings.group());
       } catch (IOException e) {
-        LOG.warn("cannot connect to NATS at {}: {}; is CARILLON_NATS right, and NATS there? trying again", settings.nats(), e.getMessage());
+        tries.warn("cannot connect to NATS at {}: {}; is CARILLON_NATS right, and NATS there? trying again", settings.nats(), e.getMessage());
       }
       pause = Math.min(2 * pause, 5000);
     } while (!stopping.await(pause, TimeUnit.MILLISECONDS));
@@ -64,7 +65,7 @@ final class Connector {
     Builder b = new Builder().servers(settings.nats().split("\\s*,\\s*")).connectionName("carillon executor " + settings.group())
         .inboxPrefix("_INBOX_" + settings.group() + ".").maxReconnects(-1).reconnectWait(Duration.ofMillis(250))
         .reconnectJitter(Duration.ofMillis(100)).connectionTimeout(Duration.ofSeconds(10)).pingInterval(Duration.ofSeconds(2))
-        .maxPingsOut(2).connectionListener(listener).errorListener(new Errors(settings.group()));
+        .maxPingsOut(2).connectionListener(listener).errorListener(new Errors(settings.group(), new Doubling()));
     if (!settings.credential().isEmpty()) {
       b.authHandler(new Seed(settings.credential()));
     }
@@ -94,6 +95,11 @@ final class Connector {
     } catch (IOException | GeneralSecurityException e) {
       throw new ConfigurationException("CARILLON_NATS_CA " + authorities + " must be certificates in PEM: " + e, e);
     }
+  }
+
+  /** Hides the secret in the subject of requests. */
+  static String withoutSecret(String error) {
+    return error.replaceAll("(?i)(exec\\.[^.\"]*)\\.[^\"]*", "$1.…");
   }
 
   /** Signs in with the seed of an nkey. */
@@ -127,13 +133,14 @@ final class Connector {
     }
   }
 
-  private record Errors(String group) implements ErrorListener {
+  private record Errors(String group, Doubling others) implements ErrorListener {
     @Override
     public void errorOccurred(Connection connection, String error) {
+      String shown = withoutSecret(error);
       if (error.toLowerCase(Locale.ROOT).contains("permissions violation")) {
-        LOG.warn("NATS: {}; is the credential one of group {}?", error, group);
+        LOG.warn("NATS: {}; is the credential one of group {}?", shown, group);
       } else {
-        LOG.warn("NATS: {}", error);
+        others.warn("NATS: {}", shown);
       }
     }
 

@@ -40,8 +40,8 @@ final class Heartbeat {
     ObjectNode beat = Json.object().put("executor_group", of.settings.group()).put("instance", of.settings.instance());
     beat.putArray("kinds").add("handler");
     of.handlers.all().keySet().forEach(beat.putArray("handlers")::add);
-    of.describe(beat);
-    of.describeLabels(beat);
+    of.runs.describe(beat);
+    of.runs.describeLabels(beat);
     return Json.bytes(beat.put("protocol", Wire.PROTOCOL).put("version", of.settings.version()).put("sdk", Wire.SDK)
         .put("host", Settings.host()).put("pid", ProcessHandle.current().pid()).put("started_at", Wire.instant(began))
         .put("at", Wire.instant(Instant.now())).put("control_secret", secret));

@@ -1,15 +1,8 @@
 package io.carillon.executor;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener.Events;
-import io.nats.client.impl.Headers;
-import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -28,10 +21,6 @@ final class Instance {
   private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
   private static final long LOOK = 100; // ms
   private static final long BEAT = Duration.ofSeconds(5).toNanos();
-  private static final long REMEMBER_ENDED = Duration.ofHours(1).toNanos();
-  private static final long REMEMBER_KILLED = Duration.ofMinutes(1).toNanos();
-  private static final long KEEP_SLOT = Duration.ofSeconds(2).toNanos();
-  private static final Duration HAND_OVER = Duration.ofSeconds(2);
 
   /** Where in its life an instance is. */
   private enum Phase { OPENING, WORKING, LEAVING, ENDING, GONE }
@@ -40,6 +29,8 @@ final class Instance {
   final Handlers handlers;
   final Broker broker = new Broker();
   final Spool spool;
+  /** Only for the loop. */
+  final Runs runs;
   final ScheduledExecutorService loop = Executors.newSingleThreadScheduledExecutor(r -> new Thread(r, "carillon-loop"));
   /** For log lines. */
   final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(r -> daemon(r, "carillon-log"));
@@ -54,16 +45,10 @@ final class Instance {
   private final Requests requests;
   private final Heartbeat heartbeat;
 
+  private volatile Doubling outage = new Doubling();
+
   // Only the loop uses these.
   private Phase phase = Phase.OPENING;
-  private State state = State.ONLINE;
-  private Instant drainBy;
-  private int slots;
-  private Map<String, String> labels;
-  private final Map<Trigger.Key, Attempt> live = new LinkedHashMap<>();
-  private final Map<Trigger.Key, Long> done = new LinkedHashMap<>();
-  private final Map<String, Long> killed = new LinkedHashMap<>();
-  private final Map<Trigger.Key, Long> reserved = new LinkedHashMap<>(); // handed over; a server may offer it back
   private boolean introduced;
   private boolean introducing;
   private boolean changed;
@@ -73,8 +58,7 @@ final class Instance {
   Instance(Settings settings, Handlers handlers) {
     this.settings = settings;
     this.handlers = handlers;
-    this.slots = settings.slots();
-    this.labels = settings.labels();
+    this.runs = new Runs(this);
     this.spool = new Spool(settings.spool());
     this.requests = new Requests(this, secret);
     this.heartbeat = new Heartbeat(this, secret);
@@ -110,7 +94,6 @@ final class Instance {
       if (connect()) {
         spool.report(broker);
         onLoop(() -> phase = Phase.WORKING);
-        LOG.info("executor started: group {}, instance {}, handlers {}", settings.group(), settings.instance(), handlers.all().keySet());
         handlers.all().forEach((name, handler) -> threads.execute(() -> heartbeat.announce(name, handler)));
       }
     } catch (InterruptedException e) {
@@ -134,7 +117,7 @@ final class Instance {
       return;
     }
     if (event == Events.DISCONNECTED && stopping.getCount() > 0) {
-      LOG.warn("disconnected from NATS");
+      outage.warn("disconnected from NATS; trying to connect again");
     } else if (event == Events.RESUBSCRIBED) {
       onLoop(this::reconnected);
     } else if (event == Events.CLOSED) {
@@ -154,8 +137,9 @@ final class Instance {
 
   private void reconnected() {
     LOG.info("connected to NATS again");
+    outage = new Doubling();
     puller.release();
-    introduced = false;
+    introduced = introduced && phase != Phase.WORKING; // one that leaves needs no introduction
   }
 
   /** Has the loop do something, unless the instance is gone. */
@@ -170,8 +154,7 @@ final class Instance {
   private void tick() {
     try {
       long now = System.nanoTime();
-      List.copyOf(live.values()).forEach(a -> a.look(now));
-      forget(now);
+      runs.look(now);
       switch (phase) {
         case OPENING -> {
           if (stopping.getCount() == 0) {
@@ -180,12 +163,12 @@ final class Instance {
         }
         case WORKING -> work(now);
         case LEAVING -> {
-          if (live.isEmpty() || now - until >= 0) {
+          if (runs.count() == 0 || now - until >= 0) {
             endAll(now);
           }
         }
         case ENDING -> {
-          if (live.isEmpty() || now - until >= 0) {
+          if (runs.count() == 0 || now - until >= 0) {
             leave();
           }
         }
@@ -197,8 +180,7 @@ final class Instance {
   }
 
   private void work(long now) {
-    boolean drained = state == State.DRAINING && live.isEmpty();
-    if (stopping.getCount() == 0 || drained || drainBy != null && !Instant.now().isBefore(drainBy)) {
+    if (stopping.getCount() == 0 || runs.isDrained()) {
       beginToLeave(now);
     } else if (introduced) {
       puller.look(now);
@@ -213,12 +195,21 @@ final class Instance {
     }
   }
 
+  /** The next look tells others how the instance is; pull requests for other numbers are given up. */
+  void changed(boolean giveUpPulls) {
+    changed = true;
+    if (giveUpPulls) {
+      puller.release();
+    }
+  }
+
   private void introduce() {
     try {
       heartbeat.introduce();
       onLoop(() -> {
         introducing = false;
         introduced = true;
+        LOG.info("executor online: group {}, instance {}, handlers {}", settings.group(), settings.instance(), handlers.all().keySet());
         beaten = System.nanoTime();
       });
     } catch (InstanceConflictException e) {
@@ -228,27 +219,21 @@ final class Instance {
     }
   }
 
-  private void forget(long now) {
-    done.values().removeIf(at -> now - at > REMEMBER_ENDED);
-    killed.values().removeIf(at -> now - at > REMEMBER_KILLED);
-    reserved.values().removeIf(at -> now - at > KEEP_SLOT);
-  }
-
   /** Takes no more, and lets live runs end for a while. */
   private void beginToLeave(long now) {
-    LOG.info("executor stopping: {} runs", live.size());
-    state = State.DRAINING;
+    LOG.info("executor stopping: {} runs", runs.count());
+    runs.close();
     if (introduced) {
       heartbeat.publish();
     }
     puller.release();
     flush();
-    until = now + (drainBy != null ? 0 : settings.grace().toNanos());
+    until = now + (runs.isLimited() ? 0 : settings.grace().toNanos());
     phase = Phase.LEAVING;
   }
 
-  void endAll(long now) {
-    List.copyOf(live.values()).forEach(a -> a.end(Ending.STOPPING, "the executor is stopping"));
+  private void endAll(long now) {
+    runs.endAll();
     until = now + Attempt.PATIENCE + Duration.ofSeconds(5).toNanos();
     phase = Phase.ENDING;
   }
@@ -285,169 +270,6 @@ final class Instance {
       broker.flush();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // nobody interrupts the loop before it is gone
-    }
-  }
-
-  // Triggers
-
-  State state() {
-    return state;
-  }
-
-  /** How many runs may begin. */
-  int free() {
-    return state == State.ONLINE ? Math.max(slots - live.size() - reserved.size(), 0) : 0;
-  }
-
-  boolean hasRoomFor(Trigger t) {
-    return reserved.containsKey(t.key()) || free() > 0;
-  }
-
-  /** Whether a run of the job is here. */
-  boolean runs(String job) {
-    return live.values().stream().anyMatch(a -> a.trigger().job().equals(job));
-  }
-
-  /** Takes a trigger that was pulled. */
-  void take(Trigger t, String reply, boolean knownVersion) {
-    if (isKnown(t, reply)) {
-      return;
-    }
-    boolean ours = t.delivery().count() == 1 && knownVersion && handlers.all().containsKey(t.handler());
-    if (killed.containsKey(t.runId())) {
-      start(t, reply, "");
-    } else if (!ours) {
-      reserved.put(t.key(), System.nanoTime());
-      threads.execute(() -> handOver(t.key(), reply)); // the triggers behind it do not wait
-    } else if (free() < 1) {
-      broker.answer(reply, Wire.giveBack(t.delivery().count()));
-    } else {
-      start(t, reply, "");
-    }
-  }
-
-  /** Whether the attempt is here, or has ended here. If so, it answers the newer delivery. */
-  boolean isKnown(Trigger t, String reply) {
-    Attempt attempt = live.get(t.key());
-    if (attempt != null) {
-      attempt.redelivered(reply, t.delivery());
-      return true;
-    }
-    if (done.containsKey(t.key())) {
-      broker.answer(reply, "+ACK");
-      return true;
-    }
-    return false;
-  }
-
-  /** Gives a trigger to a server, which finds out who has it. */
-  private void handOver(Trigger.Key key, String reply) {
-    try {
-      Headers headers = new Headers().put(Wire.ACK, reply).put(Wire.INSTANCE, settings.instance());
-      if (Json.parse(broker.request("hand." + settings.group(), headers, new byte[0], HAND_OVER).getData()).has("value")) {
-        return;
-      }
-    } catch (IOException e) {
-      LOG.debug("not handed over: {}", e.getMessage());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // it was stopped; another instance gets the trigger
-      return;
-    }
-    onLoop(() -> reserved.remove(key));
-    broker.answer(reply, "-NAK {\"delay\": 5000000000}");
-  }
-
-  /** Does an attempt, unless it is killed already or too late for it. */
-  void start(Trigger t, String reply, String routeReason) {
-    reserved.remove(t.key());
-    Attempt attempt = new Attempt(this, t, reply, routeReason);
-    live.put(t.key(), attempt);
-    Instant by = t.instant("start_by");
-    if (killed.containsKey(t.runId())) {
-      attempt.conclude("cancelled", "cancelled before it began here");
-    } else if (by != null && Instant.now().isAfter(by)) {
-      attempt.conclude("missed", "no instance was free to begin it by " + Wire.instant(by));
-    } else {
-      attempt.start();
-    }
-  }
-
-  /** An attempt is over. {@code known} says that it must not be done again here. */
-  void settled(Attempt attempt, boolean known) {
-    live.remove(attempt.trigger().key());
-    if (known) {
-      done.put(attempt.trigger().key(), System.nanoTime());
-    }
-  }
-
-  String eventSubject(Trigger t) {
-    return "evt." + t.raw().get("shard").intValue() + "." + settings.group();
-  }
-
-  // Requests
-
-  /** Ends a run, in any attempt and piece, also one that is still to come. */
-  List<Attempt> kill(String runId, String text) {
-    killed.put(runId, System.nanoTime());
-    List<Attempt> found = live.values().stream().filter(a -> a.trigger().runId().equals(runId)).toList();
-    found.forEach(a -> a.end(Ending.CANCELLED, text));
-    return found;
-  }
-
-  /** Takes no more work, and leaves when there is none; after the time at the latest, if there is one. */
-  void drain(Duration within) {
-    drainBy = within == null ? null : Instant.now().plus(within);
-    become(State.DRAINING);
-  }
-
-  void cordon() {
-    if (state == State.ONLINE) {
-      become(State.CORDONED);
-    }
-  }
-
-  void uncordon() {
-    drainBy = null;
-    become(State.ONLINE);
-  }
-
-  private void become(State next) {
-    state = next;
-    if (next != State.ONLINE) {
-      puller.release();
-    }
-    changed = true;
-  }
-
-  /** Changes what is not null. */
-  void set(Integer newSlots, Map<String, String> newLabels) {
-    if (newSlots != null) {
-      slots = newSlots;
-      puller.release();
-    }
-    labels = newLabels == null ? labels : newLabels;
-    changed = true;
-  }
-
-  /** Whether an attempt is held, reported or none of both. */
-  String custody(Trigger.Key key) {
-    return live.containsKey(key) ? "held" : done.containsKey(key) ? "reported" : "none";
-  }
-
-  /** Adds to an answer how the instance is. */
-  void describe(ObjectNode value) {
-    value.put("state", state.word()).put("running", live.size()).put("slots", slots);
-    if (drainBy != null) {
-      value.put("drain_by", Wire.instant(drainBy));
-    }
-  }
-
-  /** Adds the labels to a heartbeat. */
-  void describeLabels(ObjectNode beat) {
-    ObjectNode all = beat.putObject("labels");
-    labels.forEach(all::put);
-    if (labels.containsKey("zone")) {
-      beat.put("zone", labels.get("zone"));
     }
   }
 }

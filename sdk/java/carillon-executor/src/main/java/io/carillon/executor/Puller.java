@@ -41,7 +41,7 @@ final class Puller {
         close(r);
       }
     }
-    int free = of.free();
+    int free = of.runs.free();
     for (Request r : requests) {
       free -= r.left;
     }
@@ -102,7 +102,7 @@ final class Puller {
     try {
       Trigger t = Trigger.decode(m.getData(), headers, m.getReplyTo(), of.settings.group());
       String kind = Trigger.header(headers, Wire.MESSAGE);
-      of.take(t, m.getReplyTo(), kind.isEmpty() || kind.equals("trigger.v1"));
+      of.runs.take(t, m.getReplyTo(), kind.isEmpty() || kind.equals("trigger.v1"));
     } catch (Garbage e) {
       LOG.warn("a message that is no trigger: {}", e.getMessage());
       of.broker.answer(m.getReplyTo(), "+TERM");

@@ -38,7 +38,7 @@ final class Report {
     if (outcome.retryAfter() != null) {
       about.put("retry_after", Durations.format(outcome.retryAfter()));
     }
-    return new Report(of, of.eventSubject(trigger), about);
+    return new Report(of, trigger.eventSubject(), about);
   }
 
   private static void say(ObjectNode event, String message) {

@@ -45,7 +45,7 @@ final class Requests {
     try {
       ObjectNode value = answer.putObject("value").put("instance", of.settings.instance()).put("answer", "accepted");
       act(m.getSubject().substring(subject.length()), m, value);
-      of.describe(value);
+      of.runs.describe(value);
     } catch (Invalid | Garbage | IOException | IllegalArgumentException e) {
       answer.removeAll().putObject("fault").put("kind", "invalid").put("text", String.valueOf(e.getMessage()));
     }
@@ -66,9 +66,9 @@ final class Requests {
       case "run" -> run(m, value);
       case "beat" -> onlyOnline(value);
       case "idle" -> idle(body(m), value);
-      case "drain" -> of.drain(within(body(m)));
-      case "cordon" -> of.cordon();
-      case "uncordon" -> of.uncordon();
+      case "drain" -> of.runs.drain(within(body(m)));
+      case "cordon" -> of.runs.cordon();
+      case "uncordon" -> of.runs.uncordon();
       case "set" -> set(body(m));
       case "attempts" -> attempts(body(m), value);
       case "kill" -> kill(body(m), value);
@@ -85,17 +85,17 @@ final class Requests {
   }
 
   private boolean onlyOnline(ObjectNode value) {
-    if (of.state() != State.ONLINE) {
-      value.put("answer", of.state().word());
+    if (of.runs.state() != State.ONLINE) {
+      value.put("answer", of.runs.state().word());
     }
-    return of.state() == State.ONLINE;
+    return of.runs.state() == State.ONLINE;
   }
 
   private void run(Message m, ObjectNode value) throws Garbage {
     Headers headers = m.getHeaders();
     String ack = Trigger.header(headers, Wire.ACK);
     Trigger t = Trigger.decode(m.getData(), headers, ack, of.settings.group());
-    if (of.isKnown(t, ack)) {
+    if (of.runs.isKnown(t, ack)) {
       return;
     }
     if (!Trigger.header(headers, Wire.RESUME).isEmpty()) {
@@ -105,8 +105,8 @@ final class Requests {
     } else if (!of.handlers.all().containsKey(t.handler())) {
       value.put("answer", "unknown_handler").put("detail", "handlers here: " + String.join(", ", of.handlers.all().keySet()));
     } else if (onlyOnline(value)) {
-      if (of.hasRoomFor(t)) {
-        of.start(t, ack, Trigger.header(headers, Wire.ROUTE_REASON));
+      if (of.runs.hasRoomFor(t)) {
+        of.runs.start(t, ack, Trigger.header(headers, Wire.ROUTE_REASON));
       } else {
         value.put("answer", "busy");
       }
@@ -114,7 +114,7 @@ final class Requests {
   }
 
   private void idle(JsonNode body, ObjectNode value) {
-    if (onlyOnline(value) && (of.free() < 1 || of.runs(body.path("job").asText()))) {
+    if (onlyOnline(value) && (of.runs.free() < 1 || of.runs.runs(body.path("job").asText()))) {
       value.put("answer", "busy");
     }
   }
@@ -147,7 +147,7 @@ final class Requests {
         throw new Invalid("labels must be an object of texts");
       }
     }
-    of.set(body.hasNonNull("slots") ? slots.intValue() : null, body.hasNonNull("labels") ? labels : null);
+    of.runs.set(body.hasNonNull("slots") ? slots.intValue() : null, body.hasNonNull("labels") ? labels : null);
   }
 
   private void attempts(JsonNode body, ObjectNode value) throws Invalid {
@@ -159,7 +159,7 @@ final class Requests {
       if (!a.path("run_id").isTextual() || !a.path("attempt").isInt()) {
         throw new Invalid("an attempt needs run_id and attempt");
       }
-      words.add(of.custody(new Trigger.Key(a.get("run_id").asText(), a.get("attempt").intValue(), a.path("broadcast_index").asInt())));
+      words.add(of.runs.custody(new Trigger.Key(a.get("run_id").asText(), a.get("attempt").intValue(), a.path("broadcast_index").asInt())));
     }
   }
 
@@ -169,7 +169,7 @@ final class Requests {
     }
     String why = body.path("reason").asText("");
     String text = "cancelled by " + body.path("by").asText("somebody") + (why.isEmpty() ? "" : ": " + why);
-    List<Attempt> found = of.kill(body.get("run_id").asText(), text);
+    List<Attempt> found = of.runs.kill(body.get("run_id").asText(), text);
     if (found.isEmpty()) {
       value.put("answer", "gone");
     }

@@ -103,6 +103,11 @@ record Trigger(ObjectNode raw, String token, String traceParent, Delivery delive
     return raw.path("broadcast_total").intValue();
   }
 
+  /** Where events of it go. */
+  String eventSubject() {
+    return "evt." + raw.get("shard").intValue() + "." + job().split("/")[0];
+  }
+
   Key key() {
     return new Key(runId(), attempt(), index());
   }

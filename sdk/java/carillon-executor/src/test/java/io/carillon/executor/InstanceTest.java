@@ -40,11 +40,11 @@ class InstanceTest {
 
   private void start(String more) throws Garbage {
     Trigger t = Triggers.of(more);
-    instance.onLoop(() -> instance.start(t, Triggers.REPLY, ""));
+    instance.onLoop(() -> instance.runs.start(t, Triggers.REPLY, ""));
   }
 
   private String custody() throws Exception {
-    return instance.loop.submit(() -> instance.custody(Triggers.of("").key())).get();
+    return instance.loop.submit(() -> instance.runs.custody(Triggers.of("").key())).get();
   }
 
   @Test
@@ -92,7 +92,7 @@ class InstanceTest {
     instance(Options.fromEnvironment().group("billing"));
     start("");
     begun.await();
-    instance.onLoop(() -> instance.endAll(System.nanoTime()));
+    instance.onLoop(() -> instance.runs.endAll());
     FakeNats.until(() -> nats.has(Triggers.REPLY, answer));
     assertEquals(finishes, nats.sent.stream().anyMatch(m -> m.getSubject().equals(EVENTS)));
     assertEquals(finishes ? "reported" : "none", custody());
@@ -154,6 +154,6 @@ class InstanceTest {
         .headers(new Headers().put(Wire.MESSAGE, "request.v1")).build();
     i.loop.submit(() -> new Requests(i, "s").hear(m)).get();
     assertEquals("invalid", Json.parse(nats.last("answer")).at("/fault/kind").asText());
-    assertEquals(State.ONLINE, i.state());
+    assertEquals(State.ONLINE, i.runs.state());
   }
 }
