@@ -1,6 +1,5 @@
 package io.carillon.executor;
 
-import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.lang.reflect.Type;
@@ -43,19 +42,18 @@ public final class Handlers {
   /** Registers a handler for jobs with {@code task: {handler: NAME}}. */
   @SuppressWarnings("unchecked") // Jackson reads a P
   public <P, R> Registration register(String name, Class<P> params, Class<R> result, Handler<P, R> handler) {
-    return register(name, (Type) params, (Handler<Object, R>) handler);
+    return registerGeneric(name, params, result, (Handler<Object, R>) handler);
   }
 
   /**
-   * Registers a handler whose parameters have a type with arguments, such as a list of records.
-   * {@code Void.class} stands for none.
+   * Registers a handler whose parameters or result have a type with arguments, such as a list of
+   * records. {@code Void.class} stands for none.
    */
-  public Registration register(String name, Type params, Handler<Object, ?> handler) {
+  public Registration registerGeneric(String name, Type params, Type result, Handler<Object, ?> handler) {
     if (name.isEmpty() || name.length() > 255 || all.containsKey(name)) {
       throw new ConfigurationException("handler \"" + name + "\" must have a name of 1 to 255 characters that no other has");
     }
-    JavaType type = mapper.constructType(params);
-    Registration registration = new Registration(name, type, handler, mapper);
+    Registration registration = new Registration(name, mapper.constructType(params), mapper.constructType(result), handler, mapper);
     all.put(name, registration);
     return registration;
   }

@@ -14,15 +14,17 @@ public final class Registration {
   private final JavaType paramsType;
   private final Handler<Object, ?> handler;
   private final ObjectMapper mapper;
+  private final JsonNode resultSchema;
   private String description = "";
   private JsonNode paramsSchema;
 
-  Registration(String name, JavaType paramsType, Handler<Object, ?> handler, ObjectMapper mapper) {
+  Registration(String name, JavaType paramsType, JavaType resultType, Handler<Object, ?> handler, ObjectMapper mapper) {
     this.name = name;
     this.paramsType = paramsType;
     this.handler = handler;
     this.mapper = mapper;
-    this.paramsSchema = Schemas.of(paramsType, mapper);
+    this.paramsSchema = Schemas.ofParams(paramsType, mapper);
+    this.resultSchema = Schemas.ofResult(resultType, mapper);
   }
 
   /** Says what the handler does, for those who write jobs. */
@@ -49,6 +51,9 @@ public final class Registration {
     }
     if (paramsSchema != null) {
       about.set("params_schema", paramsSchema);
+    }
+    if (resultSchema != null) {
+      about.set("result_schema", resultSchema);
     }
     if (!settings.version().isEmpty()) {
       about.put("version", settings.version());

@@ -53,6 +53,11 @@ public interface Run {
   /** A logger whose lines go to the run's log, and nowhere else. */
   Logger log();
 
+  /** Says how far the run is, in percent, without a text. */
+  default void progress(double percent) {
+    progress(percent, "");
+  }
+
   /** Says how far the run is, in percent. The latest is published, at most once a second. */
   void progress(double percent, String text);
 

@@ -69,7 +69,7 @@ final class RunLog {
   /** Logs a text, a line for each of its lines. It never throws and never blocks. */
   void add(String output, String level, String text) {
     String at = Wire.instant(Instant.now());
-    for (String line : Lines.of(mask.apply(text))) {
+    for (String line : Lines.of(mask.apply(String.valueOf(text)))) {
       append(output, level, line, at);
     }
   }

@@ -9,32 +9,46 @@ import com.fasterxml.jackson.databind.introspect.BeanPropertyDefinition;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Collection;
+import java.util.function.Predicate;
 
-/** JSON schemas of parameters, by which jobs are checked when they are saved. */
+/** JSON schemas of parameters, by which jobs are checked when they are saved, and of results. */
 final class Schemas {
   private Schemas() {}
 
-  /** The schema of a record or bean whose fields Jackson reads; null of anything else. */
-  static ObjectNode of(JavaType type, ObjectMapper mapper) {
-    Class<?> c = type.getRawClass();
-    if (type.isContainerType() || type.isPrimitive() || type.isEnumType() || type.isInterface() || c.getName().startsWith("java.")
-        || JsonNode.class.isAssignableFrom(c)) {
+  /** The schema of what Jackson reads as a record or bean; null for any other type. */
+  static ObjectNode ofParams(JavaType type, ObjectMapper mapper) {
+    if (!isObject(type)) {
       return null;
     }
-    BeanDescription about = mapper.getDeserializationConfig().introspect(type);
+    ObjectNode schema = of(mapper.getDeserializationConfig().introspect(type), BeanPropertyDefinition::couldDeserialize);
+    if (mapper.isEnabled(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)) {
+      schema.put("additionalProperties", false);
+    }
+    return schema;
+  }
+
+  /** The schema of what Jackson writes of a record or bean; null for any other type. */
+  static ObjectNode ofResult(JavaType type, ObjectMapper mapper) {
+    return isObject(type) ? of(mapper.getSerializationConfig().introspect(type), BeanPropertyDefinition::couldSerialize) : null;
+  }
+
+  private static boolean isObject(JavaType type) {
+    Class<?> c = type.getRawClass();
+    boolean other = type.isContainerType() || type.isPrimitive() || type.isEnumType() || type.isInterface();
+    return !other && !c.getName().startsWith("java.") && !JsonNode.class.isAssignableFrom(c);
+  }
+
+  private static ObjectNode of(BeanDescription about, Predicate<BeanPropertyDefinition> isUsed) {
     ObjectNode schema = Json.object().put("type", "object");
     ObjectNode properties = schema.putObject("properties");
     ArrayNode required = schema.arrayNode();
     for (BeanPropertyDefinition p : about.findProperties()) {
-      if (p.couldDeserialize()) {
+      if (isUsed.test(p)) {
         properties.set(p.getName(), property(p.getPrimaryType()));
         if (p.isRequired()) {
           required.add(p.getName());
         }
       }
-    }
-    if (mapper.isEnabled(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)) {
-      schema.put("additionalProperties", false);
     }
     if (!required.isEmpty()) {
       schema.set("required", required);

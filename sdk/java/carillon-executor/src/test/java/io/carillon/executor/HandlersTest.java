@@ -102,7 +102,7 @@ class HandlersTest {
     Handlers h = new Handlers();
     h.register("map", Map.class, Map.class, (run, p) -> p);
     h.register("json", JsonNode.class, Boolean.class, (run, p) -> p == null);
-    h.register("items", new TypeReference<List<Report>>() {}.getType(),
+    h.registerGeneric("items", new TypeReference<List<Report>>() {}.getType(), String.class,
         (run, p) -> ((Report) ((List<?>) p).get(0)).region());
     assertEquals(Map.of(), HandlerTest.of(h).run("map", null).resultAs(Map.class));
     assertTrue(HandlerTest.of(h).run("json", null).resultAs(Boolean.class));
@@ -116,7 +116,25 @@ class HandlersTest {
     assertEquals(Json.parse("""
         {"type": "object", "properties": {"region": {"type": ["string", "null"]}, "rows": {"type": "integer"}},
          "additionalProperties": false, "required": ["region"]}""".getBytes()), about.get("params_schema"));
+    Handlers h = new Handlers();
+    h.register("same", Report.class, Report.class, (run, p) -> p);
+    assertEquals("integer", h.all().get("same").about(Settings.of(Options.fromEnvironment().group("billing"), Map.of()))
+        .at("/result_schema/properties/rows/type").asText());
     assertNull(handlers().all().get("nan").about(Settings.of(Options.fromEnvironment().group("billing"), Map.of())).get("params_schema"));
+  }
+
+  @Test
+  void whatAHandlerSaysMayBeNothing() {
+    Handlers h = new Handlers();
+    h.register("null", Void.class, Void.class, (run, nothing) -> {
+      run.log().info(null);
+      run.progress(Double.NaN, null);
+      run.progress(200);
+      return null;
+    });
+    var end = HandlerTest.of(h).run("null", null);
+    assertEquals("succeeded", end.status(), end.message());
+    assertEquals(List.of(0.0, 100.0), end.progress().stream().map(HandlerTest.Progress::percent).toList());
   }
 
   @Test

@@ -26,7 +26,8 @@ final class CarillonJobs implements SmartInitializingSingleton {
   }
 
   private void register(Object bean, Method method, CarillonJob job) {
-    handlers.register(job.value(), paramsType(method), (run, params) -> call(bean, method, run, params)).description(job.description());
+    handlers.registerGeneric(job.value(), paramsType(method), method.getGenericReturnType(), (run, params) -> call(bean, method, run, params))
+        .description(job.description());
   }
 
   /** The type of the one argument that is no run. */
