@@ -31,8 +31,8 @@ final class Attempt {
   private int delivered;
   private Instant started;
   private Work work;
-  private long deadline = Long.MAX_VALUE;
-  private String deadlineText;
+  private long limit = Long.MAX_VALUE; // ns from the beginning on, until the run has to end
+  private String limitText;
   private long lastSign = began;
   private long lastProgress = began;
   private boolean toldStarted;
@@ -65,22 +65,25 @@ final class Attempt {
     started = Instant.now();
     Duration timeout = trigger.duration("timeout");
     if (timeout != null) {
-      deadline = began + timeout.toNanos();
-      deadlineText = "took longer than its timeout of " + trigger.raw().get("timeout").asText();
+      limit(timeout, "took longer than its timeout of " + trigger.raw().get("timeout").asText());
     }
     Instant by = trigger.instant("end_by");
     if (by != null) {
-      long at = System.nanoTime() + Duration.between(started, by).toNanos();
-      if (timeout == null || at < deadline) {
-        deadline = at;
-        deadlineText = "the run had to end by " + Wire.instant(by) + ", with all its attempts";
-      }
+      limit(Duration.between(came, by), "the run had to end by " + Wire.instant(by) + ", with all its attempts");
     }
     if (!routeReason.isEmpty()) {
       tellStarted();
     }
     work = new Work(of, trigger, delivered, run, this::returned);
     of.threads.execute(work);
+  }
+
+  /** Has the run end after a time, if no shorter limit is set. */
+  private void limit(Duration time, String text) {
+    if (Durations.nanos(time) < limit) {
+      limit = Durations.nanos(time);
+      limitText = text;
+    }
   }
 
   /** Says that the attempt lives, and does what else is due. */
@@ -92,15 +95,15 @@ final class Attempt {
     if (over || started == null) {
       return;
     }
-    if (now >= deadline) {
-      end(Ending.TIMED_OUT, deadlineText);
+    if (now - began >= limit) {
+      end(Ending.TIMED_OUT, limitText);
     }
     if (now - began >= STARTED_AFTER) {
       tellStarted();
       tellProgress(now);
     }
     Duration warn = trigger.duration("warn_after");
-    if (warn != null && !warned && now - began > warn.toNanos()) {
+    if (warn != null && !warned && now - began > Durations.nanos(warn)) {
       warned = true;
       log.system("warn", "the attempt takes longer than " + trigger.raw().get("warn_after").asText());
     }

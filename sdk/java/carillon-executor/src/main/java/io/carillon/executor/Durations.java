@@ -30,6 +30,15 @@ final class Durations {
     return Duration.ofNanos((long) nanos);
   }
 
+  /** In nanoseconds, of which a long holds 292 years. */
+  static long nanos(Duration d) {
+    try {
+      return d.toNanos();
+    } catch (ArithmeticException e) {
+      return Long.MAX_VALUE;
+    }
+  }
+
   static String format(Duration d) {
     return d.toMillis() + "ms";
   }

@@ -40,7 +40,10 @@ public final class Options {
     return this;
   }
 
-  /** The file of {@code carillon credential create}. Defaults to CARILLON_CREDENTIAL_FILE. */
+  /**
+   * The file of {@code carillon credential create}. Defaults to CARILLON_CREDENTIAL_FILE. Without, the
+   * text of CARILLON_CREDENTIAL is taken, which processes that you start would inherit.
+   */
   public Options credentialFile(Path file) {
     credentialFile = file;
     return this;

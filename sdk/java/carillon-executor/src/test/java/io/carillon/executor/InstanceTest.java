@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,6 +61,21 @@ class InstanceTest {
     assertEquals(7, end.get("result").asInt());
     assertEquals(1, end.get("log_lines").asInt());
     assertEquals("reported", custody());
+  }
+
+  @ParameterizedTest
+  @CsvSource(quoteCharacter = '`', value = {"\"timeout\": \"9999999h\",succeeded", "\"end_by\": \"9999-01-01T00:00:00Z\",succeeded", "\"timeout\": \"100ms\",timed_out",
+    "\"end_by\": \"2026-01-05T02:00:00Z\",timed_out"})
+  void aTimeLimitOfAnyLengthIsKept(String limit, String status) throws Exception {
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      Thread.sleep(status.equals("succeeded") ? 300 : 60_000);
+      return null;
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    instance.loop.scheduleWithFixedDelay(() -> instance.runs.look(System.nanoTime()), 10, 10, TimeUnit.MILLISECONDS);
+    start(limit);
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertEquals(status, Json.parse(nats.last(EVENTS)).get("status").asText());
   }
 
   @Test
