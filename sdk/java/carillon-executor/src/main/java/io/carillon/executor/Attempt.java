@@ -157,14 +157,15 @@ final class Attempt {
       log.system("error", "the run ended as " + outcome.status() + ": " + Wire.cut(outcome.message(), Wire.MAX_MESSAGE));
     }
     Instant finished = Instant.now();
-    log.close().thenAcceptAsync(lines -> report(outcome, finished, lines), of.threads);
+    ObjectNode about = about("finished");
+    log.close().thenAcceptAsync(lines -> report(about, outcome, finished, lines), of.threads);
   }
 
   /** Tells the end until it is stored, in a thread of its own. */
-  private void report(Outcome outcome, Instant finished, int lines) {
+  private void report(ObjectNode about, Outcome outcome, Instant finished, int lines) {
     try {
       if (!outcome.status().isEmpty()) {
-        Report.of(of, trigger, about("finished"), outcome, finished, lines, log::masked).untilStored(headers("finished", ""));
+        Report.of(of, trigger, about, outcome, finished, lines, log::masked).untilStored(headers("finished", ""));
       }
       of.onLoop(() -> acknowledge(outcome));
     } catch (InterruptedException e) {

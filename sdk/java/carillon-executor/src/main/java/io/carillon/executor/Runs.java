@@ -25,6 +25,7 @@ final class Runs {
   private final Map<String, Long> killed = new LinkedHashMap<>();
   private final Map<Trigger.Key, Long> reserved = new LinkedHashMap<>(); // handed over; a server may offer it back
   private State state = State.ONLINE;
+  private boolean closed;
   private Instant drainBy;
   private int slots;
   private Map<String, String> labels;
@@ -59,6 +60,7 @@ final class Runs {
 
   /** Takes no more, since the instance leaves. */
   void close() {
+    closed = true;
     state = State.DRAINING;
   }
 
@@ -76,6 +78,7 @@ final class Runs {
     return state == State.ONLINE ? Math.max(slots - live.size() - reserved.size(), 0) : 0;
   }
 
+  /** Whether a trigger that is offered can begin. */
   boolean hasRoomFor(Trigger t) {
     return reserved.containsKey(t.key()) || free() > 0;
   }
@@ -180,8 +183,10 @@ final class Runs {
   }
 
   void uncordon() {
-    drainBy = null;
-    become(State.ONLINE);
+    if (!closed) {
+      drainBy = null;
+      become(State.ONLINE);
+    }
   }
 
   private void become(State next) {

@@ -158,6 +158,17 @@ class InstanceTest {
     assertTrue(nats.sent.isEmpty() && !Files.exists(file) && Files.exists(folder.resolve("a.json.refused")));
   }
 
+  @Test
+  void anInstanceThatLeavesTakesNoMoreThoughSomebodyUncordonsIt() throws Exception {
+    Instance i = instance(Options.fromEnvironment().group("billing"));
+    i.loop.submit(i.runs::cordon).get();
+    i.loop.submit(i.runs::uncordon).get();
+    assertEquals(32, i.loop.submit(i.runs::free).get());
+    i.loop.submit(i.runs::close).get();
+    i.loop.submit(i.runs::uncordon).get();
+    assertEquals(0, i.loop.submit(i.runs::free).get());
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {
     "attempts {\"attempts\": [{}]}", "attempts {\"attempts\": 7}", "attempts {\"attempts\": [\"x\"]}", "kill {}", "kill []", "set {\"slots\": 0}",

@@ -8,7 +8,9 @@ import io.carillon.executor.Handlers;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,9 +39,10 @@ public final class XxlJobs implements AutoCloseable {
 
   /** Registers all methods of an object that have {@code @XxlJob}. */
   public XxlJobs add(Object jobs) {
+    Set<String> seen = new HashSet<>(); // a method that another one overrides is the same job
     for (Class<?> c = jobs.getClass(); c != Object.class; c = c.getSuperclass()) {
       for (Method method : c.getDeclaredMethods()) {
-        if (method.isAnnotationPresent(XxlJob.class)) {
+        if (method.isAnnotationPresent(XxlJob.class) && seen.add(method.getName())) {
           add(jobs, method, method.getAnnotation(XxlJob.class));
         }
       }

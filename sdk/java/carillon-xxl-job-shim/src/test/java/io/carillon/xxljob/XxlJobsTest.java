@@ -118,6 +118,18 @@ class XxlJobsTest {
   }
 
   @Test
+  void aMethodThatOverridesAnotherIsOneJob() {
+    jobs.add(new Jobs() {
+      @Override
+      @XxlJob("throw")
+      public void broken() {
+        XxlJobHelper.log("mended");
+      }
+    });
+    assertEquals(List.of("mended"), HandlerTest.of(handlers).run("throw", null).lines());
+  }
+
+  @Test
   void theHelperSaysWhereItWorks() {
     var e = assertThrows(IllegalStateException.class, XxlJobHelper::getJobParam);
     assertTrue(e.getMessage().contains("@XxlJob"));
