@@ -3,6 +3,7 @@ package bus
 import (
 	"crypto/rand"
 	"log/slog"
+	"regexp"
 	"strings"
 )
 
@@ -20,6 +21,13 @@ func validSecret(s string) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
 	}) < 0
 }
+
+// addressed matches subjects of requests to instances.
+var addressed = regexp.MustCompile(`\bexec\.([^.\s"]+)\.[^\s"]+`)
+
+// HideSecrets returns a text without the secrets of the subjects of requests that it quotes.
+// NATS quotes subjects in its errors.
+func HideSecrets(text string) string { return addressed.ReplaceAllString(text, "exec.$1.…") }
 
 // Address is where one instance takes requests. It prints and encodes as the instance's
 // name, without the secret.

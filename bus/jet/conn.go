@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -89,10 +90,11 @@ func Connect(cfg Config) (*Conn, error) {
 				}
 				return
 			}
+			why := bus.HideSecrets(err.Error())
 			if sub != nil {
-				log.Warn("bus error", "subject", sub.Subject, "error", err)
+				log.Warn("bus error", "subject", bus.HideSecrets(sub.Subject), "error", why)
 			} else {
-				log.Warn("bus error", "error", err)
+				log.Warn("bus error", "error", why)
 			}
 		}),
 	}

@@ -2,11 +2,12 @@ import asyncio
 import gc
 import json
 
+import nats
 import pytest
 
 from carillon import Executor, Stopping, wire
 from carillon.attempt import Attempt
-from carillon.executor import Instance
+from carillon.executor import Instance, _on_error
 from carillon.requests import Requests
 from carillon.settings import Settings
 
@@ -119,3 +120,10 @@ def test_a_run_that_ends_well_while_the_executor_stops_counts_and_any_other_is_g
         assert not i.live and bool([s for s, _ in i.nc.sent if s == "evt.3.g"]) is finishes
 
     asyncio.run(go())
+
+
+def test_the_log_does_not_tell_the_secret_that_nats_quotes(caplog):
+    violation = 'nats: permissions violation for subscription to "exec.billing.web1-0123456789abcdef0123456789abcdef01234567.*"'
+    asyncio.run(_on_error(nats.errors.Error(violation)))
+    assert "exec.billing.…" in caplog.text
+    assert "0123456789abcdef" not in caplog.text

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import platform
+import re
 import secrets as random
 import signal
 import ssl
@@ -468,5 +469,6 @@ class Refused(Exception):
 
 
 async def _on_error(e: Exception) -> None:
-    log.warning("NATS: %s", e)
+    # NATS quotes subjects in its errors, and that of requests has the secret of this instance.
+    log.warning("NATS: %s", re.sub(r'\bexec\.([^.\s"]+)\.[^\s"]+', r"exec.\1.…", str(e), flags=re.IGNORECASE))
 

@@ -1,0 +1,66 @@
+package jet_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+)
+
+// said is what a log says. It is safe for concurrent use.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	some chan struct{}
+}
+
+func (s *said) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.some <- struct{}{}:
+	default:
+	}
+	return s.text.Write(line)
+}
+
+// With a credential of another group NATS refuses the subject of requests, and quotes it.
+func TestTheLogDoesNotTellTheSecretOfAnInstance(t *testing.T) {
+	nobody := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}}}
+	srv, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true,
+		Users: []*server.User{{Username: "u", Password: "p", Permissions: nobody}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(srv.Shutdown)
+	if !srv.ReadyForConnections(time.Minute) {
+		t.Fatal("NATS does not start")
+	}
+	log := &said{some: make(chan struct{}, 1)}
+	conn, err := jet.Connect(jet.Config{URL: strings.Replace(srv.ClientURL(), "//", "//u:p@", 1), Logger: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.NC.Close)
+	secret := bus.NewControlSecret()
+	if _, err := conn.NC.SubscribeSync(bus.NewAddress("billing", "web1", secret).Subject("*")); err != nil {
+		t.Fatal(err)
+	}
+	<-log.some
+	conn.NC.Close()
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	if text := log.text.String(); strings.Contains(text, secret) || !strings.Contains(text, "exec.billing.…") {
+		t.Errorf("the log says: %s", text)
+	}
+}
