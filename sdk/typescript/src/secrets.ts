@@ -1,0 +1,45 @@
+/** Secrets of tasks: opened here, masked in everything that a run says. */
+
+import { createDecipheriv } from "node:crypto";
+
+import { ConfigurationError } from "./errors";
+
+const LEAST_MASKED = 4; // shorter ones would make holes in every text
+
+/** The key in what `carillon secret key` prints. */
+export function keyOf(text: string, group: string): Buffer {
+  const [form, of, key = "", ...more] = text.split(".");
+  const bytes = Buffer.from(key, "base64url");
+  if (form !== "carillon-group-1" || more.length > 0 || bytes.length !== 32) {
+    throw new ConfigurationError("the key for secrets is none: take what `carillon secret key` prints");
+  }
+  if (of !== group) {
+    throw new ConfigurationError(`the key for secrets is that of group ${of}, not of ${group}: run carillon secret key -g ${group}`);
+  }
+  return bytes;
+}
+
+/** The value of a sealed secret. */
+export function openSecret(key: Buffer, group: string, name: string, sealed: string): string {
+  const data = Buffer.from(sealed, "base64");
+  const cipher = createDecipheriv("aes-256-gcm", key, data.subarray(0, 12), { authTagLength: 16 });
+  cipher.setAAD(Buffer.from(`${group}/${name}`));
+  cipher.setAuthTag(data.subarray(-16));
+  return Buffer.concat([cipher.update(data.subarray(12, -16)), cipher.final()]).toString("utf8");
+}
+
+/** Replaces secrets of four bytes and more by ***, also as they look in URLs and in JSON. */
+export function masker(values: Record<string, string>): (text: string) => string {
+  const forms = new Set<string>();
+  for (const part of Object.values(values).flatMap((value) => value.split("\n"))) {
+    const secret = part.trim();
+    if (Buffer.byteLength(secret) >= LEAST_MASKED) {
+      const inUrl = encodeURIComponent(secret.toWellFormed());
+      for (const form of [secret, inUrl, inUrl.replaceAll("%20", "+"), encodeURI(secret.toWellFormed()), JSON.stringify(secret).slice(1, -1)]) {
+        forms.add(form);
+      }
+    }
+  }
+  const longest = [...forms].sort((a, b) => b.length - a.length || (a < b ? -1 : 1)); // a secret may begin with another
+  return (text) => longest.reduce((masked, form) => masked.replaceAll(form, "***"), text);
+}
