@@ -3,16 +3,17 @@
 import { inspect } from "node:util";
 
 import { Claim, Dropped } from "./claim";
-import { Cancelled, type Ending, TimedOut } from "./errors";
+import { type Ending, TimedOut } from "./errors";
+import { Events } from "./events";
 import type { Instance } from "./instance";
 import { type Did, isUnexpected, type Outcome, outcomeOf } from "./outcome";
 import { type Progress, Run, within } from "./run";
-import { type Line, RunLog } from "./runlog";
-import { masker, openSecret } from "./secrets";
+import { RunLog } from "./runlog";
+import { fetchSecrets, masker } from "./secrets";
 import type { Span } from "./telemetry";
-import { duration, monotonic } from "./time";
+import { monotonic } from "./time";
 import type { Trigger } from "./trigger";
-import { cut, delivery, giveBack, MESSAGE, MSG_ID, TOKEN } from "./wire";
+import { cut, delivery, giveBack } from "./wire";
 
 const SIGN_OF_LIFE = 4000;
 const STARTED_AFTER = 1000;
@@ -22,17 +23,17 @@ export const PATIENCE = 10_000; // how long a handler may take to end once its s
 export class Attempt {
   readonly runLog: RunLog;
   private readonly came = new Date();
-  private began = 0; // when the time of the attempt began to run
+  private readonly events: Events;
   private readonly controller = new AbortController();
-  private started: Date | undefined;
+  private began = 0; // when the time of the attempt began to run
+  private deadline: { at: number; why: Ending } | undefined;
+  private endedAt = 0; // when it was told to end
+  private over = false; // its end is being reported
   private sign = monotonic();
   private toldStarted = false;
   private progress: Progress | undefined;
   private progressed = 0;
   private warned = false;
-  private deadline: { at: number; why: Ending } | undefined;
-  private endedAt = 0; // when it was told to end
-  private over = false; // its end is being reported
   private claim: Claim | undefined;
   private span: Span | undefined;
 
@@ -43,19 +44,36 @@ export class Attempt {
     public reply: string,
     private readonly routeReason = "",
   ) {
-    this.runLog = new RunLog((lines) => this.sendLines(lines), trigger.delivered, { ...of.settings.logLimits });
+    this.events = new Events(of, trigger, this.came);
+    this.runLog = new RunLog((lines) => this.events.lines(lines), trigger.delivered, { ...of.settings.logLimits });
   }
 
-  // --- what the loop of the instance calls
+  /** Do the work, in the background. */
+  start(): void {
+    this.of.spawn(this.work());
+  }
 
-  /** Say that the attempt lives, and what else is due. */
+  /** End an attempt that was not begun. */
+  conclude(outcome: Outcome): void {
+    this.finish(outcome);
+  }
+
+  /** Have the run end. */
+  end(why: Ending): void {
+    if (!this.controller.signal.aborted && !this.over) {
+      this.endedAt = monotonic();
+      this.controller.abort(why);
+    }
+  }
+
+  /** Say that the attempt lives, and what else is due. To be called ten times a second. */
   look(): void {
     const now = monotonic();
     if (now - this.sign >= SIGN_OF_LIFE) {
       this.sign = now;
       this.of.bus.publish(this.reply, "+WPI");
     }
-    if (this.over || this.started === undefined) {
+    if (this.over || this.events.startedAt === undefined) {
       return;
     }
     if (this.deadline !== undefined && now >= this.deadline.at) {
@@ -70,27 +88,29 @@ export class Attempt {
       this.warned = true;
       this.runLog.system("warn", `the attempt takes longer than ${raw.warn_after}`);
     }
-    if (this.endedAt > 0 && now - this.endedAt > PATIENCE) {
-      this.leaveBehind();
+    if (this.ending !== undefined && now - this.endedAt > PATIENCE) {
+      this.of.leaveBehind(this.trigger);
+      this.finishBy({ error: this.ending });
     }
   }
 
-  /** Do the work, in the background. */
-  start(): void {
-    this.of.spawn(this.work());
-  }
-
-  /** Have the run end. */
-  end(why: Ending): void {
-    if (!this.controller.signal.aborted && !this.over) {
-      this.endedAt = monotonic();
-      this.controller.abort(why);
+  private tellStarted(): void {
+    if (!this.toldStarted) {
+      this.toldStarted = true;
+      this.events.started(this.routeReason);
     }
   }
 
-  /** End an attempt that was not begun. */
-  conclude(outcome: Outcome): void {
-    this.finish(outcome);
+  private tellProgress(now: number): void {
+    if (this.progress !== undefined && now - this.progressed >= PROGRESS_EVERY) {
+      this.events.progress(this.progress);
+      this.progress = undefined;
+      this.progressed = now;
+    }
+  }
+
+  private get ending(): Ending | undefined {
+    return this.controller.signal.aborted ? (this.controller.signal.reason as Ending) : undefined;
   }
 
   // --- the handler
@@ -101,8 +121,7 @@ export class Attempt {
       did = { value: await this.callHandler() };
     } catch (error) {
       if (error instanceof Dropped) {
-        this.over = true;
-        this.of.settled(this, false); // without an answer
+        this.of.attempts.settled(this, false); // without an answer
         return;
       }
       did = { error };
@@ -110,10 +129,11 @@ export class Attempt {
     if (this.over) {
       return; // it was left behind
     }
+    this.of.blocked.look();
     if ("error" in did && isUnexpected(did.error)) {
       this.runLog.add("stderr", "error", inspect(did.error));
     }
-    this.finish(outcomeOf(did, this.ending, this.trigger.atMostOnce, this.runLog.mask));
+    this.finishBy(did);
   }
 
   private async callHandler(): Promise<unknown> {
@@ -122,7 +142,7 @@ export class Attempt {
       await this.claim.take();
     }
     this.begin();
-    const secrets = await this.openSecrets();
+    const secrets = await fetchSecrets(this.of.bus, this.of.settings.secretKey, this.of.group, this.trigger.raw.task.secrets ?? {});
     this.runLog.mask = masker(secrets);
     const handler = this.of.handlers.get(this.trigger.handler);
     if (handler === undefined) {
@@ -132,13 +152,14 @@ export class Attempt {
     this.controller.signal.throwIfAborted();
     const span = this.of.telemetry.span(this.trigger);
     this.span = span;
+    this.of.blocked.begins(handler.name);
     const run = new Run(this.state(), { params, secrets, traceParent: span.traceParent });
     return await within(run, this.runLog, () => span.within(() => handler.call(run, this.of.middleware)));
   }
 
   /** The attempt has started: its time runs. */
   private begin(): void {
-    this.started = new Date();
+    this.events.startedAt = new Date();
     this.began = monotonic();
     const { timeout, endBy, raw } = this.trigger;
     if (timeout > 0) {
@@ -167,47 +188,17 @@ export class Attempt {
     };
   }
 
-  private async openSecrets(): Promise<Record<string, string>> {
-    const secrets: Record<string, string> = {};
-    for (const [variable, name] of Object.entries(this.trigger.raw.task.secrets ?? {})) {
-      secrets[variable] = await this.openSecret(name);
-    }
-    return secrets;
-  }
-
-  private async openSecret(name: string): Promise<string> {
-    const { bus, group, settings } = this.of;
-    if (settings.secretKey === undefined) {
-      throw new Error("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE");
-    }
-    const m = await bus.request(`$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.${group}.${name}`, "");
-    if (m.data.length === 0) {
-      throw new Error(`there is no secret ${JSON.stringify(name)} in group ${group}: carillon secret set ${name} -g ${group}`);
-    }
-    try {
-      return openSecret(settings.secretKey, group, name, JSON.parse(m.string()).sealed);
-    } catch {
-      throw new Error(`secret ${JSON.stringify(name)} does not open with this executor's key: it may be sealed with another master key`);
-    }
-  }
-
-  private get ending(): Ending | undefined {
-    return this.controller.signal.aborted ? (this.controller.signal.reason as Ending) : undefined;
-  }
-
-  private leaveBehind(): void {
-    const why = this.ending ?? new Cancelled("cancelled");
-    this.of.abandoned(this.trigger);
-    this.finish(outcomeOf({ error: why }, why, this.trigger.atMostOnce, this.runLog.mask));
-  }
-
   // --- the end
+
+  private finishBy(did: Did): void {
+    this.finish(outcomeOf(did, this.ending, this.trigger.atMostOnce, this.runLog.mask));
+  }
 
   private finish(outcome: Outcome): void {
     this.over = true;
     const masked = { ...outcome, message: cut(this.runLog.mask(outcome.message)) };
     this.span?.end(masked);
-    this.of.telemetry.ended(this.trigger, masked, { came: this.came, started: this.started, ended: new Date() });
+    this.of.telemetry.ended(this.trigger, masked, { came: this.came, started: this.events.startedAt, ended: new Date() });
     this.of.spawn(masked.status === "" ? this.giveBack() : this.report(masked));
   }
 
@@ -216,7 +207,7 @@ export class Attempt {
     await this.runLog.close();
     this.runLog.abandon();
     this.of.bus.publish(this.reply, giveBack(this.trigger.delivered));
-    this.of.settled(this, false);
+    this.of.attempts.settled(this, false);
   }
 
   private async report(outcome: Outcome): Promise<void> {
@@ -225,79 +216,11 @@ export class Attempt {
       this.runLog.system("error", `the run ended as ${outcome.status}: ${outcome.message}`);
     }
     const lines = await this.runLog.close();
-    const event = {
-      ...this.about("finished", finished),
-      finished_at: finished.toISOString(),
-      status: outcome.status,
-      ...(outcome.message && { message: outcome.message }),
-      ...(outcome.result !== undefined && { result: outcome.result }),
-      ...(lines > 0 && { log_lines: lines }),
-      ...(outcome.final && { final: true }),
-      ...(outcome.retryAfter !== undefined && { retry_after: duration(outcome.retryAfter) }),
-      ...(this.anotherFollows(outcome) && { retry: true }),
-    };
-    await this.store(JSON.stringify(event));
+    await this.events.finished(outcome, finished, lines);
     this.of.bus.publish(this.reply, "+ACK");
     this.runLog.abandon();
     this.of.telemetry.count("log_lines_dropped", this.runLog.dropped);
-    this.of.settled(this, true);
+    this.of.attempts.settled(this, true);
     await this.claim?.release();
-  }
-
-  private anotherFollows(outcome: Outcome): boolean {
-    const lists = this.trigger.raw.split === true && outcome.status === "succeeded";
-    return !outcome.final && (lists || this.trigger.again(outcome.status));
-  }
-
-  /** Publish the end until it is stored, and keep it on disk so long. */
-  private async store(data: string): Promise<void> {
-    const headers = { ...this.headers("event.v1"), [MSG_ID]: this.trigger.messageId("finished") };
-    const forget = await this.of.spool.keep(this.eventSubject, data, headers);
-    if (await this.of.bus.untilStored(this.eventSubject, data, headers, { onRepeat: () => this.of.telemetry.count("event_publish_retries") })) {
-      await forget();
-    }
-  }
-
-  // --- messages
-
-  private get eventSubject(): string {
-    return `evt.${this.trigger.raw.shard}.${this.of.group}`;
-  }
-
-  private tellStarted(): void {
-    if (!this.toldStarted) {
-      this.toldStarted = true;
-      this.tell("started", String(this.trigger.delivered), this.routeReason === "" ? {} : { route_reason: this.routeReason });
-    }
-  }
-
-  private tellProgress(now: number): void {
-    if (this.progress !== undefined && now - this.progressed >= PROGRESS_EVERY) {
-      this.tell("progress", Date.now().toString(36), { ...this.progress });
-      this.progress = undefined;
-      this.progressed = now;
-    }
-  }
-
-  /** Publish an event that need not be stored: a later one, and the end, say more. */
-  private tell(kind: string, idEnd: string, more: Record<string, unknown>): void {
-    const headers = { ...this.headers("event.v1"), [MSG_ID]: this.trigger.messageId(kind, idEnd) };
-    const data = JSON.stringify({ ...this.about(kind, new Date()), ...more });
-    this.of.spawn(this.of.bus.stored(this.eventSubject, data, headers).catch(() => {}));
-  }
-
-  private about(kind: string, at: Date): Record<string, unknown> {
-    const started = this.started && { delivered_at: this.came.toISOString(), started_at: this.started.toISOString() };
-    return { kind, ...this.trigger.about(), instance: this.of.name, at: at.toISOString(), ...started };
-  }
-
-  private headers(message: string): Record<string, string> {
-    return { [MESSAGE]: message, ...(this.trigger.token && { [TOKEN]: this.trigger.token }) };
-  }
-
-  private async sendLines(lines: Line[]): Promise<void> {
-    const { runId, raw } = this.trigger;
-    const body = { run_id: runId, job: raw.job, attempt: raw.attempt, ...this.trigger.piece(), instance: this.of.name, lines };
-    await this.of.bus.stored(`log.${this.of.group}.${runId}`, JSON.stringify(body), this.headers("log.v1"));
   }
 }

@@ -26,6 +26,7 @@ export class Bus {
   /** Called after each reconnection. */
   onReconnect = (): void => {};
   private closing = false;
+  private errors = 0;
 
   constructor(
     private readonly nc: NatsConnection,
@@ -54,9 +55,7 @@ export class Bus {
     return this.nc.subscribe(subject, {
       callback: (err, m) => {
         if (err === null) {
-          hear(m);
-        } else {
-          this.log.warn(`cannot listen to ${subject}: ${textOf(err)}`);
+          hear(m); // errors are heard by follow, too
         }
       },
     });
@@ -127,7 +126,10 @@ export class Bus {
         this.log.info("connected to NATS again");
         this.onReconnect();
       } else if (status.type === "error") {
-        this.log.warn(`NATS: ${explain(status.error, this.settings)}`);
+        this.errors++;
+        if (isDoubling(this.errors)) {
+          this.log.warn(`NATS: ${explain(status.error, this.settings)}`);
+        }
       }
     }
   }
@@ -178,13 +180,14 @@ function whyNot(e: unknown, settings: Settings): string {
 function explain(e: Error, settings: Settings): string {
   const text = textOf(e);
   if (/permissions violation/i.test(text)) {
-    return `${text}; a credential is for one group: is this one for ${settings.group}?`;
+    const subject = text.replace(/-[0-9a-f]{40}/, "-…"); // which is the secret of this instance
+    return `${subject}; a credential is for one group, and this one may be for another than ${settings.group}`;
   }
   return /authorization|authentication/i.test(text) ? `it ${aboutCredential(settings)} (${text})` : text;
 }
 
 function aboutCredential(settings: Settings): string {
-  const make = `make one with: carillon credential create -g ${settings.group}`;
+  const make = `make one with: carillon credential create NAME -g ${settings.group} --file FILE`;
   return settings.credential === ""
     ? `wants a credential: set CARILLON_CREDENTIAL_FILE; ${make}`
     : `refuses the credential: is it for group ${settings.group}, and not revoked? Else ${make}`;

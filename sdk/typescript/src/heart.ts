@@ -53,7 +53,7 @@ export class Heart {
       } catch (e) {
         if (!(e instanceof Refused) || e.code !== WRONG_SEQUENCE) {
           this.sayNotStored(tries, e);
-          await pause(500, stop);
+          await pause(Math.min(250 * tries, 2000), stop);
           continue;
         }
       }
@@ -79,7 +79,7 @@ export class Heart {
 
   private sayNotStored(tries: number, e: unknown): void {
     if (isDoubling(tries)) {
-      this.of.log.warn(`the heartbeat is not stored: ${textOf(e)}; is a Carillon server running on this NATS? trying again`);
+      this.of.log.warn(`the heartbeat is not stored (${textOf(e)}): is a Carillon server running on this NATS? trying again`);
     }
   }
 
@@ -129,7 +129,7 @@ export class Heart {
       kinds: ["handler"],
       handlers: [...of.handlers.keys()].sort(),
       slots: of.slots,
-      running: of.live.size,
+      running: of.attempts.live.size,
       labels: of.labels,
       ...(of.labels.zone && { zone: of.labels.zone }),
       load: { cpus: cpus().length, load1: loadavg()[0] ?? 0, memory_bytes: totalmem(), memory_used_bytes: totalmem() - freemem() },

@@ -2,27 +2,23 @@
 
 import { randomBytes } from "node:crypto";
 
-import type { Msg } from "@nats-io/transport-node";
-
-import { Attempt, PATIENCE } from "./attempt";
+import { PATIENCE } from "./attempt";
+import { Attempts } from "./attempts";
 import { Blocked } from "./blocked";
 import { Bus } from "./bus";
-import { Cancelled, Stopping, textOf } from "./errors";
+import { Stopping, textOf } from "./errors";
 import type { Handler, Middleware } from "./handler";
 import { Heart } from "./heart";
 import type { Logger } from "./log";
 import { Puller } from "./pull";
-import { Recent } from "./recent";
 import { Requests } from "./requests";
 import type { Settings } from "./settings";
 import { Spool } from "./spool";
 import { Telemetry } from "./telemetry";
 import { monotonic, pause } from "./time";
-import { decode, type Trigger } from "./trigger";
-import { ACK, delivery, giveBack, INSTANCE, MESSAGE, nakAfter, TOKEN, TRACE } from "./wire";
+import type { Trigger } from "./trigger";
 
 const TURN = 100;
-const HAND_OVER_WAIT = 2000;
 
 export type State = "online" | "draining" | "cordoned";
 
@@ -40,7 +36,7 @@ export class Instance {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly middleware: readonly Middleware[];
   readonly log: Logger;
-  readonly live = new Map<string, Attempt>();
+  readonly attempts: Attempts;
   readonly spool: Spool;
   readonly telemetry: Telemetry;
   slots: number;
@@ -51,12 +47,9 @@ export class Instance {
   /** Handlers that ignored that they had to end. */
   leftBehind = 0;
 
-  private readonly done = new Recent(3600_000); // attempts whose end is stored
-  private readonly killed = new Recent(60_000); // runs
-  private readonly reserved = new Recent(HAND_OVER_WAIT); // handed over; a server may offer it back
   private readonly heart: Heart;
   private readonly requests: Requests;
-  private readonly blocked: Blocked;
+  readonly blocked: Blocked;
   private puller!: Puller;
   private introduced: boolean | Promise<void> = false;
   private conflict: unknown;
@@ -75,9 +68,10 @@ export class Instance {
     this.log = program.log;
     this.spool = new Spool(settings.spool, settings.spoolBytes, this.log);
     this.telemetry = new Telemetry(this.group, this.name);
+    this.attempts = new Attempts(this);
     this.heart = new Heart(this);
     this.requests = new Requests(this);
-    this.blocked = new Blocked(this.log);
+    this.blocked = new Blocked(this.log, this.attempts.live);
   }
 
   // --- life
@@ -92,14 +86,19 @@ export class Instance {
       await this.spool.report(bus, this.stop);
       await this.requests.listen();
       await this.heart.introduce(this.stop);
+      if (this.stop.aborted) {
+        return;
+      }
       this.introduced = true;
       this.log.info(`executor started: group ${this.group}, instance ${this.name}, ${this.slots} slots, handlers ${[...this.handlers.keys()].sort().join(", ")}`);
       this.heart.announce();
-      this.telemetry.observe(() => ({ total: this.slots, inUse: this.live.size }));
+      this.telemetry.observe(() => ({ total: this.slots, inUse: this.attempts.live.size }));
+      this.blocked.start();
       await this.work();
       await this.leave();
     } finally {
       this.telemetry.close();
+      await this.blocked.close();
       await bus.close();
     }
   }
@@ -107,7 +106,7 @@ export class Instance {
   /** Use a connection. */
   use(bus: Bus): void {
     this.bus = bus;
-    this.puller = new Puller(bus, this.group, (m) => this.take(m), this.log);
+    this.puller = new Puller(bus, this.group, (m) => this.attempts.take(m), this.log);
     bus.onReconnect = () => {
       this.puller.release();
       this.introduced = false;
@@ -122,16 +121,15 @@ export class Instance {
       this.introduceAgain();
       this.lookAtAttempts();
       if (this.introduced === true) {
-        this.puller.look(this.free());
+        this.puller.look(this.attempts.free());
         this.heart.look();
       }
       await pause(TURN, this.stop);
-      this.blocked.look(TURN, this.live.values());
     }
   }
 
   private hasDrained(): boolean {
-    const empty = this.state === "draining" && this.live.size === 0;
+    const empty = this.state === "draining" && this.attempts.live.size === 0;
     return empty || (this.drainBy !== undefined && Date.now() >= this.drainBy.getTime());
   }
 
@@ -154,7 +152,7 @@ export class Instance {
   }
 
   private lookAtAttempts(): void {
-    for (const attempt of this.live.values()) {
+    for (const attempt of this.attempts.live.values()) {
       attempt.look();
     }
   }
@@ -163,9 +161,9 @@ export class Instance {
   private async leave(): Promise<void> {
     this.change("draining", this.drainBy);
     await this.bus.flush();
-    this.log.info(`executor stopping: ${this.live.size} runs`);
+    this.log.info(`executor stopping: ${this.attempts.live.size} runs`);
     await this.untilEmpty(this.drainBy === undefined ? this.settings.grace : 0);
-    for (const attempt of this.live.values()) {
+    for (const attempt of this.attempts.live.values()) {
       attempt.end(new Stopping("the executor is stopping"));
     }
     await this.untilEmpty(PATIENCE + 5000);
@@ -174,7 +172,7 @@ export class Instance {
   }
 
   private async untilEmpty(within: number): Promise<void> {
-    for (const end = monotonic() + within; this.live.size > 0 && monotonic() < end; await pause(TURN / 2)) {
+    for (const end = monotonic() + within; this.attempts.live.size > 0 && monotonic() < end; await pause(TURN / 2)) {
       this.lookAtAttempts();
       this.heart.look();
     }
@@ -205,121 +203,7 @@ export class Instance {
     this.heart.beat();
   }
 
-  /** How many runs may begin. */
-  free(): number {
-    return this.state === "online" ? Math.max(this.slots - this.live.size - this.reserved.size, 0) : 0;
-  }
-
-  /** Whether all slots of a handler are taken. */
-  isFull(handler: string): boolean {
-    const slots = this.handlers.get(handler)?.slots ?? Number.POSITIVE_INFINITY;
-    return Number.isFinite(slots) && [...this.live.values()].filter((a) => a.trigger.handler === handler).length >= slots;
-  }
-
-  isReserved(t: Trigger): boolean {
-    return this.reserved.has(t.key);
-  }
-
-  custody(key: string): "held" | "reported" | "none" {
-    return this.live.has(key) ? "held" : this.done.has(key) ? "reported" : "none";
-  }
-
-  // --- triggers
-
-  /** A trigger that was pulled. */
-  take(m: Msg): void {
-    const header = (name: string) => m.headers?.get(name) ?? "";
-    const reply = m.reply ?? "";
-    let t: Trigger;
-    try {
-      t = decode(m.string(), header(TOKEN), delivery(reply).count, this.group, header(TRACE));
-    } catch (e) {
-      this.log.warn(`a message that is no trigger: ${textOf(e)}`);
-      this.telemetry.count("triggers_rejected");
-      this.bus.publish(reply, "+TERM");
-      return;
-    }
-    if (this.continues(t, reply)) {
-      return;
-    }
-    const isKnown = this.handlers.has(t.handler) && (header(MESSAGE) || "trigger.v1") === "trigger.v1";
-    if (this.killed.has(t.runId)) {
-      this.start(t, reply);
-    } else if (t.delivered > 1 || !isKnown) {
-      this.reserved.add(t.key);
-      this.spawn(this.handOver(t, reply));
-    } else if (this.state !== "online" || this.live.size >= this.slots) {
-      this.telemetry.count("runs_given_back");
-      this.bus.publish(reply, giveBack(t.delivered));
-    } else if (this.isFull(t.handler)) {
-      this.spawn(this.handOver(t, reply)); // other instances may have a slot, and servers wait for one
-    } else {
-      this.start(t, reply);
-    }
-  }
-
-  /** Whether the attempt is here, or was: then the newer delivery is answered. */
-  continues(t: Trigger, reply: string): boolean {
-    const attempt = this.live.get(t.key);
-    if (attempt !== undefined) {
-      attempt.reply = reply;
-      attempt.trigger.delivered = Math.max(attempt.trigger.delivered, t.delivered);
-      return true;
-    }
-    if (this.done.has(t.key)) {
-      this.bus.publish(reply, "+ACK");
-      return true;
-    }
-    return false;
-  }
-
-  private async handOver(t: Trigger, reply: string): Promise<void> {
-    this.telemetry.count("triggers_handed_over");
-    try {
-      const m = await this.bus.request(`hand.${this.group}`, "", { headers: { [ACK]: reply, [INSTANCE]: this.name }, timeout: HAND_OVER_WAIT });
-      if ("value" in JSON.parse(m.string())) {
-        return;
-      }
-    } catch {
-      // no server took it: it comes again
-    }
-    this.reserved.delete(t.key);
-    this.bus.publish(reply, nakAfter(5));
-  }
-
-  /** Do an attempt, unless it was killed, or is too late. */
-  start(t: Trigger, reply: string, routeReason = ""): void {
-    this.reserved.delete(t.key);
-    const attempt = new Attempt(this, t, reply, routeReason);
-    this.live.set(t.key, attempt);
-    if (this.killed.has(t.runId)) {
-      attempt.conclude({ status: "cancelled", message: "cancelled before it began here" });
-    } else if (t.startBy !== undefined && Date.now() > t.startBy.getTime()) {
-      attempt.conclude({ status: "missed", message: `no instance was free to begin it by ${t.startBy.toISOString()}` });
-    } else {
-      attempt.start();
-    }
-  }
-
-  /** End a run, in any attempt and piece, also one that is still to come. */
-  kill(runId: string, reason: string): Attempt[] {
-    this.killed.add(runId);
-    const found = [...this.live.values()].filter((a) => a.trigger.runId === runId);
-    for (const attempt of found) {
-      attempt.end(new Cancelled(reason));
-    }
-    return found;
-  }
-
-  /** An attempt is over; stored says that its end is, so that it must not be done again here. */
-  settled(attempt: Attempt, stored: boolean): void {
-    this.live.delete(attempt.trigger.key);
-    if (stored) {
-      this.done.add(attempt.trigger.key);
-    }
-  }
-
-  abandoned(t: Trigger): void {
+  leaveBehind(t: Trigger): void {
     this.leftBehind++;
     this.telemetry.count("handlers_abandoned");
     this.log.warn(`handler ${t.handler} ignores that run ${t.runId} has to end, and is left behind: give run.signal to what it awaits`);

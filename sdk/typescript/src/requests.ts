@@ -59,7 +59,7 @@ export class Requests {
       }
       const more = act(m);
       const drainBy = of.drainBy && { drain_by: of.drainBy.toISOString() };
-      return { value: { instance: of.name, answer: "accepted", state: of.state, running: of.live.size, slots: of.slots, ...drainBy, ...more } };
+      return { value: { instance: of.name, answer: "accepted", state: of.state, running: of.attempts.live.size, slots: of.slots, ...drainBy, ...more } };
     } catch (e) {
       return { fault: { kind: "invalid", text: textOf(e) } };
     }
@@ -76,7 +76,7 @@ export class Requests {
     const header = (name: string) => m.headers?.get(name) ?? "";
     const ack = header(ACK);
     const t = decode(m.string(), header(TOKEN), delivery(ack).count, of.group, header(TRACE));
-    if (of.continues(t, ack)) {
+    if (of.attempts.continues(t, ack)) {
       return {};
     }
     if (m.headers?.has(RESUME)) {
@@ -92,10 +92,10 @@ export class Requests {
     if (of.state !== "online") {
       return { answer: of.state };
     }
-    if ((of.free() < 1 && !of.isReserved(t)) || of.isFull(t.handler)) {
+    if ((of.attempts.free() < 1 && !of.attempts.isReserved(t)) || of.attempts.isFull(t.handler)) {
       return { answer: "busy" };
     }
-    of.start(t, ack, header(ROUTE_REASON));
+    of.attempts.start(t, ack, header(ROUTE_REASON));
     return {};
   }
 
@@ -108,8 +108,8 @@ export class Requests {
     if (this.of.state !== "online") {
       return { answer: this.of.state };
     }
-    const here = [...this.of.live.values()].some((a) => a.trigger.raw.job === job);
-    return here || this.of.free() < 1 ? { answer: "busy" } : {};
+    const here = [...this.of.attempts.live.values()].some((a) => a.trigger.raw.job === job);
+    return here || this.of.attempts.free() < 1 ? { answer: "busy" } : {};
   }
 
   private drain(m: Msg): Answer {
@@ -157,7 +157,7 @@ export class Requests {
     if (!isObject(a) || typeof a.run_id !== "string" || !isWhole(a.attempt, 1)) {
       throw new Invalid("an attempt needs run_id and attempt");
     }
-    return this.of.custody(keyOf(a.run_id, a.attempt, a.broadcast_index));
+    return this.of.attempts.custody(keyOf(a.run_id, a.attempt, a.broadcast_index));
   }
 
   private kill(m: Msg): Answer {
@@ -165,7 +165,7 @@ export class Requests {
     if (typeof runId !== "string") {
       throw new Invalid("run_id is missing");
     }
-    const found = this.of.kill(runId, `cancelled by ${by || "somebody"}${reason ? `: ${reason}` : ""}`);
+    const found = this.of.attempts.kill(runId, `cancelled by ${by || "somebody"}${reason ? `: ${reason}` : ""}`);
     if (found.length === 0) {
       return { answer: "gone" };
     }

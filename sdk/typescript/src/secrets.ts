@@ -2,6 +2,7 @@
 
 import { createDecipheriv } from "node:crypto";
 
+import type { Bus } from "./bus";
 import { ConfigurationError } from "./errors";
 
 const LEAST_MASKED = 4; // shorter ones would make holes in every text
@@ -42,4 +43,28 @@ export function masker(values: Record<string, string>): (text: string) => string
   }
   const longest = [...forms].sort((a, b) => b.length - a.length || (a < b ? -1 : 1)); // a secret may begin with another
   return (text) => longest.reduce((masked, form) => masked.replaceAll(form, "***"), text);
+}
+
+/** The secrets that a task asks for, by variable. A run without one of them must not begin. */
+export async function fetchSecrets(bus: Bus, key: Buffer | undefined, group: string, wanted: Record<string, string>): Promise<Record<string, string>> {
+  const secrets: Record<string, string> = {};
+  for (const [variable, name] of Object.entries(wanted)) {
+    if (key === undefined) {
+      throw new Error("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE");
+    }
+    secrets[variable] = await fetchSecret(bus, key, group, name);
+  }
+  return secrets;
+}
+
+async function fetchSecret(bus: Bus, key: Buffer, group: string, name: string): Promise<string> {
+  const m = await bus.request(`$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.${group}.${name}`, "");
+  if (m.data.length === 0) {
+    throw new Error(`there is no secret ${JSON.stringify(name)} in group ${group}: carillon secret set ${name} -g ${group}`);
+  }
+  try {
+    return openSecret(key, group, name, JSON.parse(m.string()).sealed);
+  } catch {
+    throw new Error(`secret ${JSON.stringify(name)} does not open with this executor's key: is it that of another master key?`);
+  }
 }
