@@ -14,8 +14,22 @@ const METHODS: ReadonlyArray<[method: "debug" | "log" | "info" | "warn" | "error
   ["error", "error", "stderr"],
 ];
 
+let users = 0; // the console is one for the process, and is changed once
+let restore = (): void => {};
+
 /** Copy what runs say on the console into their logs, until the returned function is called. */
 export function captureConsole(): () => void {
+  if (users++ === 0) {
+    restore = install();
+  }
+  return () => {
+    if (--users === 0) {
+      restore();
+    }
+  };
+}
+
+function install(): () => void {
   const undo = METHODS.map(([method, level, output]) => {
     const original = console[method];
     const capturing = (...said: unknown[]) => {
@@ -30,8 +44,8 @@ export function captureConsole(): () => void {
     };
   });
   return () => {
-    for (const restore of undo) {
-      restore();
+    for (const undone of undo) {
+      undone();
     }
   };
 }

@@ -61,6 +61,9 @@ export class RunLog {
 
   /** Log a text, a line for each of its lines. It never throws, and does not wait. */
   add(output: Output, level: Level, text: string): void {
+    if (this.closed) {
+      return;
+    }
     const at = new Date().toISOString();
     for (const line of this.mask(text).toWellFormed().split(/\r?\n/)) {
       for (const piece of pieces(line.replaceAll("\r", " "))) {
@@ -76,7 +79,7 @@ export class RunLog {
   }
 
   private append(output: Output, level: Level, text: string, at: string): void {
-    if (this.closed || (output !== "system" && !this.fits(text, at))) {
+    if (output !== "system" && !this.fits(text, at)) {
       return;
     }
     this.push({ seq: ++this.seq, at, level, output, text });

@@ -99,3 +99,25 @@ test("a wrong handler is refused", () => {
   assert.throws(() => app().handler("", () => 1), /1 to 255/);
   assert.throws(() => app().handler("x", { slots: 0 }, () => 1), /slots of handler "x"/);
 });
+
+test("types of parameters and results follow from schemas", () => {
+  const result = z.object({ written: z.number() });
+  new Executor({ group: "g" })
+    .handler("a", { params: Report }, (run) => run.params.rows.toFixed(2))
+    // @ts-expect-error there is no such parameter
+    .handler("b", { params: Report }, (run) => run.params.reigon)
+    // @ts-expect-error written is a number
+    .handler("c", { result }, () => ({ written: "three" }))
+    // @ts-expect-error without a schema nothing is known of them
+    .handler("d", (run) => run.params.rows);
+});
+
+test("runs at the same time have their own console lines", async (t) => {
+  t.mock.method(console, "log", () => {});
+  const both = new Executor({ group: "g" }).handler<string>("h", async (run) => {
+    await sleep(1);
+    console.log(run.params);
+  });
+  const ends = await Promise.all([runHandler(both, "h", "one"), runHandler(both, "h", "two")]);
+  assert.deepEqual(ends.map((e) => e.lines), [["one"], ["two"]]);
+});

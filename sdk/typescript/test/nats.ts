@@ -19,6 +19,8 @@ export class FakeNats {
   readonly sent: Sent[] = [];
   /** What a request is answered with; JetStream's acknowledgement, unless a test says otherwise. */
   answer = (_sent: Sent): unknown => ({ stream: "EVT", seq: 1 });
+  answerHeaders = (): Headers => ({});
+  info: { max_payload: number } | undefined;
   private changed = () => {};
 
   publish(subject: string, data: string, options: { headers?: ReturnType<typeof headers> } = {}): void {
@@ -36,7 +38,7 @@ export class FakeNats {
     if (answer instanceof Error) {
       throw answer;
     }
-    return message(subject, JSON.stringify(answer));
+    return message(subject, JSON.stringify(answer), { headers: this.answerHeaders() });
   }
 
   subscribe() {
