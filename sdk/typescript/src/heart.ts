@@ -10,7 +10,7 @@ import { monotonic, pause } from "./time";
 import { isObject } from "./trigger";
 import { ACK_WAIT, EXPECTED, PROTOCOL } from "./wire";
 
-export const BEAT = 5000;
+const BEAT = 5000;
 const SDK = "carillon-typescript/0.1.0";
 const WRONG_SEQUENCE = 10071;
 const DAY = 24 * 3600 * 1000;

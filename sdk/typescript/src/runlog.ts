@@ -48,8 +48,8 @@ export class RunLog {
   private full = false;
   private closed = false;
   private pumping: Promise<void> | undefined;
+  private wake = new AbortController(); // ends the wait for more lines
   private readonly abandoned = new AbortController();
-  private wake = new AbortController();
 
   constructor(
     private readonly send: (lines: Line[]) => Promise<void>,
@@ -109,7 +109,7 @@ export class RunLog {
     this.lines.push({ line, bytes });
     this.size += bytes + COST;
     this.count++;
-    if (this.lines.length >= BATCH_LINES || this.size >= BATCH_BYTES) {
+    if (this.isBatchFull()) {
       this.wake.abort();
     }
   }
@@ -127,12 +127,25 @@ export class RunLog {
 
   /** Send what there is, until nothing is left. */
   private async pump(): Promise<void> {
-    await pause(this.closed ? 0 : DELAY, this.wake.signal);
-    while (this.lines.length > 0 && !this.abandoned.signal.aborted) {
-      await this.publish(this.batch());
-    }
-    this.wake = new AbortController();
+    do {
+      await this.untilDue();
+      const batch = this.batch();
+      if (batch.length > 0) {
+        await this.publish(batch);
+      }
+    } while (this.lines.length > 0 && !this.abandoned.signal.aborted);
     this.pumping = undefined;
+  }
+
+  private async untilDue(): Promise<void> {
+    if (!this.closed && !this.isBatchFull()) {
+      this.wake = new AbortController();
+      await pause(DELAY, this.wake.signal);
+    }
+  }
+
+  private isBatchFull(): boolean {
+    return this.lines.length >= BATCH_LINES || this.size >= BATCH_BYTES;
   }
 
   private batch(): Line[] {

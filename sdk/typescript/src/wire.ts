@@ -1,7 +1,7 @@
 /** The words of docs/reference/protocol.md: headers, limits, reply subjects, answers. */
 
 export const PROTOCOL = 3;
-export const MAX_MESSAGE = 16 << 10;
+const MAX_MESSAGE = 16 << 10;
 export const MAX_RESULT = 64 << 10;
 export const MAX_LOG_TEXT = 32 << 10;
 export const ACK_WAIT = 15_000;

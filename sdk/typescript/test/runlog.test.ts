@@ -72,6 +72,33 @@ test("lines that are not stored are sent again", async () => {
   assert.deepEqual(tries, [1, 1, 1]);
 });
 
+test("lines that come while a batch is on its way wait for others", async () => {
+  const batches: string[][] = [];
+  let sent = () => {};
+  let stored = () => {};
+  const begun = new Promise<void>((resolve) => {
+    sent = resolve;
+  });
+  const log = new RunLog(async (lines) => {
+    batches.push(lines.map((l) => l.text));
+    sent();
+    await new Promise<void>((resolve) => {
+      stored = resolve;
+    });
+  }, 1);
+  log.add("log", "info", "a");
+  await begun;
+  log.add("log", "info", "b");
+  stored();
+  await new Promise(setImmediate);
+  log.add("log", "info", "c");
+  const closed = log.close();
+  await new Promise(setImmediate);
+  stored();
+  await closed;
+  assert.deepEqual(batches, [["a"], ["b", "c"]]);
+});
+
 test("a full log counts what follows", async () => {
   const { log, batches } = kept(1, { lines: 2, bytes: 1000 });
   for (let i = 0; i < 5; i++) {
