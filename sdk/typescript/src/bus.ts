@@ -43,7 +43,7 @@ export class Bus {
         return new Bus(await connect(optionsOf(settings)), settings, log);
       } catch (e) {
         if (isDoubling(tries)) {
-          log.warn(`${whyNot(e, settings)}; trying again`);
+          log.warn(`${whyNot(e, settings)} (trying again)`);
         }
         await pause(wait, stop);
       }

@@ -79,7 +79,7 @@ export class Heart {
 
   private sayNotStored(tries: number, e: unknown): void {
     if (isDoubling(tries)) {
-      this.of.log.warn(`the heartbeat is not stored (${textOf(e)}): is a Carillon server running on this NATS? trying again`);
+      this.of.log.warn(`the heartbeat is not stored (${textOf(e)}): is a Carillon server running on this NATS? (trying again)`);
     }
   }
 

@@ -3,7 +3,7 @@
 import { createDecipheriv } from "node:crypto";
 
 import type { Bus } from "./bus";
-import { ConfigurationError } from "./errors";
+import { ConfigurationError, textOf } from "./errors";
 
 const LEAST_MASKED = 4; // shorter ones would make holes in every text
 
@@ -58,7 +58,9 @@ export async function fetchSecrets(bus: Bus, key: Buffer | undefined, group: str
 }
 
 async function fetchSecret(bus: Bus, key: Buffer, group: string, name: string): Promise<string> {
-  const m = await bus.request(`$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.${group}.${name}`, "");
+  const m = await bus.request(`$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.${group}.${name}`, "").catch((e: unknown) => {
+    throw new Error(`secret ${JSON.stringify(name)} cannot be read from NATS: ${textOf(e)}`);
+  });
   if (m.data.length === 0) {
     throw new Error(`there is no secret ${JSON.stringify(name)} in group ${group}: carillon secret set ${name} -g ${group}`);
   }
