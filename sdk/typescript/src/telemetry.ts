@@ -17,6 +17,13 @@ const COUNTS = {
   log_lines_dropped: "Log lines given up because the log stream did not take them.",
 } as const;
 
+/** The bounds of histograms, in seconds: those of the Go SDK. */
+const BUCKETS = {
+  delivery_delay: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 1800],
+  start_delay: [0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 1, 5],
+  run: [0.001, 0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400],
+};
+
 export type Count = keyof typeof COUNTS;
 
 /** The times of an attempt; started is absent if its handler was not called. */
@@ -51,7 +58,8 @@ export class Telemetry {
       return;
     }
     const meter = this.meter;
-    const histogram = (name: string, description: string) => meter.createHistogram(`carillon.executor.${name}`, { description, unit: "s" });
+    const histogram = (name: keyof typeof BUCKETS, description: string) =>
+      meter.createHistogram(`carillon.executor.${name}`, { description, unit: "s", advice: { explicitBucketBoundaries: BUCKETS[name] } });
     this.runs = meter.createCounter("carillon.executor.runs", { description: "Attempts that ended, by final status." });
     this.delays = {
       delivery: histogram("delivery_delay", "Time from the commit of a trigger until it came here."),
