@@ -73,7 +73,7 @@ func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jo
 			Summary: alerting.Say("discrepancy", "job", string(f.Job)),
 			Job:     alerting.Affected{Job: f.Job, RunID: f.RunID, At: stamp(f.FoundAt)},
 		}
-		found.Job.Say(alerting.Say("fire_of", "fire_time", instant(f.FireTime), "reason", clip.Text(f.Reason, alerting.MaxMessage)))
+		found.Job.Say(alerting.Say("fire_of", "fire_time", instant(f.FireTime), "reason", clip.Text(string(f.Reason), alerting.MaxMessage)))
 		if err := s.found(ctx, found); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/trail"
@@ -66,23 +67,23 @@ const (
 	PutJobResultResultUnchanged PutJobResultResult = "unchanged"
 )
 
-// Defines values for RetryRequestPieces.
+// Defines values for RerunRequestPieces.
 const (
-	RetryRequestPiecesAll    RetryRequestPieces = "all"
-	RetryRequestPiecesFailed RetryRequestPieces = "failed"
+	RerunRequestPiecesAll    RerunRequestPieces = "all"
+	RerunRequestPiecesFailed RerunRequestPieces = "failed"
 )
 
-// Defines values for RetryRequestVersion.
+// Defines values for RerunRequestVersion.
 const (
-	RetryRequestVersionLatest RetryRequestVersion = "latest"
-	RetryRequestVersionSame   RetryRequestVersion = "same"
+	RerunRequestVersionLatest RerunRequestVersion = "latest"
+	RerunRequestVersionSame   RerunRequestVersion = "same"
 )
 
 // Defines values for RunBulkAction.
 const (
 	RunBulkActionCancel RunBulkAction = "cancel"
 	RunBulkActionMark   RunBulkAction = "mark"
-	RunBulkActionRetry  RunBulkAction = "retry"
+	RunBulkActionRerun  RunBulkAction = "rerun"
 )
 
 // Defines values for SQLRequestFormat.
@@ -217,8 +218,8 @@ type AlertTrialItem struct {
 // AuditEntry One change.
 type AuditEntry = trail.Entry
 
-// AuditPage defines model for AuditPage.
-type AuditPage struct {
+// AuditLogPage defines model for AuditLogPage.
+type AuditLogPage struct {
 	// AsOf The bus does not answer: what was changed after this may be missing. Absent where all is there
 	AsOf  time.Time    `json:"as_of,omitzero"`
 	Items []AuditEntry `json:"items"`
@@ -227,9 +228,6 @@ type AuditPage struct {
 	// Since The log store does not answer, or is far behind: what was changed before this may be missing. Absent where all is there
 	Since time.Time `json:"since,omitzero"`
 }
-
-// AuditedPage defines model for AuditedPage.
-type AuditedPage = outcome.Page
 
 // Backfill defines model for Backfill.
 type Backfill = job.Backfill
@@ -310,7 +308,7 @@ type CalendarFileEvent struct {
 	Line int `json:"line"`
 
 	// Note The same in words, or up to when it was written out
-	Note    string                   `json:"note,omitempty"`
+	Note    reason.Text              `json:"note,omitempty"`
 	Outcome CalendarFileEventOutcome `json:"outcome"`
 
 	// Reason Why it was left out. over: or no day of it is left
@@ -392,7 +390,7 @@ type Can struct {
 
 // CancelAccepted defines model for CancelAccepted.
 type CancelAccepted struct {
-	// Found queued or pending: it was called off; running: its instance has been told
+	// Found queued or pending: it does not run; running: its instance has been told
 	Found job.Status `json:"found"`
 	RunID job.RunID  `json:"run_id"`
 }
@@ -534,7 +532,7 @@ type CrontabLine struct {
 	Line int `json:"line"`
 
 	// Note Why it was skipped or is broken, or what one should know of it
-	Note string `json:"note,omitempty"`
+	Note reason.Text `json:"note,omitempty"`
 
 	// Outcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
 	Outcome CrontabLineOutcome `json:"outcome"`
@@ -661,12 +659,6 @@ type FailureList struct {
 	Items []Failure `json:"items"`
 }
 
-// Fate What became of a fire. ran, caught_up (noticed late, run all the same): its run has
-// ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
-// come to it yet; unjudged: nothing is known, and nothing follows from that;
-// discrepancy: it contradicts what Carillon promises.
-type Fate = outcome.Fate
-
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	// Field A path in the document
@@ -684,8 +676,12 @@ type FieldChange struct {
 // FieldError defines model for FieldError.
 type FieldError struct {
 	// Field A path in the document, or a parameter's name; empty for the whole
-	Field  string `json:"field"`
-	Reason string `json:"reason"`
+	Field string `json:"field"`
+
+	// Reason Why something is as it is. `text` is in English. `code` and `params` say the same, for
+	// who shows it in another language; docs/reference/reasons.md lists them. What somebody
+	// else wrote, such as the error of a handler, has no code.
+	Reason Reason `json:"reason"`
 }
 
 // Finding defines model for Finding.
@@ -699,9 +695,13 @@ type Fire struct {
 	// Due When it is dispatched, the fire time plus the spread
 	Due      time.Time `json:"due"`
 	FireTime time.Time `json:"fire_time"`
-	Reason   string    `json:"reason,omitempty"`
 
-	// Skip Of a fire that somebody has called off
+	// Reason Why something is as it is. `text` is in English. `code` and `params` say the same, for
+	// who shows it in another language; docs/reference/reasons.md lists them. What somebody
+	// else wrote, such as the error of a handler, has no code.
+	Reason Reason `json:"reason,omitempty"`
+
+	// Skip Of a fire that somebody has skipped
 	Skip *job.Skip `json:"skip,omitempty"`
 
 	// Skipped It will not run: reason says why
@@ -745,6 +745,18 @@ type FirePage struct {
 	Items []JobFires `json:"items"`
 	Next  string     `json:"next,omitempty"`
 	To    time.Time  `json:"to"`
+}
+
+// GlobalPause The switch for everything. While it is on, every fire is recorded as skipped.
+type GlobalPause = job.GlobalPause
+
+// GlobalPauseRequest defines model for GlobalPauseRequest.
+type GlobalPauseRequest struct {
+	Note   string `json:"note,omitempty"`
+	Paused bool   `json:"paused"`
+
+	// Until Of a pause: when it ends by itself. Defaults to never
+	Until time.Time `json:"until,omitempty"`
 }
 
 // Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
@@ -866,18 +878,6 @@ type HistoryState struct {
 	// StandIn What the streams answer with for a log store that is away. Absent while the store itself is asked
 	StandIn      *runlog.Partial `json:"stand_in,omitempty"`
 	StoreAnswers bool            `json:"store_answers"`
-}
-
-// Hold The switch for everything. While it is on, every fire is recorded as skipped.
-type Hold = job.Hold
-
-// HoldRequest defines model for HoldRequest.
-type HoldRequest struct {
-	Note   string `json:"note,omitempty"`
-	Paused bool   `json:"paused"`
-
-	// Until Of a pause: when it ends by itself. Defaults to never
-	Until time.Time `json:"until,omitempty"`
 }
 
 // HostLoad How busy an instance's machine is, with all its programs
@@ -1151,7 +1151,7 @@ type LogEnd struct {
 	// Missing Lines that the run printed but that could not be found
 	Missing int64 `json:"missing"`
 
-	// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
+	// Run One attempt of a run, one piece of such an attempt, or several fires with one outcome.
 	Run Run `json:"run"`
 }
 
@@ -1319,6 +1319,12 @@ type OffsetSuggestions struct {
 	To    time.Time          `json:"to"`
 }
 
+// Outcome What became of a fire. ran, caught_up (noticed late, run all the same): its run has
+// ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
+// come to it yet; unjudged: nothing is known, and nothing follows from that;
+// discrepancy: it contradicts what Carillon promises.
+type Outcome = outcome.Outcome
+
 // Overlap What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text.
 type Overlap = job.Overlap
 
@@ -1365,7 +1371,7 @@ type Preview struct {
 	Kind  job.ScheduleKind `json:"kind"`
 
 	// Note Why there are no fires, or what keeps them from running
-	Note string `json:"note,omitempty"`
+	Note reason.Text `json:"note,omitempty"`
 
 	// PerDay How many fires there are within a day, skipped ones among them
 	PerDay int `json:"per_day,omitempty"`
@@ -1398,9 +1404,14 @@ type PreviewRequest struct {
 
 // Problem RFC 9457, with a code for programs and the fields that are wrong.
 type Problem struct {
-	Code   string       `json:"code"`
+	Code string `json:"code"`
+
+	// Detail What is wrong, in English
 	Detail string       `json:"detail,omitempty"`
 	Errors []FieldError `json:"errors,omitempty"`
+
+	// Reason The same with its code, where it has one
+	Reason reason.Text `json:"reason,omitempty"`
 
 	// RequestID Under which the server's log has more
 	RequestID string `json:"request_id"`
@@ -1435,6 +1446,11 @@ type PutJobResult struct {
 // PutJobResultResult defines model for PutJobResult.Result.
 type PutJobResultResult string
 
+// Reason Why something is as it is. `text` is in English. `code` and `params` say the same, for
+// who shows it in another language; docs/reference/reasons.md lists them. What somebody
+// else wrote, such as the error of a handler, has no code.
+type Reason = reason.Text
+
 // Report defines model for Report.
 type Report struct {
 	// From What the rows cover, in whole steps
@@ -1445,6 +1461,33 @@ type Report struct {
 
 // ReportRow defines model for ReportRow.
 type ReportRow = runlog.ReportRow
+
+// RerunRequest defines model for RerunRequest.
+type RerunRequest struct {
+	// Key Chosen by the caller; tells one wish from another. Defaults to a new one
+	Key string `json:"key,omitempty"`
+
+	// Labels In the place of the run's
+	Labels job.Labels `json:"labels,omitempty"`
+
+	// Params Any JSON value in the place of the run's parameters
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// Pieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
+	Pieces RerunRequestPieces `json:"pieces,omitempty"`
+
+	// SetParams Fields of the parameters to change, which must then be an object; null removes one
+	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
+
+	// Version Of the job: its newest one, or that of the run
+	Version RerunRequestVersion `json:"version,omitempty"`
+}
+
+// RerunRequestPieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
+type RerunRequestPieces string
+
+// RerunRequestVersion Of the job: its newest one, or that of the run
+type RerunRequestVersion string
 
 // Retention defines model for Retention.
 type Retention = job.Retention
@@ -1478,33 +1521,6 @@ type RetentionRequest struct {
 // Retry When there is another attempt. In a request it may be the limit alone, as a number.
 type Retry = job.Retry
 
-// RetryRequest defines model for RetryRequest.
-type RetryRequest struct {
-	// Key Chosen by the caller; tells one wish from another. Defaults to a new one
-	Key string `json:"key,omitempty"`
-
-	// Labels In the place of the run's
-	Labels job.Labels `json:"labels,omitempty"`
-
-	// Params Any JSON value in the place of the run's parameters
-	Params json.RawMessage `json:"params,omitempty"`
-
-	// Pieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
-	Pieces RetryRequestPieces `json:"pieces,omitempty"`
-
-	// SetParams Fields of the parameters to change, which must then be an object; null removes one
-	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
-
-	// Version Of the job: its newest one, or that of the run
-	Version RetryRequestVersion `json:"version,omitempty"`
-}
-
-// RetryRequestPieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
-type RetryRequestPieces string
-
-// RetryRequestVersion Of the job: its newest one, or that of the run
-type RetryRequestVersion string
-
 // Role Each may all that the one before it may. An admin everywhere manages users and tokens.
 type Role = rights.Role
 
@@ -1514,7 +1530,7 @@ type RotationRequest struct {
 	Overlap *job.Duration `json:"overlap,omitempty"`
 }
 
-// Run One attempt of a run, one piece of such an attempt, or several fires with one fate.
+// Run One attempt of a run, one piece of such an attempt, or several fires with one outcome.
 type Run = runlog.Run
 
 // RunAccepted defines model for RunAccepted.
@@ -1522,8 +1538,8 @@ type RunAccepted struct {
 	Job job.Name `json:"job"`
 
 	// Reason Why it is queued or skipped
-	Reason string    `json:"reason,omitempty"`
-	RunID  job.RunID `json:"run_id"`
+	Reason reason.Text `json:"reason,omitempty"`
+	RunID  job.RunID   `json:"run_id"`
 
 	// Status pending; queued or skipped, when others of its runs are alive
 	Status  job.Status `json:"status"`
@@ -1546,7 +1562,7 @@ type RunBulk struct {
 	// Filter All runs that match, a page at a time. Without `status`, those that the action is for: cancel takes pending, queued and running, the others failed, timed_out, cancelled and lost
 	Filter *RunFilter `json:"filter,omitempty"`
 
-	// Key Of retry: chosen by the caller; asking again with it makes no second runs. Defaults to a new one
+	// Key Of rerun: chosen by the caller; asking again with it makes no second runs. Defaults to a new one
 	Key string `json:"key,omitempty"`
 
 	// Limit With filter: the most runs in the page
@@ -1555,14 +1571,14 @@ type RunBulk struct {
 	// Note Of cancel: why, in at most 500 bytes. Of mark: what was done, or why; it must be there
 	Note string `json:"note,omitempty"`
 
-	// Pieces Of retry: failed repeats only those pieces that have not succeeded; runs without pieces are refused
-	Pieces RetryRequestPieces `json:"pieces,omitempty"`
+	// Pieces Of rerun: failed repeats only those pieces that have not succeeded; runs without pieces are refused
+	Pieces RerunRequestPieces `json:"pieces,omitempty"`
 
 	// Runs Their ids; one that is named twice counts once
 	Runs []job.RunID `json:"runs,omitempty"`
 
-	// Version Of retry, and of the job: its newest one, or that of the run
-	Version RetryRequestVersion `json:"version,omitempty"`
+	// Version Of rerun, and of the job: its newest one, or that of the run
+	Version RerunRequestVersion `json:"version,omitempty"`
 }
 
 // RunBulkAction defines model for RunBulk.Action.
@@ -1576,12 +1592,12 @@ type RunBulkItem struct {
 	// Problem Why it is refused
 	Problem *Problem `json:"problem,omitempty"`
 
+	// RerunRunID The rerun
+	RerunRunID job.RunID `json:"rerun_run_id,omitempty"`
+
 	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
 	Result BulkOutcome `json:"result"`
-
-	// RetryRunID The run that does it again
-	RetryRunID job.RunID `json:"retry_run_id,omitempty"`
-	RunID      job.RunID `json:"run_id"`
+	RunID  job.RunID   `json:"run_id"`
 
 	// Status What the run was before
 	Status job.Status `json:"status,omitempty"`
@@ -1619,11 +1635,11 @@ type RunDetail struct {
 	Labels job.Labels `json:"labels,omitempty"`
 	Mark   *RunMark   `json:"mark,omitempty"`
 
-	// Params What it was given in the place of the job's parameters, if anything
+	// Params The overrides of the job's parameters, if any
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// RetryOf The run that this one does again
-	RetryOf job.RunID `json:"retry_of,omitempty"`
+	// RerunOf The run that this one is a rerun of
+	RerunOf job.RunID `json:"rerun_of,omitempty"`
 	RunID   job.RunID `json:"run_id"`
 
 	// Status Of the run: queued while its newest attempt has ended and another follows
@@ -1647,7 +1663,7 @@ type RunFilter struct {
 	Job        []string  `json:"job,omitempty"`
 	MinAttempt int       `json:"min_attempt,omitempty"`
 	Parent     string    `json:"parent,omitempty"`
-	RetryOf    string    `json:"retry_of,omitempty"`
+	RerunOf    string    `json:"rerun_of,omitempty"`
 	Status     []Status  `json:"status,omitempty"`
 
 	// To Fire time, exclusive
@@ -1844,7 +1860,7 @@ type SilenceRequest struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
-// Skip A fire that somebody has called off.
+// Skip A fire that somebody has skipped.
 type Skip = job.Skip
 
 // SkipRequest defines model for SkipRequest.
@@ -1869,7 +1885,7 @@ type StatusCounts = map[job.Status]int
 // StreamState defines model for StreamState.
 type StreamState = fleet.StreamState
 
-// Tally How many fires had which fate. What is 0 is absent.
+// Tally How many fires had which outcome. What is 0 is absent.
 type Tally = outcome.Tally
 
 // Task What a run does. Exactly one of handler, shell, command, http and script is set.
@@ -1942,6 +1958,9 @@ type UserList struct {
 	Items []UserItem `json:"items"`
 }
 
+// VerifiedPage defines model for VerifiedPage.
+type VerifiedPage = outcome.Page
+
 // VersionList defines model for VersionList.
 type VersionList struct {
 	Items []JobVersion `json:"items"`
@@ -1964,7 +1983,7 @@ type XXLJobEntry struct {
 	Line int `json:"line"`
 
 	// Note Why it was skipped or is broken, or what one should know of it
-	Note string `json:"note,omitempty"`
+	Note reason.Text `json:"note,omitempty"`
 
 	// Origin The note for the version that is saved. A job of the same name whose newest version has another note is not from here, or was edited since
 	Origin string `json:"origin"`
@@ -2153,8 +2172,8 @@ type EndSilenceParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
-// ListAuditParams defines parameters for ListAudit.
-type ListAuditParams struct {
+// ListAuditLogParams defines parameters for ListAuditLog.
+type ListAuditLogParams struct {
 	// User Who
 	User string `form:"user,omitempty" json:"user,omitempty"`
 
@@ -2314,12 +2333,6 @@ type PutSecretParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
-// SetHoldParams defines parameters for SetHold.
-type SetHoldParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser User `json:"Carillon-User,omitempty"`
-}
-
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
 	// Group Only jobs of this executor group
@@ -2442,8 +2455,8 @@ type GetJobLedgerParams struct {
 	// To Fire time, exclusive; at most 92 days after from. Defaults to now
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Fate Only fires with this fate
-	Fate []Fate `form:"fate,omitempty" json:"fate,omitempty"`
+	// Outcome Only fires with this outcome
+	Outcome []Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
 
 	// Cursor The next of the page before
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2501,8 +2514,8 @@ type UnskipFireParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
-// AuditLedgerParams defines parameters for AuditLedger.
-type AuditLedgerParams struct {
+// VerifyLedgerParams defines parameters for VerifyLedger.
+type VerifyLedgerParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
 	From time.Time `form:"from,omitempty" json:"from,omitempty"`
 
@@ -2601,6 +2614,12 @@ type GetOverviewParams struct {
 	Top int `form:"top,omitempty" json:"top,omitempty"`
 }
 
+// SetPauseParams defines parameters for SetPause.
+type SetPauseParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // ReportFailuresParams defines parameters for ReportFailures.
 type ReportFailuresParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -2676,8 +2695,8 @@ type ListRunsParams struct {
 	// Parent Only runs that run after this one
 	Parent string `form:"parent,omitempty" json:"parent,omitempty"`
 
-	// RetryOf Only runs that do this one again
-	RetryOf string `form:"retry_of,omitempty" json:"retry_of,omitempty"`
+	// RerunOf Only reruns of this run
+	RerunOf string `form:"rerun_of,omitempty" json:"rerun_of,omitempty"`
 
 	// Attempts all: a row for each attempt, selected by its own status
 	Attempts ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
@@ -2806,8 +2825,8 @@ type ListPiecesParams struct {
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
-// RetryRunParams defines parameters for RetryRun.
-type RetryRunParams struct {
+// RerunRunParams defines parameters for RerunRun.
+type RerunRunParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
@@ -2897,9 +2916,6 @@ type SetInstanceJSONRequestBody = InstanceSettings
 // PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
 type PutSecretJSONRequestBody = SecretRequest
 
-// SetHoldJSONRequestBody defines body for SetHold for application/json ContentType.
-type SetHoldJSONRequestBody = HoldRequest
-
 // ReadCalendarFileJSONRequestBody defines body for ReadCalendarFile for application/json ContentType.
 type ReadCalendarFileJSONRequestBody = CalendarFile
 
@@ -2948,6 +2964,9 @@ type UnskipFireJSONRequestBody = SkipRequest
 // SetMyPasswordJSONRequestBody defines body for SetMyPassword for application/json ContentType.
 type SetMyPasswordJSONRequestBody = PasswordChange
 
+// SetPauseJSONRequestBody defines body for SetPause for application/json ContentType.
+type SetPauseJSONRequestBody = GlobalPauseRequest
+
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewRequest
 
@@ -2966,8 +2985,8 @@ type CancelRunJSONRequestBody = CancelRequest
 // MarkRunJSONRequestBody defines body for MarkRun for application/json ContentType.
 type MarkRunJSONRequestBody = MarkRequest
 
-// RetryRunJSONRequestBody defines body for RetryRun for application/json ContentType.
-type RetryRunJSONRequestBody = RetryRequest
+// RerunRunJSONRequestBody defines body for RerunRun for application/json ContentType.
+type RerunRunJSONRequestBody = RerunRequest
 
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
 type SignInJSONRequestBody = SignInRequest

@@ -29,7 +29,7 @@ func (p *Problem) Error() string {
 	if len(p.Errors) > 0 {
 		var text []string
 		for _, e := range p.Errors {
-			text = append(text, strings.TrimSpace(e.Field+" "+e.Reason))
+			text = append(text, strings.TrimSpace(e.Field+" "+string(e.Reason)))
 		}
 		return strings.Join(text, "\n")
 	}

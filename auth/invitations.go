@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
@@ -154,7 +155,7 @@ func (d *Directory) free(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("%w: user %s exists already", job.ErrConflict, name)
+	return fmt.Errorf("%w: %s", job.ErrConflict, reason.ExistsAlready.With("user "+name))
 }
 
 // Renew begins a session of a user who is known to be who they say. Errors:

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // The kinds of record, each the first part of its keys.
@@ -97,9 +98,9 @@ func write(ctx context.Context, conn *cluster.Conn, kind, key string, value any,
 	case err == nil:
 		return next, nil
 	case jet.LostRace(err) && revision == 0:
-		return 0, fmt.Errorf("%w: %s exists already", job.ErrConflict, named(kind, key))
+		return 0, fmt.Errorf("%w: %s", job.ErrConflict, reason.ExistsAlready.With(named(kind, key)))
 	case jet.LostRace(err):
-		return 0, fmt.Errorf("%w: %s was changed by somebody else just now", job.ErrConflict, named(kind, key))
+		return 0, fmt.Errorf("%w: %s", job.ErrConflict, reason.ChangedJustNow.With(named(kind, key)))
 	}
 	return 0, fmt.Errorf("write %s: %w", named(kind, key), jet.Unavailable(err))
 }
@@ -136,7 +137,7 @@ func remove(ctx context.Context, conn *cluster.Conn, kind, key string, revision 
 	case err == nil:
 		return nil
 	case jet.LostRace(err):
-		return fmt.Errorf("%w: %s was changed by somebody else just now", job.ErrConflict, named(kind, key))
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.ChangedJustNow.With(named(kind, key)))
 	}
 	return fmt.Errorf("delete %s: %w", named(kind, key), jet.Unavailable(err))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
@@ -63,7 +64,7 @@ func (d *Directory) PutUser(ctx context.Context, name string, e UserEdit) (was, 
 	case err != nil:
 		return nil, nil, err
 	case e.IfAbsent:
-		return nil, nil, fmt.Errorf("%w: user %s exists already", job.ErrConflict, name)
+		return nil, nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.ExistsAlready.With("user "+name))
 	}
 	now, err = d.edit(ctx, name, e.IfRevision, func(u *User) error {
 		if e.Disabled && !u.Disabled {

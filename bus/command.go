@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // TriggerRequest asks the owner of a job's shard for a run now.
@@ -91,14 +92,15 @@ type CancelRequest struct {
 
 // Text is the message of the run that was cancelled so.
 func (r CancelRequest) Text() string {
-	text := "cancelled"
-	if r.By != "" {
-		text += " by " + r.By
+	switch {
+	case r.By != "" && r.Reason != "":
+		return reason.CancelledByNote.With(r.By, r.Reason)
+	case r.By != "":
+		return reason.CancelledBy.With(r.By)
+	case r.Reason != "":
+		return reason.CancelledNote.With(r.Reason)
 	}
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	return text
+	return reason.Cancelled.String()
 }
 
 // CancelReply says what became of the run.

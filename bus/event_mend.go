@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // How far the times of an event may be from what is possible. Clocks differ, and a run
@@ -157,11 +158,11 @@ func (e *Event) wrong() error {
 // fail makes of a finished event in which something is wrong the end that it is: the
 // attempt is over, and nobody knows how.
 func (e *Event) fail(wrong error) {
-	reason := wrong.Error()
+	why := wrong.Error()
 	if p, ok := errors.AsType[*job.InvalidError](wrong); ok {
-		reason = strings.TrimSpace(p.Field + " " + p.Reason)
+		why = strings.TrimSpace(p.Field + " " + p.Reason)
 	}
-	e.Message = strings.TrimSpace(fmt.Sprintf("the executor's report of the end is not valid: %s. %s", reason, e.Message))
+	e.Message = strings.TrimSpace(fmt.Sprintf("the executor's report of the end is not valid: %s. %s", why, e.Message))
 	e.Status, e.Result, e.Retry, e.ExitCode = job.StatusFailed, nil, false, nil
 	e.Version, e.Delivery, e.LogLines = max(e.Version, 0), max(e.Delivery, 0), max(e.LogLines, 0)
 	e.Instance = cutText(e.Instance, maxInstance)
@@ -256,5 +257,5 @@ func CutResult(result json.RawMessage) (kept json.RawMessage, note string) {
 		Bytes int    `json:"bytes"`
 		Start string `json:"start"`
 	}{true, len(result), cutText(string(result), beginning)}) // a struct of these always has a form
-	return kept, fmt.Sprintf("the result has %d bytes, more than %d: only its beginning is kept", len(result), MaxResult)
+	return kept, reason.ResultCut.With(len(result), MaxResult)
 }

@@ -68,7 +68,7 @@ type Decided struct {
 	By       string
 	Parent   job.RunID
 	FireTime time.Time
-	Until    time.Time // of several fires with one fate, the last; else zero
+	Until    time.Time // of several fires with one outcome, the last; else zero
 	Count    int       // how many fires; at least 1
 	Total    int       // pieces; 0 when it is not done in pieces
 }

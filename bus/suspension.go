@@ -2,11 +2,11 @@ package bus
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Suspension says that an instance gives triggers back again and again, and gets none from
@@ -50,7 +50,7 @@ func ParseNakAdvisory(subject string, data []byte) (group string, seq uint64, de
 
 // Text says why, and until when.
 func (s *Suspension) Text() string {
-	return fmt.Sprintf("%s; suspended until %s", s.Reason, s.Until.UTC().Format(time.RFC3339))
+	return reason.Join(s.Reason, reason.SuspendedUntil.With(s.Until.UTC().Format(time.RFC3339)))
 }
 
 // Validate reports what is wrong with s as an *InvalidError.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // verdict is what is to become of an attempt's trigger.
@@ -85,13 +86,13 @@ func call(ctx context.Context, h Handler, r *Run) (result any, err error) {
 func (e *Executor) outcomeOf(r *Run, cause error, result any, err error) outcome {
 	switch {
 	case errors.Is(cause, errEndBy):
-		return outcome{status: job.StatusTimedOut, message: explain("the run had to end by "+r.trigger.EndBy.Format(time.RFC3339)+", with all its attempts", err, cause)}
+		return outcome{status: job.StatusTimedOut, message: explain(reason.EndBy.With(r.trigger.EndBy), err, cause)}
 	case errors.Is(cause, ErrTimeout):
-		return outcome{status: job.StatusTimedOut, message: explain(fmt.Sprintf("took longer than its timeout of %s", r.trigger.Timeout), err, cause)}
+		return outcome{status: job.StatusTimedOut, message: explain(reason.TimedOut.With(r.trigger.Timeout), err, cause)}
 	case errors.Is(cause, ErrCancelled):
 		return outcome{status: job.StatusCancelled, message: explain(cause.Error(), err, cause)}
 	case errors.Is(cause, ErrStopping) && err != nil && r.atMostOnce():
-		return outcome{status: job.StatusLost, message: explain("the executor stopped before the run could end, and delivery at_most_once forbids to run it again", err, cause)}
+		return outcome{status: job.StatusLost, message: explain(reason.ExecutorStopped.String(), err, cause)}
 	case errors.Is(cause, ErrStopping) && err != nil:
 		return outcome{giveBack: true}
 	case err != nil:
@@ -112,7 +113,7 @@ func explain(text string, err, cause error) string {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cause) {
 		return text
 	}
-	return text + ": " + err.Error()
+	return reason.Join(text, err.Error())
 }
 
 // encodeResult returns a handler's result as JSON, or why it cannot be passed on. The
@@ -123,7 +124,7 @@ func encodeResult(result any) (json.RawMessage, string) {
 	}
 	data, err := json.Marshal(result)
 	if err != nil {
-		return nil, fmt.Sprintf("the result was left out: %v", err)
+		return nil, reason.ResultLeftOut.With(err)
 	}
 	return data, ""
 }

@@ -3,12 +3,14 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Handler does runs. Programs implement it, most often by [Register] or a
@@ -109,12 +111,12 @@ func (e *Executor) handlerFor(t *job.Task) (Handler, error) {
 		if h := e.runners[kind]; h != nil {
 			return h, nil
 		}
-		return nil, fmt.Errorf("this executor does not run %s tasks; it runs %s", kind, listed(e.kinds()))
+		return nil, errors.New(reason.KindNotRun.With(kind, listed(e.kinds())))
 	}
 	if h := e.handlers[t.Handler]; h != nil {
 		return h, nil
 	}
-	return nil, fmt.Errorf("no handler %q is registered with this executor; registered: %s", t.Handler, listed(e.handlerNames()))
+	return nil, errors.New(reason.NoHandler.With(t.Handler, listed(e.handlerNames())))
 }
 
 func listed(names []string) string {

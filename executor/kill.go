@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // kill ends a run, if it is here, and says which of its pieces are.
@@ -55,12 +56,20 @@ func decodeKill(m *nats.Msg) (bus.KillRequest, error) {
 // killedBy returns the cause with which a killed run's context is cancelled. Its
 // text is the run's message.
 func killedBy(req bus.KillRequest) error {
-	by, why := "", ""
-	if req.By != "" {
-		by = " by " + req.By
+	text := reason.RunCancelled.String()
+	switch {
+	case req.By != "" && req.Reason != "":
+		text = reason.RunCancelledByNote.With(req.By, req.Reason)
+	case req.By != "":
+		text = reason.RunCancelledBy.With(req.By)
+	case req.Reason != "":
+		text = reason.RunCancelledNote.With(req.Reason)
 	}
-	if req.Reason != "" {
-		why = ": " + req.Reason
-	}
-	return fmt.Errorf("%w%s%s", ErrCancelled, by, why)
+	return &killedError{text}
 }
+
+// killedError is [ErrCancelled] with who cancelled the run, and why.
+type killedError struct{ text string }
+
+func (e *killedError) Error() string { return e.text }
+func (e *killedError) Unwrap() error { return ErrCancelled }

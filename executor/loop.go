@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // lookEvery is how often the loop looks after what happens without a message:
@@ -166,7 +168,7 @@ func (l *loop) admit(life context.Context, r *Run) {
 	case l.killed.has(attemptKey{run: r.trigger.RunID}):
 		// Whoever killed it has recorded its end, unless they died in between, or the
 		// instance that had it died while it ended it. Saying it again changes nothing.
-		l.conclude(life, r, outcome{status: job.StatusCancelled, message: "cancelled before it began here"})
+		l.conclude(life, r, outcome{status: job.StatusCancelled, message: reason.CancelledBeforeStart.String()})
 	case !r.trigger.StartBy.IsZero() && time.Now().After(r.trigger.StartBy):
 		l.conclude(life, r, outcome{status: job.StatusMissed, message: r.tooLate()})
 	case !l.takes():
@@ -325,7 +327,7 @@ func (l *loop) abandon(life context.Context, r *Run, now time.Time) {
 	}
 	l.e.count(CountAbandoned, 1)
 	l.e.log.WarnContext(life, "handler abandoned", "run_id", r.ID(), "job", r.Job(), "cause", cause)
-	l.conclude(life, r, l.e.outcomeOf(r, cause, nil, fmt.Errorf("the handler ignored its context for %v and was abandoned", patience)))
+	l.conclude(life, r, l.e.outcomeOf(r, cause, nil, errors.New(reason.Abandoned.With(job.Duration(patience)))))
 }
 
 // answer tells JetStream about a trigger. An answer that is lost, because the

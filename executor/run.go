@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Run is one attempt of a run, as its handler sees it. Its methods may be called
@@ -210,11 +210,11 @@ func (r *Run) event(kind bus.EventKind, at time.Time) *bus.Event {
 
 // tooLate says why an attempt is missed that may not begin any more.
 func (r *Run) tooLate() string {
-	by := r.trigger.StartBy.Format(time.RFC3339)
+	by := r.trigger.StartBy
 	if r.delivered > 1 {
-		return fmt.Sprintf("it had to begin by %s: until then no instance was free, or the one that had it went silent or gave it back", by)
+		return reason.GivenBackTooLate.With(by)
 	}
-	return "no instance was free to begin it by " + by
+	return reason.NobodyFreeBy.With(by)
 }
 
 // atMostOnce reports whether the attempt must never be done twice.

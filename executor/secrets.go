@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // mask is what stands for a secret in what a run says.
@@ -29,7 +30,7 @@ func (e *Executor) unseal(ctx context.Context, r *Run) error {
 		return nil
 	}
 	if e.key == nil {
-		return errors.New("the task asks for secrets, and this executor has no key for them; start it with --secret-key")
+		return errors.New(reason.NoSecretKey.String())
 	}
 	secrets := make(map[string]string, len(wanted))
 	for _, variable := range slices.Sorted(maps.Keys(wanted)) {
@@ -39,7 +40,7 @@ func (e *Executor) unseal(ctx context.Context, r *Run) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.Is(err, job.ErrNotFound):
-			return fmt.Errorf("there is no secret %q in group %s; set it with: carillon secret set %s --group %s", name, e.cfg.Group, name, e.cfg.Group)
+			return errors.New(reason.NoSecret.With(name, e.cfg.Group, "carillon secret set "+name+" --group "+e.cfg.Group))
 		case err != nil:
 			return fmt.Errorf("fetch secret %q: %w", name, err)
 		}

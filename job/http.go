@@ -85,7 +85,7 @@ func (h *HTTP) validate(t Task) []error {
 	}
 	expands := func(field, text string) {
 		if _, err := Expand(text, func(name string) (string, error) { return "", t.checkVariable(name) }); err != nil {
-			wrong(field, "%s", reason(err))
+			wrong(field, "%s", reasonOf(err))
 		}
 	}
 	if !slices.Contains(HTTPMethods, h.Verb()) {
@@ -149,8 +149,8 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// reason returns what an error says of a field that another text names.
-func reason(err error) string {
+// reasonOf returns what an error says of a field that another text names.
+func reasonOf(err error) string {
 	if bad, ok := errors.AsType[*InvalidError](err); ok {
 		return bad.Reason
 	}

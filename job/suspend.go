@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Bounds of what somebody calls off for a while.
@@ -27,14 +29,15 @@ type Skip struct {
 // String says why the fire does not run, as the ledger keeps it.
 func (s Skip) String() string {
 	who := cmp.Or(s.By, "somebody")
-	text := who + " called it off"
-	if s.RunID != "" {
-		text = who + " ran it early, as run " + string(s.RunID)
+	switch {
+	case s.RunID != "" && s.Reason != "":
+		return reason.RanEarlyNote.With(who, s.RunID, s.Reason)
+	case s.RunID != "":
+		return reason.RanEarly.With(who, s.RunID)
+	case s.Reason != "":
+		return reason.FireSkippedNote.With(who, s.Reason)
 	}
-	if s.Reason != "" {
-		text += ": " + s.Reason
-	}
-	return text
+	return reason.FireSkipped.With(who)
 }
 
 // SkipOf returns the skip of the fire at an instant, or nil.
@@ -105,9 +108,9 @@ func suspensionOf(v *Version) *suspension {
 func (p *Plan) WhyPaused(at int64) string {
 	switch s := p.suspended; {
 	case p.Paused:
-		return "the job is paused"
+		return reason.JobPaused.String()
 	case s != nil && at < s.until:
-		return "the job is paused until " + time.UnixMilli(s.until).UTC().Format(time.RFC3339)
+		return reason.JobPausedUntil.With(time.UnixMilli(s.until))
 	default:
 		return ""
 	}

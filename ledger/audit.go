@@ -132,7 +132,7 @@ func (a *auditing) add(name job.Name, e *outcome.Entry) {
 	}
 	a.Days[len(a.Days)-1].Add(e)
 	a.Total.Add(e)
-	if e.Fate == outcome.Discrepancy {
+	if e.Outcome == outcome.Discrepancy {
 		a.Discrepancies = append(a.Discrepancies, outcome.JobEntry{Job: name, Entry: *e})
 	}
 }

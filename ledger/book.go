@@ -1,12 +1,12 @@
 package ledger
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 const (
@@ -121,9 +121,9 @@ func (b *book) held(i int) bool { return slices.Contains(b.unread, b.revs[i]) }
 func (b *book) whyHeld(i int) string {
 	switch held := b.held(i); {
 	case b.plans[i].Unreadable && (held || b.revs[i] > b.known):
-		return fmt.Sprintf("a newer server saved version %d, and this server cannot read it", b.plans[i].Version)
+		return reason.VersionUnreadable.With(b.plans[i].Version)
 	case held:
-		return fmt.Sprintf("the server that fires for the job cannot read version %d, which a newer server saved", b.plans[i].Version)
+		return reason.VersionUnreadableThere.With(b.plans[i].Version)
 	}
 	return ""
 }

@@ -12,7 +12,7 @@
 // # What counts as a discrepancy
 //
 // A fire of which the history knows nothing, though its shard's position has passed it; a
-// run for a fire that no version had; two fates for one fire; a fixed-delay job that has
+// run for a fire that no version had; two outcomes for one fire; a fixed-delay job that has
 // stopped to fire. Whether a run went well is no matter of the ledger, nor are runs that
 // no schedule asked for.
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -92,7 +93,7 @@ func (v Evidence) heldSince() *outcome.Held {
 	b := v.book()
 	for i := range b.plans {
 		if why := b.whyHeld(i); why != "" {
-			return &outcome.Held{Job: v.Job, Version: int(b.plans[i].Version), Since: instant(b.plans[i].From), Reason: why}
+			return &outcome.Held{Job: v.Job, Version: int(b.plans[i].Version), Since: instant(b.plans[i].From), Reason: reason.Text(why)}
 		}
 	}
 	return nil

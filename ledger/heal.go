@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -32,7 +33,7 @@ func (p *Patrol) recheck(ctx context.Context, at *position) error {
 			open++
 			continue
 		}
-		f.Healed, f.HealedAt = why, time.Now().UTC().Truncate(time.Millisecond)
+		f.Healed, f.HealedAt = reason.Text(why), time.Now().UTC().Truncate(time.Millisecond)
 		if err := p.conn.HealFinding(ctx, f); err != nil {
 			return err
 		}
@@ -54,9 +55,9 @@ func (l *Ledger) healed(ctx context.Context, at *position, f *outcome.Finding) (
 	}
 	why, bad := "", false
 	_, err = v.Judge(ctx, f.FireTime, f.FireTime.Add(time.Millisecond), func(e *outcome.Entry) bool {
-		bad = bad || e.Fate == outcome.Discrepancy
-		if e.RunID == f.RunID && e.Fate != outcome.Discrepancy && e.Fate != outcome.Unjudged && e.Fate != outcome.Undecided {
-			why = "its fire is recorded as " + string(e.Fate) + " now"
+		bad = bad || e.Outcome == outcome.Discrepancy
+		if e.RunID == f.RunID && e.Outcome != outcome.Discrepancy && e.Outcome != outcome.Unjudged && e.Outcome != outcome.Undecided {
+			why = reason.RecordedNow.With(e.Outcome)
 		}
 		return true
 	})
@@ -80,7 +81,7 @@ func (v Evidence) firesAgain(ctx context.Context, f *outcome.Finding) (string, e
 		if err != nil || last == nil {
 			return "", err
 		}
-		return "the job fires again", nil
+		return reason.FiresAgain.String(), nil
 	}
 	return "", nil
 }

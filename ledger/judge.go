@@ -1,19 +1,19 @@
 package ledger
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // judge lays the history beside the book of a job. Windows come in order of time.
 type judge struct {
 	*book
-	cover *runlog.Run // several fires with one fate, the newest that has come
+	cover *runlog.Run // several fires with one outcome, the newest that has come
 }
 
 // window yields an entry for each fire and for each row that belongs to none, oldest
@@ -65,7 +65,7 @@ func (j *judge) fire(f expected, rows []runlog.Run, yield func(*outcome.Entry) b
 		e := j.entry(f)
 		tell(e, &rows[k])
 		e.RunID = rows[k].RunID
-		contradict(e, "it is a second run for the fire of run %s", owed)
+		contradict(e, reason.SecondRun.With(owed))
 		if !yield(e) {
 			return false
 		}
@@ -102,15 +102,15 @@ func tell(e *outcome.Entry, r *runlog.Run) {
 	}
 	switch {
 	case e.Status == job.StatusSkipped:
-		e.Fate = outcome.Skipped
+		e.Outcome = outcome.Skipped
 	case e.Status == job.StatusMissed:
-		e.Fate = outcome.Missed
+		e.Outcome = outcome.Missed
 	case !e.Status.Final():
-		e.Fate = outcome.Pending
+		e.Outcome = outcome.Pending
 	case r.Cause == job.CauseMisfire:
-		e.Fate = outcome.CaughtUp
+		e.Outcome = outcome.CaughtUp
 	default:
-		e.Fate = outcome.Ran
+		e.Outcome = outcome.Ran
 	}
 	if e.Reason == "" {
 		e.Reason = r.Message
@@ -122,13 +122,13 @@ func (j *judge) compare(f expected, r *runlog.Run) *outcome.Entry {
 	e := j.entry(f)
 	tell(e, r)
 	if j.covered(f.At) && j.cover.RunID != r.RunID {
-		contradict(e, "it has two fates: beside this it is one of %d fires recorded as %s, of which %s is the first", j.cover.Count, j.cover.Status, j.cover.RunID)
+		contradict(e, reason.TwoOutcomes.With(j.cover.Count, j.cover.Status, j.cover.RunID))
 	}
 	return e
 }
 
-func contradict(e *outcome.Entry, format string, args ...any) {
-	e.Fate, e.Reason = outcome.Discrepancy, fmt.Sprintf(format, args...)
+func contradict(e *outcome.Entry, why string) {
+	e.Outcome, e.Reason = outcome.Discrepancy, reason.Text(why)
 }
 
 // without returns the entry of a fire that has no row of its own.
@@ -142,19 +142,19 @@ func (j *judge) without(f expected) *outcome.Entry {
 	edge := f.plan > 0 && j.plans[f.plan-1].Kind == job.KindFixedDelay && f.At <= p.From+EdgeTolerance.Milliseconds()
 	switch {
 	case j.whyHeld(f.plan) != "":
-		e.Fate, e.Reason = outcome.Undecided, "held: "+j.whyHeld(f.plan)
+		e.Outcome, e.Reason = outcome.Undecided, reason.Text(reason.Join(reason.Held.String(), j.whyHeld(f.plan)))
 	case f.Due > j.decided:
-		e.Fate, e.Reason = outcome.Undecided, "its shard has come up to "+instant(j.decided).Format(time.RFC3339Nano)
+		e.Outcome, e.Reason = outcome.Undecided, reason.Text(reason.ShardNotThere.With(instant(j.decided).Format(time.RFC3339Nano)))
 	case j.revs[f.plan] > j.known:
-		e.Fate, e.Reason = outcome.Undecided, fmt.Sprintf("its shard has not heard of version %d yet", p.Version)
+		e.Outcome, e.Reason = outcome.Undecided, reason.Text(reason.VersionNotHeard.With(p.Version))
 	case f.At < j.since:
-		e.Fate, e.Reason = outcome.Unjudged, "it is older than the history"
+		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(reason.OlderThanHistory.String())
 	case !j.ingested:
-		e.Fate, e.Reason = outcome.Unjudged, "there are records that are not in the history yet"
+		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(reason.NotInHistoryYet.String())
 	case edge:
-		e.Fate, e.Reason = outcome.Unjudged, "it may have been heard of when the edit of a fixed delay had passed"
+		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(reason.EditOfDelay.String())
 	default:
-		contradict(e, "nothing is known of it, though its shard has come up to %s", instant(j.decided).Format(time.RFC3339Nano))
+		contradict(e, reason.NothingKnown.With(instant(j.decided).Format(time.RFC3339Nano)))
 	}
 	return e
 }
@@ -176,7 +176,7 @@ func (j *judge) unexpected(r *runlog.Run) *outcome.Entry {
 		}
 		return e
 	}
-	contradict(e, "no version of the job fires at that instant")
+	contradict(e, reason.NoSuchFire.String())
 	return e
 }
 
@@ -207,7 +207,7 @@ func (j *judge) silence(last *runlog.Run) *outcome.Entry {
 		return nil
 	}
 	e := j.entry(expected{fire, i})
-	contradict(e, "the job has not fired since, though its shard has come up to %s", instant(j.decided).Format(time.RFC3339Nano))
+	contradict(e, reason.NotFiredSince.With(instant(j.decided).Format(time.RFC3339Nano)))
 	return e
 }
 

@@ -37,9 +37,9 @@ const (
 // JobRequest asks for the ledger of a job: its fires in [From, To).
 type JobRequest struct {
 	From, To time.Time
-	Fates    []outcome.Fate // only these; none is all
-	Cursor   string         // where the page before ended
-	Limit    int            // from 1 to MaxLimit; defaults to DefaultLimit
+	Outcomes []outcome.Outcome // only these; none is all
+	Cursor   string            // where the page before ended
+	Limit    int               // from 1 to MaxLimit; defaults to DefaultLimit
 }
 
 func checkRange(from, to time.Time) error {
@@ -54,9 +54,9 @@ func checkRange(from, to time.Time) error {
 
 // Validate returns an *InvalidError that names the field that is wrong.
 func (r *JobRequest) Validate() error {
-	for _, f := range r.Fates {
-		if !slices.Contains(outcome.Fates, f) {
-			return &job.InvalidError{Field: "fate", Reason: fmt.Sprintf("%q must be one of %v", f, outcome.Fates)}
+	for _, f := range r.Outcomes {
+		if !slices.Contains(outcome.Outcomes, f) {
+			return &job.InvalidError{Field: "outcome", Reason: fmt.Sprintf("%q must be one of %v", f, outcome.Outcomes)}
 		}
 	}
 	if r.Limit < 0 || r.Limit > MaxLimit {
@@ -101,7 +101,7 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 			return false
 		}
 		page.Counts.Add(e)
-		if len(r.Fates) == 0 || slices.Contains(r.Fates, e.Fate) {
+		if len(r.Outcomes) == 0 || slices.Contains(r.Outcomes, e.Outcome) {
 			page.Items = append(page.Items, *e)
 		}
 		return true

@@ -67,12 +67,12 @@ func (w *world) wrote(minute int, s job.Status, change ...func(*logstore.Update)
 }
 
 // says checks the ledger of the minutes in [from, to): each entry as its time, its
-// fate and the beginning of its reason.
+// outcome and the beginning of its reason.
 func (w *world) says(from, to int, want ...string) {
 	w.Helper()
 	var got []string
 	if _, err := w.Judge(w.Context(), at(from), at(to), func(e *outcome.Entry) bool {
-		text := strings.TrimSpace(fmt.Sprintf("%s %s %s", e.FireTime.Format("15:04"), e.Fate, e.Reason))
+		text := strings.TrimSpace(fmt.Sprintf("%s %s %s", e.FireTime.Format("15:04"), e.Outcome, e.Reason))
 		if n := len(got); n < len(want) && len(text) > len(want[n]) && want[n] != "" {
 			text = text[:len(want[n])]
 		}
@@ -163,7 +163,7 @@ func TestOneRowSpeaksForSeveralFires(t *testing.T) {
 	w.says(0, 55, "12:00 missed", "12:10 missed", "12:20 missed", "12:30 missed noticed too late", "12:40 caught_up", "12:50 discrepancy")
 	w.says(15, 35, "12:20 missed", "12:30 missed")
 	w.wrote(20, job.StatusSucceeded)
-	w.says(5, 35, "12:10 missed", "12:20 discrepancy it has two fates", "12:30 missed")
+	w.says(5, 35, "12:10 missed", "12:20 discrepancy it has two outcomes", "12:30 missed")
 }
 
 func TestAnEditHeardLateBeginsAfterTheLastFireOfTheVersionBefore(t *testing.T) {
@@ -215,7 +215,7 @@ func TestLongRangesAreJudgedInWindows(t *testing.T) {
 	found := map[int]bool{}
 	if _, err := w.Judge(t.Context(), at(0), at(60), func(e *outcome.Entry) bool {
 		tally.Add(e)
-		if e.Fate == outcome.Discrepancy {
+		if e.Outcome == outcome.Discrepancy {
 			found[int(e.FireTime.Sub(noon).Seconds())] = true
 		}
 		return true
@@ -238,7 +238,7 @@ func TestAJobThatIsHeldOwesNothingUntilANewerServerDecides(t *testing.T) {
 		since  int // of the second version
 		want   []string
 	}{
-		{"no server can read it", []uint64{2}, 60, []string{"13:00 undecided held: a newer server saved version 2", "13:10 undecided held: a newer server saved version 2"}},
+		{"no server can read it", []uint64{2}, 60, []string{"13:00 undecided its shard decides nothing of it; a newer server saved version 2", "13:10 undecided its shard decides nothing of it; a newer server saved version 2"}},
 		{"a newer server has decided it", nil, 60, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestAJobThatIsHeldOwesNothingUntilANewerServerDecides(t *testing.T) {
 		w := newWorld(t, minute10, minute10)
 		w.Cursor.Unread = []uint64{2}
 		w.wrote(50, job.StatusSucceeded)
-		w.says(50, 80, "12:50 ran", "13:00 undecided held: the server that fires", "13:10 undecided held: the server that fires")
+		w.says(50, 80, "12:50 ran", "13:00 undecided its shard decides nothing of it; the server that fires", "13:10 undecided its shard decides nothing of it; the server that fires")
 		w.Cursor.Unread = nil
 		w.says(50, 80, "12:50 ran", "13:00 discrepancy", "13:10 discrepancy")
 	})

@@ -13,7 +13,7 @@ import (
 
 // metrics is what a patrol counts.
 type metrics struct {
-	fires         *prometheus.CounterVec // judged, by fate
+	fires         *prometheus.CounterVec // judged, by outcome
 	discrepancies prometheus.Counter     // found, each once
 	open          prometheus.Gauge       // found and not healed
 	until         prometheus.Gauge
@@ -24,7 +24,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		return prometheus.Opts{Namespace: "carillon", Subsystem: "ledger", Name: name, Help: help}
 	}
 	m := &metrics{
-		fires:         prometheus.NewCounterVec(prometheus.CounterOpts(opts("fires_total", "Fires that the continuous audit has judged.")), []string{"fate"}),
+		fires:         prometheus.NewCounterVec(prometheus.CounterOpts(opts("fires_total", "Fires that the continuous audit has judged.")), []string{"outcome"}),
 		discrepancies: prometheus.NewCounter(prometheus.CounterOpts(opts("discrepancies_total", "Discrepancies that the continuous audit has found."))),
 		open:          prometheus.NewGauge(prometheus.GaugeOpts(opts("discrepancies_open", "Discrepancies found in the last 30 days that have not healed, as of this server's last round."))),
 		until:         prometheus.NewGauge(prometheus.GaugeOpts(opts("audited_until_timestamp_seconds", "Up to where all shards are audited, in Unix time."))),
@@ -36,17 +36,17 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
 	}
-	for _, f := range outcome.Fates {
+	for _, f := range outcome.Outcomes {
 		m.fires.WithLabelValues(string(f))
 	}
 	return m, nil
 }
 
 func (m *metrics) count(t *outcome.Tally) {
-	for fate, n := range map[outcome.Fate]int{
+	for o, n := range map[outcome.Outcome]int{
 		outcome.Ran: t.Ran, outcome.CaughtUp: t.CaughtUp, outcome.Pending: t.Pending, outcome.Skipped: t.Skipped, outcome.Missed: t.Missed, outcome.Unjudged: t.Unjudged, outcome.Discrepancy: t.Discrepancies,
 	} {
-		m.fires.WithLabelValues(string(fate)).Add(float64(n))
+		m.fires.WithLabelValues(string(o)).Add(float64(n))
 	}
 }
 

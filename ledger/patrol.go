@@ -158,14 +158,14 @@ func (p *Patrol) patrolJob(ctx context.Context, v Evidence, from, to time.Time) 
 		switch {
 		case !e.Due.After(from) || e.Due.After(to):
 			return true
-		case e.Fate == outcome.Undecided && v.held(e.Version): // which may take days, and other jobs do not wait
+		case e.Outcome == outcome.Undecided && v.held(e.Version): // which may take days, and other jobs do not wait
 			return true
-		case e.Fate == outcome.Undecided: // of a version that its shard has not heard of yet
+		case e.Outcome == outcome.Undecided: // of a version that its shard has not heard of yet
 			to = e.Due.Add(-time.Millisecond)
 			return false
 		}
 		tally.Add(e)
-		if e.Fate == outcome.Discrepancy {
+		if e.Outcome == outcome.Discrepancy {
 			found = append(found, e)
 		}
 		return true

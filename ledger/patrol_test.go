@@ -21,6 +21,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -246,8 +247,8 @@ func TestAPatrolNeitherBlamesNorWaitsForAJobThatIsHeld(t *testing.T) {
 		if d := cmp.Diff(outcome.Tally{Fires: 8, Pending: 5, Undecided: 2, Discrepancies: 1}, page.Total); d != "" {
 			b.Error(d)
 		}
-		reason := "a newer server saved version 2, and this server cannot read it"
-		if d := cmp.Diff([]outcome.Held{{Job: held, Version: 2, Since: at(15), Reason: reason}}, page.Held); d != "" {
+		why := reason.Text("a newer server saved version 2, and this server cannot read it")
+		if d := cmp.Diff([]outcome.Held{{Job: held, Version: 2, Since: at(15), Reason: why}}, page.Held); d != "" {
 			b.Error(d)
 		}
 

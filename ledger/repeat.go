@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -114,8 +115,8 @@ func (v Evidence) before(from, to time.Time, yield func(*outcome.Entry) bool) bo
 	upto := earliest(first, to.Add(-time.Millisecond)).UnixMilli()
 	job.History{plan}.Fires(0, plan.From+plan.Offset, upto+plan.Offset, func(f job.Fire) bool {
 		goOn = yield(&outcome.Entry{
-			FireTime: instant(f.At), Due: instant(f.Due), Version: newest.Version, Fate: outcome.Unjudged,
-			RunID: job.FireRunID(v.Job, f.At, job.CauseSchedule), Reason: "it was before the first version of the job that is kept",
+			FireTime: instant(f.At), Due: instant(f.Due), Version: newest.Version, Outcome: outcome.Unjudged,
+			RunID: job.FireRunID(v.Job, f.At, job.CauseSchedule), Reason: reason.Text(reason.BeforeFirstVersion.String()),
 		})
 		return goOn
 	})

@@ -86,7 +86,7 @@ func judgeTrimmed(t *testing.T, w *world) {
 	var tally outcome.Tally
 	if _, err := w.Judge(t.Context(), at(first), now, func(e *outcome.Entry) bool {
 		tally.Add(e)
-		if e.Fate == outcome.Discrepancy {
+		if e.Outcome == outcome.Discrepancy {
 			t.Errorf("%s: %s", e.FireTime, e.Reason)
 		}
 		return true

@@ -8,7 +8,7 @@
 //
 // # Model
 //
-// A [runlog.Run] is one attempt of a run, or several fires that share one fate (skipped,
+// A [runlog.Run] is one attempt of a run, or several fires that share one outcome (skipped,
 // missed). A run that is done in pieces has a row of its own for each [runlog.Piece] of each
 // attempt, beside the one for the attempt as a whole. Lists and counts have every run
 // once: its newest attempt, as a whole.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -80,7 +81,7 @@ func checkRange(from, to time.Time) error {
 	case from.IsZero():
 		return job.Invalid("from", "is missing")
 	case to.IsZero() || !to.After(from):
-		return job.Invalid("to", "must lie after from")
+		return job.Invalid("to", "%s", reason.MustLieAfter.With("from"))
 	case to.Sub(from) > maxCountedSpan:
 		return job.Invalid("to", "must lie within ten years of from")
 	case to.UTC().Year() > lastReportYear: // the end of its step could not be written

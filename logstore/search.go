@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -100,7 +101,7 @@ func (c HitCursor) String() string { return fmt.Sprintf("%s.%d.%d", c.Cursor, c.
 
 // ParseHitCursor reads [SearchPage.Next]. Its error is an *InvalidError.
 func ParseHitCursor(s string) (HitCursor, error) {
-	wrong := job.Invalid("cursor", "must be the text that came as next with the page before")
+	wrong := job.Invalid("cursor", "%s", reason.CursorOfPage)
 	parts := strings.Split(s, ".")
 	if len(parts) != 4 {
 		return HitCursor{}, wrong

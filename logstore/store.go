@@ -8,9 +8,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
-// Store keeps history. Its methods are safe for concurrent use. Errors: one that is
+// Writer takes what is to be kept. Its methods are safe for concurrent use. Errors: one that is
 // job.ErrInvalid will stay; anything else may pass, so the caller tries again.
-type Store interface {
+type Writer interface {
 	// WriteRuns merges updates into the history, all or none. token names the batch
 	// ("STREAM:first-last"): a repeat under the same token has the same updates, but for
 	// some perhaps that others have made redundant, which lets a store that cannot merge
@@ -29,6 +29,20 @@ type Store interface {
 	// none. Repeats change nothing, under any token. When a fact is not valid, none is
 	// written.
 	WriteFacts(ctx context.Context, token string, facts []Fact) error
+}
+
+// Repeater is a store that needs to know which writes are repeats.
+type Repeater interface {
+	// Repeats returns the writer for what may be there in part: because a write of it under the
+	// same token has failed, or because it is unknown how that ended.
+	Repeats() Writer
+}
+
+// Store keeps history. Its methods are safe for concurrent use. Errors: one that is
+// job.ErrInvalid will stay; anything else may pass, so the caller tries again.
+type Store interface {
+	Writer
+
 	// Facts returns a page of the facts that match, the newest first. Cursors hold while
 	// facts are written and trimmed.
 	Facts(ctx context.Context, filter FactFilter) (FactPage, error)

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // killWait is how long the instances of a group have to say whether they run something.
@@ -114,7 +115,7 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 	case bad != nil:
 		return nil, bad
 	default:
-		return nil, fmt.Errorf("%w: run %s of job %s is not alive", job.ErrNotFound, r.RunID, r.Job)
+		return nil, fmt.Errorf("%w: %s", job.ErrNotFound, reason.RunNotAlive.With(r.RunID, r.Job))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -119,16 +120,16 @@ func (c *clock) noteLocked(now, wall time.Time, steady bool) {
 	if c.wrong == 0 && (steady || c.mono.IsZero()) {
 		return
 	}
-	reason := outOfLine(c.node, c.worst)
+	why := outOfLine(c.node, c.worst)
 	switch {
 	case c.worst.Abs() > maxOffset:
 	case step > maxOffset:
-		reason = "the clock of node " + c.node + " jumped ahead by " + roughly(step)
+		why = reason.ClockAhead.With(c.node, roughly(step))
 	case -step > maxOffset:
-		reason = "the clock of node " + c.node + " jumped back by " + roughly(step)
+		why = reason.ClockBack.With(c.node, roughly(step))
 	}
 	// The node may have to take its shards again.
-	s := shard.Standstill{From: from.UnixMilli(), To: wall.Add(2 * jet.LeaseRenew).UnixMilli(), Reason: reason}
+	s := shard.Standstill{From: from.UnixMilli(), To: wall.Add(2 * jet.LeaseRenew).UnixMilli(), Reason: why}
 	c.stood = append(slices.Clone(c.stood[max(len(c.stood)-maxStood+1, 0):]), s) // others may read what was there
 }
 
@@ -173,10 +174,13 @@ func (c *clock) state() (offset time.Duration, wrong, nats bool) {
 
 // outOfLine says what was wrong with the clock of a node that differed from NATS' by offset.
 func outOfLine(node string, offset time.Duration) string {
-	if offset.Abs() > maxOffset {
-		return "the clock of node " + node + " was " + apart(offset) + " NATS' clock"
+	switch {
+	case offset > maxOffset:
+		return reason.ClockAheadOfNATS.With(node, roughly(offset))
+	case offset < -maxOffset:
+		return reason.ClockBehindNATS.With(node, roughly(offset))
 	}
-	return "the clock of node " + node + " was out of line with that of most nodes"
+	return reason.ClockOutOfLine.With(node)
 }
 
 // apart says in words how far a clock is from another.

@@ -179,15 +179,15 @@ func TestWhatIsDecidedLateBecauseOfAWrongClockSaysSo(t *testing.T) {
 				time.Sleep(3 * time.Minute)
 				w.skew(0, "a")
 				time.Sleep(time.Minute) // 00:05:30
-				why := " because the clock of node a was " + c.said + " NATS' clock"
+				why := "; the clock of node a was " + c.said + " NATS' clock"
 				if d := cmp.Diff([]string{
 					"00:01:00 pending: ",
-					"00:02:00 missed: noticed too late" + why + ", and the misfire policy is skip", // with those of 00:03 and 00:04
+					"00:02:00 missed: noticed too late" + why + "; the misfire policy is skip", // with those of 00:03 and 00:04
 					"00:05:00 pending: ",
 				}, w.reasons("g/skip")); d != "" {
 					t.Error(d)
 				}
-				if got := w.reasons("g/once"); len(got) != 4 || !strings.HasPrefix(got[2], "00:04:00 pending: noticed 3") || !strings.HasSuffix(got[2], why+", for 3 misfires") {
+				if got := w.reasons("g/once"); len(got) != 4 || !strings.HasPrefix(got[2], "00:04:00 pending: noticed 3") || !strings.HasSuffix(got[2], why+"; it stands for 3 misfires") {
 					t.Errorf("%q", got)
 				}
 			})
@@ -213,7 +213,7 @@ func TestWhatIsDecidedByAnotherNodeBecauseOfAWrongClockSaysSo(t *testing.T) {
 				late := f.at.Sub(f.FireTime)
 				want := ""
 				if late >= time.Second && f.FireTime.After(start.Add(10*time.Second)) {
-					want = "decided " + job.Duration(late).String() + " late because the clock of node a was 1m30s ahead of NATS' clock"
+					want = "decided " + job.Duration(late).String() + " late; the clock of node a was 1m30s ahead of NATS' clock"
 					explained++
 				}
 				if f.Reason != want {

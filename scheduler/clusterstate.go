@@ -21,7 +21,7 @@ type clusterState struct {
 
 	mu        sync.Mutex
 	calendars map[string][]*job.CalendarVersion // by name; as many of each as the bucket keeps
-	holds     []job.Hold
+	holds     []job.GlobalPause
 	rosters   map[string]*roster // by group
 	governed  map[string]bool    // groups
 }
@@ -107,7 +107,7 @@ func (t *clusterState) putCalendar(ctx context.Context, e jetstream.KeyValueEntr
 }
 
 func (t *clusterState) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
-	h, err := cluster.DecodeHold(e.Value())
+	h, err := cluster.DecodeGlobalPause(e.Value())
 	if err != nil {
 		t.s.log.ErrorContext(ctx, "switch for everything unusable", "error", err)
 		return

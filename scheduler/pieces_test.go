@@ -288,7 +288,7 @@ func TestARunSucceedsWhenEnoughOfItsPiecesDo(t *testing.T) {
 		id := w.begin()
 		time.Sleep(5 * time.Second)
 		last := w.wantTold(id, "1 pending 8", "1 succeeded 8")
-		if last.Reason != "6 of 8 pieces succeeded, 2 failed; 75% have to" {
+		if last.Reason != "6 of 8 pieces succeeded; 2 failed; 75% have to" {
 			t.Errorf("it has succeeded since %q", last.Reason)
 		}
 		w.put("g/a", job.Schedule{}, mapped(job.Map{Pieces: 8}), func(j *job.Job) { j.SucceedsIf = 76 })

@@ -82,16 +82,16 @@ func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", cron("* * * * *"))
 		until := time.Date(2026, time.January, 5, 0, 3, 0, 0, time.UTC)
-		if _, err := w.conn.SetHold(w.t.Context(), true, until, cluster.Edit{At: time.Now()}); err != nil {
+		if _, err := w.conn.SetPause(w.t.Context(), true, until, cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(3 * time.Minute)
 		w.wantDecided("g/a 00:01:00 skipped schedule", "g/a 00:02:00 skipped schedule", "g/a 00:03:00 pending schedule")
-		hold, err := w.conn.GetHold(w.t.Context())
+		hold, err := w.conn.GetPause(w.t.Context())
 		if err != nil || !hold.Paused || hold.At(time.Now()).Paused {
 			w.t.Errorf("the switch is %+v, %v", hold, err)
 		}
-		if hold, err = w.conn.SetHold(w.t.Context(), true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil || !hold.At(time.Now()).Paused {
+		if hold, err = w.conn.SetPause(w.t.Context(), true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil || !hold.At(time.Now()).Paused {
 			w.t.Errorf("paused again, the switch is %+v, %v", hold, err)
 		}
 	})

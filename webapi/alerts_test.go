@@ -131,7 +131,7 @@ func TestASecretOfAChannelIsNeverReturned(t *testing.T) {
 	if len(item.Missing) != 0 || len(item.Secrets) != 1 {
 		t.Errorf("answer %+v", item)
 	}
-	for _, read := range []string{path, "/api/v1/alerts/channels", "/api/v1/audit"} {
+	for _, read := range []string{path, "/api/v1/alerts/channels", "/api/v1/audit-log"} {
 		if a := w.send("GET", read, nil); a.status != http.StatusOK || strings.Contains(a.text, "s3cret") {
 			t.Errorf("%s: %d %s", read, a.status, a.text)
 		}
@@ -215,7 +215,7 @@ func TestIncidentsAreForThoseWhoSeeTheirGroup(t *testing.T) {
 	if len(all.Items) != 1 || len(rest.Items) != 1 || rest.Next != "" || all.Items[0].ID == rest.Items[0].ID {
 		t.Errorf("pages %+v and %+v", all, rest)
 	}
-	entries, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit?operation=acknowledgeIncident", nil, ann.headers()...)
+	entries, _ := want[AuditLogPage](g.world, http.StatusOK, "GET", "/api/v1/audit-log?operation=acknowledgeIncident", nil, ann.headers()...)
 	if len(entries.Items) != 1 || entries.Items[0].Object != "incident "+mine || entries.Items[0].Note != "on it" {
 		t.Errorf("audit %+v", entries.Items)
 	}

@@ -53,17 +53,17 @@ const (
 	PutJobResultResultUnchanged = api.PutJobResultResultUnchanged
 )
 const (
-	RetryRequestPiecesAll    = api.RetryRequestPiecesAll
-	RetryRequestPiecesFailed = api.RetryRequestPiecesFailed
+	RerunRequestPiecesAll    = api.RerunRequestPiecesAll
+	RerunRequestPiecesFailed = api.RerunRequestPiecesFailed
 )
 const (
-	RetryRequestVersionLatest = api.RetryRequestVersionLatest
-	RetryRequestVersionSame   = api.RetryRequestVersionSame
+	RerunRequestVersionLatest = api.RerunRequestVersionLatest
+	RerunRequestVersionSame   = api.RerunRequestVersionSame
 )
 const (
 	RunBulkActionCancel = api.RunBulkActionCancel
 	RunBulkActionMark   = api.RunBulkActionMark
-	RunBulkActionRetry  = api.RunBulkActionRetry
+	RunBulkActionRerun  = api.RunBulkActionRerun
 )
 const (
 	SQLRequestFormatCsv    = api.SQLRequestFormatCsv
@@ -106,8 +106,7 @@ type AlertList = api.AlertList
 type AlertTrial = api.AlertTrial
 type AlertTrialItem = api.AlertTrialItem
 type AuditEntry = api.AuditEntry
-type AuditPage = api.AuditPage
-type AuditedPage = api.AuditedPage
+type AuditLogPage = api.AuditLogPage
 type Backfill = api.Backfill
 type BackfillList = api.BackfillList
 type BackfillRequest = api.BackfillRequest
@@ -160,7 +159,6 @@ type Duration = api.Duration
 type FacetValue = api.FacetValue
 type Failure = api.Failure
 type FailureList = api.FailureList
-type Fate = api.Fate
 type FieldChange = api.FieldChange
 type FieldError = api.FieldError
 type Finding = api.Finding
@@ -168,6 +166,8 @@ type Fire = api.Fire
 type FireClock = api.FireClock
 type FireCounts = api.FireCounts
 type FirePage = api.FirePage
+type GlobalPause = api.GlobalPause
+type GlobalPauseRequest = api.GlobalPauseRequest
 type Grant = api.Grant
 type Group = api.Group
 type GroupState = api.GroupState
@@ -181,8 +181,6 @@ type HealthStatus = api.HealthStatus
 type HeldJob = api.HeldJob
 type HeldRole = api.HeldRole
 type HistoryState = api.HistoryState
-type Hold = api.Hold
-type HoldRequest = api.HoldRequest
 type HostLoad = api.HostLoad
 type Incident = api.Incident
 type IncidentNote = api.IncidentNote
@@ -237,6 +235,7 @@ type NodeList = api.NodeList
 type Note = api.Note
 type OffsetSuggestion = api.OffsetSuggestion
 type OffsetSuggestions = api.OffsetSuggestions
+type Outcome = api.Outcome
 type Overlap = api.Overlap
 type Overview = api.Overview
 type PasswordChange = api.PasswordChange
@@ -247,17 +246,18 @@ type PreviewRequest = api.PreviewRequest
 type Problem = api.Problem
 type PutJobResult = api.PutJobResult
 type PutJobResultResult = api.PutJobResultResult
+type Reason = api.Reason
 type Report = api.Report
 type ReportRow = api.ReportRow
+type RerunRequest = api.RerunRequest
+type RerunRequestPieces = api.RerunRequestPieces
+type RerunRequestVersion = api.RerunRequestVersion
 type Retention = api.Retention
 type RetentionAmount = api.RetentionAmount
 type RetentionEffect = api.RetentionEffect
 type RetentionItem = api.RetentionItem
 type RetentionRequest = api.RetentionRequest
 type Retry = api.Retry
-type RetryRequest = api.RetryRequest
-type RetryRequestPieces = api.RetryRequestPieces
-type RetryRequestVersion = api.RetryRequestVersion
 type Role = api.Role
 type RotationRequest = api.RotationRequest
 type Run = api.Run
@@ -310,6 +310,7 @@ type UserEdit = api.UserEdit
 type UserItem = api.UserItem
 type UserItemSignsIn = api.UserItemSignsIn
 type UserList = api.UserList
+type VerifiedPage = api.VerifiedPage
 type VersionList = api.VersionList
 type XXLJobEntries = api.XXLJobEntries
 type XXLJobEntry = api.XXLJobEntry
@@ -345,7 +346,7 @@ type DeleteAlertParams = api.DeleteAlertParams
 type PutAlertParams = api.PutAlertParams
 type AddSilenceParams = api.AddSilenceParams
 type EndSilenceParams = api.EndSilenceParams
-type ListAuditParams = api.ListAuditParams
+type ListAuditLogParams = api.ListAuditLogParams
 type DeleteCalendarParams = api.DeleteCalendarParams
 type PutCalendarParams = api.PutCalendarParams
 type ListDeadLettersParams = api.ListDeadLettersParams
@@ -358,7 +359,6 @@ type RevokeCredentialParams = api.RevokeCredentialParams
 type RotateCredentialParams = api.RotateCredentialParams
 type DeleteSecretParams = api.DeleteSecretParams
 type PutSecretParams = api.PutSecretParams
-type SetHoldParams = api.SetHoldParams
 type ListJobsParams = api.ListJobsParams
 type ChangeJobsParams = api.ChangeJobsParams
 type FacetJobsParams = api.FacetJobsParams
@@ -376,11 +376,12 @@ type RunJobParams = api.RunJobParams
 type RunFireEarlyParams = api.RunFireEarlyParams
 type SkipFireParams = api.SkipFireParams
 type UnskipFireParams = api.UnskipFireParams
-type AuditLedgerParams = api.AuditLedgerParams
+type VerifyLedgerParams = api.VerifyLedgerParams
 type ListDiscrepanciesParams = api.ListDiscrepanciesParams
 type SearchLogsParams = api.SearchLogsParams
 type CountLogsParams = api.CountLogsParams
 type GetOverviewParams = api.GetOverviewParams
+type SetPauseParams = api.SetPauseParams
 type ReportFailuresParams = api.ReportFailuresParams
 type ReportRunsParams = api.ReportRunsParams
 type PutRetentionParams = api.PutRetentionParams
@@ -394,7 +395,7 @@ type CancelRunParams = api.CancelRunParams
 type GetLogsParams = api.GetLogsParams
 type MarkRunParams = api.MarkRunParams
 type ListPiecesParams = api.ListPiecesParams
-type RetryRunParams = api.RetryRunParams
+type RerunRunParams = api.RerunRunParams
 type BeginProviderSignInParams = api.BeginProviderSignInParams
 type FinishProviderSignInParams = api.FinishProviderSignInParams
 type ListTokensParams = api.ListTokensParams
@@ -417,7 +418,6 @@ type RotateCredentialJSONRequestBody = api.RotateCredentialJSONRequestBody
 type DrainInstanceJSONRequestBody = api.DrainInstanceJSONRequestBody
 type SetInstanceJSONRequestBody = api.SetInstanceJSONRequestBody
 type PutSecretJSONRequestBody = api.PutSecretJSONRequestBody
-type SetHoldJSONRequestBody = api.SetHoldJSONRequestBody
 type ReadCalendarFileJSONRequestBody = api.ReadCalendarFileJSONRequestBody
 type ReadCrontabJSONRequestBody = api.ReadCrontabJSONRequestBody
 type ReadXXLJobJSONRequestBody = api.ReadXXLJobJSONRequestBody
@@ -434,13 +434,14 @@ type RunFireEarlyJSONRequestBody = api.RunFireEarlyJSONRequestBody
 type SkipFireJSONRequestBody = api.SkipFireJSONRequestBody
 type UnskipFireJSONRequestBody = api.UnskipFireJSONRequestBody
 type SetMyPasswordJSONRequestBody = api.SetMyPasswordJSONRequestBody
+type SetPauseJSONRequestBody = api.SetPauseJSONRequestBody
 type PreviewScheduleJSONRequestBody = api.PreviewScheduleJSONRequestBody
 type PutRetentionJSONRequestBody = api.PutRetentionJSONRequestBody
 type PreviewRetentionJSONRequestBody = api.PreviewRetentionJSONRequestBody
 type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
 type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
-type RetryRunJSONRequestBody = api.RetryRunJSONRequestBody
+type RerunRunJSONRequestBody = api.RerunRunJSONRequestBody
 type SignInJSONRequestBody = api.SignInJSONRequestBody
 type CreateTokenJSONRequestBody = api.CreateTokenJSONRequestBody
 type PutUserJSONRequestBody = api.PutUserJSONRequestBody
@@ -510,9 +511,9 @@ type ServerInterface interface {
 	// TryAlert What a rule would have found in the last seven days
 	// (POST /api/v1/alerts/try)
 	TryAlert(c *fiber.Ctx) error
-	// ListAudit Who changed what, newest first
-	// (GET /api/v1/audit)
-	ListAudit(c *fiber.Ctx, params ListAuditParams) error
+	// ListAuditLog Who changed what, newest first
+	// (GET /api/v1/audit-log)
+	ListAuditLog(c *fiber.Ctx, params ListAuditLogParams) error
 	// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
 	// (GET /api/v1/bus)
 	GetBus(c *fiber.Ctx) error
@@ -600,12 +601,6 @@ type ServerInterface interface {
 	// GetHistory How far the history has come, and what it takes
 	// (GET /api/v1/history)
 	GetHistory(c *fiber.Ctx) error
-	// GetHold Whether everything is paused
-	// (GET /api/v1/hold)
-	GetHold(c *fiber.Ctx) error
-	// SetHold Pause or resume everything
-	// (PUT /api/v1/hold)
-	SetHold(c *fiber.Ctx, params SetHoldParams) error
 	// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
 	// (POST /api/v1/import/calendar)
 	ReadCalendarFile(c *fiber.Ctx) error
@@ -669,19 +664,19 @@ type ServerInterface interface {
 	// RunFireEarly Run a fire that is ahead now, and not again when it comes
 	// (POST /api/v1/jobs/{group}/{name}/run-early)
 	RunFireEarly(c *fiber.Ctx, group GroupName, name JobName, params RunFireEarlyParams) error
-	// SkipFire Call off one fire that is ahead
+	// SkipFire Skip one upcoming fire
 	// (POST /api/v1/jobs/{group}/{name}/skip)
 	SkipFire(c *fiber.Ctx, group GroupName, name JobName, params SkipFireParams) error
-	// UnskipFire Have a fire run after all that was called off
+	// UnskipFire Run a skipped fire after all
 	// (POST /api/v1/jobs/{group}/{name}/unskip)
 	UnskipFire(c *fiber.Ctx, group GroupName, name JobName, params UnskipFireParams) error
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(c *fiber.Ctx, group GroupName, name JobName) error
-	// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
+	// VerifyLedger What became of the fires of all jobs, by job and day, with the discrepancies
 	// (GET /api/v1/ledger)
-	AuditLedger(c *fiber.Ctx, params AuditLedgerParams) error
-	// ListDiscrepancies What the continuous audit has found, the newest fires first
+	VerifyLedger(c *fiber.Ctx, params VerifyLedgerParams) error
+	// ListDiscrepancies What the continuous verification has found, the newest fires first
 	// (GET /api/v1/ledger/discrepancies)
 	ListDiscrepancies(c *fiber.Ctx, params ListDiscrepanciesParams) error
 	// SearchLogs Log lines of all runs, newest run first
@@ -708,6 +703,12 @@ type ServerInterface interface {
 	// GetOverview How things are, in one call
 	// (GET /api/v1/overview)
 	GetOverview(c *fiber.Ctx, params GetOverviewParams) error
+	// GetPause Whether everything is paused
+	// (GET /api/v1/pause)
+	GetPause(c *fiber.Ctx) error
+	// SetPause Pause or resume everything
+	// (PUT /api/v1/pause)
+	SetPause(c *fiber.Ctx, params SetPauseParams) error
 	// PreviewSchedule The next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(c *fiber.Ctx) error
@@ -732,10 +733,10 @@ type ServerInterface interface {
 	// ListRuns Runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(c *fiber.Ctx, params ListRunsParams) error
-	// ChangeRuns Cancel, retry or mark many runs
+	// ChangeRuns Cancel, rerun or mark many runs
 	// (POST /api/v1/runs/bulk)
 	ChangeRuns(c *fiber.Ctx, params ChangeRunsParams) error
-	// CountRuns How many fires had which fate, over a range of time in equal parts
+	// CountRuns How many fires had which outcome, over a range of time in equal parts
 	// (GET /api/v1/runs/counts)
 	CountRuns(c *fiber.Ctx, params CountRunsParams) error
 	// FacetRuns What there is to choose from among runs
@@ -756,9 +757,9 @@ type ServerInterface interface {
 	// ListPieces The pieces of a run that is done in several, by their index
 	// (GET /api/v1/runs/{run_id}/pieces)
 	ListPieces(c *fiber.Ctx, runID RunID, params ListPiecesParams) error
-	// RetryRun Do a run again that has ended
-	// (POST /api/v1/runs/{run_id}/retry)
-	RetryRun(c *fiber.Ctx, runID RunID, params RetryRunParams) error
+	// RerunRun Rerun a finished run
+	// (POST /api/v1/runs/{run_id}/rerun)
+	RerunRun(c *fiber.Ctx, runID RunID, params RerunRunParams) error
 	// GetSignIn How one can sign in
 	// (GET /api/v1/sign-in)
 	GetSignIn(c *fiber.Ctx) error
@@ -1806,14 +1807,14 @@ func (siw *ServerInterfaceWrapper) TryAlert(c *fiber.Ctx) error {
 	return handler(c)
 }
 
-// ListAudit operation middleware
-func (siw *ServerInterfaceWrapper) ListAudit(c *fiber.Ctx) error {
+// ListAuditLog operation middleware
+func (siw *ServerInterfaceWrapper) ListAuditLog(c *fiber.Ctx) error {
 
 	var err error
 	_ = err
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params ListAuditParams
+	var params ListAuditLogParams
 
 	var query url.Values
 	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
@@ -1885,7 +1886,7 @@ func (siw *ServerInterfaceWrapper) ListAudit(c *fiber.Ctx) error {
 	}
 
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.ListAudit(c, params)
+		return siw.Handler.ListAuditLog(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3106,67 +3107,6 @@ func (siw *ServerInterfaceWrapper) GetHistory(c *fiber.Ctx) error {
 	return handler(c)
 }
 
-// GetHold operation middleware
-func (siw *ServerInterfaceWrapper) GetHold(c *fiber.Ctx) error {
-
-	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.GetHold(c)
-	}
-
-	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
-		m := siw.HandlerMiddlewares[i]
-		next := handler
-		handler = func(c *fiber.Ctx) error {
-			return m(c, next)
-		}
-	}
-
-	return handler(c)
-}
-
-// SetHold operation middleware
-func (siw *ServerInterfaceWrapper) SetHold(c *fiber.Ctx) error {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params SetHoldParams
-
-	headers := c.GetReqHeaders()
-
-	// ------------- Optional header parameter "Carillon-User" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
-		var CarillonUser User
-		n := len(valueList)
-		if n != 1 {
-			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
-		}
-
-		params.CarillonUser = CarillonUser
-
-	}
-
-	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.SetHold(c, params)
-	}
-
-	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
-		m := siw.HandlerMiddlewares[i]
-		next := handler
-		handler = func(c *fiber.Ctx) error {
-			return m(c, next)
-		}
-	}
-
-	return handler(c)
-}
-
 // ReadCalendarFile operation middleware
 func (siw *ServerInterfaceWrapper) ReadCalendarFile(c *fiber.Ctx) error {
 
@@ -3989,11 +3929,11 @@ func (siw *ServerInterfaceWrapper) GetJobLedger(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
 	}
 
-	// ------------- Optional query parameter "fate" -------------
+	// ------------- Optional query parameter "outcome" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "fate", query, &params.Fate, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", query, &params.Outcome, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
 	if err != nil {
-		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter fate: %w", err).Error())
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter outcome: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "cursor" -------------
@@ -4510,14 +4450,14 @@ func (siw *ServerInterfaceWrapper) ListJobVersions(c *fiber.Ctx) error {
 	return handler(c)
 }
 
-// AuditLedger operation middleware
-func (siw *ServerInterfaceWrapper) AuditLedger(c *fiber.Ctx) error {
+// VerifyLedger operation middleware
+func (siw *ServerInterfaceWrapper) VerifyLedger(c *fiber.Ctx) error {
 
 	var err error
 	_ = err
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params AuditLedgerParams
+	var params VerifyLedgerParams
 
 	var query url.Values
 	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
@@ -4561,7 +4501,7 @@ func (siw *ServerInterfaceWrapper) AuditLedger(c *fiber.Ctx) error {
 	}
 
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.AuditLedger(c, params)
+		return siw.Handler.VerifyLedger(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4992,6 +4932,67 @@ func (siw *ServerInterfaceWrapper) GetOverview(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetPause operation middleware
+func (siw *ServerInterfaceWrapper) GetPause(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetPause(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SetPause operation middleware
+func (siw *ServerInterfaceWrapper) SetPause(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SetPauseParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SetPause(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // PreviewSchedule operation middleware
 func (siw *ServerInterfaceWrapper) PreviewSchedule(c *fiber.Ctx) error {
 
@@ -5388,11 +5389,11 @@ func (siw *ServerInterfaceWrapper) ListRuns(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter parent: %w", err).Error())
 	}
 
-	// ------------- Optional query parameter "retry_of" -------------
+	// ------------- Optional query parameter "rerun_of" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "retry_of", query, &params.RetryOf, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "rerun_of", query, &params.RerunOf, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
-		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter retry_of: %w", err).Error())
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter rerun_of: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "attempts" -------------
@@ -5972,8 +5973,8 @@ func (siw *ServerInterfaceWrapper) ListPieces(c *fiber.Ctx) error {
 	return handler(c)
 }
 
-// RetryRun operation middleware
-func (siw *ServerInterfaceWrapper) RetryRun(c *fiber.Ctx) error {
+// RerunRun operation middleware
+func (siw *ServerInterfaceWrapper) RerunRun(c *fiber.Ctx) error {
 
 	var err error
 	_ = err
@@ -5987,7 +5988,7 @@ func (siw *ServerInterfaceWrapper) RetryRun(c *fiber.Ctx) error {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params RetryRunParams
+	var params RerunRunParams
 
 	headers := c.GetReqHeaders()
 
@@ -6009,7 +6010,7 @@ func (siw *ServerInterfaceWrapper) RetryRun(c *fiber.Ctx) error {
 	}
 
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.RetryRun(c, runID, params)
+		return siw.Handler.RerunRun(c, runID, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6622,7 +6623,7 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/users/:user/sessions", wrapper.ListUserSessions)
 
-	router.Get(options.BaseURL+"/api/v1/audit", wrapper.ListAudit)
+	router.Get(options.BaseURL+"/api/v1/audit-log", wrapper.ListAuditLog)
 
 	router.Get(options.BaseURL+"/api/v1/tokens", wrapper.ListTokens)
 
@@ -6668,7 +6669,7 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/jobs/:group/:name/backfills/:backfill/cancel", wrapper.CancelBackfill)
 
-	router.Get(options.BaseURL+"/api/v1/ledger", wrapper.AuditLedger)
+	router.Get(options.BaseURL+"/api/v1/ledger", wrapper.VerifyLedger)
 
 	router.Get(options.BaseURL+"/api/v1/ledger/discrepancies", wrapper.ListDiscrepancies)
 
@@ -6680,9 +6681,9 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/import/calendar", wrapper.ReadCalendarFile)
 
-	router.Get(options.BaseURL+"/api/v1/hold", wrapper.GetHold)
+	router.Get(options.BaseURL+"/api/v1/pause", wrapper.GetPause)
 
-	router.Put(options.BaseURL+"/api/v1/hold", wrapper.SetHold)
+	router.Put(options.BaseURL+"/api/v1/pause", wrapper.SetPause)
 
 	router.Get(options.BaseURL+"/api/v1/history", wrapper.GetHistory)
 
@@ -6738,7 +6739,7 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/cancel", wrapper.CancelRun)
 
-	router.Post(options.BaseURL+"/api/v1/runs/:run_id/retry", wrapper.RetryRun)
+	router.Post(options.BaseURL+"/api/v1/runs/:run_id/rerun", wrapper.RerunRun)
 
 	router.Post(options.BaseURL+"/api/v1/runs/:run_id/mark", wrapper.MarkRun)
 
@@ -7487,29 +7488,29 @@ func (response TryAlertdefaultApplicationProblemPlusJSONResponse) VisitTryAlertR
 	return ctx.JSON(&response.Body)
 }
 
-type ListAuditRequestObject struct {
-	Params ListAuditParams
+type ListAuditLogRequestObject struct {
+	Params ListAuditLogParams
 }
 
-type ListAuditResponseObject interface {
-	VisitListAuditResponse(ctx *fiber.Ctx) error
+type ListAuditLogResponseObject interface {
+	VisitListAuditLogResponse(ctx *fiber.Ctx) error
 }
 
-type ListAudit200JSONResponse AuditPage
+type ListAuditLog200JSONResponse AuditLogPage
 
-func (response ListAudit200JSONResponse) VisitListAuditResponse(ctx *fiber.Ctx) error {
+func (response ListAuditLog200JSONResponse) VisitListAuditLogResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
 }
 
-type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
+type ListAuditLogdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
 }
 
-func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(ctx *fiber.Ctx) error {
+func (response ListAuditLogdefaultApplicationProblemPlusJSONResponse) VisitListAuditLogResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -8403,64 +8404,6 @@ func (response GetHistorydefaultApplicationProblemPlusJSONResponse) VisitGetHist
 	return ctx.JSON(&response.Body)
 }
 
-type GetHoldRequestObject struct {
-}
-
-type GetHoldResponseObject interface {
-	VisitGetHoldResponse(ctx *fiber.Ctx) error
-}
-
-type GetHold200JSONResponse Hold
-
-func (response GetHold200JSONResponse) VisitGetHoldResponse(ctx *fiber.Ctx) error {
-	ctx.Response().Header.Set("Content-Type", "application/json")
-	ctx.Status(200)
-
-	return ctx.JSON(&response)
-}
-
-type GetHolddefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetHolddefaultApplicationProblemPlusJSONResponse) VisitGetHoldResponse(ctx *fiber.Ctx) error {
-	ctx.Response().Header.Set("Content-Type", "application/problem+json")
-	ctx.Status(response.StatusCode)
-
-	return ctx.JSON(&response.Body)
-}
-
-type SetHoldRequestObject struct {
-	Params SetHoldParams
-	Body   *SetHoldJSONRequestBody
-}
-
-type SetHoldResponseObject interface {
-	VisitSetHoldResponse(ctx *fiber.Ctx) error
-}
-
-type SetHold200JSONResponse Hold
-
-func (response SetHold200JSONResponse) VisitSetHoldResponse(ctx *fiber.Ctx) error {
-	ctx.Response().Header.Set("Content-Type", "application/json")
-	ctx.Status(200)
-
-	return ctx.JSON(&response)
-}
-
-type SetHolddefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response SetHolddefaultApplicationProblemPlusJSONResponse) VisitSetHoldResponse(ctx *fiber.Ctx) error {
-	ctx.Response().Header.Set("Content-Type", "application/problem+json")
-	ctx.Status(response.StatusCode)
-
-	return ctx.JSON(&response.Body)
-}
-
 type ReadCalendarFileRequestObject struct {
 	Body *ReadCalendarFileJSONRequestBody
 }
@@ -9270,29 +9213,29 @@ func (response ListJobVersionsdefaultApplicationProblemPlusJSONResponse) VisitLi
 	return ctx.JSON(&response.Body)
 }
 
-type AuditLedgerRequestObject struct {
-	Params AuditLedgerParams
+type VerifyLedgerRequestObject struct {
+	Params VerifyLedgerParams
 }
 
-type AuditLedgerResponseObject interface {
-	VisitAuditLedgerResponse(ctx *fiber.Ctx) error
+type VerifyLedgerResponseObject interface {
+	VisitVerifyLedgerResponse(ctx *fiber.Ctx) error
 }
 
-type AuditLedger200JSONResponse AuditedPage
+type VerifyLedger200JSONResponse VerifiedPage
 
-func (response AuditLedger200JSONResponse) VisitAuditLedgerResponse(ctx *fiber.Ctx) error {
+func (response VerifyLedger200JSONResponse) VisitVerifyLedgerResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
 }
 
-type AuditLedgerdefaultApplicationProblemPlusJSONResponse struct {
+type VerifyLedgerdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
 }
 
-func (response AuditLedgerdefaultApplicationProblemPlusJSONResponse) VisitAuditLedgerResponse(ctx *fiber.Ctx) error {
+func (response VerifyLedgerdefaultApplicationProblemPlusJSONResponse) VisitVerifyLedgerResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -9558,6 +9501,64 @@ type GetOverviewdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetOverviewdefaultApplicationProblemPlusJSONResponse) VisitGetOverviewResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetPauseRequestObject struct {
+}
+
+type GetPauseResponseObject interface {
+	VisitGetPauseResponse(ctx *fiber.Ctx) error
+}
+
+type GetPause200JSONResponse GlobalPause
+
+func (response GetPause200JSONResponse) VisitGetPauseResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetPausedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPausedefaultApplicationProblemPlusJSONResponse) VisitGetPauseResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SetPauseRequestObject struct {
+	Params SetPauseParams
+	Body   *SetPauseJSONRequestBody
+}
+
+type SetPauseResponseObject interface {
+	VisitSetPauseResponse(ctx *fiber.Ctx) error
+}
+
+type SetPause200JSONResponse GlobalPause
+
+func (response SetPause200JSONResponse) VisitSetPauseResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SetPausedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SetPausedefaultApplicationProblemPlusJSONResponse) VisitSetPauseResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -10060,31 +10061,31 @@ func (response ListPiecesdefaultApplicationProblemPlusJSONResponse) VisitListPie
 	return ctx.JSON(&response.Body)
 }
 
-type RetryRunRequestObject struct {
+type RerunRunRequestObject struct {
 	RunID  RunID `json:"run_id"`
-	Params RetryRunParams
-	Body   *RetryRunJSONRequestBody
+	Params RerunRunParams
+	Body   *RerunRunJSONRequestBody
 }
 
-type RetryRunResponseObject interface {
-	VisitRetryRunResponse(ctx *fiber.Ctx) error
+type RerunRunResponseObject interface {
+	VisitRerunRunResponse(ctx *fiber.Ctx) error
 }
 
-type RetryRun202JSONResponse RunAccepted
+type RerunRun202JSONResponse RunAccepted
 
-func (response RetryRun202JSONResponse) VisitRetryRunResponse(ctx *fiber.Ctx) error {
+func (response RerunRun202JSONResponse) VisitRerunRunResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(202)
 
 	return ctx.JSON(&response)
 }
 
-type RetryRundefaultApplicationProblemPlusJSONResponse struct {
+type RerunRundefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
 }
 
-func (response RetryRundefaultApplicationProblemPlusJSONResponse) VisitRetryRunResponse(ctx *fiber.Ctx) error {
+func (response RerunRundefaultApplicationProblemPlusJSONResponse) VisitRerunRunResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -10717,9 +10718,9 @@ type StrictServerInterface interface {
 	// TryAlert What a rule would have found in the last seven days
 	// (POST /api/v1/alerts/try)
 	TryAlert(ctx context.Context, request TryAlertRequestObject) (TryAlertResponseObject, error)
-	// ListAudit Who changed what, newest first
-	// (GET /api/v1/audit)
-	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// ListAuditLog Who changed what, newest first
+	// (GET /api/v1/audit-log)
+	ListAuditLog(ctx context.Context, request ListAuditLogRequestObject) (ListAuditLogResponseObject, error)
 	// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
 	// (GET /api/v1/bus)
 	GetBus(ctx context.Context, request GetBusRequestObject) (GetBusResponseObject, error)
@@ -10807,12 +10808,6 @@ type StrictServerInterface interface {
 	// GetHistory How far the history has come, and what it takes
 	// (GET /api/v1/history)
 	GetHistory(ctx context.Context, request GetHistoryRequestObject) (GetHistoryResponseObject, error)
-	// GetHold Whether everything is paused
-	// (GET /api/v1/hold)
-	GetHold(ctx context.Context, request GetHoldRequestObject) (GetHoldResponseObject, error)
-	// SetHold Pause or resume everything
-	// (PUT /api/v1/hold)
-	SetHold(ctx context.Context, request SetHoldRequestObject) (SetHoldResponseObject, error)
 	// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
 	// (POST /api/v1/import/calendar)
 	ReadCalendarFile(ctx context.Context, request ReadCalendarFileRequestObject) (ReadCalendarFileResponseObject, error)
@@ -10876,19 +10871,19 @@ type StrictServerInterface interface {
 	// RunFireEarly Run a fire that is ahead now, and not again when it comes
 	// (POST /api/v1/jobs/{group}/{name}/run-early)
 	RunFireEarly(ctx context.Context, request RunFireEarlyRequestObject) (RunFireEarlyResponseObject, error)
-	// SkipFire Call off one fire that is ahead
+	// SkipFire Skip one upcoming fire
 	// (POST /api/v1/jobs/{group}/{name}/skip)
 	SkipFire(ctx context.Context, request SkipFireRequestObject) (SkipFireResponseObject, error)
-	// UnskipFire Have a fire run after all that was called off
+	// UnskipFire Run a skipped fire after all
 	// (POST /api/v1/jobs/{group}/{name}/unskip)
 	UnskipFire(ctx context.Context, request UnskipFireRequestObject) (UnskipFireResponseObject, error)
 	// ListJobVersions The versions of a job that are kept, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(ctx context.Context, request ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error)
-	// AuditLedger What became of the fires of all jobs, by job and day, with the discrepancies
+	// VerifyLedger What became of the fires of all jobs, by job and day, with the discrepancies
 	// (GET /api/v1/ledger)
-	AuditLedger(ctx context.Context, request AuditLedgerRequestObject) (AuditLedgerResponseObject, error)
-	// ListDiscrepancies What the continuous audit has found, the newest fires first
+	VerifyLedger(ctx context.Context, request VerifyLedgerRequestObject) (VerifyLedgerResponseObject, error)
+	// ListDiscrepancies What the continuous verification has found, the newest fires first
 	// (GET /api/v1/ledger/discrepancies)
 	ListDiscrepancies(ctx context.Context, request ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error)
 	// SearchLogs Log lines of all runs, newest run first
@@ -10915,6 +10910,12 @@ type StrictServerInterface interface {
 	// GetOverview How things are, in one call
 	// (GET /api/v1/overview)
 	GetOverview(ctx context.Context, request GetOverviewRequestObject) (GetOverviewResponseObject, error)
+	// GetPause Whether everything is paused
+	// (GET /api/v1/pause)
+	GetPause(ctx context.Context, request GetPauseRequestObject) (GetPauseResponseObject, error)
+	// SetPause Pause or resume everything
+	// (PUT /api/v1/pause)
+	SetPause(ctx context.Context, request SetPauseRequestObject) (SetPauseResponseObject, error)
 	// PreviewSchedule The next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(ctx context.Context, request PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error)
@@ -10939,10 +10940,10 @@ type StrictServerInterface interface {
 	// ListRuns Runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(ctx context.Context, request ListRunsRequestObject) (ListRunsResponseObject, error)
-	// ChangeRuns Cancel, retry or mark many runs
+	// ChangeRuns Cancel, rerun or mark many runs
 	// (POST /api/v1/runs/bulk)
 	ChangeRuns(ctx context.Context, request ChangeRunsRequestObject) (ChangeRunsResponseObject, error)
-	// CountRuns How many fires had which fate, over a range of time in equal parts
+	// CountRuns How many fires had which outcome, over a range of time in equal parts
 	// (GET /api/v1/runs/counts)
 	CountRuns(ctx context.Context, request CountRunsRequestObject) (CountRunsResponseObject, error)
 	// FacetRuns What there is to choose from among runs
@@ -10963,9 +10964,9 @@ type StrictServerInterface interface {
 	// ListPieces The pieces of a run that is done in several, by their index
 	// (GET /api/v1/runs/{run_id}/pieces)
 	ListPieces(ctx context.Context, request ListPiecesRequestObject) (ListPiecesResponseObject, error)
-	// RetryRun Do a run again that has ended
-	// (POST /api/v1/runs/{run_id}/retry)
-	RetryRun(ctx context.Context, request RetryRunRequestObject) (RetryRunResponseObject, error)
+	// RerunRun Rerun a finished run
+	// (POST /api/v1/runs/{run_id}/rerun)
+	RerunRun(ctx context.Context, request RerunRunRequestObject) (RerunRunResponseObject, error)
 	// GetSignIn How one can sign in
 	// (GET /api/v1/sign-in)
 	GetSignIn(ctx context.Context, request GetSignInRequestObject) (GetSignInResponseObject, error)
@@ -11729,25 +11730,25 @@ func (sh *strictHandler) TryAlert(ctx *fiber.Ctx) error {
 	return nil
 }
 
-// ListAudit operation middleware
-func (sh *strictHandler) ListAudit(ctx *fiber.Ctx, params ListAuditParams) error {
-	var request ListAuditRequestObject
+// ListAuditLog operation middleware
+func (sh *strictHandler) ListAuditLog(ctx *fiber.Ctx, params ListAuditLogParams) error {
+	var request ListAuditLogRequestObject
 
 	request.Params = params
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
-		return sh.ssi.ListAudit(ctx.UserContext(), request.(ListAuditRequestObject))
+		return sh.ssi.ListAuditLog(ctx.UserContext(), request.(ListAuditLogRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ListAudit")
+		handler = middleware(handler, "ListAuditLog")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		return err
-	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
-		if err := validResponse.VisitListAuditResponse(ctx); err != nil {
+	} else if validResponse, ok := response.(ListAuditLogResponseObject); ok {
+		if err := validResponse.VisitListAuditLogResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -12660,72 +12661,6 @@ func (sh *strictHandler) GetHistory(ctx *fiber.Ctx) error {
 	return nil
 }
 
-// GetHold operation middleware
-func (sh *strictHandler) GetHold(ctx *fiber.Ctx) error {
-	var request GetHoldRequestObject
-
-	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
-		return sh.ssi.GetHold(ctx.UserContext(), request.(GetHoldRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetHold")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		return err
-	} else if validResponse, ok := response.(GetHoldResponseObject); ok {
-		if err := validResponse.VisitGetHoldResponse(ctx); err != nil {
-			return err
-		}
-	} else if response != nil {
-		return fmt.Errorf("unexpected response type: %T", response)
-	}
-	return nil
-}
-
-// SetHold operation middleware
-func (sh *strictHandler) SetHold(ctx *fiber.Ctx, params SetHoldParams) error {
-	var request SetHoldRequestObject
-
-	request.Params = params
-
-	var body SetHoldJSONRequestBody
-	var err error
-	// The validation middleware stores the value a kin-openapi validator
-	// validated in the Fiber context. Bind that value, matching member
-	// names exactly, so the handler receives what was validated instead
-	// of a second, case-insensitive decode.
-	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
-		err = ctx.BodyParser(&body)
-	}
-	if err != nil {
-		return fiber.NewError(fiber.StatusBadRequest, err.Error())
-	}
-	request.Body = &body
-
-	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
-		return sh.ssi.SetHold(ctx.UserContext(), request.(SetHoldRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "SetHold")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		return err
-	} else if validResponse, ok := response.(SetHoldResponseObject); ok {
-		if err := validResponse.VisitSetHoldResponse(ctx); err != nil {
-			return err
-		}
-	} else if response != nil {
-		return fmt.Errorf("unexpected response type: %T", response)
-	}
-	return nil
-}
-
 // ReadCalendarFile operation middleware
 func (sh *strictHandler) ReadCalendarFile(ctx *fiber.Ctx) error {
 	var request ReadCalendarFileRequestObject
@@ -13617,25 +13552,25 @@ func (sh *strictHandler) ListJobVersions(ctx *fiber.Ctx, group GroupName, name J
 	return nil
 }
 
-// AuditLedger operation middleware
-func (sh *strictHandler) AuditLedger(ctx *fiber.Ctx, params AuditLedgerParams) error {
-	var request AuditLedgerRequestObject
+// VerifyLedger operation middleware
+func (sh *strictHandler) VerifyLedger(ctx *fiber.Ctx, params VerifyLedgerParams) error {
+	var request VerifyLedgerRequestObject
 
 	request.Params = params
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
-		return sh.ssi.AuditLedger(ctx.UserContext(), request.(AuditLedgerRequestObject))
+		return sh.ssi.VerifyLedger(ctx.UserContext(), request.(VerifyLedgerRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "AuditLedger")
+		handler = middleware(handler, "VerifyLedger")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		return err
-	} else if validResponse, ok := response.(AuditLedgerResponseObject); ok {
-		if err := validResponse.VisitAuditLedgerResponse(ctx); err != nil {
+	} else if validResponse, ok := response.(VerifyLedgerResponseObject); ok {
+		if err := validResponse.VisitVerifyLedgerResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -13885,6 +13820,72 @@ func (sh *strictHandler) GetOverview(ctx *fiber.Ctx, params GetOverviewParams) e
 		return err
 	} else if validResponse, ok := response.(GetOverviewResponseObject); ok {
 		if err := validResponse.VisitGetOverviewResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetPause operation middleware
+func (sh *strictHandler) GetPause(ctx *fiber.Ctx) error {
+	var request GetPauseRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPause(ctx.UserContext(), request.(GetPauseRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPause")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetPauseResponseObject); ok {
+		if err := validResponse.VisitGetPauseResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SetPause operation middleware
+func (sh *strictHandler) SetPause(ctx *fiber.Ctx, params SetPauseParams) error {
+	var request SetPauseRequestObject
+
+	request.Params = params
+
+	var body SetPauseJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SetPause(ctx.UserContext(), request.(SetPauseRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetPause")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SetPauseResponseObject); ok {
+		if err := validResponse.VisitSetPauseResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -14410,14 +14411,14 @@ func (sh *strictHandler) ListPieces(ctx *fiber.Ctx, runID RunID, params ListPiec
 	return nil
 }
 
-// RetryRun operation middleware
-func (sh *strictHandler) RetryRun(ctx *fiber.Ctx, runID RunID, params RetryRunParams) error {
-	var request RetryRunRequestObject
+// RerunRun operation middleware
+func (sh *strictHandler) RerunRun(ctx *fiber.Ctx, runID RunID, params RerunRunParams) error {
+	var request RerunRunRequestObject
 
 	request.RunID = runID
 	request.Params = params
 
-	var body RetryRunJSONRequestBody
+	var body RerunRunJSONRequestBody
 	var err error
 	// The validation middleware stores the value a kin-openapi validator
 	// validated in the Fiber context. Bind that value, matching member
@@ -14435,18 +14436,18 @@ func (sh *strictHandler) RetryRun(ctx *fiber.Ctx, runID RunID, params RetryRunPa
 	}
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
-		return sh.ssi.RetryRun(ctx.UserContext(), request.(RetryRunRequestObject))
+		return sh.ssi.RerunRun(ctx.UserContext(), request.(RerunRunRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "RetryRun")
+		handler = middleware(handler, "RerunRun")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		return err
-	} else if validResponse, ok := response.(RetryRunResponseObject); ok {
-		if err := validResponse.VisitRetryRunResponse(ctx); err != nil {
+	} else if validResponse, ok := response.(RerunRunResponseObject); ok {
+		if err := validResponse.VisitRerunRunResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -41,7 +42,7 @@ func TestARunThatIsTriedAgainHasNotEnded(t *testing.T) {
 	second := again(x)
 	second.Status, second.Reason = job.StatusQueued, "attempt 1 failed; the next is due 10s later"
 	w.history(second)
-	if d := detail(); d.Status != job.StatusQueued || len(d.Attempts) != 2 || d.Attempts[0].Reason != second.Reason || d.Attempts[1].Retrying {
+	if d := detail(); d.Status != job.StatusQueued || len(d.Attempts) != 2 || d.Attempts[0].Reason != reason.Text(second.Reason) || d.Attempts[1].Retrying {
 		t.Errorf("before its second attempt the run is %+v", d)
 	}
 	count := func(parameters string, n int) {
@@ -145,7 +146,7 @@ func TestATailEndsWithARunThatHasNoFurtherAttempt(t *testing.T) {
 	last := x
 	last.Status, last.Reason = job.StatusFailed, "there is no further attempt"
 	w.history(last)
-	if end := l.end(); end.Run.Attempt != 1 || end.Run.Status != job.StatusFailed || end.Run.Retrying || end.Run.Reason != last.Reason {
+	if end := l.end(); end.Run.Attempt != 1 || end.Run.Status != job.StatusFailed || end.Run.Retrying || string(end.Run.Reason) != last.Reason {
 		t.Errorf("it ends with %+v", end)
 	}
 }

@@ -53,15 +53,15 @@ func (s *Server) changing(next StrictHandlerFunc, operation string, p access.Per
 	}
 }
 
-// ListAudit answers GET /audit.
-func (h *auditHandlers) ListAudit(ctx context.Context, r ListAuditRequestObject) (ListAuditResponseObject, error) {
+// ListAuditLog answers GET /audit-log.
+func (h *auditHandlers) ListAuditLog(ctx context.Context, r ListAuditLogRequestObject) (ListAuditLogResponseObject, error) {
 	p := r.Params
 	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: trail.Result(p.Result), From: p.From, To: p.To}
 	found, err := h.audit.Find(ctx, f, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}
-	return ListAudit200JSONResponse(AuditPage{Items: append([]AuditEntry{}, found.Entries...), Next: found.Next, Since: found.Since, AsOf: found.AsOf}), nil
+	return ListAuditLog200JSONResponse(AuditLogPage{Items: append([]AuditEntry{}, found.Entries...), Next: found.Next, Since: found.Since, AsOf: found.AsOf}), nil
 }
 
 // serveExport answers GET /audit/export: all entries that match, newest first.
@@ -105,7 +105,7 @@ func (h *auditHandlers) serveExport(live context.Context) fiber.Handler {
 	}
 }
 
-// An export has no place for what an AuditPage says in since and as_of, so its headers do.
+// An export has no place for what an AuditLogPage says in since and as_of, so its headers do.
 const (
 	headerSince = "Carillon-Since"
 	headerAsOf  = "Carillon-As-Of"

@@ -18,7 +18,7 @@ import (
 // entries returns the audit log as somebody sees it, oldest first.
 func (b *browser) entries(query string) []trail.Entry {
 	b.Helper()
-	page, _ := want[AuditPage](b.world, http.StatusOK, "GET", "/api/v1/audit?"+query, nil, b.headers()...)
+	page, _ := want[AuditLogPage](b.world, http.StatusOK, "GET", "/api/v1/audit-log?"+query, nil, b.headers()...)
 	var list []trail.Entry
 	for i := range page.Items {
 		list = append(list, page.Items[len(page.Items)-1-i])
@@ -65,8 +65,8 @@ func TestEachChangeHasExactlyOneEntry(t *testing.T) {
 	f(1, 200, "POST", x+"/resume", nil, `"operation":"resumeJob"`)
 	f(1, 202, "POST", x+"/run", nil, `"operation":"runJob"`, `"note":"run 0`)
 	f(1, 202, "POST", "/runs/"+string(run.RunID)+"/cancel", `{"reason":"wrong day"}`, `"object":"run `+string(run.RunID), `"group":"billing"`, "wrong day")
-	f(1, 200, "PUT", "/hold", `{"paused":true}`, `"object":"hold"`)
-	f(0, 200, "PUT", "/hold", `{"paused":true}`)
+	f(1, 200, "PUT", "/pause", `{"paused":true}`, `"object":"global pause"`)
+	f(0, 200, "PUT", "/pause", `{"paused":true}`)
 	f(1, 200, "PUT", "/calendars/c", `{"calendar":"c","dates":["12-25"]}`, `"object":"calendar c"`, "12-25")
 	f(0, 200, "PUT", "/calendars/c", `{"calendar":"c","dates":["12-25"]}`)
 	f(1, 204, "DELETE", "/calendars/c", nil)
@@ -101,7 +101,7 @@ func TestAnEntrySaysHowOneHadSignedInAndHoldsNoSecret(t *testing.T) {
 	if list := ann.entries("operation=signIn"); len(list) != 1 || list[0].User != "ann" || list[0].How != "sign-in" {
 		t.Errorf("%+v", list)
 	}
-	text := g.send("GET", "/api/v1/audit", nil, ann.headers()...).text
+	text := g.send("GET", "/api/v1/audit-log", nil, ann.headers()...).text
 	for _, secret := range []string{password, "SECRETENV", made.Secret, "argon2"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the log has %s", secret)
@@ -137,13 +137,13 @@ func TestTheAuditLogIsSearchedPagedAndExported(t *testing.T) {
 	objects("to=2026-01-01T00:00:00Z")
 	objects("from=" + tomorrow())
 	objects("result=unknown")
-	g.problemWith(bob.headers(), 403, "forbidden", "GET", "/api/v1/audit", nil)
-	g.problemWith(bob.headers(), 403, "forbidden", "GET", "/api/v1/audit/export", nil)
-	g.problemWith(ann.headers(), 400, "invalid", "GET", "/api/v1/audit?cursor=x", nil, `"field":"cursor"`)
+	g.problemWith(bob.headers(), 403, "forbidden", "GET", "/api/v1/audit-log", nil)
+	g.problemWith(bob.headers(), 403, "forbidden", "GET", "/api/v1/audit-log/export", nil)
+	g.problemWith(ann.headers(), 400, "invalid", "GET", "/api/v1/audit-log?cursor=x", nil, `"field":"cursor"`)
 
 	var paged []string
 	for cursor := ""; ; {
-		page, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit?limit=2"+cursor, nil, ann.headers()...)
+		page, _ := want[AuditLogPage](g.world, http.StatusOK, "GET", "/api/v1/audit-log?limit=2"+cursor, nil, ann.headers()...)
 		for _, e := range page.Items {
 			paged = append(paged, e.ID)
 		}
@@ -153,7 +153,7 @@ func TestTheAuditLogIsSearchedPagedAndExported(t *testing.T) {
 		cursor = "&cursor=" + page.Next
 	}
 	var exported []string
-	a := g.send("GET", "/api/v1/audit/export", nil, ann.headers()...)
+	a := g.send("GET", "/api/v1/audit-log/export", nil, ann.headers()...)
 	for line := range strings.Lines(a.text) {
 		var e trail.Entry
 		g.check(json.Unmarshal([]byte(line), &e))
@@ -162,7 +162,7 @@ func TestTheAuditLogIsSearchedPagedAndExported(t *testing.T) {
 	if diff := cmp.Diff(paged, exported); diff != "" || len(paged) < 8 || a.header.Get("Content-Type") != "application/x-ndjson" {
 		t.Errorf("%d entries by pages, %d exported: %s", len(paged), len(exported), diff)
 	}
-	a = g.send("GET", "/api/v1/audit/export?format=csv&object=job", nil, ann.headers()...)
+	a = g.send("GET", "/api/v1/audit-log/export?format=csv&object=job", nil, ann.headers()...)
 	rows, err := csv.NewReader(strings.NewReader(a.text)).ReadAll()
 	if err != nil || len(rows) != 6 || rows[0][1] != "user" || rows[1][1] != "bob" || rows[1][9] != "'=1+1" || rows[5][6] != "job billing/a" {
 		t.Errorf("%v %q", err, rows)

@@ -16,7 +16,7 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 	saved := w.put("billing/x", "* * * * * ?")
 	first := saved.Definition.EffectiveFrom.Truncate(time.Second).Add(time.Second)
 	at := func(i int) time.Time { return first.Add(time.Duration(i) * time.Second) }
-	fate := func(i int, s job.Status) logstore.Update {
+	updateOf := func(i int, s job.Status) logstore.Update {
 		u := begun("billing/x", at(i))
 		u.Status, u.Reason = s, "for a reason"
 		return u
@@ -24,8 +24,8 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 	ran := begun("billing/x", at(1))
 	again := begun("billing/x", at(3))
 	again.Cause, again.RunID = job.CauseBackfill, job.BackfillRunID("billing/x", at(3).UnixMilli(), "b0")
-	w.history(fate(0, job.StatusMissed), ran, finished(ran, job.StatusFailed, 0, at(2)), fate(2, job.StatusSkipped),
-		fate(3, job.StatusMissed), again, finished(again, job.StatusSucceeded, 0, at(9)), fate(4, job.StatusMissed), fate(5, job.StatusMissed))
+	w.history(updateOf(0, job.StatusMissed), ran, finished(ran, job.StatusFailed, 0, at(2)), updateOf(2, job.StatusSkipped),
+		updateOf(3, job.StatusMissed), again, finished(again, job.StatusSucceeded, 0, at(9)), updateOf(4, job.StatusMissed), updateOf(5, job.StatusMissed))
 	w.decide(at(10))
 	var asked []bus.BackfillRequest
 	owner(w, bus.VerbBackfill, func(r bus.BackfillRequest) (job.Backfill, error) {
@@ -89,7 +89,7 @@ func TestABackfillOfAllReachesBackBeforeTheJobWasThere(t *testing.T) {
 	owner(w, bus.VerbBackfills, func(bus.BackfillsRequest) (bus.BackfillList, error) { return bus.BackfillList{}, nil })
 	got, _ := want[BackfillResult](w, http.StatusOK, "POST", "/api/v1/jobs/billing/x/backfills",
 		map[string]any{"from": from.Format(time.RFC3339), "to": from.Add(150 * time.Minute).Format(time.RFC3339), "only": "all", "dry_run": true})
-	if len(got.Fires) != 3 || !got.Fires[0].FireTime.Equal(from) || got.Fires[0].Fate != outcome.Unjudged {
+	if len(got.Fires) != 3 || !got.Fires[0].FireTime.Equal(from) || got.Fires[0].Outcome != outcome.Unjudged {
 		t.Errorf("%+v", got)
 	}
 }

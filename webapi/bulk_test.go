@@ -219,9 +219,9 @@ func TestManyRunsAreCancelledRetriedAndMarked(t *testing.T) {
 	}
 	short("cancel", map[string]any{"action": "cancel", "runs": all, "note": "wrong day"},
 		"alive changed", "failed refused 409 conflict", "fine refused 409 conflict", " refused 400 invalid")
-	r := short("retry", map[string]any{"action": "retry", "runs": all, "key": "k"},
+	r := short("rerun", map[string]any{"action": "rerun", "runs": all, "key": "k"},
 		"alive refused 409 conflict", "failed changed", "fine changed", " refused 400 invalid")
-	if item := r.Items[1]; item.RetryRunID != job.RetryRunID(failed.RunID, "k") || item.Job != "billing/x" || item.Status != job.StatusFailed {
+	if item := r.Items[1]; item.RerunRunID != job.RetryRunID(failed.RunID, "k") || item.Job != "billing/x" || item.Status != job.StatusFailed {
 		t.Errorf("%+v", item)
 	}
 	short("mark", map[string]any{"action": "mark", "runs": all, "as": "handled", "note": "seen to"},
@@ -232,9 +232,9 @@ func TestManyRunsAreCancelledRetriedAndMarked(t *testing.T) {
 	}
 
 	// What a filter leaves open is those that the action is for.
-	short("retry what failed", map[string]any{"action": "retry", "filter": map[string]any{}}, "failed changed")
+	short("retry what failed", map[string]any{"action": "rerun", "filter": map[string]any{}}, "failed changed")
 	short("cancel what is alive", map[string]any{"action": "cancel", "filter": map[string]any{"group": "billing"}, "note": "wrong day"}, "alive changed")
-	body := map[string]any{"action": "retry", "filter": map[string]any{"job": []string{"billing/x"}, "status": []string{"failed", "succeeded"}}, "limit": 1}
+	body := map[string]any{"action": "rerun", "filter": map[string]any{"job": []string{"billing/x"}, "status": []string{"failed", "succeeded"}}, "limit": 1}
 	if r := short("a page", body, "fine changed"); r.Next == "" {
 		t.Error("there is more, and no next")
 	} else {
@@ -267,7 +267,7 @@ func TestARequestForManyThingsMustBeClear(t *testing.T) {
 	bad("runs", `{"action":"mark","runs":["x"],"as":"handled"}`, `"field":"note"`)
 	bad("runs", `{"action":"cancel","runs":["x"],"key":"k"}`, `"field":"key"`)
 	bad("runs", `{"action":"cancel","runs":["x"],"note":"`+strings.Repeat("x", 501)+`"}`, `"field":"note"`)
-	bad("runs", `{"action":"retry","runs":["x"],"note":"x"}`, `"field":"note"`)
+	bad("runs", `{"action":"rerun","runs":["x"],"note":"x"}`, `"field":"note"`)
 	bad("runs", `{"action":"cancel","filter":{"status":["done"]}}`, `"field":"filter.status.0"`)
 	bad("runs", `{"action":"cancel","filter":{"from":"yesterday"}}`, `"field":"filter.from"`)
 	bad("runs", `{"action":"cancel","filter":{},"cursor":"x"}`, `"field":"cursor"`)

@@ -28,7 +28,7 @@ func TestACredentialIsShownOnceAndListedWithoutItsSeed(t *testing.T) {
 	want[struct{}](w, http.StatusNoContent, "DELETE", all+"/"+next.Credential.ID, nil)
 	want[Problem](w, http.StatusNotFound, "DELETE", all+"/"+next.Credential.ID, nil)
 	want[Problem](w, http.StatusNotFound, "DELETE", "/api/v1/groups/other/credentials/"+made.Credential.ID, nil)
-	audit := w.send("GET", "/api/v1/audit?group=billing", nil)
+	audit := w.send("GET", "/api/v1/audit-log?group=billing", nil)
 	for _, op := range []string{"createCredential", "rotateCredential", "revokeCredential", made.Credential.PublicKey} {
 		if !strings.Contains(audit.text, op) {
 			t.Errorf("the audit log says nothing of %s", op)

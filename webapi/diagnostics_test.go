@@ -65,7 +65,7 @@ func TestDiagnosticsHaveTheStateAndNoSecrets(t *testing.T) {
 	}
 	slices.Sort(names)
 	expected := []string{
-		"README.txt", "bus.json", "cluster.json", "groups.json", "health.json", "history.json", "hold.json", "metrics.txt", "nodes.json",
+		"README.txt", "bus.json", "cluster.json", "groups.json", "health.json", "history.json", "metrics.txt", "nodes.json", "pause.json",
 		"retention.json", "settings.json", "store.json", "version.json",
 	}
 	if diff := cmp.Diff(expected, names); diff != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // announce makes a handler known, as its executor would.
@@ -64,7 +65,7 @@ func TestAJobForAnUnknownHandlerIsSavedWithAWarning(t *testing.T) {
 		return r
 	}
 	if r := put(http.StatusCreated, "reprot"); len(r.Warnings) != 1 || r.Warnings[0].Field != "task.handler" ||
-		!strings.Contains(r.Warnings[0].Reason, `"reprot" is not known to any executor of group billing`) || !strings.Contains(r.Warnings[0].Reason, "known: report") {
+		!strings.Contains(string(r.Warnings[0].Reason), `"reprot" is not known to any executor of group billing`) || !strings.Contains(string(r.Warnings[0].Reason), "known: report") {
 		t.Errorf("warnings %+v", r.Warnings)
 	}
 	if r := put(http.StatusOK, "report"); len(r.Warnings) != 0 {
@@ -161,7 +162,7 @@ func TestAJobOfAGroupThatNobodyServesIsSavedWithAWarningAndItsRunsSaySo(t *testi
 	w.history(y, other)
 	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs", nil)
 	for _, r := range page.Items {
-		if expected := map[job.Name]string{"nosuch/y": "group nosuch has no executor"}[r.Job]; r.Reason != expected {
+		if expected := map[job.Name]reason.Text{"nosuch/y": "group nosuch has no executor"}[r.Job]; r.Reason != expected {
 			t.Errorf("a pending run of %s has the reason %q, want %q", r.Job, r.Reason, expected)
 		}
 	}

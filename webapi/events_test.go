@@ -49,7 +49,7 @@ func TestEventsTellWhatHasChanged(t *testing.T) {
 	if _, told := l.topicEvent("executors"); !cmp.Equal(told, Changed{Names: []string{"billing"}}) {
 		t.Errorf("executors: %v", told)
 	}
-	want[any](w, http.StatusOK, "PUT", "/api/v1/hold", `{"paused":true}`)
+	want[any](w, http.StatusOK, "PUT", "/api/v1/pause", `{"paused":true}`)
 	if _, told := l.topicEvent("cluster"); !told.More {
 		t.Errorf("cluster: %v", told)
 	}

@@ -58,7 +58,7 @@ func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.
 	all := func(query string) []string {
 		var ids []string
 		for cursor := ""; ; {
-			page, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit?"+query+cursor, nil, ann.headers()...)
+			page, _ := want[AuditLogPage](g.world, http.StatusOK, "GET", "/api/v1/audit-log?"+query+cursor, nil, ann.headers()...)
 			for _, e := range page.Items {
 				ids = append(ids, e.ID)
 			}
@@ -89,7 +89,7 @@ func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.
 	if got := all("object=billing/j&limit=2"); len(got) != 7 {
 		t.Errorf("a search finds %d entries; want 7", len(got))
 	}
-	if a := g.send("GET", "/api/v1/audit/export?object=old", nil, ann.headers()...); !strings.Contains(a.text, `"user":"zoe"`) {
+	if a := g.send("GET", "/api/v1/audit-log/export?object=old", nil, ann.headers()...); !strings.Contains(a.text, `"user":"zoe"`) {
 		t.Errorf("an export has %q", a.text)
 	}
 	g.moveAudit(len(before) - 5)
@@ -102,8 +102,8 @@ func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.
 	}
 
 	// What the stream has let go nobody has but the store.
-	gaps := func() AuditPage {
-		page, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit", nil, ann.headers()...)
+	gaps := func() AuditLogPage {
+		page, _ := want[AuditLogPage](g.world, http.StatusOK, "GET", "/api/v1/audit-log", nil, ann.headers()...)
 		return page
 	}
 	if page := gaps(); !page.Since.IsZero() || !page.AsOf.IsZero() {
@@ -118,7 +118,7 @@ func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.
 	if page := gaps(); len(page.Items) != 3 || page.Since.IsZero() || page.Items[2].At.After(page.Since) || !page.AsOf.IsZero() {
 		t.Errorf("%d entries, and something may be missing before %v and after %v", len(page.Items), page.Since, page.AsOf)
 	}
-	a := g.send("GET", "/api/v1/audit/export?format=csv", nil, ann.headers()...)
+	a := g.send("GET", "/api/v1/audit-log/export?format=csv", nil, ann.headers()...)
 	if since, err := time.Parse(time.RFC3339, a.header.Get("Carillon-Since")); err != nil || !since.Equal(gaps().Since) || a.header.Get("Carillon-As-Of") != "" {
 		t.Errorf("an export may lack what came before %v, says its header: %v", since, err)
 	}
@@ -131,14 +131,14 @@ func TestTheAuditOfTheStoreAloneSaysUpToWhenItIsWhole(t *testing.T) {
 	stream, err := g.conn.JS.Stream(t.Context(), bus.StreamAudit)
 	g.check(err)
 	g.moveAudit(int(stream.CachedInfo().State.Msgs))
-	whole, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit", nil, ann.headers()...)
+	whole, _ := want[AuditLogPage](g.world, http.StatusOK, "GET", "/api/v1/audit-log", nil, ann.headers()...)
 	g.putAs(ann, "billing/y")
 	g.broker.Stop()
-	page, _ := want[AuditPage](g.world, http.StatusOK, "GET", "/api/v1/audit", nil, ann.headers()...)
+	page, _ := want[AuditLogPage](g.world, http.StatusOK, "GET", "/api/v1/audit-log", nil, ann.headers()...)
 	if diff := cmp.Diff(whole.Items, page.Items); diff != "" || !page.AsOf.Equal(whole.Items[0].At) || !whole.AsOf.IsZero() {
 		t.Errorf("what is whole up to %v is told to be up to %v (-want +got):\n%s", whole.Items[0].At, page.AsOf, diff)
 	}
-	a := g.send("GET", "/api/v1/audit/export", nil, ann.headers()...)
+	a := g.send("GET", "/api/v1/audit-log/export", nil, ann.headers()...)
 	if asOf, err := time.Parse(time.RFC3339, a.header.Get("Carillon-As-Of")); err != nil || !asOf.Equal(page.AsOf) || a.header.Get("Carillon-Since") != "" {
 		t.Errorf("an export may lack what came after %v, says its header: %v", asOf, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
@@ -94,7 +95,7 @@ func (h *groupHandlers) UncordonInstance(ctx context.Context, r UncordonInstance
 		return nil, err
 	}
 	if reply.Answer != fleet.AnswerAccepted {
-		return nil, fmt.Errorf("%w: instance %s is stopping, and cannot be told to stay", job.ErrConflict, r.Instance)
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.InstanceStopping.With(r.Instance))
 	}
 	return UncordonInstance200JSONResponse(*reply), nil
 }

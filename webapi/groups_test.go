@@ -35,7 +35,7 @@ func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
 	if reason := run.Attempts[0].Reason; reason != "waits for its turn: group billing runs at most 20 at once and begins at most 2.5 a second" {
 		t.Errorf("a pending run has the reason %q", reason)
 	}
-	if a := w.send("GET", "/api/v1/audit?limit=1", nil); !strings.Contains(a.text, `"group billing"`) {
+	if a := w.send("GET", "/api/v1/audit-log?limit=1", nil); !strings.Contains(a.text, `"group billing"`) {
 		t.Errorf("the audit log has %s", a.text)
 	}
 	want[Group](w, http.StatusOK, "PUT", path, `{}`)

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/ical"
 	"github.com/carillon-scheduler/carillon/internal/xxljob"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // importHandlers answer requests about files of other schedulers, which it only reads.
@@ -30,7 +31,7 @@ func (h *importHandlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObje
 	}
 	answer := CrontabLines{Items: make([]CrontabLine, 0, len(lines))}
 	for _, l := range lines {
-		item := CrontabLine{Line: l.Number, Text: l.Text, Outcome: CrontabLineOutcome(l.Outcome), Note: l.Note}
+		item := CrontabLine{Line: l.Number, Text: l.Text, Outcome: CrontabLineOutcome(l.Outcome), Note: reason.Text(l.Note)}
 		if l.Outcome == crontab.Imported {
 			item.Job = &l.Job
 		}
@@ -47,7 +48,7 @@ func (h *importHandlers) ReadXXLJob(_ context.Context, r ReadXXLJobRequestObject
 	}
 	answer := XXLJobEntries{Items: make([]XXLJobEntry, 0, len(entries))}
 	for _, e := range entries {
-		item := XXLJobEntry{ID: e.ID, Line: e.Line, Title: e.Title, Outcome: XXLJobEntryOutcome(e.Outcome), Note: e.Note, Origin: e.Origin}
+		item := XXLJobEntry{ID: e.ID, Line: e.Line, Title: e.Title, Outcome: XXLJobEntryOutcome(e.Outcome), Note: reason.Text(e.Note), Origin: e.Origin}
 		if e.Outcome == xxljob.Imported {
 			item.Job = &e.Job
 		}
@@ -72,7 +73,7 @@ func (h *importHandlers) ReadCalendarFile(_ context.Context, r ReadCalendarFileR
 		answer.Windows = []job.Window{}
 	}
 	for _, e := range c.Events {
-		item := CalendarFileEvent{Line: e.Line, Title: e.Title, Outcome: CalendarFileEventOutcome(e.Outcome), Dates: e.Dates, Reason: string(e.Reason), Note: e.Note}
+		item := CalendarFileEvent{Line: e.Line, Title: e.Title, Outcome: CalendarFileEventOutcome(e.Outcome), Dates: e.Dates, Reason: string(e.Reason), Note: reason.Text(e.Note)}
 		if item.Dates == nil {
 			item.Dates = []string{}
 		}

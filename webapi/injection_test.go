@@ -54,7 +54,7 @@ func TestNoPathLeadsOutOfTheConsole(t *testing.T) {
 	} {
 		answer := w.raw(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path))
 		status, _, _ := strings.Cut(answer, "\r\n")
-		if !strings.HasPrefix(status, "HTTP/1.1 ") || strings.Contains(answer, "root:") || strings.Contains(answer, "module github.com") || strings.Contains(answer, "package frontend") || strings.HasPrefix(status, "HTTP/1.1 5") {
+		if !strings.HasPrefix(status, "HTTP/1.1 ") || strings.Contains(answer, "root:") || strings.Contains(answer, "module carillon") || strings.Contains(answer, "package frontend") || strings.HasPrefix(status, "HTTP/1.1 5") {
 			t.Errorf("%s: %.200s", path, answer)
 		}
 		if strings.HasPrefix(path, "/api/") && strings.HasPrefix(status, "HTTP/1.1 2") {
@@ -76,7 +76,7 @@ func TestNobodyWritesLinesOfTheLogOrHeadersOfAnAnswer(t *testing.T) {
 		"GET /" + forged + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 		"PUT /api/v1/calendars/" + forged + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
 		"GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a\x1b[2Jb\tlevel=ERROR msg=forged\r\nCarillon-User: ann\tmsg=forged\r\nX-Request-Id: a b\x7f\r\nConnection: close\r\n\r\n",
-		"GET /api/v1/audit/export?user=" + forged + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+		"GET /api/v1/audit-log/export?user=" + forged + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 	} {
 		head, _, _ := strings.Cut(w.raw(request), "\r\n\r\n")
 		if strings.Contains(strings.ToLower(head), "stolen=1") && strings.Contains(strings.ToLower(head), "\r\nset-cookie") {
@@ -93,7 +93,7 @@ func TestNobodyWritesLinesOfTheLogOrHeadersOfAnAnswer(t *testing.T) {
 func TestAMessageWithLinesIsNoLinesOfAnExport(t *testing.T) {
 	w := newWorld(t)
 	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/x", map[string]any{"calendar": "x", "description": "a\r\n2026-01-05T03:00:00Z,root,local,,,putJob,job a/b,,done,,\n=HYPERLINK(\"http://evil\")"})
-	a := w.send("GET", "/api/v1/audit/export?format=csv", nil)
+	a := w.send("GET", "/api/v1/audit-log/export?format=csv", nil)
 	if a.status != http.StatusOK || strings.Contains(a.text, "\n2026-01-05T03:00:00Z,root") || strings.Contains(a.text, "\n=HYPERLINK") {
 		t.Errorf("export: %d %s", a.status, a.text)
 	}

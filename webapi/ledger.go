@@ -40,7 +40,7 @@ func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequest
 		return nil, err
 	}
 	page, err := h.ledger.Job(ctx, name, ledger.JobRequest{
-		From: from, To: to, Fates: r.Params.Fate, Cursor: r.Params.Cursor, Limit: cmp.Or(r.Params.Limit, ledger.DefaultLimit),
+		From: from, To: to, Outcomes: r.Params.Outcome, Cursor: r.Params.Cursor, Limit: cmp.Or(r.Params.Limit, ledger.DefaultLimit),
 	})
 	if err != nil {
 		return nil, h.ledgerError(ctx, err)
@@ -48,8 +48,8 @@ func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequest
 	return GetJobLedger200JSONResponse(*page), nil
 }
 
-// AuditLedger answers GET /ledger.
-func (h *ledgerHandlers) AuditLedger(ctx context.Context, r AuditLedgerRequestObject) (AuditLedgerResponseObject, error) {
+// VerifyLedger answers GET /ledger.
+func (h *ledgerHandlers) VerifyLedger(ctx context.Context, r VerifyLedgerRequestObject) (VerifyLedgerResponseObject, error) {
 	from, to, err := runs.PastRange(r.Params.From, r.Params.To)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (h *ledgerHandlers) AuditLedger(ctx context.Context, r AuditLedgerRequestOb
 	if err != nil {
 		return nil, h.ledgerError(ctx, err)
 	}
-	return AuditLedger200JSONResponse(*page), nil
+	return VerifyLedger200JSONResponse(*page), nil
 }
 
 // ledgerError names the part of the system that keeps the ledger from being read.
@@ -75,7 +75,7 @@ func (h *ledgerHandlers) ledgerError(ctx context.Context, err error) error {
 	if _, away := h.store.Stats(asking); away != nil {
 		return problem.Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer, and the ledger compares the fires with it")
 	}
-	if _, away := h.conn.GetHold(asking); away != nil {
+	if _, away := h.conn.GetPause(asking); away != nil {
 		return problem.Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "NATS does not answer, and the ledger reads jobs and positions there")
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, job.ErrUnavailable) {

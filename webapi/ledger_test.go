@@ -23,7 +23,7 @@ func (w *world) decide(at time.Time) {
 	}
 }
 
-func TestTheLedgerOfAJobIsReadInPagesAndByFate(t *testing.T) {
+func TestTheLedgerOfAJobIsReadInPagesAndByOutcome(t *testing.T) {
 	w := newWorld(t)
 	saved := w.put("billing/x", "* * * * * ?")
 	first := saved.Definition.EffectiveFrom.Truncate(time.Second).Add(time.Second)
@@ -35,14 +35,14 @@ func TestTheLedgerOfAJobIsReadInPagesAndByFate(t *testing.T) {
 	w.decide(first.Add(6 * time.Second))
 	path := "/api/v1/jobs/billing/x/ledger?to=" + first.Add(5*time.Second).Format(time.RFC3339Nano)
 	page, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&limit=2", nil)
-	if len(page.Items) != 2 || page.Next == "" || page.Items[0].Fate != outcome.Pending {
+	if len(page.Items) != 2 || page.Next == "" || page.Items[0].Outcome != outcome.Pending {
 		t.Errorf("%+v", page)
 	}
 	rest, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&cursor="+page.Next, nil)
-	if len(rest.Items) != 3 || rest.Next != "" || rest.Items[1].Fate != outcome.Discrepancy || rest.Counts.Discrepancies != 1 {
+	if len(rest.Items) != 3 || rest.Next != "" || rest.Items[1].Outcome != outcome.Discrepancy || rest.Counts.Discrepancies != 1 {
 		t.Errorf("%+v", rest)
 	}
-	bad, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&fate=discrepancy", nil)
+	bad, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&outcome=discrepancy", nil)
 	if len(bad.Items) != 1 || bad.Counts.Fires != 5 || bad.Items[0].RunID != job.FireRunID("billing/x", first.Add(3*time.Second).UnixMilli(), job.CauseSchedule) {
 		t.Errorf("%+v", bad)
 	}

@@ -74,7 +74,7 @@ func TestAnAnswerThatIsNotOfTheWholeHistorySaysSo(t *testing.T) {
 // What changes something must not rest on what may be missing; but whose run it is that is
 // to be cancelled, the streams tell as well.
 func TestWhatChangesSomethingAsksTheWholeHistory(t *testing.T) {
-	for path, want := range map[string]bool{"cancel": true, "retry": false, "mark": false} {
+	for path, want := range map[string]bool{"cancel": true, "rerun": false, "mark": false} {
 		if got := mayBePartial("POST", "/api/v1/runs/x/"+path); got != want {
 			t.Errorf("%s takes a partial answer: %v; want %v", path, got, want)
 		}

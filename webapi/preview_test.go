@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // told returns fires, each as one line.
@@ -18,7 +20,7 @@ func told(p Preview) []string {
 			line += " due later"
 		}
 		if f.Skipped {
-			line += ": " + f.Reason
+			line += ": " + string(f.Reason)
 		}
 		if f.Clock != nil {
 			line += " " + f.Clock.Kind + " of " + f.Clock.Wall
@@ -30,7 +32,7 @@ func told(p Preview) []string {
 
 func TestAPreviewHasTheNextFires(t *testing.T) {
 	w := newWorld(t)
-	preview := func(body string, note string, fires ...string) {
+	preview := func(body string, note reason.Text, fires ...string) {
 		t.Helper()
 		p, _ := want[Preview](w, http.StatusOK, "POST", "/api/v1/preview", body)
 		if d := cmp.Diff(fires, told(p)); d != "" || p.Note != note {

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/auth/oidc"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -33,7 +34,7 @@ func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProvide
 	flow := oidc.NewFlow(pathOfConsole(r.Params.To))
 	at, err := h.provider.Begin(ctx, flow, h.comeBack())
 	if err != nil {
-		return nil, problem.Explain(err, "the OIDC provider does not answer")
+		return nil, problem.Explain(err, reason.ProviderSilent.String())
 	}
 	cookie, err := flow.Cookie()
 	if err != nil {
@@ -68,12 +69,12 @@ func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProvi
 	if h.provider == nil {
 		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider")
 	}
-	who, secret, to, reason, err := h.arrive(ctx, r.Params)
+	who, secret, to, refused, err := h.arrive(ctx, r.Params)
 	if err != nil {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
-		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", reason, "address", access.Of(ctx).From.Address, "error", err)
+		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", refused, "address", access.Of(ctx).From.Address, "error", err)
 		auditlog.Entry(ctx).Same = true
-		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + reason, SetCookie: h.flowCookie("")}}, nil
+		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + refused, SetCookie: h.flowCookie("")}}, nil
 	}
 	h.metrics.signIns.WithLabelValues(signInDone).Inc()
 	e := auditlog.Entry(ctx)
@@ -83,7 +84,7 @@ func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProvi
 
 // arrive begins a session of whoever comes back from the provider. With an error comes
 // what the console is told of it.
-func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, reason string, err error) {
+func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, refused string, err error) {
 	by := access.Of(ctx)
 	flow, err := oidc.ParseFlow(by.Flow, p.State)
 	if err != nil {
@@ -102,13 +103,13 @@ func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParam
 	who, secret, err = h.users.SignInExternal(ctx, person, by.From)
 	switch {
 	case errors.Is(err, auth.ErrNoAccess):
-		reason = refusedNoAccess
+		refused = refusedNoAccess
 	case errors.Is(err, auth.ErrUnauthenticated):
-		reason = refusedDisabled
+		refused = refusedDisabled
 	case errors.Is(err, job.ErrConflict):
-		reason = refusedTaken
+		refused = refusedTaken
 	default:
-		reason = refusedAway
+		refused = refusedAway
 	}
-	return who, secret, pathOfConsole(flow.To), reason, err
+	return who, secret, pathOfConsole(flow.To), refused, err
 }

@@ -31,7 +31,7 @@ func TestRetentionIsSaidOnConditionAndRecorded(t *testing.T) {
 	w.problem(http.StatusBadRequest, "invalid", "PUT", path, body, "groups.billing.logs", "1h")
 	w.problem(http.StatusBadRequest, "invalid", "POST", path+"/preview", rules, "groups.billing.logs", "1h")
 
-	entries, _ := want[AuditPage](w, http.StatusOK, "GET", "/api/v1/audit?operation=putRetention", nil)
+	entries, _ := want[AuditLogPage](w, http.StatusOK, "GET", "/api/v1/audit-log?operation=putRetention", nil)
 	if len(entries.Items) != 2 || entries.Items[1].Object != "retention" || entries.Items[1].Note != "auditors" || len(entries.Items[1].Changes) == 0 {
 		t.Errorf("the audit log has %+v", entries.Items)
 	}

@@ -64,7 +64,7 @@ func TestBadRequestsGetClearProblems(t *testing.T) {
 		{404, "not_found", "GET", "/api/v1/nothing", nil, nil},
 		{404, "not_found", "GET", "/api", nil, nil},
 		{404, "not_found", "POST", "/nothing", nil, nil},
-		{405, "method_not_allowed", "DELETE", "/api/v1/hold", nil, nil},
+		{405, "method_not_allowed", "DELETE", "/api/v1/pause", nil, nil},
 		{405, "method_not_allowed", "GET", x + "/run", nil, nil},
 		{404, "not_found", "GET", jobs + "/billing/y", nil, parts{"job billing/y"}},
 		{404, "not_found", "DELETE", jobs + "/billing/y", nil, nil},
@@ -100,8 +100,8 @@ func TestBadRequestsGetClearProblems(t *testing.T) {
 		{400, "invalid", "POST", x + "/run", `{"run_id":"x"}`, parts{`"field":"run_id"`}},
 		{400, "invalid", "POST", x + "/run", `{"param":1}`, parts{`"field":"param"`, "is not a known field"}},
 		{400, "invalid", "POST", x + "/run", `[]`, nil},
-		{400, "invalid", "PUT", "/api/v1/hold", `{}`, parts{`"field":"paused"`, `"detail":"paused is missing"`}},
-		{400, "invalid", "PUT", "/api/v1/hold", `{"paused":"yes"}`, parts{`"field":"paused"`, "must be a boolean"}},
+		{400, "invalid", "PUT", "/api/v1/pause", `{}`, parts{`"field":"paused"`, `"detail":"paused is missing"`}},
+		{400, "invalid", "PUT", "/api/v1/pause", `{"paused":"yes"}`, parts{`"field":"paused"`, "must be a boolean"}},
 		{400, "invalid", "POST", "/api/v1/tokens", `{"name":"x","expires_in":"soon"}`, parts{`"field":"expires_in"`, `must be a number with a unit`}},
 		{400, "invalid", "POST", "/api/v1/tokens", `{"name":"x","expires_in":5}`, parts{`"field":"expires_in"`, "must be a string"}},
 		{400, "invalid", "PUT", "/api/v1/retention", `{"retention":{"default":{"runs":"soon"}}}`, parts{`runs"`}},
@@ -166,20 +166,20 @@ func TestABodyThatIsCompressedIsNotUnpacked(t *testing.T) {
 func TestRequestsMeantForOthersAreRefused(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *world) { c.Hosts = []string{"carillon.test"} })
 	for _, host := range []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1"} {
-		w.problemWith([]header{{"Host", host}}, 421, "misdirected", "GET", "/api/v1/hold", nil)
+		w.problemWith([]header{{"Host", host}}, 421, "misdirected", "GET", "/api/v1/pause", nil)
 		w.problemWith([]header{{"Host", host}}, 421, "misdirected", "GET", "/", nil)
 	}
 	for _, host := range []string{"localhost", "localhost:1", "127.0.0.2", "[::1]:80"} {
-		want[Hold](w, http.StatusOK, "GET", "/api/v1/hold", nil, header{"Host", host})
+		want[GlobalPause](w, http.StatusOK, "GET", "/api/v1/pause", nil, header{"Host", host})
 	}
 	want[Health](w, http.StatusOK, "GET", "/healthz", nil, header{"Host", "carillon.test:443"})
 	body := `{"paused":true}`
 	for _, h := range []header{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
-		w.problemWith([]header{h}, 403, "forbidden", "PUT", "/api/v1/hold", body)
+		w.problemWith([]header{h}, 403, "forbidden", "PUT", "/api/v1/pause", body)
 	}
-	want[Hold](w, http.StatusOK, "PUT", "/api/v1/hold", body, header{"Origin", w.url})
-	want[Hold](w, http.StatusOK, "PUT", "/api/v1/hold", body, header{"Sec-Fetch-Site", "same-origin"})
-	if a := w.send("GET", "/api/v1/hold", nil, header{"Origin", "http://evil.example"}); a.header.Get("Access-Control-Allow-Origin") != "" {
+	want[GlobalPause](w, http.StatusOK, "PUT", "/api/v1/pause", body, header{"Origin", w.url})
+	want[GlobalPause](w, http.StatusOK, "PUT", "/api/v1/pause", body, header{"Sec-Fetch-Site", "same-origin"})
+	if a := w.send("GET", "/api/v1/pause", nil, header{"Origin", "http://evil.example"}); a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("CORS allows another origin to read")
 	}
 }

@@ -140,14 +140,14 @@ func (h *runHandlers) ListPieces(ctx context.Context, r ListPiecesRequestObject)
 	return ListPieces200JSONResponse(list), err
 }
 
-// RetryRun answers POST /runs/{run_id}/retry.
-func (h *runHandlers) RetryRun(ctx context.Context, r RetryRunRequestObject) (RetryRunResponseObject, error) {
+// RetryRun answers POST /runs/{run_id}/rerun.
+func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (RerunRunResponseObject, error) {
 	attempts, err := h.runs.Attempts(ctx, r.RunID)
 	if err != nil {
 		return nil, err
 	}
 	accepted, err := h.runs.Rerun(ctx, attempts, r.Body)
-	return RetryRun202JSONResponse(accepted), err
+	return RerunRun202JSONResponse(accepted), err
 }
 
 // RunJob answers POST /jobs/{group}/{name}/run.

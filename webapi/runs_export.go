@@ -20,7 +20,7 @@ func (h *runHandlers) serveRunsExport(live context.Context) fiber.Handler {
 		filter, err := runs.Filter(&ListRunsParams{
 			Job: manyOf[string](c, "job"), Group: c.Query("group"), Status: manyOf[Status](c, "status"), Cause: manyOf[Cause](c, "cause"),
 			Instance: c.Query("instance"), Version: c.QueryInt("version"), From: timeOf(c, "from"), To: timeOf(c, "to"), Parent: c.Query("parent"),
-			RetryOf: c.Query("retry_of"), Attempts: ListRunsParamsAttempts(c.Query("attempts")), MinAttempt: c.QueryInt("min_attempt"), Limit: export.PageSize,
+			RerunOf: c.Query("rerun_of"), Attempts: ListRunsParamsAttempts(c.Query("attempts")), MinAttempt: c.QueryInt("min_attempt"), Limit: export.PageSize,
 		})
 		if err != nil {
 			return err
@@ -67,6 +67,6 @@ func runRow(r *runlog.Run) []string {
 	return []string{
 		string(r.RunID), string(r.Job), strconv.Itoa(r.Version), strconv.Itoa(r.Attempt), string(r.Status), strconv.FormatBool(r.Retrying), string(r.Cause),
 		export.CellTime(r.FireTime), export.CellTime(r.CommittedAt), export.CellTime(r.DeliveredAt), export.CellTime(r.StartedAt), export.CellTime(r.FinishedAt), took,
-		export.CellText(r.Instance), code, strconv.Itoa(r.Count), export.CellTime(r.Until), string(r.Parent), export.CellText(r.By), export.CellText(r.Message), export.CellText(r.Reason),
+		export.CellText(r.Instance), code, strconv.Itoa(r.Count), export.CellTime(r.Until), string(r.Parent), export.CellText(r.By), export.CellText(string(r.Message)), export.CellText(string(r.Reason)),
 	}
 }

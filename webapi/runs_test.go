@@ -165,7 +165,7 @@ func TestARunInPiecesThatRunsIsShownAsRunning(t *testing.T) {
 		t.Errorf("the run is %+v", r)
 	}
 	list, _ := want[PieceList](w, http.StatusOK, "GET", path+"/pieces", nil)
-	if len(list.Items) != 2 || list.Items[0].Reason != "" || !strings.Contains(list.Items[1].Reason, "gone went silent") || list.Counts[job.StatusRunning] != 2 {
+	if len(list.Items) != 2 || list.Items[0].Reason != "" || !strings.Contains(string(list.Items[1].Reason), "gone went silent") || list.Counts[job.StatusRunning] != 2 {
 		t.Errorf("the pieces are %+v", list)
 	}
 }

@@ -21,27 +21,27 @@ type settingHandlers struct {
 	retention job.Retention
 }
 
-// GetHold answers GET /hold.
-func (h *settingHandlers) GetHold(ctx context.Context, _ GetHoldRequestObject) (GetHoldResponseObject, error) {
-	hold, err := h.conn.GetHold(ctx)
+// GetPause answers GET /pause.
+func (h *settingHandlers) GetPause(ctx context.Context, _ GetPauseRequestObject) (GetPauseResponseObject, error) {
+	hold, err := h.conn.GetPause(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return GetHold200JSONResponse(hold.At(time.Now())), nil
+	return GetPause200JSONResponse(hold.At(time.Now())), nil
 }
 
-// SetHold answers PUT /hold.
-func (h *settingHandlers) SetHold(ctx context.Context, r SetHoldRequestObject) (SetHoldResponseObject, error) {
+// SetPause answers PUT /pause.
+func (h *settingHandlers) SetPause(ctx context.Context, r SetPauseRequestObject) (SetPauseResponseObject, error) {
 	now := time.Now()
 	if err := catalog.CheckUntil(r.Body.Paused, r.Body.Until, now); err != nil {
 		return nil, err
 	}
-	was, err := h.conn.GetHold(ctx)
+	was, err := h.conn.GetPause(ctx)
 	if err != nil {
 		return nil, err
 	}
 	was = was.At(now)
-	hold, err := h.conn.SetHold(ctx, r.Body.Paused, r.Body.Until, cluster.Edit{At: now, Author: access.Author(ctx), Note: r.Body.Note})
+	hold, err := h.conn.SetPause(ctx, r.Body.Paused, r.Body.Until, cluster.Edit{At: now, Author: access.Author(ctx), Note: r.Body.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (h *settingHandlers) SetHold(ctx context.Context, r SetHoldRequestObject) (
 	if err := auditlog.Describe(ctx, changed, r.Body.Note, catalog.PauseFields(was.Paused, was.Until), catalog.PauseFields(hold.Paused, hold.Until)); err != nil {
 		return nil, err
 	}
-	return SetHold200JSONResponse(hold), nil
+	return SetPause200JSONResponse(hold), nil
 }
 
 // GetRetention answers GET /retention.

@@ -149,11 +149,11 @@ func TestSigningInGivesACookieThatScriptsAndOtherSitesCannotUse(t *testing.T) {
 		t.Errorf("%+v", me)
 	}
 	hold := `{"paused":true}`
-	want[Hold](g.world, http.StatusOK, "PUT", "/api/v1/hold", hold, b.headers()...)
+	want[GlobalPause](g.world, http.StatusOK, "PUT", "/api/v1/pause", hold, b.headers()...)
 	cookieOnly := header{"Cookie", b.cookie}
-	g.problemWith([]header{cookieOnly}, 403, "forbidden", "PUT", "/api/v1/hold", hold, "Origin")
-	g.problemWith([]header{cookieOnly, {"Origin", "http://evil.example"}}, 403, "forbidden", "PUT", "/api/v1/hold", hold)
-	g.problemWith([]header{cookieOnly, {"Sec-Fetch-Site", "same-site"}}, 403, "forbidden", "PUT", "/api/v1/hold", hold)
+	g.problemWith([]header{cookieOnly}, 403, "forbidden", "PUT", "/api/v1/pause", hold, "Origin")
+	g.problemWith([]header{cookieOnly, {"Origin", "http://evil.example"}}, 403, "forbidden", "PUT", "/api/v1/pause", hold)
+	g.problemWith([]header{cookieOnly, {"Sec-Fetch-Site", "same-site"}}, 403, "forbidden", "PUT", "/api/v1/pause", hold)
 	g.problemWith([]header{{"Cookie", b.cookie + "x"}}, 401, "unauthenticated", "GET", "/api/v1/me", nil)
 
 	_, head = want[struct{}](g.world, http.StatusNoContent, "POST", "/api/v1/sign-out", nil, b.headers()...)

@@ -36,7 +36,7 @@ func TestAFireIsCalledOffAndTakenBack(t *testing.T) {
 	if s := item.Definition.SkipOf(d.fire(1)); s == nil || s.By != "ann" || s.Reason != "no data" || item.Definition.Version != 2 {
 		t.Errorf("called off: %+v", item.Definition)
 	}
-	if f := item.NextFires; f[0].Skipped || !f[1].Skipped || f[1].Reason != "ann called it off: no data" || f[1].Skip == nil || f[2].Skipped {
+	if f := item.NextFires; f[0].Skipped || !f[1].Skipped || f[1].Reason != "skipped by ann: no data" || f[1].Skip == nil || f[2].Skipped {
 		t.Errorf("next fires: %+v", f)
 	}
 	again, _ := want[JobItem](w, http.StatusOK, "POST", x+"/skip", fireBody(d.fire(1), "another reason"), ann)
@@ -140,7 +140,7 @@ func TestAJobIsPausedUntilAnInstant(t *testing.T) {
 		t.Errorf("paused jobs: %+v", list.Items)
 	}
 	p, _ := want[Preview](w, http.StatusOK, "GET", x+"/preview?n=3", nil)
-	if f := p.Fires; !f[0].Skipped || !f[1].Skipped || f[2].Skipped || p.Note != "the job is paused until "+until.Format(time.RFC3339) {
+	if f := p.Fires; !f[0].Skipped || !f[1].Skipped || f[2].Skipped || string(p.Note) != "the job is paused until "+until.Format(time.RFC3339) {
 		t.Errorf("preview: %+v", p)
 	}
 	page, _ := want[FirePage](w, http.StatusOK, "GET", "/api/v1/fires?to="+d.fire(3).Format(time.RFC3339), nil)
@@ -177,7 +177,7 @@ func TestThePauseOfEverythingCanHaveAnEnd(t *testing.T) {
 	w, d := newWorld(t), newDaily()
 	w.put("billing/x", d.String())
 	until := d.fire(1)
-	hold, _ := want[Hold](w, http.StatusOK, "PUT", "/api/v1/hold", map[string]any{"paused": true, "until": until})
+	hold, _ := want[GlobalPause](w, http.StatusOK, "PUT", "/api/v1/pause", map[string]any{"paused": true, "until": until})
 	if !hold.Paused || !hold.Until.Equal(until) {
 		t.Errorf("paused: %+v", hold)
 	}
@@ -185,11 +185,11 @@ func TestThePauseOfEverythingCanHaveAnEnd(t *testing.T) {
 	if !p.Fires[0].Skipped || p.Fires[1].Skipped {
 		t.Errorf("preview: %+v", p)
 	}
-	w.problem(400, "invalid", "PUT", "/api/v1/hold", map[string]any{"paused": false, "until": until}, "belongs to pausing only")
+	w.problem(400, "invalid", "PUT", "/api/v1/pause", map[string]any{"paused": false, "until": until}, "belongs to pausing only")
 	now := time.Now()
-	_, err := w.conn.SetHold(t.Context(), true, now, cluster.Edit{At: now.Add(-time.Second)})
+	_, err := w.conn.SetPause(t.Context(), true, now, cluster.Edit{At: now.Add(-time.Second)})
 	w.check(err)
-	if hold, _ = want[Hold](w, http.StatusOK, "GET", "/api/v1/hold", nil); hold.Paused || !hold.Until.IsZero() {
+	if hold, _ = want[GlobalPause](w, http.StatusOK, "GET", "/api/v1/pause", nil); hold.Paused || !hold.Until.IsZero() {
 		t.Errorf("its end has come: %+v", hold)
 	}
 }

@@ -212,7 +212,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.streams.Tail(live))
 	routes.Get("/api/v1/logs/tail", s.streams.Watch(live))
 	routes.Get("/api/v1/events", s.streams.Events(live))
-	routes.Get("/api/v1/audit/export", s.handlers.serveExport(live))
+	routes.Get("/api/v1/audit-log/export", s.handlers.serveExport(live))
 	routes.Post("/api/v1/sql", s.sql.Serve(live))
 	routes.Get("/api/docs", s.contract.ServeReference())
 	routes.Get("/api/openapi.yaml", contract.Serve)

@@ -38,7 +38,7 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 	}
 	want[Health](w, http.StatusOK, "GET", "/healthz", nil)
 	w.problem(503, "unavailable", "GET", "/api/v1/jobs/billing/x", nil, "does not answer")
-	w.problem(503, "unavailable", "PUT", "/api/v1/hold", `{"paused":true}`)
+	w.problem(503, "unavailable", "PUT", "/api/v1/pause", `{"paused":true}`)
 }
 
 func TestReadinessNamesTheStreamThatIsFull(t *testing.T) {

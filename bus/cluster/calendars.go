@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // CalendarEntry is a version of a calendar as the bucket holds it.
@@ -63,7 +64,7 @@ func (c *Conn) writeCalendar(ctx context.Context, name string, e Edit, change fu
 			}
 		}
 		if e.IfAbsent && !was.Deleted || e.IfRevision != 0 && was.Revision != e.IfRevision {
-			return nil, false, fmt.Errorf("%w: calendar %s is not at revision %d", job.ErrConflict, name, e.IfRevision)
+			return nil, false, fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With("calendar "+name, e.IfRevision))
 		}
 		next := &CalendarEntry{CalendarVersion: was.CalendarVersion}
 		if change(&next.CalendarVersion) {
@@ -89,7 +90,7 @@ func (c *Conn) writeCalendar(ctx context.Context, name string, e Edit, change fu
 		case !errors.Is(err, jetstream.ErrKeyExists) && !jet.WrongLast(err):
 			return nil, false, fmt.Errorf("write calendar %s: %w", name, jet.Unavailable(err))
 		case e.IfRevision != 0 || e.IfAbsent:
-			return nil, false, fmt.Errorf("%w: calendar %s was changed by somebody else just now", job.ErrConflict, name)
+			return nil, false, fmt.Errorf("%w: %s", job.ErrConflict, reason.ChangedJustNow.With("calendar "+name))
 		}
 	}
 }

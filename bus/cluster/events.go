@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // PutBarrier stores a barrier and returns its sequence. The error is job.ErrUnavailable.
@@ -26,7 +27,7 @@ func (c *Conn) PutBarrier(ctx context.Context, shard int) (uint64, error) {
 }
 
 // Orphaned is the message of a run that is ended as lost because its trigger has gone.
-const Orphaned = "its trigger has left the stream, and no end of it was reported"
+var Orphaned = reason.Orphaned.String()
 
 // EndRun stores the end of an attempt, or of a piece of one, that no executor will report:
 // nobody has it any more, or nobody is to have it. If an end is stored already, that one

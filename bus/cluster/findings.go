@@ -29,13 +29,22 @@ func findingKey(f *outcome.Finding) string {
 	return findingPrefix + f.Job.Group() + "." + f.Job.Short() + "." + string(f.RunID)
 }
 
+// encodeFinding writes reasons as text alone, which views of the log store select.
+func encodeFinding(f *outcome.Finding) ([]byte, error) {
+	return json.Marshal(struct {
+		outcome.Finding
+		Reason string `json:"reason"`
+		Healed string `json:"healed,omitempty"`
+	}{*f, string(f.Reason), string(f.Healed)})
+}
+
 // PutFinding keeps f, and reports whether it is new: of a run there is one finding.
 func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, err error) {
 	kv, err := c.Bucket(ctx, bus.BucketLedger)
 	if err != nil {
 		return false, err
 	}
-	data, err := json.Marshal(f)
+	data, err := encodeFinding(f)
 	if err != nil {
 		return false, fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
 	}
@@ -52,7 +61,7 @@ func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, 
 // HealFinding keeps f, which has healed, in the place of what is kept about its run, and for as
 // long as that was new.
 func (c *Conn) HealFinding(ctx context.Context, f *outcome.Finding) error {
-	data, err := json.Marshal(f)
+	data, err := encodeFinding(f)
 	if err != nil {
 		return fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
 	}

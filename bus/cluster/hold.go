@@ -16,26 +16,26 @@ import (
 
 const keyHold = "hold"
 
-// SetHold turns the switch, until an instant or, if that is zero, for good. It returns
+// SetPause turns the switch, until an instant or, if that is zero, for good. It returns
 // what holds afterwards.
-func (c *Conn) SetHold(ctx context.Context, paused bool, until time.Time, e Edit) (job.Hold, error) {
+func (c *Conn) SetPause(ctx context.Context, paused bool, until time.Time, e Edit) (job.GlobalPause, error) {
 	until = until.UTC().Truncate(time.Millisecond)
 	kv, err := c.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
-		return job.Hold{}, err
+		return job.GlobalPause{}, err
 	}
 	for {
-		was, rev, err := c.getHold(ctx, kv)
+		was, rev, err := c.getPause(ctx, kv)
 		if was = was.At(e.At); err != nil || was.Paused == paused && was.Until.Equal(until) {
 			return was, err
 		}
-		next := job.Hold{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Until: until, Author: e.Author, Note: e.Note}
+		next := job.GlobalPause{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Until: until, Author: e.Author, Note: e.Note}
 		if !next.EffectiveFrom.After(was.EffectiveFrom) {
 			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
 		}
 		data, err := json.Marshal(next)
 		if err != nil {
-			return job.Hold{}, fmt.Errorf("encode hold: %w", err)
+			return job.GlobalPause{}, fmt.Errorf("encode hold: %w", err)
 		}
 		if rev == 0 {
 			_, err = kv.Create(ctx, keyHold, data)
@@ -46,30 +46,30 @@ func (c *Conn) SetHold(ctx context.Context, paused bool, until time.Time, e Edit
 		case err == nil:
 			return next, nil
 		case !errors.Is(err, jetstream.ErrKeyExists) && !jet.WrongLast(err):
-			return job.Hold{}, fmt.Errorf("write hold: %w", jet.Unavailable(err))
+			return job.GlobalPause{}, fmt.Errorf("write hold: %w", jet.Unavailable(err))
 		}
 	}
 }
 
-// GetHold returns the present state of the switch.
-func (c *Conn) GetHold(ctx context.Context) (job.Hold, error) {
+// GetPause returns the present state of the switch.
+func (c *Conn) GetPause(ctx context.Context) (job.GlobalPause, error) {
 	kv, err := c.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
-		return job.Hold{}, err
+		return job.GlobalPause{}, err
 	}
-	h, _, err := c.getHold(ctx, kv)
+	h, _, err := c.getPause(ctx, kv)
 	return h, err
 }
 
-func (c *Conn) getHold(ctx context.Context, kv jetstream.KeyValue) (job.Hold, uint64, error) {
+func (c *Conn) getPause(ctx context.Context, kv jetstream.KeyValue) (job.GlobalPause, uint64, error) {
 	e, err := kv.Get(ctx, keyHold)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return job.Hold{}, 0, nil
+		return job.GlobalPause{}, 0, nil
 	}
 	if err != nil {
-		return job.Hold{}, 0, fmt.Errorf("read hold: %w", jet.Unavailable(err))
+		return job.GlobalPause{}, 0, fmt.Errorf("read hold: %w", jet.Unavailable(err))
 	}
-	h, err := DecodeHold(e.Value())
+	h, err := DecodeGlobalPause(e.Value())
 	return h, e.Revision(), err
 }
 
@@ -78,9 +78,9 @@ func (c *Conn) WatchHold(ctx context.Context) (jetstream.KeyWatcher, error) {
 	return c.Watch(ctx, bus.BucketCluster, []string{keyHold}, true, 0)
 }
 
-// DecodeHold reads what the bucket holds. The error is an *InvalidError.
-func DecodeHold(data []byte) (job.Hold, error) {
-	var h job.Hold
+// DecodeGlobalPause reads what the bucket holds. The error is an *InvalidError.
+func DecodeGlobalPause(data []byte) (job.GlobalPause, error) {
+	var h job.GlobalPause
 	if err := json.Unmarshal(data, &h); err != nil {
 		return h, &job.InvalidError{Field: "hold", Reason: fmt.Sprintf("is damaged: %v", err)}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Edit says who changes something, when, and on what condition.
@@ -142,7 +143,7 @@ func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *b
 		rev, err = kv.Update(ctx, c.jobKey(next.Job.Job), data, was.Revision)
 	}
 	if errors.Is(err, jetstream.ErrKeyExists) || jet.WrongLast(err) {
-		return nil, fmt.Errorf("%w: job %s was changed by somebody else just now", job.ErrConflict, next.Job.Job)
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.JobChanged.With(next.Job.Job))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write job %s: %w", next.Job.Job, jet.Unavailable(err))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // suspendedBy is what one node says of the instances that it has suspended.
@@ -49,7 +50,7 @@ func (c *Conn) Suspensions(ctx context.Context, now time.Time) ([]bus.Suspension
 func suspend(i *fleet.Instance, all []bus.Suspension) {
 	for _, s := range all {
 		if s.Group == i.Group && s.Instance == i.Instance && (i.State == fleet.InstanceOnline || i.State == fleet.InstanceIncompatible) {
-			i.State, i.Reason = fleet.InstanceSuspended, s.Text()
+			i.State, i.Reason = fleet.InstanceSuspended, reason.Text(s.Text())
 		}
 	}
 }

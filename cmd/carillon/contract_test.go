@@ -17,16 +17,16 @@ import (
 // commandOf says how each operation of the API is used from the command line: by which
 // command, or after a hyphen why none needs to.
 var commandOf = map[string]string{
-	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "snoozeIncident": "alert snooze", "auditLedger": "ledger verify",
+	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "snoozeIncident": "alert snooze", "verifyLedger": "ledger verify",
 	"backfillJob": "backfill", "cancelBackfill": "backfill", "changeJobs": "pause", "changeRuns": "cancel", "cordonInstance": "cordon", "countFires": "report load",
 	"countLogs": "search", "countRuns": "report outcomes", "collectDiagnostics": "diagnostics", "previewCalendar": "import calendar", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",
 	"deleteSecret": "secret delete", "deleteUser": "user delete", "diffJob": "get versions", "drainInstance": "drain", "endMySession": "session end",
-	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAudit": "audit-log", "exportRuns": "get runs", "facetRuns": "report breakdown",
-	"followEvents": "events", "getAlert": "apply", "getCalendar": "apply", "getChannel": "apply", "getHistory": "get history", "getHold": "get jobs",
+	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAuditLog": "audit-log", "exportRuns": "get runs", "facetRuns": "report breakdown",
+	"followEvents": "events", "getAlert": "apply", "getCalendar": "apply", "getChannel": "apply", "getHistory": "get history", "getPause": "get jobs",
 	"getIncident": "get incident", "getJob": "get job", "getJobLedger": "ledger show", "getLogs": "logs", "getMe": "whoami", "getOverview": "report overview",
 	"getRetention": "get retention", "getRun": "get run", "getUser": "user set-role", "getVersion": "version", "inviteUser": "user passwd",
-	"listAlerts": "get alert-rules", "listAudit": "audit-log", "listBackfills": "backfill", "listCalendars": "get calendars", "listChannels": "get channels",
+	"listAlerts": "get alert-rules", "listAuditLog": "audit-log", "listBackfills": "backfill", "listCalendars": "get calendars", "listChannels": "get channels",
 	"listCredentials": "get credentials", "listDeliveries": "get deliveries", "listDiscrepancies": "ledger verify", "listFires": "get fires", "listGroups": "get groups",
 	"listHandlers": "get handlers", "listIncidents": "get incidents", "listJobVersions": "get versions", "listJobs": "get jobs",
 	"listMySessions": "get sessions", "listNodes": "get nodes", "listPieces": "get run", "listRuns": "get runs", "listSecrets": "get secrets",
@@ -36,8 +36,8 @@ var commandOf = map[string]string{
 	"previewJob": "next", "previewRetention": "retention set", "putAlert": "apply", "tryAlert": "alert try", "putCalendar": "apply", "putChannel": "apply",
 	"putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
 	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportRuns": "report jobs",
-	"resolveIncident": "alert resolve", "retryRun": "rerun", "revokeCredential": "credential revoke",
-	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runFireEarly": "run", "runJob": "run", "searchLogs": "search", "setHold": "pause", "skipFire": "skip", "unskipFire": "skip",
+	"resolveIncident": "alert resolve", "rerunRun": "rerun", "revokeCredential": "credential revoke",
+	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runFireEarly": "run", "runJob": "run", "searchLogs": "search", "setPause": "pause", "skipFire": "skip", "unskipFire": "skip",
 	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
 	"uncordonInstance": "uncordon", "watchLogs": "search",
 
@@ -64,7 +64,7 @@ var commandOf = map[string]string{
 
 // byPath are the operations whose answers are streams, which commands ask for by their
 // paths rather than by the generated client's methods.
-var byPath = map[string]string{"exportAudit": "/api/v1/audit/export", "exportRuns": "/api/v1/runs/export", "followEvents": "/api/v1/events", "tailLogs": "/logs/tail", "watchLogs": "/api/v1/logs/tail"}
+var byPath = map[string]string{"exportAuditLog": "/api/v1/audit-log/export", "exportRuns": "/api/v1/runs/export", "followEvents": "/api/v1/events", "tailLogs": "/logs/tail", "watchLogs": "/api/v1/logs/tail"}
 
 // operations returns the ids of all operations of the contract.
 func operations(t *testing.T) []string {

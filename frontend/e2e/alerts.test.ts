@@ -106,7 +106,7 @@ it("a run that failed is done again with other parameters, and says what it does
   await dialog.getByRole("button", { name: "Run again" }).click();
   await page.locator(".runhead").getByText("Succeeded").waitFor();
   await page.getByText("overridden").waitFor();
-  await page.locator(".lineage").getByText("again").waitFor();
+  await page.locator(".lineage").getByText("rerun", { exact: true }).waitFor();
   expect(faults).toEqual([]);
   await close();
 });
@@ -142,7 +142,7 @@ it("the ledger has every fire of a job", async () => {
     schedule: { fixed_rate: "1s" },
     task: { shell: "true" },
   });
-  const ran = () => program.api<{ items: unknown[] }>("GET", "/jobs/default/often/ledger?fate=ran");
+  const ran = () => program.api<{ items: unknown[] }>("GET", "/jobs/default/often/ledger?outcome=ran");
   await expect.poll(async () => (await ran()).items.length).toBeGreaterThan(0);
   const { page, faults, close } = await open("/ledger");
   await page.locator("table.ledger").getByText("default/often").waitFor();

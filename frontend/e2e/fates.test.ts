@@ -26,7 +26,7 @@ it("a run that is cancelled is told to end, and the record says who did it and w
   await page.locator(".runhead").getByText("Cancelled").waitFor();
   await page.locator(".ll").getByText("ending").waitFor();
   await page.getByText("too much at month end").first().waitFor();
-  const { items } = await program.api<Entries>("GET", "/audit?limit=20");
+  const { items } = await program.api<Entries>("GET", "/audit-log?limit=20");
   expect(items.filter((e) => JSON.stringify(e).includes("too much at month end"))).toHaveLength(1);
   expect(faults).toEqual([]);
   await close();

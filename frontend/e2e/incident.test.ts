@@ -92,7 +92,7 @@ it("the audit log has one entry for each change, with what it changed", async ()
     (
       await program.api<{ items: { operation: string; object: string; changes?: unknown[] }[] }>(
         "GET",
-        "/audit?limit=200",
+        "/audit-log?limit=200",
       )
     ).items;
   const before = (await entries()).length;

@@ -25,7 +25,7 @@ it("jobs that fire together are spread by what the load map suggests", async () 
     );
   expect((await of("hourly-0")).definition).toMatchObject({ version: 1, schedule: { cron: "0 * * * *" } });
   expect((await of("hourly-1")).definition).toMatchObject({ version: 2, schedule: { spread: "10m" } });
-  const changes = () => program.api<{ items: unknown[] }>("GET", "/audit?operation=putJob");
+  const changes = () => program.api<{ items: unknown[] }>("GET", "/audit-log?operation=putJob");
   await expect.poll(async () => (await changes()).items.length).toBe(9 + 7);
   expect(faults).toEqual([]);
   await close();

@@ -43,7 +43,7 @@ func ExportTo(cmd *cobra.Command, api *client.API, path, format string, q url.Va
 }
 
 // ChangesQuery returns the filter of an export of changes.
-func ChangesQuery(p *client.ListAuditParams) url.Values {
+func ChangesQuery(p *client.ListAuditLogParams) url.Values {
 	q := url.Values{}
 	one(q, "user", p.User)
 	one(q, "operation", p.Operation)
@@ -62,7 +62,7 @@ func RunsQuery(p *client.ListRunsParams) url.Values {
 	one(q, "group", p.Group)
 	one(q, "instance", p.Instance)
 	one(q, "parent", p.Parent)
-	one(q, "retry_of", p.RetryOf)
+	one(q, "rerun_of", p.RerunOf)
 	one(q, "attempts", p.Attempts)
 	instantOf(q, "from", p.From)
 	instantOf(q, "to", p.To)

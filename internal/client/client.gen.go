@@ -52,17 +52,17 @@ const (
 	PutJobResultResultUnchanged = api.PutJobResultResultUnchanged
 )
 const (
-	RetryRequestPiecesAll    = api.RetryRequestPiecesAll
-	RetryRequestPiecesFailed = api.RetryRequestPiecesFailed
+	RerunRequestPiecesAll    = api.RerunRequestPiecesAll
+	RerunRequestPiecesFailed = api.RerunRequestPiecesFailed
 )
 const (
-	RetryRequestVersionLatest = api.RetryRequestVersionLatest
-	RetryRequestVersionSame   = api.RetryRequestVersionSame
+	RerunRequestVersionLatest = api.RerunRequestVersionLatest
+	RerunRequestVersionSame   = api.RerunRequestVersionSame
 )
 const (
 	RunBulkActionCancel = api.RunBulkActionCancel
 	RunBulkActionMark   = api.RunBulkActionMark
-	RunBulkActionRetry  = api.RunBulkActionRetry
+	RunBulkActionRerun  = api.RunBulkActionRerun
 )
 const (
 	SQLRequestFormatCsv    = api.SQLRequestFormatCsv
@@ -112,8 +112,7 @@ type AlertList = api.AlertList
 type AlertTrial = api.AlertTrial
 type AlertTrialItem = api.AlertTrialItem
 type AuditEntry = api.AuditEntry
-type AuditPage = api.AuditPage
-type AuditedPage = api.AuditedPage
+type AuditLogPage = api.AuditLogPage
 type Backfill = api.Backfill
 type BackfillList = api.BackfillList
 type BackfillRequest = api.BackfillRequest
@@ -166,7 +165,6 @@ type Duration = api.Duration
 type FacetValue = api.FacetValue
 type Failure = api.Failure
 type FailureList = api.FailureList
-type Fate = api.Fate
 type FieldChange = api.FieldChange
 type FieldError = api.FieldError
 type Finding = api.Finding
@@ -174,6 +172,8 @@ type Fire = api.Fire
 type FireClock = api.FireClock
 type FireCounts = api.FireCounts
 type FirePage = api.FirePage
+type GlobalPause = api.GlobalPause
+type GlobalPauseRequest = api.GlobalPauseRequest
 type Grant = api.Grant
 type Group = api.Group
 type GroupState = api.GroupState
@@ -187,8 +187,6 @@ type HealthStatus = api.HealthStatus
 type HeldJob = api.HeldJob
 type HeldRole = api.HeldRole
 type HistoryState = api.HistoryState
-type Hold = api.Hold
-type HoldRequest = api.HoldRequest
 type HostLoad = api.HostLoad
 type Incident = api.Incident
 type IncidentNote = api.IncidentNote
@@ -243,6 +241,7 @@ type NodeList = api.NodeList
 type Note = api.Note
 type OffsetSuggestion = api.OffsetSuggestion
 type OffsetSuggestions = api.OffsetSuggestions
+type Outcome = api.Outcome
 type Overlap = api.Overlap
 type Overview = api.Overview
 type PasswordChange = api.PasswordChange
@@ -253,17 +252,18 @@ type PreviewRequest = api.PreviewRequest
 type Problem = api.Problem
 type PutJobResult = api.PutJobResult
 type PutJobResultResult = api.PutJobResultResult
+type Reason = api.Reason
 type Report = api.Report
 type ReportRow = api.ReportRow
+type RerunRequest = api.RerunRequest
+type RerunRequestPieces = api.RerunRequestPieces
+type RerunRequestVersion = api.RerunRequestVersion
 type Retention = api.Retention
 type RetentionAmount = api.RetentionAmount
 type RetentionEffect = api.RetentionEffect
 type RetentionItem = api.RetentionItem
 type RetentionRequest = api.RetentionRequest
 type Retry = api.Retry
-type RetryRequest = api.RetryRequest
-type RetryRequestPieces = api.RetryRequestPieces
-type RetryRequestVersion = api.RetryRequestVersion
 type Role = api.Role
 type RotationRequest = api.RotationRequest
 type Run = api.Run
@@ -316,6 +316,7 @@ type UserEdit = api.UserEdit
 type UserItem = api.UserItem
 type UserItemSignsIn = api.UserItemSignsIn
 type UserList = api.UserList
+type VerifiedPage = api.VerifiedPage
 type VersionList = api.VersionList
 type XXLJobEntries = api.XXLJobEntries
 type XXLJobEntry = api.XXLJobEntry
@@ -452,8 +453,8 @@ type EndSilenceParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
-// ListAuditParams defines parameters for ListAudit.
-type ListAuditParams struct {
+// ListAuditLogParams defines parameters for ListAuditLog.
+type ListAuditLogParams struct {
 	// User Who
 	User *string `form:"user,omitempty" json:"user,omitempty"`
 
@@ -612,12 +613,6 @@ type PutSecretParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
-// SetHoldParams defines parameters for SetHold.
-type SetHoldParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
-	CarillonUser *User `json:"Carillon-User,omitempty"`
-}
-
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
 	// Group Only jobs of this executor group
@@ -740,8 +735,8 @@ type GetJobLedgerParams struct {
 	// To Fire time, exclusive; at most 92 days after from. Defaults to now
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Fate Only fires with this fate
-	Fate *[]Fate `form:"fate,omitempty" json:"fate,omitempty"`
+	// Outcome Only fires with this outcome
+	Outcome *[]Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
 
 	// Cursor The next of the page before
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -799,8 +794,8 @@ type UnskipFireParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
-// AuditLedgerParams defines parameters for AuditLedger.
-type AuditLedgerParams struct {
+// VerifyLedgerParams defines parameters for VerifyLedger.
+type VerifyLedgerParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
@@ -899,6 +894,12 @@ type GetOverviewParams struct {
 	Top *int `form:"top,omitempty" json:"top,omitempty"`
 }
 
+// SetPauseParams defines parameters for SetPause.
+type SetPauseParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // ReportFailuresParams defines parameters for ReportFailures.
 type ReportFailuresParams struct {
 	// From Fire time, inclusive. Defaults to a day before to
@@ -974,8 +975,8 @@ type ListRunsParams struct {
 	// Parent Only runs that run after this one
 	Parent *string `form:"parent,omitempty" json:"parent,omitempty"`
 
-	// RetryOf Only runs that do this one again
-	RetryOf *string `form:"retry_of,omitempty" json:"retry_of,omitempty"`
+	// RerunOf Only reruns of this run
+	RerunOf *string `form:"rerun_of,omitempty" json:"rerun_of,omitempty"`
 
 	// Attempts all: a row for each attempt, selected by its own status
 	Attempts *ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
@@ -1102,8 +1103,8 @@ type ListPiecesParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
-// RetryRunParams defines parameters for RetryRun.
-type RetryRunParams struct {
+// RerunRunParams defines parameters for RerunRun.
+type RerunRunParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
@@ -1161,7 +1162,6 @@ type RotateCredentialJSONRequestBody = api.RotateCredentialJSONRequestBody
 type DrainInstanceJSONRequestBody = api.DrainInstanceJSONRequestBody
 type SetInstanceJSONRequestBody = api.SetInstanceJSONRequestBody
 type PutSecretJSONRequestBody = api.PutSecretJSONRequestBody
-type SetHoldJSONRequestBody = api.SetHoldJSONRequestBody
 type ReadCalendarFileJSONRequestBody = api.ReadCalendarFileJSONRequestBody
 type ReadCrontabJSONRequestBody = api.ReadCrontabJSONRequestBody
 type ReadXXLJobJSONRequestBody = api.ReadXXLJobJSONRequestBody
@@ -1178,13 +1178,14 @@ type RunFireEarlyJSONRequestBody = api.RunFireEarlyJSONRequestBody
 type SkipFireJSONRequestBody = api.SkipFireJSONRequestBody
 type UnskipFireJSONRequestBody = api.UnskipFireJSONRequestBody
 type SetMyPasswordJSONRequestBody = api.SetMyPasswordJSONRequestBody
+type SetPauseJSONRequestBody = api.SetPauseJSONRequestBody
 type PreviewScheduleJSONRequestBody = api.PreviewScheduleJSONRequestBody
 type PutRetentionJSONRequestBody = api.PutRetentionJSONRequestBody
 type PreviewRetentionJSONRequestBody = api.PreviewRetentionJSONRequestBody
 type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
 type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
-type RetryRunJSONRequestBody = api.RetryRunJSONRequestBody
+type RerunRunJSONRequestBody = api.RerunRunJSONRequestBody
 type SignInJSONRequestBody = api.SignInJSONRequestBody
 type QuerySQLJSONRequestBody = api.QuerySQLJSONRequestBody
 type CreateTokenJSONRequestBody = api.CreateTokenJSONRequestBody
@@ -1452,9 +1453,9 @@ func (a *API) TryAlertWithBody(ctx context.Context, contentType string, body io.
 	return a.send(ctx, r, contentType, body, edit)
 }
 
-// ListAudit sends GET /api/v1/audit.
-func (a *API) ListAudit(ctx context.Context, params *ListAuditParams, edit ...RequestEditorFn) (*http.Response, error) {
-	r := newRequest(http.MethodGet, "/api/v1/audit")
+// ListAuditLog sends GET /api/v1/audit-log.
+func (a *API) ListAuditLog(ctx context.Context, params *ListAuditLogParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/audit-log")
 	if params != nil {
 		r.parameter("user", params.User, "string", "")
 		r.parameter("operation", params.Operation, "string", "")
@@ -1778,30 +1779,6 @@ func (a *API) GetHistory(ctx context.Context, edit ...RequestEditorFn) (*http.Re
 	return a.send(ctx, r, "", nil, edit)
 }
 
-// GetHold sends GET /api/v1/hold.
-func (a *API) GetHold(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
-	r := newRequest(http.MethodGet, "/api/v1/hold")
-	return a.send(ctx, r, "", nil, edit)
-}
-
-// SetHold is [API.SetHoldWithBody] with a body that is written as JSON.
-func (a *API) SetHold(ctx context.Context, params *SetHoldParams, body SetHoldJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	return a.SetHoldWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
-}
-
-// SetHoldWithBody sends PUT /api/v1/hold.
-func (a *API) SetHoldWithBody(ctx context.Context, params *SetHoldParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
-	r := newRequest(http.MethodPut, "/api/v1/hold")
-	if params != nil {
-		r.header("Carillon-User", params.CarillonUser)
-	}
-	return a.send(ctx, r, contentType, body, edit)
-}
-
 // ReadCalendarFile is [API.ReadCalendarFileWithBody] with a body that is written as JSON.
 func (a *API) ReadCalendarFile(ctx context.Context, body ReadCalendarFileJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
 	text, err := json.Marshal(body)
@@ -2027,7 +2004,7 @@ func (a *API) GetJobLedger(ctx context.Context, group GroupName, name JobName, p
 	if params != nil {
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("to", params.To, "string", "date-time")
-		r.parameter("fate", params.Fate, "array", "")
+		r.parameter("outcome", params.Outcome, "array", "")
 		r.parameter("cursor", params.Cursor, "string", "")
 		r.parameter("limit", params.Limit, "integer", "")
 	}
@@ -2160,8 +2137,8 @@ func (a *API) ListJobVersions(ctx context.Context, group GroupName, name JobName
 	return a.send(ctx, r, "", nil, edit)
 }
 
-// AuditLedger sends GET /api/v1/ledger.
-func (a *API) AuditLedger(ctx context.Context, params *AuditLedgerParams, edit ...RequestEditorFn) (*http.Response, error) {
+// VerifyLedger sends GET /api/v1/ledger.
+func (a *API) VerifyLedger(ctx context.Context, params *VerifyLedgerParams, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodGet, "/api/v1/ledger")
 	if params != nil {
 		r.parameter("from", params.From, "string", "date-time")
@@ -2272,6 +2249,30 @@ func (a *API) GetOverview(ctx context.Context, params *GetOverviewParams, edit .
 	return a.send(ctx, r, "", nil, edit)
 }
 
+// GetPause sends GET /api/v1/pause.
+func (a *API) GetPause(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/pause")
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// SetPause is [API.SetPauseWithBody] with a body that is written as JSON.
+func (a *API) SetPause(ctx context.Context, params *SetPauseParams, body SetPauseJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.SetPauseWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// SetPauseWithBody sends PUT /api/v1/pause.
+func (a *API) SetPauseWithBody(ctx context.Context, params *SetPauseParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/pause")
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
 // PreviewSchedule is [API.PreviewScheduleWithBody] with a body that is written as JSON.
 func (a *API) PreviewSchedule(ctx context.Context, body PreviewScheduleJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
 	text, err := json.Marshal(body)
@@ -2377,7 +2378,7 @@ func (a *API) ListRuns(ctx context.Context, params *ListRunsParams, edit ...Requ
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("parent", params.Parent, "string", "")
-		r.parameter("retry_of", params.RetryOf, "string", "")
+		r.parameter("rerun_of", params.RerunOf, "string", "")
 		r.parameter("attempts", params.Attempts, "string", "")
 		r.parameter("min_attempt", params.MinAttempt, "integer", "")
 		r.parameter("sort", params.Sort, "string", "")
@@ -2510,18 +2511,18 @@ func (a *API) ListPieces(ctx context.Context, runID RunID, params *ListPiecesPar
 	return a.send(ctx, r, "", nil, edit)
 }
 
-// RetryRun is [API.RetryRunWithBody] with a body that is written as JSON.
-func (a *API) RetryRun(ctx context.Context, runID RunID, params *RetryRunParams, body RetryRunJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+// RerunRun is [API.RerunRunWithBody] with a body that is written as JSON.
+func (a *API) RerunRun(ctx context.Context, runID RunID, params *RerunRunParams, body RerunRunJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	return a.RetryRunWithBody(ctx, runID, params, "application/json", bytes.NewReader(text), edit...)
+	return a.RerunRunWithBody(ctx, runID, params, "application/json", bytes.NewReader(text), edit...)
 }
 
-// RetryRunWithBody sends POST /api/v1/runs/{run_id}/retry.
-func (a *API) RetryRunWithBody(ctx context.Context, runID RunID, params *RetryRunParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
-	r := newRequest(http.MethodPost, "/api/v1/runs/%s/retry", runID)
+// RerunRunWithBody sends POST /api/v1/runs/{run_id}/rerun.
+func (a *API) RerunRunWithBody(ctx context.Context, runID RunID, params *RerunRunParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/rerun", runID)
 	if params != nil {
 		r.header("Carillon-User", params.CarillonUser)
 	}

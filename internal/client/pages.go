@@ -82,13 +82,13 @@ func (a *API) Ledger(ctx context.Context, name job.Name, params GetJobLedgerPara
 	}
 }
 
-// Audited returns the audit of all jobs that match params, reading as many pages as
+// Verified returns the audit of all jobs that match params, reading as many pages as
 // that takes, each as [Again] does. After each but the last, came is called with what there is so
 // far; so much is returned with an error, too.
-func (a *API) Audited(ctx context.Context, params AuditLedgerParams, came func(AuditedPage), said func(error, time.Duration)) (AuditedPage, error) {
-	all := AuditedPage{Days: []LedgerDay{}, Discrepancies: []Finding{}}
+func (a *API) Verified(ctx context.Context, params VerifyLedgerParams, came func(VerifiedPage), said func(error, time.Duration)) (VerifiedPage, error) {
+	all := VerifiedPage{Days: []LedgerDay{}, Discrepancies: []Finding{}}
 	for {
-		page, err := Again(ctx, said, func() (AuditedPage, error) { return Read[AuditedPage](a.AuditLedger(ctx, &params)) })
+		page, err := Again(ctx, said, func() (VerifiedPage, error) { return Read[VerifiedPage](a.VerifyLedger(ctx, &params)) })
 		if err != nil {
 			return all, err
 		}

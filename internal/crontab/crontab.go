@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // MaxFile is the greatest size of a crontab, in bytes.
@@ -85,7 +86,7 @@ func (o Options) validate(data []byte) error {
 		return &job.InvalidError{Field: "crontab", Reason: "has a NUL byte; it must be text"}
 	}
 	if _, err := cron.LoadZone(o.Zone); err != nil {
-		return &job.InvalidError{Field: "zone", Reason: fmt.Sprintf("%q is not a time zone; use an IANA name such as Europe/Berlin", o.Zone)}
+		return &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(o.Zone, "Europe/Berlin")}
 	}
 	return job.CheckSlug("group", o.Group)
 }
@@ -122,7 +123,7 @@ func (r *reader) read(l *Line) {
 		l.Outcome, l.Note = Broken, err.Error()
 	case e.schedule == "@reboot":
 		l.Outcome = Skipped
-		l.Note = "a cluster has no moment of boot; start such work with the machine's init system"
+		l.Note = reason.NoBoot.String()
 	default:
 		r.add(l, e, name)
 	}
@@ -138,7 +139,7 @@ func (r *reader) add(l *Line, e entry, name string) {
 	if name == "" {
 		name = r.names.derive(e)
 	} else if other, taken := r.names.claim(name, l.Number); taken {
-		l.Note = fmt.Sprintf("the name %q is that of line %d already", name, other)
+		l.Note = reason.NameTaken.With(name, other)
 		return
 	}
 	j, note := r.jobOf(e, name)

@@ -2,8 +2,9 @@ package crontab
 
 import (
 	"errors"
-	"fmt"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 const blanks = " \t"
@@ -29,26 +30,26 @@ func parseEntry(text string, system bool) (entry, error) {
 	for range fields {
 		var word string
 		if word, rest = cutWord(rest); word == "" {
-			return e, fmt.Errorf("has %d of the five fields minute, hour, day of month, month and day of week, and no command", len(parts))
+			return e, errors.New(reason.FewFields.With(len(parts)))
 		}
 		parts = append(parts, word)
 	}
 	e.schedule = strings.Join(parts, " ")
 	if system {
 		if e.user, rest = cutWord(rest); e.user == "" {
-			return e, errors.New("has no user and no command; a system crontab names a user before the command")
+			return e, errors.New(reason.NoUserNoCommand.String())
 		}
 	}
 	if rest == "" {
 		if system {
-			return e, errors.New("has no command after the user; is it a user's crontab?")
+			return e, errors.New(reason.NoCommandAfterUser.String())
 		}
-		return e, errors.New("has no command")
+		return e, errors.New(reason.NoCommand.String())
 	}
 	var ok bool
 	e.command, e.stdin, ok = cutInput(rest)
 	if !ok || strings.Trim(e.command, blanks) == "" {
-		return e, errors.New("has no command before the %")
+		return e, errors.New(reason.NoCommandBeforeInput.String())
 	}
 	return e, nil
 }

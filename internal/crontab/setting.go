@@ -1,15 +1,14 @@
 package crontab
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // setting is a line "NAME = value".
@@ -50,11 +49,11 @@ const (
 func (r *reader) set(l *Line, s setting) {
 	switch s.name {
 	case "":
-		l.Outcome, l.Note = Broken, "has no name before the ="
+		l.Outcome, l.Note = Broken, reason.SettingNoName.String()
 		return
 	case zoneSetting:
 		if _, err := cron.LoadZone(s.value); err != nil {
-			l.Outcome, l.Note = Broken, fmt.Sprintf("%q is not a time zone; use an IANA name such as Europe/Berlin", s.value)
+			l.Outcome, l.Note = Broken, reason.NoTimeZone.With(s.value, "Europe/Berlin")
 			return
 		}
 		if r.zone = s.value; r.zone == "" {
@@ -62,14 +61,14 @@ func (r *reader) set(l *Line, s setting) {
 		}
 		return
 	case mailSetting, senderSetting:
-		l.Outcome, l.Note = Skipped, "nothing is mailed; what a job prints is in its run's log"
+		l.Outcome, l.Note = Skipped, reason.NothingMailed.String()
 		return
 	case delaySetting:
 		if n, err := strconv.Atoi(s.value); err != nil || n < 0 || n > int(job.MaxSpread/time.Minute) {
-			l.Outcome, l.Note = Broken, fmt.Sprintf("%q must be a number of minutes from 0 to %d", s.value, job.MaxSpread/time.Minute)
+			l.Outcome, l.Note = Broken, reason.MinutesWrong.With(s.value, int(job.MaxSpread/time.Minute))
 			return
 		}
-		l.Note = "becomes schedule.spread: a delay that is the same each time"
+		l.Note = reason.BecomesSpread.String()
 	}
 	r.settings = slices.DeleteFunc(r.settings, func(old setting) bool { return old.name == s.name })
 	r.settings = append(r.settings, s)
@@ -110,12 +109,12 @@ func (r *reader) jobOf(e entry, name string) (j job.Job, note string) {
 	var notes []string
 	if e.user != "" {
 		j.Description = "Cron ran it as " + e.user
-		notes = append(notes, "runs as the executor does, not as "+e.user)
+		notes = append(notes, reason.RunsAsExecutor.With(e.user))
 	}
 	if j.Task.Dir = r.dir(e.user); j.Task.Dir == "" {
-		notes = append(notes, "runs in an empty directory, not in a home")
+		notes = append(notes, reason.EmptyDirectory.String())
 	}
-	return j, strings.Join(notes, "; ")
+	return j, reason.Join(notes...)
 }
 
 // dir returns where cron would run a job.

@@ -17,14 +17,14 @@ import (
 
 // judged is what "carillon ledger verify" says, as a user would run it, of all fires in [from,
 // to) of the load's group.
-func (c *system) judged(t *testing.T, group string, from, to time.Time) client.AuditedPage {
+func (c *system) judged(t *testing.T, group string, from, to time.Time) client.VerifiedPage {
 	t.Helper()
 	cmd := exec.Command(program(t, "carillon"), "ledger", "verify", "--server", c.api.Address(), "--token", c.token, "--group", group,
 		"--from", from.UTC().Format(time.RFC3339Nano), "--to", to.UTC().Format(time.RFC3339Nano), "-o", "json")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
-	var page client.AuditedPage
+	var page client.VerifiedPage
 	if bad := json.Unmarshal(out.Bytes(), &page); bad != nil {
 		t.Fatalf("carillon ledger verify: %v: %s%s", err, out.String(), said.String())
 	}

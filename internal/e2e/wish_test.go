@@ -74,7 +74,7 @@ func (w *wishes) retry(ctx context.Context, r *rand.Rand) error {
 	of, key := page.Items[r.IntN(len(page.Items))].RunID, fmt.Sprintf("again-%d", w.n)
 	id := job.RetryRunID(of, key)
 	w.asked[id] = false
-	if _, err := client.Read[client.RunAccepted](w.api.RetryRun(ctx, string(of), nil, client.RetryRequest{Key: key})); err != nil {
+	if _, err := client.Read[client.RunAccepted](w.api.RerunRun(ctx, string(of), nil, client.RerunRequest{Key: key})); err != nil {
 		return err
 	}
 	w.asked[id] = true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Bounds of a file.
@@ -144,7 +145,7 @@ func (c *Calendar) findZone(lines []line) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(cmp.Or(c.Zone, "UTC"))
 	if err != nil || !isZone(cmp.Or(c.Zone, "UTC")) {
-		return nil, &job.InvalidError{Field: "zone", Reason: fmt.Sprintf("%q is not a time zone; use an IANA name such as Europe/Berlin", clip.Runes(c.Zone, maxQuoted))}
+		return nil, &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(clip.Runes(c.Zone, maxQuoted), "Europe/Berlin")}
 	}
 	return zone, nil
 }
@@ -236,10 +237,10 @@ func (w *writer) take(e *event) Event {
 	out := Event{Line: e.number, Title: e.title, Outcome: LeftOut}
 	switch {
 	case e.cancelled:
-		out.Reason, out.Note = Cancelled, "it is cancelled"
+		out.Reason, out.Note = Cancelled, reason.EventCancelled.String()
 		return out
 	case !e.wholeDays():
-		out.Reason, out.Note = PartOfDay, "it lasts part of a day, and a calendar has whole days"
+		out.Reason, out.Note = PartOfDay, reason.EventPartOfDay.String()
 		return out
 	}
 	if dates, ok := e.yearly(w.from); ok {
@@ -259,9 +260,9 @@ func (w *writer) take(e *event) Event {
 	if len(out.Dates)+len(out.Windows) > 0 {
 		out.Outcome = Imported
 	} else {
-		out.Reason, out.Note = Over, "it is over before "+w.from.Format(time.DateOnly)
+		out.Reason, out.Note = Over, reason.EventOver.With(w.from.Format(time.DateOnly))
 		if e.start.wall.After(w.from) {
-			out.Note = "no day of it is left"
+			out.Note = reason.EventNoDay.String()
 		}
 	}
 	return out
@@ -274,7 +275,7 @@ func (w *writer) writeOut(e *event, out *Event) {
 		var ended bool
 		if starts, ended = e.rule.starts(e.start.wall, w.to, &w.looks); !ended {
 			w.until = w.to.Format(time.DateOnly)
-			out.Note = "it recurs on, and is written out until " + w.until
+			out.Note = reason.EventRecurs.With(w.until)
 		}
 	}
 	found := map[string]bool{}

@@ -2,13 +2,13 @@ package xxljob
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // grace is how late XXL-JOB lets a fire be before it is a misfire.
@@ -33,7 +33,7 @@ func (im *importer) convert(e *Entry) {
 	}
 	if group == "" {
 		e.Outcome = Broken
-		e.Note = fmt.Sprintf("is of executor %s, of which the dump has no row; dump %s too, or say which group it is to be", r.get("job_group"), groupTable)
+		e.Note = reason.NoExecutorRow.With(r.get("job_group"), groupTable)
 		return
 	}
 	kind := r.get("glue_type")
@@ -61,7 +61,7 @@ func (im *importer) convert(e *Entry) {
 		text := r.get(column)
 		n, err := strconv.Atoi(text)
 		if err != nil && text != "" {
-			notes = append(notes, fmt.Sprintf("%s %q is no number and was left out", column, text))
+			notes = append(notes, reason.NoNumber.With(column, text))
 		}
 		return max(n, 0)
 	}
@@ -73,16 +73,16 @@ func (im *importer) convert(e *Entry) {
 		text := r.get(column)
 		word, ok := known[text]
 		if !ok && text != "" {
-			notes = append(notes, fmt.Sprintf("%s %q is not known and was left out", column, text))
+			notes = append(notes, reason.ValueUnknown.With(column, text))
 		}
 		return word
 	}
 	j.Route = job.Route(take("executor_route_strategy", routes))
 	j.Overlap.Policy = job.OverlapPolicy(take("executor_block_strategy", overlaps))
 	if to := r.get("alarm_email"); to != "" {
-		notes = append(notes, "its failures were mailed to "+to+": that takes an alert rule here")
+		notes = append(notes, reason.WasMailed.With(to))
 	}
-	e.Note, e.Job = strings.Join(notes, "; "), j
+	e.Note, e.Job = reason.Join(notes...), j
 }
 
 // routes and overlaps are XXL-JOB's words for what we have words for.
@@ -104,16 +104,16 @@ var (
 func taskOf(kind string, r row) (task job.Task, notes []string, ok bool) {
 	switch language := scripts[kind]; {
 	case kind == "BEAN" && r.get("executor_handler") == "":
-		return task, []string{"names no handler"}, false
+		return task, []string{reason.NamesNoHandler.String()}, false
 	case kind == "BEAN":
 		return job.Task{Handler: r.get("executor_handler")}, nil, true
 	case kind == "GLUE_GROOVY":
-		return task, []string{"is Java that was written in XXL-JOB (GLUE), which runs inside of a Java program; make it a handler"}, false
+		return task, []string{reason.GlueJava.String()}, false
 	case language == "":
-		return task, []string{fmt.Sprintf("its glue_type %q is not known", kind)}, false
+		return task, []string{reason.GlueUnknown.With(kind)}, false
 	default:
 		if kind == "GLUE_PYTHON2" {
-			notes = append(notes, "was written for Python 2")
+			notes = append(notes, reason.Python2.String())
 		}
 		source := strings.ReplaceAll(r.values["glue_source"], "\r\n", "\n")
 		return job.Task{Script: &job.Script{Language: language, Source: source}}, notes, true
@@ -200,24 +200,19 @@ func linkChildren(entries []Entry) {
 			was := e.Job.Children
 			switch e.Job.Children = append(slices.Clone(was), job.Child{Job: child}); {
 			case child == "":
-				e.leaveOut(id, "is no job here", was)
+				e.leaveOut(reason.ChildNoJob.With(id), was)
 			case slices.Contains(was, job.Child{Job: child}):
 				e.Job.Children = was
 			case len(was) == job.MaxChildren:
-				e.leaveOut(id, fmt.Sprintf("is one more than the %d that a job may have", job.MaxChildren), was)
+				e.leaveOut(reason.ChildTooMany.With(id, job.MaxChildren), was)
 			case e.Job.Cycle(childrenOf) != nil:
-				e.leaveOut(id, "leads back to it", was)
+				e.leaveOut(reason.ChildLoop.With(id), was)
 			}
 		}
 	}
 }
 
 // leaveOut has a job keep the children that it had, and says why one more is not among them.
-func (e *Entry) leaveOut(id, why string, was []job.Child) {
-	e.Job.Children = was
-	text := "its child " + id + " " + why + " and was left out"
-	if e.Note != "" {
-		text = e.Note + "; " + text
-	}
-	e.Note = text
+func (e *Entry) leaveOut(why string, was []job.Child) {
+	e.Job.Children, e.Note = was, reason.Join(e.Note, why)
 }

@@ -164,37 +164,37 @@ var codes = map[Code]text{
 
 	"rule_dead_letters": {
 		"",
-		"Messages about runs were refused: \"carillon get dead-letters\" has them, each with the reason.",
+		"Servers refused messages about runs. List them with \"carillon get dead-letters\": each has its reason.",
 		"与运行有关的消息被拒绝，原因见 carillon get dead-letters。",
 	},
 	"rule_streams_nearly_full": {
 		"",
-		"A stream of NATS fills up. Full, it refuses messages, or loses the oldest log lines: give it more room, or find out who fills it.",
+		"A NATS stream is nearly full. A full TRIG or EVT refuses messages, and a full LOG drops its oldest lines. Raise the limit of the stream, or find out who fills it.",
 		"NATS 的流即将占满。占满后会拒绝消息，或丢失最早的日志：请扩容，或查明是谁在写入。",
 	},
 	"rule_streams_full": {
 		"",
-		"A stream of NATS refuses messages, or is about to: runs are not triggered (TRIG), or not reported (EVT).",
+		"A NATS stream is full, or will be soon. No run is triggered while TRIG is full, and no result is reported while EVT is. Raise the limit of the stream.",
 		"NATS 的流已经或即将拒绝消息：运行无法触发（TRIG），或结果无法上报（EVT）。",
 	},
 	"rule_shards_parked": {
 		"",
-		"NATS refuses for good what a shard is to store, so its jobs do not fire. The incident names the limit to raise.",
+		"NATS keeps refusing what a shard has to store, so the jobs of this shard do not fire. The incident says which limit to raise.",
 		"NATS 持续拒绝存储某个分片的数据，其任务不会触发。告警中会指出需要调高的限制。",
 	},
 	"rule_clocks_wrong": {
 		"",
-		"A clock is out of line. A server whose clock is wrong fires nothing, and the others fire for it: look at NTP on that machine.",
+		"The clock of a machine is wrong. Its server fires nothing, and the other servers fire its jobs. Check NTP on that machine.",
 		"时钟偏差过大。时钟有误的服务器会停止触发，由其他服务器接管：请检查该机器的 NTP。",
 	},
 	"rule_groups_over_budget": {
 		"",
-		"Executors of a group send more than their share, so NATS cuts them off and refuses them for a while. Their runs wait, or go to waste.",
+		"The executors of a group sent more than their budget, so NATS disconnected them for a while. Meanwhile their runs wait. Find out what they send.",
 		"某分组的执行器发送量超出配额，NATS 断开并在一段时间内拒绝其连接。其运行会等待，或白白执行。",
 	},
 	"rule_instances_suspended": {
 		"",
-		"An executor gives triggers back again and again, and gets none for a while: \"carillon get groups\" names it. Stop it, and look at its log.",
+		"An executor keeps giving its triggers back, so it gets no new ones for a while. Find its name with \"carillon get groups\", stop it, and read its log.",
 		"某个执行器反复退回触发，会暂停派发一段时间，名称见 carillon get groups。请停止它并查看其日志。",
 	},
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Heartbeats of instances: how often each writes its entry in INST, how long one
@@ -46,7 +47,7 @@ type Instance struct {
 	Slots     int           `json:"slots"`
 	Running   int           `json:"running"`
 	DrainBy   time.Time     `json:"drain_by,omitzero"` // of one that drains: when it ends at the latest; zero: when it has no runs
-	Reason    string        `json:"reason,omitempty"`  // of one that is suspended: why, and until when
+	Reason    reason.Text   `json:"reason,omitempty"`  // of one that is suspended: why, and until when
 	Labels    job.Labels    `json:"labels,omitempty"`
 	Zone      string        `json:"zone,omitempty"` // the label zone, if it has one
 	Load      *HostLoad     `json:"load,omitempty"`

@@ -4,25 +4,26 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// Fate is what became of a fire.
-type Fate string
+// Outcome is what became of a fire.
+type Outcome string
 
-// The fates of a fire.
+// The outcomes of a fire.
 const (
-	Ran         Fate = "ran"         // its run has ended
-	CaughtUp    Fate = "caught_up"   // the same, though it was noticed late
-	Pending     Fate = "pending"     // its run has not ended yet
-	Skipped     Fate = "skipped"     // there was a reason against it
-	Missed      Fate = "missed"      // noticed too late, or not begun in time
-	Undecided   Fate = "undecided"   // its shard has not come to it yet
-	Unjudged    Fate = "unjudged"    // nothing is known, and nothing follows from that
-	Discrepancy Fate = "discrepancy" // it contradicts the promise
+	Ran         Outcome = "ran"         // its run has ended
+	CaughtUp    Outcome = "caught_up"   // the same, though it was noticed late
+	Pending     Outcome = "pending"     // its run has not ended yet
+	Skipped     Outcome = "skipped"     // there was a reason against it
+	Missed      Outcome = "missed"      // noticed too late, or not begun in time
+	Undecided   Outcome = "undecided"   // its shard has not come to it yet
+	Unjudged    Outcome = "unjudged"    // nothing is known, and nothing follows from that
+	Discrepancy Outcome = "discrepancy" // it contradicts the promise
 )
 
-// Fates lists every fate.
-var Fates = []Fate{Ran, CaughtUp, Pending, Skipped, Missed, Undecided, Unjudged, Discrepancy}
+// Outcomes lists every outcome.
+var Outcomes = []Outcome{Ran, CaughtUp, Pending, Skipped, Missed, Undecided, Unjudged, Discrepancy}
 
 // Entry is a fire, and what became of it. Instants are in UTC.
 type Entry struct {
@@ -30,10 +31,10 @@ type Entry struct {
 	// Due is when it was to be dispatched: FireTime, moved by the schedule's spread.
 	Due     time.Time `json:"due"`
 	Version int       `json:"version,omitempty"` // of the job; 0 when none had it
-	Fate    Fate      `json:"fate"`
+	Outcome Outcome   `json:"outcome"`
 	// Reason is why there was no run, why it was late, what is wrong, or why that cannot
 	// be said.
-	Reason string `json:"reason,omitempty"`
+	Reason reason.Text `json:"reason,omitempty"`
 
 	// Of the run, where there is one. RunID is that which the fire owes in any case.
 	RunID       job.RunID  `json:"run_id"`
@@ -46,7 +47,7 @@ type Entry struct {
 	Late job.Duration `json:"late,omitempty"`
 }
 
-// Tally counts fires by their fate.
+// Tally counts fires by their outcome.
 type Tally struct {
 	Fires         int `json:"fires"` // all of them
 	Ran           int `json:"ran,omitempty"`
@@ -64,7 +65,7 @@ type Tally struct {
 // Add counts an entry.
 func (t *Tally) Add(e *Entry) {
 	t.Fires++
-	switch e.Fate {
+	switch e.Outcome {
 	case Ran:
 		t.Ran++
 	case CaughtUp:
@@ -82,7 +83,7 @@ func (t *Tally) Add(e *Entry) {
 	case Discrepancy:
 		t.Discrepancies++
 	}
-	if (e.Fate == Ran || e.Fate == CaughtUp) && e.Status != job.StatusSucceeded {
+	if (e.Outcome == Ran || e.Outcome == CaughtUp) && e.Status != job.StatusSucceeded {
 		t.Failed++
 	}
 }

@@ -20,13 +20,13 @@ var Onlys = []Only{OnlyMissed, OnlySkipped, OnlyFailed, All}
 func (o Only) Selects(e *Entry) bool {
 	switch o {
 	case OnlyMissed:
-		return e.Fate == Missed || e.Fate == Discrepancy && e.Status == ""
+		return e.Outcome == Missed || e.Outcome == Discrepancy && e.Status == ""
 	case OnlySkipped:
-		return e.Fate == Skipped
+		return e.Outcome == Skipped
 	case OnlyFailed:
-		return (e.Fate == Ran || e.Fate == CaughtUp) && e.Status != job.StatusSucceeded
+		return (e.Outcome == Ran || e.Outcome == CaughtUp) && e.Status != job.StatusSucceeded
 	case All:
-		return e.Fate != Undecided && e.Fate != Pending
+		return e.Outcome != Undecided && e.Outcome != Pending
 	}
 	return false
 }

@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // JobPage is a part of the ledger of a job, oldest first.
 type JobPage struct {
 	Items []Entry `json:"items"`
-	// Counts are of all fires that were looked at for the page, whatever their fate.
+	// Counts are of all fires that were looked at for the page, whatever their outcome.
 	Counts Tally `json:"counts"`
 	// DecidedUntil is the position of the job's shard: up to there fires are judged.
 	DecidedUntil time.Time `json:"decided_until"`
@@ -36,10 +37,10 @@ type JobEntry struct {
 // Held is a job whose fires since an instant nobody decides, because of a version that the
 // servers cannot read which fire for it, or this one.
 type Held struct {
-	Job     job.Name  `json:"job"`
-	Version int       `json:"version"`
-	Since   time.Time `json:"since"`
-	Reason  string    `json:"reason"`
+	Job     job.Name    `json:"job"`
+	Version int         `json:"version"`
+	Since   time.Time   `json:"since"`
+	Reason  reason.Text `json:"reason"`
 }
 
 // Page is a part of an audit. Jobs are in the order of their names.

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Run is one row of history: one attempt of a run, one piece of such an attempt, or
-// several fires with one fate. Instants have millisecond precision and are zero while
+// several fires with one outcome. Instants have millisecond precision and are zero while
 // they have not come.
 type Run struct {
 	RunID   job.RunID `json:"run_id"`
@@ -37,12 +38,12 @@ type Run struct {
 	Instance string          `json:"instance,omitempty"`
 	Delivery int             `json:"delivery,omitempty"`
 	ExitCode *int            `json:"exit_code,omitempty"`
-	Message  string          `json:"message,omitempty"` // why it failed
-	Reason   string          `json:"reason,omitempty"`  // why there was none, why it was late or what it waits for, why it ended without an executor's word
+	Message  reason.Text     `json:"message,omitempty"` // why it failed
+	Reason   reason.Text     `json:"reason,omitempty"`  // why there was none, why it was late or what it waits for, why it ended without an executor's word
 	By       string          `json:"by,omitempty"`      // who asked for it
 	Result   json.RawMessage `json:"result,omitempty"`  // only a single run has it: it may be long
 	LogLines int             `json:"log_lines,omitempty"`
-	// Count is how many fires share this fate, from FireTime to Until. It is 1 or
+	// Count is how many fires share this outcome, from FireTime to Until. It is 1 or
 	// more; Until is zero when it is 1.
 	Count        int       `json:"count"`
 	Until        time.Time `json:"until,omitzero"`
@@ -75,19 +76,19 @@ const (
 
 // Change is one point on the timeline of a run, or of a piece of it.
 type Change struct {
-	RunID    job.RunID  `json:"run_id"`
-	Job      job.Name   `json:"job"`
-	Attempt  int        `json:"attempt"`
-	Piece    Piece      `json:"broadcast_index,omitzero"`
-	At       time.Time  `json:"at"`
-	Kind     Kind       `json:"kind"`
-	Status   job.Status `json:"status,omitempty"` // that the run had from then on; of a late change, the one that came too late
-	Instance string     `json:"instance,omitempty"`
-	Delivery int        `json:"delivery,omitempty"`
-	Progress float64    `json:"percent,omitempty"`
-	Detail   string     `json:"detail,omitempty"` // reason, message, progress text, note, or why this instance and no other
-	Mark     job.Mark   `json:"mark,omitempty"`   // of a marked change, with who made it
-	By       string     `json:"by,omitempty"`
+	RunID    job.RunID   `json:"run_id"`
+	Job      job.Name    `json:"job"`
+	Attempt  int         `json:"attempt"`
+	Piece    Piece       `json:"broadcast_index,omitzero"`
+	At       time.Time   `json:"at"`
+	Kind     Kind        `json:"kind"`
+	Status   job.Status  `json:"status,omitempty"` // that the run had from then on; of a late change, the one that came too late
+	Instance string      `json:"instance,omitempty"`
+	Delivery int         `json:"delivery,omitempty"`
+	Progress float64     `json:"percent,omitempty"`
+	Detail   reason.Text `json:"detail,omitempty"` // reason, message, progress text, note, or why this instance and no other
+	Mark     job.Mark    `json:"mark,omitempty"`   // of a marked change, with who made it
+	By       string      `json:"by,omitempty"`
 }
 
 // Line is one line of the log of an attempt, or of a piece of it, without its end.

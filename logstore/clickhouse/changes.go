@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
@@ -52,18 +53,18 @@ func (r *row) changes(kept []runlog.Change) []runlog.Change {
 	if r.ruled == 0 || r.committedAt < r.ruledAt {
 		pending := runlog.Change{Kind: runlog.KindRecorded, Status: job.StatusPending}
 		if r.reasonOf == database.Statuses[job.StatusPending] {
-			pending.Detail = r.reason
+			pending.Detail = reason.Text(r.reason)
 		}
 		add(r.committedAt, pending)
 	}
-	add(r.ruledAt, runlog.Change{Kind: runlog.KindRecorded, Status: statusOf[r.ruled], Detail: r.endReason})
+	add(r.ruledAt, runlog.Change{Kind: runlog.KindRecorded, Status: statusOf[r.ruled], Detail: reason.Text(r.endReason)})
 	if !slices.ContainsFunc(kept, func(c runlog.Change) bool {
 		return c.Kind == runlog.KindStarted && c.Attempt == int(r.attempt) && c.Delivery == int(r.delivery)
 	}) {
 		add(r.startedAt, runlog.Change{Kind: runlog.KindStarted, Status: job.StatusRunning, Instance: r.instance, Delivery: int(r.delivery)})
 	}
 	if r.reported != 0 {
-		end := runlog.Change{Kind: runlog.KindFinished, Status: statusOf[r.reported], Instance: r.instance, Delivery: int(r.delivery), Detail: r.message}
+		end := runlog.Change{Kind: runlog.KindFinished, Status: statusOf[r.reported], Instance: r.instance, Delivery: int(r.delivery), Detail: reason.Text(r.message)}
 		if r.ruled != 0 && r.ruled != r.reported {
 			end.Kind = runlog.KindLate
 		}

@@ -104,7 +104,7 @@ func (s *Store) readEvents(ctx context.Context, p place) ([]runlog.Change, error
 		c := runlog.Change{RunID: unpackID(p.id), Piece: pieceOf(p.index)}
 		var attempt, delivery uint32
 		var name, kind, status string
-		if err := rows.Scan(&attempt, &name, &kind, &c.At, &status, &c.Instance, &delivery, &c.Progress, &c.Detail); err != nil {
+		if err := rows.Scan(&attempt, &name, &kind, &c.At, &status, &c.Instance, &delivery, &c.Progress, (*string)(&c.Detail)); err != nil {
 			return nil, fmt.Errorf("read events: %w", err)
 		}
 		c.Attempt, c.Job, c.Kind, c.At, c.Status, c.Delivery = int(attempt), job.Name(name), runlog.Kind(kind), c.At.UTC(), job.Status(status), int(delivery)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -39,7 +40,7 @@ func TestAFailureThatWasNoneLeavesNoTraceAmongThoseLikeIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []runlog.Failure{{Fingerprint: "paper jam in tray #", Message: jam.Message, Attempts: 1, Jobs: []job.Name{jam.Job}, First: fire, Last: fire, LastRun: jam.RunID}}
+	want := []runlog.Failure{{Fingerprint: "paper jam in tray #", Message: reason.Text(jam.Message), Attempts: 1, Jobs: []job.Name{jam.Job}, First: fire, Last: fire, LastRun: jam.RunID}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failures differ (-want +got):\n%s", diff)
 	}

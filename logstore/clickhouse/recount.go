@@ -29,27 +29,14 @@ func (s *Store) Repair(ctx context.Context, day time.Time) error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	return s.recount(ctx, day)
-}
-
-// mendable leaves of torn days those whose reports can be made anew. Where retention may have
-// taken runs of a day, that is one whose reports do not outlive them: of runs that are gone
-// nothing else knows. It must be asked before the write that found the days torn is repeated,
-// which counts again what it has not lost.
-func (s *Store) mendable(ctx context.Context, torn map[time.Time]bool) error {
-	for day := range torn {
-		if time.Since(day.Add(logstore.Day)) < job.MinKeep {
-			continue
-		}
-		outlive, err := s.reportsOutlive(ctx, day)
-		if err != nil {
-			return err
-		}
-		if outlive {
-			delete(torn, day)
-		}
+	var n uint64
+	if err := s.conn.QueryRow(ctx, "SELECT count() FROM runs WHERE "+ofDay, day.Unix(), end.Unix()).Scan(&n); err != nil {
+		return fmt.Errorf("look for runs of %s: %w", day.Format(time.DateOnly), database.Explain(err))
 	}
-	return nil
+	if n == 0 {
+		return &job.InvalidError{Field: "day", Reason: "has no runs from which reports could be made"}
+	}
+	return s.recount(ctx, day)
 }
 
 // ofDay is the condition of a run's row to be of the day between two instants.
@@ -73,8 +60,6 @@ func (s *Store) reportsOutlive(ctx context.Context, day time.Time) (bool, error)
 // recount makes the counts of a day anew. Nobody may write runs of it meanwhile.
 func (s *Store) recount(ctx context.Context, day time.Time) error {
 	ctx = clickhouse.Context(ctx,
-		// Of one whose program was killed, or gave up, a statement may still be at work, and
-		// would count what this one counts: ClickHouse ends it, and this one waits for that.
 		clickhouse.WithQueryID("carillon-recount-"+s.db.Layout.Database),
 		clickhouse.WithSettings(clickhouse.Settings{
 			"replace_running_query": 1,
@@ -82,14 +67,14 @@ func (s *Store) recount(ctx context.Context, day time.Time) error {
 			// since: without a token of its own ClickHouse would take it for a repeat.
 			"insert_deduplication_token": fmt.Sprintf("recount %d", s.nextPrecedence()),
 		}))
+	// Of one whose program was killed, or gave up, a statement may still be at work, and would
+	// count what this one counts. ClickHouse ends it for a query of the same id. It does not do
+	// so for what alters a table.
+	var one uint8
+	if err := s.conn.QueryRow(ctx, "SELECT 1").Scan(&one); err != nil {
+		return fmt.Errorf("end the recount before: %w", database.Explain(err))
+	}
 	end := day.Add(logstore.Day)
-	var n uint64
-	if err := s.conn.QueryRow(ctx, "SELECT count() FROM runs WHERE "+ofDay, day.Unix(), end.Unix()).Scan(&n); err != nil {
-		return fmt.Errorf("look for runs of %s: %w", day.Format(time.DateOnly), database.Explain(err))
-	}
-	if n == 0 {
-		return &job.InvalidError{Field: "day", Reason: "has no runs from which reports could be made"}
-	}
 	// Rows stay: ClickHouse removes a part that has none, and forgets the token of the write
 	// that brought it. A repeat of that write would be counted again.
 	for _, table := range []string{"report_minute", "report_hour", "report_day", "report_instance"} {

@@ -117,7 +117,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		var n uint64
 		var jobs []string
 		var last string
-		if err := rows.Scan(&f.Fingerprint, &n, &f.Message, &jobs, &f.First, &f.Last, &last); err != nil {
+		if err := rows.Scan(&f.Fingerprint, &n, (*string)(&f.Message), &jobs, &f.First, &f.Last, &last); err != nil {
 			return nil, fmt.Errorf("group failures: %w", err)
 		}
 		f.Attempts, f.First, f.Last, f.LastRun = int(n), f.First.UTC(), f.Last.UTC(), job.RunID(last)

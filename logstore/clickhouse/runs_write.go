@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +18,13 @@ const progressStep = 10 * time.Second
 
 // WriteRuns implements [logstore.Store].
 func (s *Store) WriteRuns(ctx context.Context, token string, updates []logstore.Update) error {
+	return s.writeRuns(ctx, updates, func(foreign *logstore.ForeignError) error {
+		return s.merge(ctx, token, updates, foreign)
+	})
+}
+
+// writeRuns has write write updates that are valid, and no other write at the same time.
+func (s *Store) writeRuns(ctx context.Context, updates []logstore.Update, write func(*logstore.ForeignError) error) error {
 	for i := range updates {
 		if err := updates[i].Validate(); err != nil {
 			return fmt.Errorf("update %d: %w", i, err)
@@ -33,25 +39,21 @@ func (s *Store) WriteRuns(ctx context.Context, token string, updates []logstore.
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	foreign := &logstore.ForeignError{}
-	if err := s.writeRuns(ctx, token, updates, foreign); err != nil {
+	if err := write(foreign); err != nil {
 		return fmt.Errorf("write %d updates of runs: %w", len(updates), err)
 	}
 	return foreign.OrNil()
 }
 
-// writeRuns merges updates into what the table has. A repeat of a write that may have
-// got in, or half in, is worked out from what was before it, and so has the same rows:
-// ClickHouse takes those that it lacks.
-func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.Update, foreign *logstore.ForeignError) error {
+// merge merges updates into what the table has. A repeat under the same token is worked out
+// from what was before it, and so has the same rows: ClickHouse takes those that it lacks.
+func (s *Store) merge(ctx context.Context, token string, updates []logstore.Update, foreign *logstore.ForeignError) error {
 	err := logstore.Own(updates, foreign, func(ids []job.RunID) (map[job.RunID]job.Name, error) { return s.ownersOf(ctx, ids) })
 	if err != nil {
 		return err
 	}
 	found := historiesOf(updates)
 	if err := s.findHistories(ctx, token, found); err != nil {
-		return err
-	}
-	if err := s.mendable(ctx, found.torn); err != nil {
 		return err
 	}
 	e := events{precedence: s.nextPrecedence()}
@@ -79,24 +81,12 @@ func (s *Store) writeRuns(ctx context.Context, token string, updates []logstore.
 		}
 	}
 	if rows := found.changes(token); len(rows) > 0 {
-		if err := s.insert(ctx, "runs", token, insertColumns(rows)); err != nil {
-			return err
-		}
-	}
-	for day := range found.torn {
-		if err := s.recount(ctx, day); err != nil {
-			return err
-		}
+		return s.insert(ctx, "runs", token, insertColumns(rows))
 	}
 	return nil
 }
 
 // findHistories reads what the table had of places before the write of a token.
-//
-// Of a write that was interrupted the table may have what the views of reports have not.
-// If its rows were merged with those that they cancel since then, nobody knows any more
-// what these were, and its repeat cannot tell the views what it would have told them.
-// The days of such rows are torn: their reports are made anew.
 func (s *Store) findHistories(ctx context.Context, token string, into *histories) error {
 	ctx, err := withPlaces(ctx, into.at)
 	if err != nil {
@@ -115,16 +105,6 @@ func (s *Store) findHistories(ctx context.Context, token string, into *histories
 		if r := &all[i]; token == "" || r.batch != token {
 			k := key{r.place, r.attempt}
 			attempts[k] = append(attempts[k], *r)
-		}
-	}
-	for i := range all {
-		r := &all[i]
-		if token == "" || r.batch != token || r.sign < 0 || r.revision <= 1 {
-			continue
-		}
-		before := func(o stored) bool { return o.revision == r.revision-1 }
-		if !slices.ContainsFunc(attempts[key{r.place, r.attempt}], before) {
-			into.tear(r.fire)
 		}
 	}
 	for k, rows := range attempts {

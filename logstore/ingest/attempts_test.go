@@ -43,7 +43,7 @@ func (w *world) wantRun(f fire, want ...string) {
 		if !r.FinishedAt.IsZero() {
 			line += fmt.Sprintf(" after %v", r.FinishedAt.Sub(f.time()))
 		}
-		got = append(got, line+": "+r.Reason)
+		got = append(got, line+": "+string(r.Reason))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.t.Errorf("the run differs (-want +got):\n%s", diff)

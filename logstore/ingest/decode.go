@@ -24,7 +24,12 @@ type batch struct {
 	pressing bool            // some of it is more than announcements of runs
 }
 
-func (b *batch) write(ctx context.Context, store logstore.Store, token string) error {
+// write hands the batch to a store. repeat says that it may have a part of it.
+func (b *batch) write(ctx context.Context, s logstore.Store, token string, repeat bool) error {
+	store := logstore.Writer(s)
+	if r, ok := s.(logstore.Repeater); ok && repeat {
+		store = r.Repeats()
+	}
 	if len(b.updates) > 0 {
 		return store.WriteRuns(ctx, token, b.updates)
 	}

@@ -152,7 +152,7 @@ func (f *feed) writeRange(ctx context.Context, messages []*message, b *batch) er
 	if err := f.ranges.put(ctx, r); err != nil {
 		return err
 	}
-	return f.write(ctx, r, b)
+	return f.write(ctx, r, b, false)
 }
 
 // repeatRange writes the last range again.
@@ -161,15 +161,16 @@ func (f *feed) repeatRange(ctx context.Context, messages []*message) error {
 		return err
 	}
 	defer f.lock.unlock()
-	return f.write(ctx, f.ranges.last, f.said(ctx, messages))
+	return f.write(ctx, f.ranges.last, f.said(ctx, messages), true)
 }
 
-// write hands what the messages of a range say to the store until that takes it.
-func (f *feed) write(ctx context.Context, r span, b *batch) error {
+// write hands what the messages of a range say to the store until that takes it. repeat says
+// that somebody may have begun to.
+func (f *feed) write(ctx context.Context, r span, b *batch, repeat bool) error {
 	token := r.token(f.stream)
 	for again, failures := newBackoff(), 1; ; failures++ {
 		begun := time.Now()
-		err := b.write(ctx, f.store, token)
+		err := b.write(ctx, f.store, token, repeat || failures > 1)
 		if left := (*logstore.ForeignError)(nil); errors.As(err, &left) {
 			f.foreign(ctx, b, left)
 			err = nil

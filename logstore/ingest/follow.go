@@ -82,7 +82,7 @@ func (f *follower) persist(ctx context.Context, stream string, do func() error) 
 }
 
 func (f *follower) write(ctx context.Context, stream string, b *batch, first, last uint64) error {
-	err := b.write(ctx, f.store, fmt.Sprintf("%s:%d-%d", stream, first, last))
+	err := b.write(ctx, f.store, fmt.Sprintf("%s:%d-%d", stream, first, last), false)
 	if left := (*logstore.ForeignError)(nil); err != nil && !errors.As(err, &left) && ctx.Err() == nil {
 		return errStore{err}
 	}

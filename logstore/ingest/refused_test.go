@@ -137,7 +137,7 @@ func TestAnEndThatIsNotValidEndsItsRun(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		for n := range 4 {
 			runs, err := w.store.Run(w.t.Context(), fire{report, n}.id())
-			if err != nil || runs[0].Status != job.StatusFailed || !strings.Contains(runs[0].Message, "not valid") || runs[0].Instance != "worker-1" {
+			if err != nil || runs[0].Status != job.StatusFailed || !strings.Contains(string(runs[0].Message), "not valid") || runs[0].Instance != "worker-1" {
 				t.Errorf("run %d is %+v, with %v", n, runs, err)
 			}
 		}

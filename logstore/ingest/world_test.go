@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -179,6 +180,7 @@ type spy struct {
 
 	mu     sync.Mutex // guards what is below
 	tokens []string   // of writes that the store took
+	again  []string   // of writes that came as repeats
 	before func(token string) error
 	after  func(token string)
 }
@@ -214,6 +216,40 @@ func (s *spy) WriteLines(ctx context.Context, token string, lines []runlog.Line)
 
 func (s *spy) WriteFacts(ctx context.Context, token string, facts []logstore.Fact) error {
 	return s.do(token, func() error { return s.Store.WriteFacts(ctx, token, facts) })
+}
+
+// Repeats implements [logstore.Repeater].
+func (s *spy) Repeats() logstore.Writer { return repeats{s} }
+
+// repeats is the spy as it takes what may be there in part.
+type repeats struct{ s *spy }
+
+func (r repeats) WriteRuns(ctx context.Context, token string, updates []logstore.Update) error {
+	r.note(token)
+	return r.s.WriteRuns(ctx, token, updates)
+}
+
+func (r repeats) WriteLines(ctx context.Context, token string, lines []runlog.Line) error {
+	r.note(token)
+	return r.s.WriteLines(ctx, token, lines)
+}
+
+func (r repeats) WriteFacts(ctx context.Context, token string, facts []logstore.Fact) error {
+	r.note(token)
+	return r.s.WriteFacts(ctx, token, facts)
+}
+
+func (r repeats) note(token string) {
+	r.s.mu.Lock()
+	r.s.again = append(r.s.again, token)
+	r.s.mu.Unlock()
+}
+
+// repeated returns the tokens of writes that came as repeats.
+func (s *spy) repeated() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.again)
 }
 
 func (s *spy) hook(before func(token string) error, after func(token string)) {

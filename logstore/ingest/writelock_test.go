@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -64,6 +66,10 @@ func TestNoRunsAreWrittenWhileItIsUnknownWhatBecameOfAWrite(t *testing.T) {
 				t.Errorf("a write of %s is tried while nobody knows what became of %s: %v", token, tokens[first], tokens)
 			}
 		}
+		want := slices.Repeat(tokens[first:first+1], 5)
+		if diff := cmp.Diff(want, w.store.repeated()); diff != "" {
+			t.Errorf("other writes than those of what may be there in part come as repeats (-want +got):\n%s", diff)
+		}
 	})
 }
 
@@ -95,6 +101,9 @@ func TestWhatWasBegunLastIsRepeatedFirst(t *testing.T) {
 				w.wantRows(2)
 				if tokens := tried.all(); len(tokens) != 2 || tokens[0] != last+":1-1" {
 					t.Errorf("tried were %v; want %s:1-1 first, and the other", tokens, last)
+				}
+				if again := w.store.repeated(); len(again) < 2 || !slices.Equal(again[len(again)-2:], tried.all()) {
+					t.Errorf("as repeats came %v; want all that another may have begun: %v", again, tried.all())
 				}
 				if runs, err := w.store.Run(t.Context(), fire{report, 0}.id()); err != nil || runs[0].Status != job.StatusSucceeded {
 					t.Errorf("the run is %+v, with %v", runs, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -40,7 +41,7 @@ func marks(t *testing.T, s logstore.Store) {
 		}
 	}
 	change := func(u logstore.Update) runlog.Change {
-		return runlog.Change{RunID: u.RunID, Job: u.Job, Attempt: 1, At: u.At, Kind: runlog.KindMarked, Status: job.StatusFailed, Detail: u.Reason, Mark: u.Mark, By: "ann"}
+		return runlog.Change{RunID: u.RunID, Job: u.Job, Attempt: 1, At: u.At, Kind: runlog.KindMarked, Status: job.StatusFailed, Detail: reason.Text(u.Reason), Mark: u.Mark, By: "ann"}
 	}
 	if d := cmp.Diff([]runlog.Change{change(first), change(second)}, got); d != "" {
 		t.Error(d)

@@ -277,7 +277,7 @@ func failures(t *testing.T, s logstore.Store) {
 		}
 		got := []line{}
 		for _, f := range found {
-			got = append(got, line{f.Fingerprint, f.Message, f.Attempts, f.Jobs, f.First.Sub(day), f.Last.Sub(day)})
+			got = append(got, line{f.Fingerprint, string(f.Message), f.Attempts, f.Jobs, f.First.Sub(day), f.Last.Sub(day)})
 			if !f.LastRun.Time().Equal(f.Last) {
 				t.Errorf("the newest is of %v, and its run of %v", f.Last, f.LastRun.Time())
 			}

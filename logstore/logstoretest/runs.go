@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -270,9 +271,9 @@ func endDetails(t *testing.T, s logstore.Store) {
 		write(t, s, end)
 		want := r.row(job.StatusFailed)
 		want.Instance, want.Delivery, want.StartedAt, want.FinishedAt = "wörker", 1, r.fire.Add(ms(10)), r.fire.Add(ms(20))
-		want.ExitCode, want.LogLines, want.Message, want.Result = &code, 12345, end.Message, end.Result
+		want.ExitCode, want.LogLines, want.Message, want.Result = &code, 12345, reason.Text(end.Message), end.Result
 		wantRun(t, s, want)
-		if listed := list(t, s, logstore.RunFilter{Limit: 1}).Runs[0]; listed.Result != nil || listed.Message != end.Message {
+		if listed := list(t, s, logstore.RunFilter{Limit: 1}).Runs[0]; listed.Result != nil || string(listed.Message) != end.Message {
 			t.Errorf("a list has %d bytes of result and %d of message; want 0 and %d", len(listed.Result), len(listed.Message), len(end.Message))
 		}
 	}

@@ -21,7 +21,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"a run shows when the trigger came to its instance", deliveries},
 		{"an end that the owner reports keeps the instance", ownerReportsEnd},
 		{"an end keeps its instance whoever starts later", endKeepsItsInstance},
-		{"several fires with one fate are one run", severalFires},
+		{"several fires with one outcome are one run", severalFires},
 		{"a queued run is committed when it is released", queuedRun},
 		{"a held run says why, and a routed one why there", routedRun},
 		{"progress shows the newest and is thinned", progress},

@@ -159,7 +159,7 @@ func timeline(t *testing.T, s logstore.Store, r run) []string {
 			line += fmt.Sprintf(" %g%%", c.Progress)
 		}
 		if c.Detail != "" {
-			line += ": " + c.Detail
+			line += ": " + string(c.Detail)
 		}
 		lines = append(lines, line)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
@@ -131,11 +132,11 @@ func (e *entry) changes(stored []runlog.Change) []runlog.Change {
 	if e.ruled == 0 || committedAt.Before(ruledAt) {
 		pending := runlog.Change{Kind: runlog.KindRecorded, Status: job.StatusPending}
 		if e.reasonOf == statusCodes[job.StatusPending] {
-			pending.Detail = e.reason
+			pending.Detail = reason.Text(e.reason)
 		}
 		add(committedAt, pending)
 	}
-	add(ruledAt, runlog.Change{Kind: runlog.KindRecorded, Status: statusOf[e.ruled], Detail: e.endedByReason})
+	add(ruledAt, runlog.Change{Kind: runlog.KindRecorded, Status: statusOf[e.ruled], Detail: reason.Text(e.endedByReason)})
 	if !slices.ContainsFunc(stored, func(c runlog.Change) bool {
 		return c.Kind == runlog.KindStarted && c.Attempt == e.Attempt && c.Delivery == e.Delivery
 	}) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
@@ -53,12 +54,12 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		}
 		e.Job, e.Status, e.Cause, e.FireTime = s.jobs.Name(number), statusOf[status], causeOf[cause], e.RunID.Time()
 		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = file.Instant(committedAt), file.Instant(deliveredAt), file.Instant(startedAt), file.Instant(untilTime)
-		e.FinishedAt, e.Reason = file.Instant(e.reportedAt), e.reason
+		e.FinishedAt, e.Reason = file.Instant(e.reportedAt), reason.Text(e.reason)
 		if e.ruled != 0 && e.ruled != e.reported {
 			e.FinishedAt = file.Instant(e.ruledAt)
 		}
 		if e.endedByReason != "" {
-			e.Reason = e.endedByReason
+			e.Reason = reason.Text(e.endedByReason)
 		}
 		e.Retrying = status >= firstFinal && state == statusCodes[job.StatusQueued]
 		if exitCode.Valid {

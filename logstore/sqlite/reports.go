@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
@@ -259,11 +260,11 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 	for rows.Next() {
 		var id job.RunID
 		var number, status int64
-		var message, endReason, reason string
-		if err := rows.Scan((*file.ScanID)(&id), &number, &status, &message, &endReason, &reason); err != nil {
+		var message, endReason, why string
+		if err := rows.Scan((*file.ScanID)(&id), &number, &status, &message, &endReason, &why); err != nil {
 			return nil, fmt.Errorf("read failures: %w", err)
 		}
-		said := cmp.Or(message, endReason, reason, string(statusOf[status]))
+		said := cmp.Or(message, endReason, why, string(statusOf[status]))
 		fingerprint, ok := prints[said]
 		if !ok {
 			fingerprint = logstore.Fingerprint(said)
@@ -271,7 +272,7 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 		}
 		f := byPrint[fingerprint]
 		if f == nil { // the newest comes first
-			f = &failure{Failure: runlog.Failure{Fingerprint: fingerprint, Message: said, Last: id.Time(), LastRun: id}, jobs: map[job.Name]bool{}}
+			f = &failure{Failure: runlog.Failure{Fingerprint: fingerprint, Message: reason.Text(said), Last: id.Time(), LastRun: id}, jobs: map[job.Name]bool{}}
 			byPrint[fingerprint] = f
 		}
 		f.Attempts, f.First = f.Attempts+1, id.Time()

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Config says how requests are sent. The zero value works.
@@ -222,7 +223,7 @@ func whatHappened(err error) error {
 		err = u.Err
 	}
 	if errors.Is(err, io.EOF) {
-		return errors.New("the other side closed the connection without an answer")
+		return errors.New(reason.ClosedWithoutAnswer.String())
 	}
 	return err
 }

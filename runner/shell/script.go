@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // starlark is the language whose interpreter is a part of Carillon.
@@ -41,7 +42,7 @@ var interpreters = map[string]interpreter{
 // suffix of the script's file.
 func (r *runner) interpreter(language string) (line []string, suffix string, err error) {
 	if !slices.Contains(r.cfg.Languages, language) {
-		return nil, "", fmt.Errorf("%s scripts are not allowed on this executor; it runs %s", language, strings.Join(r.cfg.Languages, ", "))
+		return nil, "", errors.New(reason.LanguageNotAllowed.With(language, strings.Join(r.cfg.Languages, ", ")))
 	}
 	if language == starlark {
 		if len(r.cfg.Starlark) == 0 {
@@ -57,7 +58,7 @@ func (r *runner) interpreter(language string) (line []string, suffix string, err
 		}
 		programs = append(programs, line[0])
 	}
-	return nil, "", fmt.Errorf("no interpreter for %s scripts: the executor's PATH has no %s", language, strings.Join(programs, " and no "))
+	return nil, "", errors.New(reason.NoInterpreter.With(language, strings.Join(programs, " and no ")))
 }
 
 // scriptLine puts the script's file into the run's directory, where it is as private as
@@ -106,7 +107,7 @@ func (s *scripts) of(ctx context.Context, run *executor.Run) (string, error) {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case errors.Is(err, job.ErrNotFound):
-		return "", fmt.Errorf("the script %s is gone; save the job again with its source", script.Digest)
+		return "", errors.New(reason.ScriptGone.With(script.Digest))
 	case err != nil:
 		return "", fmt.Errorf("fetch the script: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Config says how tasks are run. The zero value works.
@@ -132,9 +133,9 @@ func (r *runner) judge(ctx context.Context, run *executor.Run, cmd *exec.Cmd, er
 	}
 	switch {
 	case signal != "":
-		return fmt.Errorf("killed by signal: %s", signal)
+		return errors.New(reason.KilledBySignal.With(signal))
 	case code != 0:
-		return fmt.Errorf("exit code %d", code)
+		return errors.New(reason.ExitCode.With(code))
 	case err != nil:
 		return fmt.Errorf("run %s: %w", cmd.ProcessState, err)
 	}
@@ -156,11 +157,11 @@ func (r *runner) environment(run *executor.Run, dir *directories) []string {
 func explainStart(program, dir string, err error) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return fmt.Errorf("start %q: there is no such program in the executor's PATH", program)
+		return errors.New(reason.NoProgram.With(program))
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("start %q: there is no such file, seen from %s, or its interpreter is missing", program, dir)
+		return errors.New(reason.NoFile.With(program, dir))
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("start %q: the file is not executable for the executor's user", program)
+		return errors.New(reason.NotExecutable.With(program))
 	}
 	return fmt.Errorf("start %q: %w", program, err)
 }

@@ -80,7 +80,7 @@ func TestADeadInstanceCostsNothing(t *testing.T) {
 				t.Errorf("the hand-over took %v", took)
 			}
 			time.Sleep(3 * time.Second)
-			w.wantTold(tr, "started b a is gone; b was chosen by first", "finished succeeded b")
+			w.wantTold(tr, "started b b was chosen by first; a is gone", "finished succeeded b")
 		}
 	})
 }
@@ -104,8 +104,8 @@ func TestABusyInstanceIsPassedOverAndTheReasonTold(t *testing.T) {
 		w.wantBegan("a job")
 		time.Sleep(40 * time.Second)
 		w.wantTold(first, "started a", "finished succeeded a")
-		w.wantTold(second, "started b a is busy (1/1); b was chosen by first", "finished succeeded b")
-		held := "held no instance is free: a is busy (1/1), b is busy (1/1)"
+		w.wantTold(second, "started b b was chosen by first; a is busy (1/1)", "finished succeeded b")
+		held := "held no instance is free; a is busy (1/1); b is busy (1/1)"
 		w.wantTold(third, held, "started a", "finished succeeded a")
 		w.wantTriggers(0)
 	})
@@ -166,7 +166,7 @@ func TestFailoverPassesOverWhoDoesNotAnswer(t *testing.T) {
 		tr := w.trigger(job.RouteFailover)
 		time.Sleep(2 * time.Second)
 		w.wantBegan("b job")
-		w.wantTold(tr, "started b a does not answer; b was chosen by failover", "finished succeeded b")
+		w.wantTold(tr, "started b b was chosen by failover; a does not answer", "finished succeeded b")
 		w.broker.Heal("a")
 	})
 }

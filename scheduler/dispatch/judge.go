@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 const (
@@ -75,7 +75,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 			o.g.answer(o.m, "+ACK")
 			return true
 		case lost:
-			o.fail(ctx, job.StatusLost, fmt.Sprintf("instance %s began this attempt and went silent, and delivery at_most_once forbids to run it again", o.lostWith))
+			o.fail(ctx, job.StatusLost, reason.WentSilent.With(o.lostWith))
 			return true
 		case unclear:
 		}

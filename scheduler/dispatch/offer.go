@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -13,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 const (
@@ -113,7 +113,7 @@ func (o *offer) tooLate(ctx context.Context) bool {
 	if o.t.StartBy.IsZero() || !time.Now().After(o.t.StartBy) {
 		return false
 	}
-	o.fail(ctx, job.StatusMissed, "no instance of its group could begin it by "+o.t.StartBy.Format(time.RFC3339))
+	o.fail(ctx, job.StatusMissed, reason.NotBegunBy.With(o.t.StartBy))
 	return true
 }
 
@@ -164,7 +164,7 @@ func (o *offer) round(ctx context.Context) result {
 			break
 		}
 		if why := o.g.shunned(m, time.Now()); why != "" {
-			o.refuse(m, why)
+			o.refuse(why)
 			if m.name == o.t.Prefer && o.g.busy(m) {
 				return busy // the piece is meant for this one, and it will come to it
 			}
@@ -182,7 +182,7 @@ func (o *offer) round(ctx context.Context) result {
 			o.remember(m)
 			return taken
 		default:
-			o.refuse(m, refusal(reply))
+			o.refuse(refusal(m.name, reply))
 			if m.name == o.t.Prefer && reply.Answer == fleet.AnswerBusy {
 				return busy
 			}
@@ -217,7 +217,7 @@ func (o *offer) sound(ctx context.Context, m *member) bool {
 		return false
 	}
 	if reply.Answer != fleet.AnswerAccepted {
-		o.refuse(m, refusal(reply))
+		o.refuse(refusal(m.name, reply))
 	}
 	return reply.Answer == fleet.AnswerAccepted
 }
@@ -235,39 +235,45 @@ func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Hea
 func (o *offer) learn(m *member, reply *fleet.InstanceReply, err error) {
 	switch {
 	case errors.Is(err, bus.ErrNobodyThere):
-		o.g.avoid(m, "is gone")
-		o.refuse(m, "is gone")
+		o.shun(m, reason.InstanceGone.With(m.name))
 	case errors.Is(err, job.ErrUnavailable):
-		o.g.avoid(m, "does not answer")
-		o.refuse(m, "does not answer")
+		o.shun(m, reason.InstanceSilent.With(m.name))
 	case err != nil:
-		o.refuse(m, "refused it: "+err.Error())
+		o.refuse(reason.InstanceRefused.With(m.name, err))
 	default:
 		o.g.learn(m, reply, time.Now())
 	}
 }
 
+// shun notes why an instance gets no run for a while.
+func (o *offer) shun(m *member, why string) {
+	o.g.avoid(m, why)
+	o.refuse(why)
+}
+
 // refuse notes why an instance does not get the run.
-func (o *offer) refuse(m *member, why string) {
+func (o *offer) refuse(why string) {
 	o.refused++
 	if len(o.refusals) < maxRefusals {
-		o.refusals = append(o.refusals, m.name+" "+why)
+		o.refusals = append(o.refusals, why)
 	}
 }
 
 // refusal says in words what an answer means.
-func refusal(r *fleet.InstanceReply) string {
+func refusal(instance string, r *fleet.InstanceReply) string {
 	switch r.Answer {
 	case fleet.AnswerBusy:
 		if r.Detail != "" {
-			return "is busy: " + r.Detail
+			return reason.InstanceHasJob.With(instance)
 		}
-		return busyText(r.Running, r.Slots)
-	case fleet.AnswerDraining, fleet.AnswerCordoned:
-		return "is " + string(r.Answer)
+		return reason.InstanceBusy.With(instance, r.Running, r.Slots)
+	case fleet.AnswerDraining:
+		return reason.InstanceDraining.With(instance)
+	case fleet.AnswerCordoned:
+		return reason.InstanceCordoned.With(instance)
 	case fleet.AnswerAccepted, fleet.AnswerUnknownHandler, fleet.AnswerUnknownKind, fleet.AnswerGone:
 	}
-	return "refused it: " + r.Detail
+	return reason.InstanceRefused.With(instance, r.Detail)
 }
 
 // chosen says why the run goes to m, when others came first.
@@ -279,35 +285,38 @@ func (o *offer) chosen(m *member) string {
 	if by == "" {
 		by = job.RouteAny
 	}
-	return fmt.Sprintf("%s; %s was chosen by %s", o.listed(), m.name, by)
+	return reason.Join(reason.ChosenBy.With(m.name, by), o.listed())
 }
 
 func (o *offer) listed() string {
-	text := strings.Join(o.refusals, ", ")
+	text := reason.Join(o.refusals...)
 	if more := o.refused - len(o.refusals); more > 0 {
-		text += fmt.Sprintf(", and %d more", more)
+		text = reason.Join(text, reason.MoreInstances.With(more))
 	}
 	return text
 }
 
 // why says why the run goes nowhere.
 func (o *offer) why(r result) string {
-	with := ""
-	if len(o.t.Labels) > 0 {
-		with = " with labels " + o.t.Labels.String()
+	labels, group, task := o.t.Labels, o.g.name, &o.t.Task
+	whoever := len(labels) == 0
+	switch {
+	case r == nobody && whoever:
+		return reason.NobodyTakesWork.With(group)
+	case r == nobody:
+		return reason.NobodyTakesWorkWith.With(group, labels)
+	case r == unable && whoever && task.Handler != "":
+		return reason.NobodyHasHandler.With(group, task.Handler)
+	case r == unable && whoever:
+		return reason.NobodyRunsKind.With(group, task.Kind())
+	case r == unable && task.Handler != "":
+		return reason.NobodyHasHandlerWith.With(group, labels, task.Handler)
+	case r == unable:
+		return reason.NobodyRunsKindWith.With(group, labels, task.Kind())
+	case whoever:
+		return reason.Join(reason.NobodyFree.String(), o.listed())
 	}
-	switch r {
-	case nobody:
-		return fmt.Sprintf("group %s has no instance%s that takes work", o.g.name, with)
-	case unable:
-		what := fmt.Sprintf("runs %s tasks", o.t.Task.Kind())
-		if o.t.Task.Handler != "" {
-			what = fmt.Sprintf("has a handler %q", o.t.Task.Handler)
-		}
-		return fmt.Sprintf("no live instance of group %s%s %s", o.g.name, with, what)
-	case taken, unknown, busy, settled, parked:
-	}
-	return fmt.Sprintf("no instance%s is free: %s", with, o.listed())
+	return reason.Join(reason.NobodyFreeWith.With(labels), o.listed())
 }
 
 // remember notes who has the trigger, and the choice where routes look back at it.

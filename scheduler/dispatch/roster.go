@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/scheduler/route"
 )
 
@@ -316,12 +316,10 @@ func (r *roster) learn(m *member, reply *fleet.InstanceReply, now time.Time) {
 	}
 	m.info.Running, m.info.Slots = reply.Running, reply.Slots
 	if reply.Answer == fleet.AnswerBusy && reply.Running >= reply.Slots {
-		m.shun, m.shunUntil = busyText(reply.Running, reply.Slots), now.Add(busyFor)
+		m.shun, m.shunUntil = reason.InstanceBusy.With(m.name, reply.Running, reply.Slots), now.Add(busyFor)
 		r.closeLocked(now)
 	}
 }
-
-func busyText(running, slots int) string { return fmt.Sprintf("is busy (%d/%d)", running, slots) }
 
 // note remembers who got a run.
 func (r *roster) note(name job.Name, instance string) {

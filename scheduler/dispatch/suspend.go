@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 const (
@@ -18,12 +19,6 @@ const (
 	sayWithin    = 5 * time.Second
 	// maxSuspensions bounds how many there are of one group.
 	maxSuspensions = 1000
-)
-
-// Why an instance is suspended.
-const (
-	reasonHanded = "it gave back more than 20 triggers within 10s"
-	reasonPulled = "an instance of the group gave one trigger back more than 20 times within 10s; servers pull the group's triggers too, and hand them out"
 )
 
 // hearNak takes in that a trigger was given back.
@@ -87,11 +82,11 @@ func (g *group) pull() {
 }
 
 func (g *group) suspension(instance string, t term) bus.Suspension {
-	reason := reasonHanded
+	why := reason.GaveBackMany
 	if instance == "" {
-		reason = reasonPulled
+		why = reason.GaveBackOne
 	}
-	return bus.Suspension{Group: g.name, Instance: instance, Reason: reason, Since: t.since.UTC(), Until: t.until.UTC()}
+	return bus.Suspension{Group: g.name, Instance: instance, Reason: why.String(), Since: t.since.UTC(), Until: t.until.UTC()}
 }
 
 // hearSuspended takes in what another node has suspended.

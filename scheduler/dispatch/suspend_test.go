@@ -174,7 +174,7 @@ func TestAnInstanceThatGivesBackWhatItIsHandedIsSuspendedForLongerEachTime(t *te
 			w.t.Errorf("%d deliveries while it was alone", alone)
 		}
 		instances, err := w.conn.Instances(w.t.Context())
-		if err != nil || len(instances) != 1 || instances[0].State != fleet.InstanceSuspended || !strings.Contains(instances[0].Reason, "suspended until 2026-01-05T02:01:") {
+		if err != nil || len(instances) != 1 || instances[0].State != fleet.InstanceSuspended || !strings.Contains(string(instances[0].Reason), "suspended until 2026-01-05T02:01:") {
 			w.t.Errorf("%+v, %v", instances, err)
 		}
 		w.executor("b", time.Second)

@@ -6,7 +6,7 @@ import (
 )
 
 // A clock that was ahead leaves a position that is ahead. All that fires up to there has its
-// fate, so the jobs of that time have nothing to fire until the clock has caught up. What is
+// outcome, so the jobs of that time have nothing to fire until the clock has caught up. What is
 // new goes on by the clock: versions that were saved since (late.go), fixed delays, whose
 // fires follow from their items, and runs that wait for an instant.
 

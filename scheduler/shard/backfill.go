@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // fillAtOnce is how many runs of backfills one step begins at most, so that they leave
@@ -60,7 +61,7 @@ func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error
 		return new(m.shown(id, f)), nil
 	}
 	if len(m.freshFires(id, r.Fires)) == 0 {
-		return nil, fmt.Errorf("%w: another backfill of job %s has yet to run all of these fires", job.ErrConflict, r.Job)
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillTwice.With(r.Job))
 	}
 	for _, other := range m.backfills.asked {
 		if other.ID == r.ID && other.Job == r.Job && !other.cancel {
@@ -73,7 +74,7 @@ func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error
 
 // CancelBackfill has no further run of a backfill begin, which the next batch of Step
 // says and names in Backfills. Errors: job.ErrNotFound, job.ErrConflict when it is over.
-func (m *Machine) CancelBackfill(name job.Name, backfillID, reason string) error {
+func (m *Machine) CancelBackfill(name job.Name, backfillID, why string) error {
 	id, ok := m.byName[name]
 	if !ok {
 		return fmt.Errorf("%w: job %s", job.ErrNotFound, name)
@@ -83,9 +84,9 @@ func (m *Machine) CancelBackfill(name job.Name, backfillID, reason string) error
 	case f == nil:
 		return fmt.Errorf("%w: backfill %s of job %s", job.ErrNotFound, backfillID, name)
 	case f.stopped():
-		return fmt.Errorf("%w: backfill %s of job %s has begun all its runs, or was cancelled", job.ErrConflict, backfillID, name)
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillOver.With(backfillID, name))
 	}
-	m.backfills.asked = append(m.backfills.asked, askedBackfill{cancel: true, BackfillRequest: bus.BackfillRequest{ID: backfillID, Job: name, Note: reason}})
+	m.backfills.asked = append(m.backfills.asked, askedBackfill{cancel: true, BackfillRequest: bus.BackfillRequest{ID: backfillID, Job: name, Note: why}})
 	return nil
 }
 
@@ -122,7 +123,7 @@ func (m *Machine) BackfillState(key BackfillID) (*job.Backfill, error) {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, key.Job)
 	}
 	if f == nil {
-		return nil, fmt.Errorf("%w: another backfill of job %s has yet to run all of these fires", job.ErrConflict, key.Job)
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillTwice.With(key.Job))
 	}
 	return new(m.shown(id, f)), nil
 }
@@ -291,7 +292,7 @@ func (m *Machine) fillRun(b *builder, id uint32, f *backfill) {
 	admitted := m.launch(b, a)
 	m.add(a)
 	r.total = admitted.total
-	b.record.addRun(e.name, r, admitted.status, also(fmt.Sprintf("backfill %s: %d of %d", f.ID, f.Begun, f.Total), admitted.reason)).By = f.By
+	b.record.addRun(e.name, r, admitted.status, reason.Join(reason.Backfill.With(f.ID, f.Begun, f.Total), admitted.reason)).By = f.By
 }
 
 // restoreBackfill enters one of the two items of a backfill. Where there are several

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // body is what all triggers of a version share, and the kind of subject that they go
@@ -53,7 +54,7 @@ func (b body) with(r *bus.TriggerRequest) (body, error) {
 		return b, nil
 	}
 	if len(r.Params) > job.MaxParams {
-		return b, &job.InvalidError{Field: "params", Reason: fmt.Sprintf("has %d bytes; at most %d are passed on", len(r.Params), job.MaxParams)}
+		return b, &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(r.Params), job.MaxParams)}
 	}
 	if len(r.Params) > 0 && !json.Valid(r.Params) {
 		return b, &job.InvalidError{Field: "params", Reason: "must be JSON"}

@@ -1,10 +1,9 @@
 package shard
 
 import (
-	"fmt"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // arrival is the end of a parent's run, told to a child.
@@ -66,14 +65,14 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 	case p.WhyPaused(now) != "":
 		f = admission{status: job.StatusSkipped, reason: p.WhyPaused(now)}
 	case m.held(now):
-		f = admission{status: job.StatusSkipped, reason: "everything is paused"}
+		f = admission{status: job.StatusSkipped, reason: reason.EverythingPaused.String()}
 	case a.Depth > job.MaxChain:
-		f = admission{status: job.StatusSkipped, reason: fmt.Sprintf("%d parents are above it, which is one too many: do its children lead back to it?", a.Depth)}
+		f = admission{status: job.StatusSkipped, reason: reason.ParentsTooDeep.With(a.Depth)}
 	default:
 		if len(a.Params) > 0 {
 			with, err := body.with(&bus.TriggerRequest{Params: a.Params})
 			if err != nil {
-				f = admission{status: job.StatusSkipped, reason: fmt.Sprintf("the parent's result is of no use as parameters: %v", err)}
+				f = admission{status: job.StatusSkipped, reason: reason.ParentResult.With(err)}
 				break
 			}
 			body = with
@@ -120,5 +119,5 @@ func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 		return
 	}
 	r := m.childRun(last, e.newest().Version)
-	b.record.addRun(e.name, r, job.StatusSkipped, fmt.Sprintf("parent %s %s (run %s)", unmet.Job, past(unmet.Status), unmet.RunID))
+	b.record.addRun(e.name, r, job.StatusSkipped, reason.ParentEnded.With(unmet.Job, unmet.Status, unmet.RunID))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Command asks for a run of a job now.
@@ -80,7 +81,7 @@ func (m *Machine) obey(b *builder) {
 			id: c.RunID, version: c.version, attempt: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
 			parent: c.RetryOf, given: c.Pieces,
 		}
-		f := admission{status: job.StatusSkipped, reason: "the job was deleted"}
+		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
 		if id, ok := m.byName[c.Job]; ok {
 			f = m.admit(b, id, r, c.body)
 		}

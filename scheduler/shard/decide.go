@@ -2,10 +2,10 @@ package shard
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Bounds of what one job may do in one sweep, all its versions taken together. They
@@ -146,21 +146,20 @@ func newestAt(plans job.History, now int64) *job.Plan {
 // missedReason says why late fires, due in [first, last], are not run, by the version p that
 // rules at now.
 func (m *Machine) missedReason(p *job.Plan, first, last, now int64) string {
-	late := "noticed too late" + m.because(first, last)
+	why := reason.MisfireSkip
 	switch {
 	case m.held(now):
-		return late + ", and everything was paused by then"
+		why = reason.PausedByThen
 	case p.Deleted:
-		return late + ", and the job was deleted by then"
+		why = reason.DeletedByThen
 	case p.WhyPaused(now) != "":
-		return late + ", and the job was paused by then"
+		why = reason.JobPausedByThen
 	case p.Misfire.Policy == job.FireAll:
-		return late + ", and older than the misfire policy fire_all reaches"
+		why = reason.BeyondFireAll
 	case p.Misfire.Policy == job.FireOnce:
-		return late + "; by misfire policy fire_once the latest ran for all"
-	default:
-		return late + ", and the misfire policy is skip"
+		why = reason.LatestRanForAll
 	}
+	return reason.Join(reason.NoticedTooLate.String(), m.because(first, last), why.String())
 }
 
 // judgeLate yields what becomes of fires that were noticed late, and of which the
@@ -202,7 +201,7 @@ func (m *Machine) judgeLate(plans job.History, late []lateFire, missed int, now 
 		if v.status == job.StatusPending {
 			v.reason = m.lateReason(v.first.Due, now)
 			if rule.Misfire.Policy == job.FireOnce && missed > 1 {
-				v.reason += fmt.Sprintf(", for %d misfires", missed)
+				v.reason = reason.Join(v.reason, reason.ForMisfires.With(missed))
 			}
 		}
 		run.add(v, yield)

@@ -46,7 +46,7 @@
 // one, that stands, and the late version's own fires begin after the last of those
 // fires; after a fixed delay, or a version that the owner cannot read, which may have fired at any
 // instant, they begin at the position. The cursor keeps such a beginning for as long as it matters. So no fire time
-// ever has two fates, however an edit changes the kind of schedule or the spread.
+// ever has two outcomes, however an edit changes the kind of schedule or the spread.
 //
 // # Runs in pieces
 //

@@ -1,11 +1,10 @@
 package shard
 
 import (
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // A fire that is wanted early is called off, and another run is made in its place. One
@@ -54,9 +53,9 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 		f := admission{status: job.StatusSkipped}
 		switch {
 		case e.newest().Deleted:
-			f.reason = "the job was deleted"
+			f.reason = reason.JobDeleted.String()
 		case s.FireTime.UnixMilli() <= e.plans[i].From:
-			f.reason = fmt.Sprintf("the fire of %s, in whose place it was wanted, was decided before that was known", s.FireTime.UTC().Format(time.RFC3339))
+			f.reason = reason.EarlyTooLate.With(s.FireTime)
 		default:
 			f = m.admit(b, v.id, r, e.bodies[i].Value())
 		}

@@ -59,7 +59,7 @@ func TestASuccessorRunsEarlyWhatItsPredecessorDidNot(t *testing.T) {
 	b.tell(next)
 	b.want(b.step(150*time.Second, bus.MaxBatch), // the fire has passed, too
 		"12:00:30 g/a@2 pending manual",
-		"12:01:00 g/a@2 missed schedule: noticed too late, and the misfire policy is skip",
+		"12:01:00 g/a@2 missed schedule: noticed too late; the misfire policy is skip",
 		"12:02:00 g/a@2 skipped schedule: ada ran it early, as run "+string(r.RunID))
 }
 

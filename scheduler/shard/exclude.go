@@ -1,11 +1,11 @@
 package shard
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // pauseOfAll is one position of the switch for everything.
@@ -23,7 +23,7 @@ type calendar struct {
 }
 
 // PutHold tells of the switch for everything, its positions in order.
-func (m *Machine) PutHold(h job.Hold) {
+func (m *Machine) PutHold(h job.GlobalPause) {
 	from := h.EffectiveFrom.UnixMilli()
 	if n := len(m.cluster.pauses); n > 0 && m.cluster.pauses[n-1].from >= from {
 		return
@@ -73,14 +73,14 @@ func (m *Machine) excluded(p *job.Plan, at int64) string {
 		return why
 	}
 	if m.held(at) {
-		return "everything is paused"
+		return reason.EverythingPaused.String()
 	}
 	if why := p.WhyOff(at); why != "" {
 		return why
 	}
 	for _, name := range p.Except {
 		if dates := m.calendarAt(name, at); dates != nil && dates.Contains(at) {
-			return fmt.Sprintf("calendar %s excludes it", name)
+			return reason.CalendarExcludes.With(name)
 		}
 	}
 	if len(p.Only) == 0 {
@@ -92,9 +92,9 @@ func (m *Machine) excluded(p *job.Plan, at int64) string {
 		}
 	}
 	if len(p.Only) == 1 {
-		return fmt.Sprintf("calendar %s does not include it", p.Only[0])
+		return reason.CalendarOmits.With(p.Only[0])
 	}
-	return "none of its calendars includes it"
+	return reason.CalendarsOmit.String()
 }
 
 // calendarAt returns the calendar as it was at an instant, or nil when there was none.

@@ -144,7 +144,7 @@ func TestAFireIsLateWhenMoreThanTheGraceHasPassed(t *testing.T) {
 		b.put(0, 1, every(time.Minute, policy))
 		b.want(b.step(time.Minute+grace+time.Millisecond, bus.MaxBatch), want)
 	}
-	late(job.MisfireSkip, "12:01:00 g/a@1 missed schedule: noticed too late, and the misfire policy is skip")
+	late(job.MisfireSkip, "12:01:00 g/a@1 missed schedule: noticed too late; the misfire policy is skip")
 	late(job.FireOnce, "12:01:00 g/a@1 pending misfire: noticed 15.001s late")
 	late(job.FireAll, "12:01:00 g/a@1 pending misfire: noticed 15.001s late")
 }
@@ -157,22 +157,22 @@ func TestSeveralLateFiresAreJudgedByTheMisfirePolicy(t *testing.T) {
 		b.want(b.step(45*time.Minute, bus.MaxBatch), want...)
 	}
 	judged(func(v *job.Version) { v.Misfire.Policy = job.MisfireSkip },
-		"12:10:00-12:40:00(4) g/a@1 missed schedule: noticed too late, and the misfire policy is skip")
+		"12:10:00-12:40:00(4) g/a@1 missed schedule: noticed too late; the misfire policy is skip")
 	judged(func(v *job.Version) { v.Misfire.Policy = job.FireOnce },
 		"12:10:00-12:30:00(3) g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
-		"12:40:00 g/a@1 pending misfire: noticed 5m late, for 4 misfires")
+		"12:40:00 g/a@1 pending misfire: noticed 5m late; it stands for 4 misfires")
 	judged(func(v *job.Version) { v.Misfire = job.Misfire{Policy: job.FireAll, MaxCount: 2} },
-		"12:10:00-12:20:00(2) g/a@1 missed schedule: noticed too late, and older than the misfire policy fire_all reaches",
+		"12:10:00-12:20:00(2) g/a@1 missed schedule: noticed too late; it is older than the misfire policy fire_all reaches",
 		"12:30:00 g/a@1 pending misfire: noticed 15m late",
 		"12:40:00 g/a@1 pending misfire: noticed 5m late")
 	ageOf := func(age time.Duration) func(*job.Version) {
 		return func(v *job.Version) { v.Misfire = job.Misfire{Policy: job.FireAll, MaxAge: job.Duration(age)} }
 	}
 	judged(ageOf(5*time.Minute), // exactly as old as may be
-		"12:10:00-12:30:00(3) g/a@1 missed schedule: noticed too late, and older than the misfire policy fire_all reaches",
+		"12:10:00-12:30:00(3) g/a@1 missed schedule: noticed too late; it is older than the misfire policy fire_all reaches",
 		"12:40:00 g/a@1 pending misfire: noticed 5m late")
 	judged(ageOf(5*time.Minute-time.Millisecond),
-		"12:10:00-12:40:00(4) g/a@1 missed schedule: noticed too late, and older than the misfire policy fire_all reaches")
+		"12:10:00-12:40:00(4) g/a@1 missed schedule: noticed too late; it is older than the misfire policy fire_all reaches")
 }
 
 func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
@@ -182,7 +182,7 @@ func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
 	paused.Version, paused.Paused, paused.EffectiveFrom = 2, true, noon.Add(90*time.Second)
 	b.tell(&paused)
 	b.want(b.step(150*time.Second, bus.MaxBatch),
-		"12:01:00 g/a@1 missed schedule: noticed too late, and the job was paused by then",
+		"12:01:00 g/a@1 missed schedule: noticed too late; the job was paused by then",
 		"12:02:00 g/a@2 skipped schedule: the job is paused")
 
 	b = newBench(t)
@@ -191,13 +191,13 @@ func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
 	deleted.Version, deleted.Deleted, deleted.EffectiveFrom = 2, true, noon.Add(90*time.Second)
 	b.tell(&deleted)
 	b.want(b.step(150*time.Second, bus.MaxBatch),
-		"12:01:00 g/a@1 missed schedule: noticed too late, and the job was deleted by then")
+		"12:01:00 g/a@1 missed schedule: noticed too late; the job was deleted by then")
 
 	b = newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireAll))
-	b.m.PutHold(job.Hold{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
+	b.m.PutHold(job.GlobalPause{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
 	b.want(b.step(150*time.Second, bus.MaxBatch),
-		"12:01:00 g/a@1 missed schedule: noticed too late, and everything was paused by then",
+		"12:01:00 g/a@1 missed schedule: noticed too late; everything was paused by then",
 		"12:02:00 g/a@1 skipped schedule: everything is paused")
 }
 
@@ -249,7 +249,7 @@ func TestTooManyLateFiresAreJudgedTogether(t *testing.T) {
 	b = newBench(t)
 	b.put(0, 1, every(time.Second, job.FireOnce))
 	got := b.step(time.Hour, bus.MaxBatch)
-	if want := "12:59:44 g/a@1 pending misfire: noticed 16s late, for 3584 misfires"; got[len(got)-1] != want {
+	if want := "12:59:44 g/a@1 pending misfire: noticed 16s late; it stands for 3584 misfires"; got[len(got)-1] != want {
 		t.Errorf("last %q, want %q", got[len(got)-1], want)
 	}
 }
@@ -474,7 +474,7 @@ func TestAMachineKeepsAsManyPositionsAndCalendarsAsTheBucketsDo(t *testing.T) {
 	b := newBench(t)
 	for i := range 100 {
 		at := noon.Add(time.Duration(i) * time.Second)
-		b.m.PutHold(job.Hold{Paused: i%2 == 0, EffectiveFrom: at})
+		b.m.PutHold(job.GlobalPause{Paused: i%2 == 0, EffectiveFrom: at})
 		if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "c"}, Version: i + 1, EffectiveFrom: at}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,12 @@
 package shard
 
 import (
-	"fmt"
 	"slices"
 	"unique"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // admission is what becomes of a run at the moment it is wanted.
@@ -40,7 +40,7 @@ func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
 	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0 && !b.fits(launch+b.reserved):
 		m.enqueue(b, a)
 		m.wake(id)
-		return admission{status: job.StatusQueued, reason: "it waits for room in the next batch"}
+		return admission{status: job.StatusQueued, reason: reason.NoRoomInBatch.String()}
 	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0:
 		f := m.launch(b, a)
 		m.add(a)
@@ -48,29 +48,22 @@ func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
 	case o.Policy == job.OverlapQueue:
 		if len(books.queue) >= o.Queue {
 			if o.WhenFull != job.SkipOldest {
-				return admission{status: job.StatusSkipped, reason: fmt.Sprintf("%d runs wait already, which is as many as may", o.Queue)}
+				return admission{status: job.StatusSkipped, reason: reason.QueueFull.With(o.Queue)}
 			}
-			m.endHere(b, books.queue[0], job.StatusSkipped, "a newer run took its place in the queue, which was full")
+			m.endHere(b, books.queue[0], job.StatusSkipped, reason.Displaced.String())
 		}
 		m.enqueue(b, a)
-		return admission{status: job.StatusQueued, reason: "it waits for " + count(busy+len(books.queue)-1, "earlier run")}
+		return admission{status: job.StatusQueued, reason: reason.WaitsForRuns.With(busy + len(books.queue) - 1)}
 	case o.Policy == job.OverlapReplace:
 		for len(books.queue) > 0 {
-			m.endHere(b, books.queue[0], job.StatusSkipped, "a newer run replaced it before it began")
+			m.endHere(b, books.queue[0], job.StatusSkipped, reason.ReplacedBefore.String())
 		}
 		m.enqueue(b, a)
 		m.wake(id) // which has the others cancelled
-		return admission{status: job.StatusQueued, reason: fmt.Sprintf("it waits for the end of %s, which it replaces", count(busy, "earlier run"))}
+		return admission{status: job.StatusQueued, reason: reason.WaitsToReplace.With(busy)}
 	default:
-		return admission{status: job.StatusSkipped, reason: count(busy, "run") + " still alive, which is as many as may be"}
+		return admission{status: job.StatusSkipped, reason: reason.OverlapFull.With(busy)}
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // launch is how many messages it takes to trigger a watched run.
@@ -130,7 +123,7 @@ type Kill struct {
 // returns false when b is full.
 func (m *Machine) replace(b *builder, id uint32) bool {
 	books := m.runs.byJob[id]
-	reason := fmt.Sprintf("run %s replaces it", books.queue[0].run.id)
+	why := reason.ReplacedBy.With(books.queue[0].run.id)
 	for _, a := range slices.Clone(books.alive) {
 		switch {
 		case a.cause == job.CauseBackfill: // it is in nobody's way
@@ -138,17 +131,17 @@ func (m *Machine) replace(b *builder, id uint32) bool {
 			if !b.fits(m.follows(id)) {
 				return false
 			}
-			m.endHere(b, a, job.StatusCancelled, reason)
+			m.endHere(b, a, job.StatusCancelled, why)
 		case a.pieces != nil:
 			if !b.fits(m.follows(id)) {
 				return false
 			}
 			if a.pieces.Cancelled == "" {
-				m.callOff(b, a, reason)
+				m.callOff(b, a, why)
 			}
 		case !a.killed: // a new owner says it again, as the old one may have died in between
 			a.killed = true
-			b.kills = append(b.kills, Kill{Job: m.jobs[id].name, RunID: a.run.id, Reason: reason})
+			b.kills = append(b.kills, Kill{Job: m.jobs[id].name, RunID: a.run.id, Reason: why})
 		}
 	}
 	return true

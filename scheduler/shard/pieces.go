@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // pieces is how far a run has come that is done in several of them.
@@ -142,25 +142,25 @@ func (p *pieces) outcome(rule job.Share) (job.Status, string) {
 	if good == total {
 		return job.StatusSucceeded, ""
 	}
-	tally := []string{fmt.Sprintf("%d of %s succeeded", good, count(total, "piece"))}
+	tally := []string{reason.PiecesSucceeded.With(good, total)}
 	for _, bad := range []struct {
 		states string
-		what   string
+		said   reason.One
 	}{
-		{"fF", "failed"}, {"oO", "timed out"}, {"lL", "lost"}, {"m", "did not begin in time"}, {"c", "cancelled"},
+		{"fF", reason.PiecesFailed}, {"oO", reason.PiecesTimedOut}, {"lL", reason.PiecesLost}, {"m", reason.PiecesMissed}, {"c", reason.PiecesCancelled},
 	} {
 		if n := p.in(bad.states); n > 0 {
-			tally = append(tally, fmt.Sprintf("%d %s", n, bad.what))
+			tally = append(tally, bad.said.With(n))
 		}
 	}
-	told := strings.Join(tally, ", ")
+	told := reason.Join(tally...)
 	switch {
 	case p.Cancelled != "":
-		return job.StatusCancelled, also(p.Cancelled, told)
+		return job.StatusCancelled, reason.Join(p.Cancelled, told)
 	case p.in("c") > 0:
 		return job.StatusCancelled, told
 	case good >= rule.Of(total):
-		return job.StatusSucceeded, told + "; " + rule.String() + " have to"
+		return job.StatusSucceeded, reason.Join(told, reason.PiecesNeeded.With(rule))
 	case p.in("fF") > 0 || good > 0 && p.in("oOlL") == 0:
 		return job.StatusFailed, told
 	case p.in("oO") > 0:

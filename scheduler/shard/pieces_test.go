@@ -132,7 +132,7 @@ func TestPiecesThatDoNotBeginInTimeAreMissed(t *testing.T) {
 	}
 	b.ends(&seq, 3*time.Minute, job.StatusSucceeded, first.pieces[1])
 	b.want(b.step(3*time.Minute, bus.MaxBatch),
-		"12:00:01 g/a@1 failed schedule: 2 of 3 pieces succeeded, 1 did not begin in time")
+		"12:00:01 g/a@1 failed schedule: 2 of 3 pieces succeeded; 1 did not begin in time")
 }
 
 func TestARunWhosePiecesCannotSaveItIsNotTriedAgain(t *testing.T) {
@@ -158,12 +158,12 @@ func TestARunWhosePiecesCannotSaveItIsNotTriedAgain(t *testing.T) {
 	good, bad, gone := job.StatusSucceeded, job.StatusFailed, job.StatusLost
 	ends(0, "succeeded schedule", good, good)
 	ends(0, "queued schedule: 1 piece of 2 did not succeed; attempt 2 repeats 1 of them 1m later", good, bad)
-	ends(0, "failed schedule: 1 of 3 pieces succeeded, 1 failed, 1 lost", good, bad, gone)
+	ends(0, "failed schedule: 1 of 3 pieces succeeded; 1 failed; 1 lost", good, bad, gone)
 	ends(50, "queued", bad, gone)
-	ends(50, "succeeded schedule: 1 of 2 pieces succeeded, 1 failed; 50% have to", good, bad)
+	ends(50, "succeeded schedule: 1 of 2 pieces succeeded; 1 failed; 50% have to", good, bad)
 	ends(0, "lost schedule", good, gone)
 	ends(0, "missed schedule", job.StatusMissed, job.StatusMissed)
-	ends(0, "failed schedule: 1 of 2 pieces succeeded, 1 did not begin in time", good, job.StatusMissed)
+	ends(0, "failed schedule: 1 of 2 pieces succeeded; 1 did not begin in time", good, job.StatusMissed)
 	ends(0, "cancelled schedule", bad, job.StatusCancelled)
 }
 
@@ -250,7 +250,7 @@ func TestASuccessorEndsWhatAnOwnerThatDiedWasCallingOff(t *testing.T) {
 	var seq uint64
 	b.ends(&seq, 4*time.Second, job.StatusCancelled, first.pieces...)
 	b.want(b.step(4*time.Second, bus.MaxBatch),
-		"12:00:01 g/a@1 cancelled schedule: wrong day; 0 of 3 pieces succeeded, 3 cancelled")
+		"12:00:01 g/a@1 cancelled schedule: wrong day; 0 of 3 pieces succeeded; 3 cancelled")
 }
 
 func TestChildrenGetWhatThePiecesHaveReturned(t *testing.T) {

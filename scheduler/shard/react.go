@@ -3,11 +3,11 @@ package shard
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // end is the end of an attempt, as an event told it.
@@ -172,27 +172,16 @@ func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 	a.stage, a.due, a.startBy = retrying, due, 0
 	a.attempt++
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
-	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, fmt.Sprintf("attempt %d %s; the next is due %s later", e.attempt, past(e.status), job.Duration(wait)))
+	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
 	m.arm(a.id)
 	return true
 }
 
 // past says in words how an attempt ended.
-func past(s job.Status) string {
-	switch s { //nolint:exhaustive // the others read well as they are
-	case job.StatusTimedOut:
-		return "timed out"
-	case job.StatusLost:
-		return "was lost"
-	default:
-		return string(s)
-	}
-}
-
 // endHere ends a run that no executor has, and says so in the record. The caller has
 // found room for what follows, if the status is one after which something does.
-func (m *Machine) endHere(b *builder, a *alive, s job.Status, reason string) {
-	b.record.addRun(m.jobs[a.id].name, a.run, s, reason)
+func (m *Machine) endHere(b *builder, a *alive, s job.Status, why string) {
+	b.record.addRun(m.jobs[a.id].name, a.run, s, why)
 	m.ended(b, a, s, nil, b.now.UnixMilli())
 }
 
@@ -259,10 +248,10 @@ func (m *Machine) countFailures(b *builder, a *alive, s job.Status) {
 	case books.failures < p.PauseAfter:
 		books.failuresItem = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredFailures, Job: e.name, Count: books.failures})
 	default:
-		reason := fmt.Sprintf("%s in a row ended badly, the last one %s", count(books.failures, "run"), a.run.id)
+		why := reason.FailuresInARow.With(books.failures, a.run.id)
 		books.failures = 0
-		d := &bus.Deferred{Kind: bus.DeferredPause, Job: e.name, Version: int(p.Version), Reason: reason}
-		m.runs.pauses = append(m.runs.pauses, &Pause{Job: e.name, Version: int(p.Version), Reason: reason, item: b.deferred(m.cfg.Shard, d)})
+		d := &bus.Deferred{Kind: bus.DeferredPause, Job: e.name, Version: int(p.Version), Reason: why}
+		m.runs.pauses = append(m.runs.pauses, &Pause{Job: e.name, Version: int(p.Version), Reason: why, item: b.deferred(m.cfg.Shard, d)})
 	}
 }
 

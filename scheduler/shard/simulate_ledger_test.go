@@ -74,8 +74,8 @@ func judge(ctx context.Context, t *testing.T, e ledger.Evidence, w *world) (bad 
 	to := instant(w.clock).Add(time.Second)
 	if _, err := e.Judge(ctx, instant(w.start-1), to, func(entry *outcome.Entry) bool {
 		tally.Add(entry)
-		if entry.Fate == outcome.Discrepancy {
-			bad = append(bad, entry.FireTime.Format("02 15:04:05.000 ")+entry.Reason)
+		if entry.Outcome == outcome.Discrepancy {
+			bad = append(bad, entry.FireTime.Format("02 15:04:05.000 ")+string(entry.Reason))
 		}
 		return tally.Fires < 200_000
 	}); err != nil {

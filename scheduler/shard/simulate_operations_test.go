@@ -273,14 +273,14 @@ func (w *world) saveTerms() {
 	if w.chance(50) {
 		paused := true
 		for _, v := range slices.Backward(w.changes) {
-			if h, ok := v.(job.Hold); ok {
+			if h, ok := v.(job.GlobalPause); ok {
 				if paused = !h.Paused; !at.After(h.EffectiveFrom) {
 					return
 				}
 				break
 			}
 		}
-		h := job.Hold{Paused: paused, EffectiveFrom: at}
+		h := job.GlobalPause{Paused: paused, EffectiveFrom: at}
 		if paused && w.chance(50) {
 			h.Until = instant(w.clock + w.rng.Int64N(200*w.scale.unit.Milliseconds()))
 		}

@@ -15,7 +15,7 @@ import (
 type knowledge struct {
 	jobs      map[job.Name][]heardVersion
 	calendars map[string][]*job.CalendarVersion
-	holds     []job.Hold
+	holds     []job.GlobalPause
 }
 
 // heardVersion is a version with its revision, and with the instant after which fires
@@ -246,7 +246,7 @@ func off(v *job.Version, at int64) string {
 		case s.RunID != "":
 			return "ada ran it early, as run " + string(s.RunID)
 		default:
-			return "ada called it off: " + s.Reason
+			return "skipped by ada: " + s.Reason
 		}
 	}
 	return ""

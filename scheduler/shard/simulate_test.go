@@ -127,7 +127,7 @@ func (w *world) settle() {
 
 // rest pauses everything and lets all runs end well, until none is left.
 func (w *world) rest(o *owner, commit func()) {
-	w.save(job.Hold{Paused: true, EffectiveFrom: instant(w.clock)})
+	w.save(job.GlobalPause{Paused: true, EffectiveFrom: instant(w.clock)})
 	o.hear(w)
 	w.endAll(o, commit)
 	w.clock += max(IdleAfter, 31*w.scale.unit.Milliseconds()) // what fired before the pause is due by then, however it is spread

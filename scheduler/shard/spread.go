@@ -2,7 +2,6 @@ package shard
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // piecesAtOnce is how many pieces one step triggers at most. It leaves room in the
@@ -90,11 +90,11 @@ func (m *Machine) meet(a *alive) {
 
 // lack says for which instances a run waits.
 func (m *Machine) lack(a *alive) string {
-	of := "executor group " + m.jobs[a.id].name.Group()
+	group := m.jobs[a.id].name.Group()
 	if labels := a.pieces.rule.Labels; len(labels) > 0 {
-		of += " with " + labels.String()
+		return reason.WaitsForLabels.With(group, labels)
 	}
-	return fmt.Sprintf("it waits until an instance of %s is online that does such tasks", of)
+	return reason.WaitsForOnline.With(group)
 }
 
 // beginPieces has the pieces of an attempt triggered.

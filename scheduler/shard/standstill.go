@@ -1,11 +1,11 @@
 package shard
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Standstill is a stretch of time in which an owner of the shard decided nothing, for a reason
@@ -34,16 +34,16 @@ func (m *Machine) StoodStill(s Standstill) {
 }
 
 // StoodStillUntil tells the machine that its predecessor decided nothing since the position.
-func (m *Machine) StoodStillUntil(now int64, reason string) {
-	m.StoodStill(Standstill{From: m.done, To: now, Reason: reason})
+func (m *Machine) StoodStillUntil(now int64, why string) {
+	m.StoodStill(Standstill{From: m.done, To: now, Reason: why})
 }
 
-// because says why fires that were due in [first, last] are decided late: words that end a
-// clause, or nothing when it is not known.
+// because says why fires that were due in [first, last] are decided late: or
+// nothing when that is not known.
 func (m *Machine) because(first, last int64) string {
 	for _, s := range slices.Backward(m.standstills) {
 		if first <= s.To && last >= s.From {
-			return " because " + s.Reason
+			return s.Reason
 		}
 	}
 	return ""
@@ -51,7 +51,7 @@ func (m *Machine) because(first, last int64) string {
 
 // lateReason says how late a fire that runs all the same was noticed, and why if that is known.
 func (m *Machine) lateReason(due, now int64) string {
-	return fmt.Sprintf("noticed %s late%s", lateness(due, now), m.because(due, due))
+	return reason.Join(reason.NoticedLate.With(lateness(due, now)), m.because(due, due))
 }
 
 // withinGrace returns why a fire within its grace is decided late; "" when that is not known.
@@ -60,7 +60,7 @@ func (m *Machine) withinGrace(due, now int64) string {
 		return ""
 	}
 	if why := m.because(due, due); why != "" {
-		return "decided " + lateness(due, now) + " late" + why
+		return reason.Join(reason.DecidedLate.With(lateness(due, now)), why)
 	}
 	return ""
 }

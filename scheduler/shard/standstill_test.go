@@ -19,18 +19,18 @@ func TestFiresThatAreLateBecauseNobodyDecidedSayWhy(t *testing.T) {
 	}{
 		"skipped, and one before that is not explained": {skip, 5 * time.Minute, []string{
 			"12:05:00 g/a@1 pending schedule",
-			"12:01:00 g/a@1 missed schedule: noticed too late, and the misfire policy is skip",
-			"12:02:00-12:04:00(3) g/a@1 missed schedule: noticed too late because " + why + ", and the misfire policy is skip",
+			"12:01:00 g/a@1 missed schedule: noticed too late; the misfire policy is skip",
+			"12:02:00-12:04:00(3) g/a@1 missed schedule: noticed too late; " + why + "; the misfire policy is skip",
 		}},
 		"within its grace": {skip, 5*time.Minute + 4*time.Second, []string{
-			"12:05:00 g/a@1 pending schedule: decided 4s late because " + why,
-			"12:01:00 g/a@1 missed schedule: noticed too late, and the misfire policy is skip",
-			"12:02:00-12:04:00(3) g/a@1 missed schedule: noticed too late because " + why + ", and the misfire policy is skip",
+			"12:05:00 g/a@1 pending schedule: decided 4s late; " + why,
+			"12:01:00 g/a@1 missed schedule: noticed too late; the misfire policy is skip",
+			"12:02:00-12:04:00(3) g/a@1 missed schedule: noticed too late; " + why + "; the misfire policy is skip",
 		}},
 		"run once": {func(*job.Version) {}, 4*time.Minute + 30*time.Second, []string{
 			"12:01:00 g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
-			"12:02:00-12:03:00(2) g/a@1 missed schedule: noticed too late because " + why + "; by misfire policy fire_once the latest ran for all",
-			"12:04:00 g/a@1 pending misfire: noticed 30s late because " + why + ", for 4 misfires",
+			"12:02:00-12:03:00(2) g/a@1 missed schedule: noticed too late; " + why + "; by misfire policy fire_once the latest ran for all",
+			"12:04:00 g/a@1 pending misfire: noticed 30s late; " + why + "; it stands for 4 misfires",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +49,6 @@ func TestASuccessorSaysWhyItsPredecessorDecidedNothing(t *testing.T) {
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 pending schedule")
 	b.m.StoodStillUntil(noon.Add(3*time.Minute).UnixMilli(), "the clock of node a was 1h ahead of NATS' clock")
 	b.want(b.step(3*time.Minute+2*time.Second, bus.MaxBatch),
-		"12:03:00 g/a@1 pending schedule: decided 2s late because the clock of node a was 1h ahead of NATS' clock",
-		"12:02:00 g/a@1 pending misfire: noticed 1m2s late because the clock of node a was 1h ahead of NATS' clock")
+		"12:03:00 g/a@1 pending schedule: decided 2s late; the clock of node a was 1h ahead of NATS' clock",
+		"12:02:00 g/a@1 pending misfire: noticed 1m2s late; the clock of node a was 1h ahead of NATS' clock")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Step decides all that is to be decided at now, in Unix milliseconds, as far as it
@@ -172,17 +173,9 @@ func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
 		if f.status == job.StatusPending {
 			b.due = append(b.due, v.first.Due)
 		}
-		v.status, v.reason, v.total = f.status, also(v.reason, f.reason), f.total
+		v.status, v.reason, v.total = f.status, reason.Join(v.reason, f.reason), f.total
 	}
 	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
 	b.record.add(e.name, version, v)
 	return v.status
-}
-
-// also joins two reasons, either of which may be empty.
-func also(reason, further string) string {
-	if reason == "" || further == "" {
-		return reason + further
-	}
-	return reason + "; " + further
 }

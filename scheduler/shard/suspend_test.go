@@ -21,7 +21,7 @@ func TestAFireThatIsCalledOffIsSkippedAlone(t *testing.T) {
 	next.Skip(offAt(2 * time.Minute))
 	b.tell(&next)
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@2 pending schedule")
-	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 skipped schedule: ada called it off: no need")
+	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 skipped schedule: skipped by ada: no need")
 	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:03:00 g/a@2 pending schedule")
 }
 
@@ -34,8 +34,8 @@ func TestAFireThatIsCalledOffIsSkippedHoweverLateItIsNoticed(t *testing.T) {
 	b.tell(&next)
 	b.want(b.step(3*time.Minute+30*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@2 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
-		"12:02:00 g/a@2 pending misfire: noticed 1m30s late, for 2 misfires",
-		"12:03:00 g/a@2 skipped schedule: ada called it off: no need")
+		"12:02:00 g/a@2 pending misfire: noticed 1m30s late; it stands for 2 misfires",
+		"12:03:00 g/a@2 skipped schedule: skipped by ada: no need")
 }
 
 func TestFiresThatAreCalledOffAreSkippedAmongTooManyToBeJudgedOneByOne(t *testing.T) {
@@ -49,9 +49,9 @@ func TestFiresThatAreCalledOffAreSkippedAmongTooManyToBeJudgedOneByOne(t *testin
 	b.tell(&next)
 	b.want(b.step(time.Hour, bus.MaxBatch)[:4],
 		"12:00:01-12:00:04(4) g/a@2 skipped schedule: the job is paused until 2026-03-02T12:00:05Z",
-		"12:00:05-12:00:09(5) g/a@2 missed schedule: noticed too late, and the misfire policy is skip",
-		"12:00:10 g/a@2 skipped schedule: ada called it off: no need",
-		"12:00:11-12:43:04(2574) g/a@2 missed schedule: noticed too late, and the misfire policy is skip")
+		"12:00:05-12:00:09(5) g/a@2 missed schedule: noticed too late; the misfire policy is skip",
+		"12:00:10 g/a@2 skipped schedule: skipped by ada: no need",
+		"12:00:11-12:43:04(2574) g/a@2 missed schedule: noticed too late; the misfire policy is skip")
 }
 
 func TestAPauseEndsByItself(t *testing.T) {
@@ -75,13 +75,13 @@ func TestFiresAfterAPauseThatHasEndedFollowTheMisfirePolicy(t *testing.T) {
 	b.want(b.step(3*time.Minute+30*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@1 skipped schedule: the job is paused until 2026-03-02T12:02:00Z",
 		"12:02:00 g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
-		"12:03:00 g/a@1 pending misfire: noticed 30s late, for 2 misfires")
+		"12:03:00 g/a@1 pending misfire: noticed 30s late; it stands for 2 misfires")
 }
 
 func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 	b := newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireOnce))
-	b.m.PutHold(job.Hold{Paused: true, EffectiveFrom: noon, Until: noon.Add(2 * time.Minute)})
+	b.m.PutHold(job.GlobalPause{Paused: true, EffectiveFrom: noon, Until: noon.Add(2 * time.Minute)})
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 skipped schedule: everything is paused")
 	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 pending schedule")
 }

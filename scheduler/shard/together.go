@@ -2,10 +2,10 @@ package shard
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // endPiece does what follows from the end, or the beginning, of one piece of a run.
@@ -48,25 +48,25 @@ func (m *Machine) goOn(b *builder, a *alive) {
 	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
 		wait := rule.Retry.Wait(a.run.id, a.attempt-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
-			m.repeat(b, a, due, fmt.Sprintf("%s of %d did not succeed; attempt %d repeats %d of them %s later",
-				count(p.total()-p.in(string(bus.PieceSucceeded)), "piece"), p.total(), a.attempt+1, n, job.Duration(wait)))
+			m.repeat(b, a, due, reason.PiecesRepeat.With(
+				p.total()-p.in(string(bus.PieceSucceeded)), p.total(), a.attempt+1, n, job.Duration(wait)))
 			return
 		}
 	}
-	s, reason := p.outcome(rule.SucceedsIf)
-	b.record.addRun(m.jobs[a.id].name, a.run, s, reason)
+	s, why := p.outcome(rule.SucceedsIf)
+	b.record.addRun(m.jobs[a.id].name, a.run, s, why)
 	m.ended(b, a, s, p.results(), b.now.UnixMilli())
 }
 
 // repeat lets a run wait for an attempt that repeats the pieces which may be.
-func (m *Machine) repeat(b *builder, a *alive, due int64, reason string) {
+func (m *Machine) repeat(b *builder, a *alive, due int64, why string) {
 	for i := range len(repeated) {
 		a.pieces.become(repeated[i], bus.PieceWaiting)
 	}
 	a.stage, a.due = retrying, due
 	a.attempt++
 	b.owe(a)
-	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, reason)
+	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, why)
 	m.arm(a.id)
 }
 
@@ -80,7 +80,7 @@ func (m *Machine) divide(b *builder, a *alive, e *end) {
 		m.endHere(b, a, job.StatusFailed, "the splitting attempt was to return a JSON list of the run's pieces, and did not")
 		return
 	case len(items) > bus.MaxPieces:
-		m.endHere(b, a, job.StatusFailed, fmt.Sprintf("the splitting attempt listed %d pieces; at most %d are done", len(items), bus.MaxPieces))
+		m.endHere(b, a, job.StatusFailed, reason.SplitTooMany.With(len(items), bus.MaxPieces))
 		return
 	case len(items) == 0:
 		m.endHere(b, a, job.StatusSucceeded, "the splitting attempt listed no pieces, so there was nothing to do")
@@ -96,7 +96,7 @@ func (m *Machine) divide(b *builder, a *alive, e *end) {
 	a.attempt++
 	b.owe(a)
 	m.beginPieces(a)
-	b.record.addRun(name, a.run, job.StatusPending, fmt.Sprintf("attempt %d listed %s", e.attempt, count(len(items), "piece")))
+	b.record.addRun(name, a.run, job.StatusPending, reason.SplitListed.With(e.attempt, len(items)))
 }
 
 // wakePieces looks after a run in pieces as time passes. The caller has found room for
@@ -111,9 +111,9 @@ func (m *Machine) wakePieces(b *builder, a *alive, now int64) {
 		case !a.lacksInstances():
 			b.owe(a)
 			m.beginPieces(a)
-			b.record.addRun(m.jobs[a.id].name, a.run, job.StatusPending, fmt.Sprintf("it waited %s for an instance", job.Duration(b.now.Sub(instant(a.since)))))
+			b.record.addRun(m.jobs[a.id].name, a.run, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
 		case a.startBy != 0 && a.startBy <= now:
-			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("no instance was online within %s", rule.StartWithin))
+			m.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rule.StartWithin))
 		}
 		return
 	}
@@ -146,14 +146,14 @@ func (a *alive) pieceAt() int64 {
 
 // callOff ends a run in pieces: those that wait are not triggered, those that are with
 // the executors are killed. The caller has found room for what follows from its end.
-func (m *Machine) callOff(b *builder, a *alive, reason string) {
+func (m *Machine) callOff(b *builder, a *alive, why string) {
 	p := a.pieces
 	if a.lacksInstances() {
-		m.endHere(b, a, job.StatusCancelled, reason)
+		m.endHere(b, a, job.StatusCancelled, why)
 		return
 	}
 	if p.Cancelled == "" {
-		p.Cancelled = reason
+		p.Cancelled = why
 	}
 	p.become(bus.PieceWaiting, bus.PieceCancelled)
 	b.owe(a)

@@ -1,10 +1,10 @@
 package shard
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // wake has a job's waiting runs looked at in the next Step.
@@ -50,7 +50,7 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 			f := m.launch(b, a)
 			b.record.addRun(e.name, a.run, f.status, f.reason)
 		case a.expired(now):
-			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("no instance began it within %s", p.StartWithin))
+			m.endHere(b, a, job.StatusMissed, reason.NobodyBegan.With(p.StartWithin))
 		}
 	}
 	for len(books.queue) > 0 {
@@ -62,7 +62,7 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 		case p.Deleted:
 			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
 		case a.startBy != 0 && a.startBy <= now:
-			m.endHere(b, a, job.StatusMissed, fmt.Sprintf("it was queued for longer than %s", p.StartWithin))
+			m.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(p.StartWithin))
 		case p.Unreadable: // it may have fewer at once than the version before, by whose rules it goes on
 			return m.expireQueue(b, id, now)
 		case p.Overlap.Unlimited() || books.busy() < p.Overlap.Limit:
@@ -70,7 +70,7 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 			books.queue = books.queue[1:]
 			f := m.launch(b, a)
 			books.alive = append(books.alive, a)
-			b.record.addRun(e.name, a.run, f.status, also(fmt.Sprintf("it was queued for %s", waited), f.reason))
+			b.record.addRun(e.name, a.run, f.status, reason.Join(reason.WasQueued.With(waited), f.reason))
 		case p.Overlap.Policy == job.OverlapReplace:
 			was := books.busy()
 			if !m.replace(b, id) {
@@ -97,7 +97,7 @@ func (m *Machine) expireQueue(b *builder, id uint32, now int64) bool {
 		if !b.fits(m.follows(id)) {
 			return false
 		}
-		m.endHere(b, a, job.StatusMissed, fmt.Sprintf("it was queued for longer than %s", within))
+		m.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(within))
 	}
 	return true
 }

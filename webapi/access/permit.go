@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -93,12 +94,12 @@ var Permits = map[string]Permit{
 	"cancelBackfill": {Role: rights.Operator, Where: OfPath, Change: "backfill {backfill} of job {group}/{name}"},
 
 	"getJobLedger": {Role: rights.Viewer, Where: OfPath},
-	"auditLedger":  {Role: rights.Viewer, Where: Somewhere},
+	"verifyLedger": {Role: rights.Viewer, Where: Somewhere},
 
 	"listDiscrepancies": {Role: rights.Viewer, Where: Somewhere}, // of groups that the caller sees
 
-	"getHold": {Role: rights.Viewer, Where: Somewhere},
-	"setHold": {Role: rights.Operator, Where: Everywhere, Change: "hold"},
+	"getPause": {Role: rights.Viewer, Where: Somewhere},
+	"setPause": {Role: rights.Operator, Where: Everywhere, Change: "global pause"},
 
 	"querySQL": {Role: rights.Viewer, Where: Asking},
 
@@ -135,7 +136,7 @@ var Permits = map[string]Permit{
 	"getRun":     {Role: rights.Viewer, Where: OfRun},
 	"listPieces": {Role: rights.Viewer, Where: OfRun},
 	"cancelRun":  {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
-	"retryRun":   {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
+	"rerunRun":   {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
 	"markRun":    {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
 	"changeRuns": {Role: rights.Operator, Where: Somewhere, Each: true},
 	"getLogs":    {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
@@ -193,8 +194,8 @@ var Permits = map[string]Permit{
 	"deleteChannelSecret": {Role: rights.Admin, Where: Everywhere, Change: "channel {channel} secret {secret}"},
 	"testChannel":         {Role: rights.Admin, Where: Everywhere, Change: "channel {channel} test"},
 
-	"listAudit":   {Role: rights.Admin, Where: Everywhere},
-	"exportAudit": {Role: rights.Admin, Where: Everywhere},
+	"listAuditLog":   {Role: rights.Admin, Where: Everywhere},
+	"exportAuditLog": {Role: rights.Admin, Where: Everywhere},
 
 	"listUsers":        {Role: rights.Admin, Where: Everywhere},
 	"getUser":          {Role: rights.Admin, Where: Everywhere},
@@ -213,17 +214,17 @@ func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error
 		return nil
 	case Somewhere:
 		if !who.Access.MaySomewhere(p.Role) {
-			return needs(p.Role, "in some executor group")
+			return problem.Explain(problem.ErrForbidden, reason.NeedsRoleSomewhere.With(p.Role))
 		}
 		return nil
 	case Everywhere:
 		if !who.Access.May(p.Role, rights.Everywhere) {
-			return needs(p.Role, "everywhere")
+			return problem.Explain(problem.ErrForbidden, reason.NeedsRole.With(p.Role))
 		}
 		return nil
 	case Asking:
 		if !who.Access.MayAsk() {
-			return problem.Explain(problem.ErrForbidden, "this needs the grants sql, logs and params everywhere: an answer has what is in the history, whatever group it is of")
+			return problem.Explain(problem.ErrForbidden, reason.NeedsSQL.String())
 		}
 		return nil
 	case OfPath, OfRun, OfIncident:
@@ -243,13 +244,13 @@ func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error
 func (p Permit) AllowsIn(who *auth.Identity, group string) error {
 	if p.Where != OfPath && !who.Access.May(rights.Viewer, group) {
 		// That there is such a thing is not theirs to know.
-		return fmt.Errorf("%w: there is no such %s", job.ErrNotFound, map[Place]string{OfRun: "run", OfIncident: "incident"}[p.Where])
+		return fmt.Errorf("%w: %s", job.ErrNotFound, map[Place]reason.None{OfRun: reason.NoSuchRun, OfIncident: reason.NoSuchIncident}[p.Where])
 	}
 	if !who.Access.May(p.Role, group) {
-		return needs(p.Role, "in group "+group)
+		return problem.Explain(problem.ErrForbidden, reason.NeedsRoleIn.With(p.Role, group))
 	}
 	if p.Grant != "" && !who.Access.Sees(p.Grant, group) {
-		return problem.Explain(problem.ErrForbidden, fmt.Sprintf("this needs the grant %s in group %s", p.Grant, group))
+		return problem.Explain(problem.ErrForbidden, reason.NeedsGrant.With(p.Grant, group))
 	}
 	return nil
 }
@@ -259,8 +260,4 @@ func (p Permit) AllowsIn(who *auth.Identity, group string) error {
 // judged by may have been another.
 func MayDo(ctx context.Context, operation, group string) error {
 	return Permits[operation].AllowsIn(Who(ctx), group)
-}
-
-func needs(role rights.Role, where string) error {
-	return problem.Explain(problem.ErrForbidden, fmt.Sprintf("this needs the role %s %s", role, where))
 }

@@ -2,12 +2,12 @@ package access
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -117,7 +117,7 @@ func Restored(access rights.List, was *job.Job, wish job.Job) (job.Job, error) {
 	}
 	shown := HiddenJob(access, before)
 	denied := func(g rights.Grant, field string) error {
-		return problem.Explain(problem.ErrForbidden, fmt.Sprintf("to change %s needs the grant %s in group %s", field, g, group))
+		return problem.Explain(problem.ErrForbidden, reason.NeedsGrantToChange.With(field, g, group))
 	}
 	if !access.Sees(rights.Params, group) {
 		if len(wish.Params) > 0 && !sameJSON(wish.Params, shown.Params) {

@@ -87,7 +87,7 @@ func ranOf(r *runlog.Run) alert.Ran {
 		message = r.Reason
 	}
 	return alert.Ran{
-		RunID: r.RunID, Job: r.Job, Status: r.Status, Message: message,
+		RunID: r.RunID, Job: r.Job, Status: r.Status, Message: string(message),
 		FireTime: r.FireTime, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 }

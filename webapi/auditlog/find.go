@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/audit"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -53,7 +54,7 @@ func (r *Recorder) Find(ctx context.Context, f audit.Filter, cursor string, limi
 		at = &c
 	default:
 		if before, err = strconv.ParseUint(cursor, 10, 64); err != nil || before == 0 {
-			return Found{}, job.Invalid("cursor", "must be the text that came as next with the page before")
+			return Found{}, &job.InvalidError{Field: "cursor", Reason: reason.CursorOfPage.String()}
 		}
 	}
 	if before == 0 {

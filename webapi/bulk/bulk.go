@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -43,7 +44,7 @@ const (
 )
 
 // errNotReached is why something was left as it was that a request had no time for.
-var errNotReached = problem.Explain(job.ErrUnavailable, "the request's time was over before this was begun; ask again for it")
+var errNotReached = problem.Explain(job.ErrUnavailable, reason.NotReached.String())
 
 // bulkStep is what a request for many things does to one of them.
 type bulkStep struct {

@@ -19,7 +19,7 @@ const maxReason = 500
 // ofAction are the statuses of runs that an action is for, where a filter names none.
 var ofAction = map[api.RunBulkAction][]api.Status{
 	api.RunBulkActionCancel: {job.StatusPending, job.StatusQueued, job.StatusRunning},
-	api.RunBulkActionRetry:  {job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost},
+	api.RunBulkActionRerun:  {job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost},
 	api.RunBulkActionMark:   {job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost},
 }
 
@@ -61,13 +61,13 @@ func (m *Bulk) Runs(ctx context.Context, b *api.RunBulk) (api.RunBulkResult, err
 
 // checkRunBulk reports what does not go together in a request.
 func checkRunBulk(b *api.RunBulk) error {
-	retry := b.Action == api.RunBulkActionRetry
+	rerun := b.Action == api.RunBulkActionRerun
 	errs := []error{
 		onlyFor("as", b.As != "" && b.Action != api.RunBulkActionMark, "mark"),
-		onlyFor("version", b.Version != "" && !retry, "retry"),
-		onlyFor("pieces", b.Pieces != "" && !retry, "retry"),
-		onlyFor("key", b.Key != "" && !retry, "retry"),
-		onlyFor("note", b.Note != "" && retry, "cancel or mark"),
+		onlyFor("version", b.Version != "" && !rerun, "rerun"),
+		onlyFor("pieces", b.Pieces != "" && !rerun, "rerun"),
+		onlyFor("key", b.Key != "" && !rerun, "rerun"),
+		onlyFor("note", b.Note != "" && rerun, "cancel or mark"),
 	}
 	switch {
 	case b.Action == api.RunBulkActionMark:
@@ -83,7 +83,7 @@ func filterParams(b *api.RunBulk, limit int) *api.ListRunsParams {
 	f := b.Filter
 	p := &api.ListRunsParams{
 		Job: f.Job, Group: f.Group, Status: f.Status, Cause: f.Cause, Instance: f.Instance, Version: f.Version, From: f.From, To: f.To,
-		Parent: f.Parent, RetryOf: f.RetryOf, MinAttempt: f.MinAttempt, Cursor: b.Cursor, Limit: limit,
+		Parent: f.Parent, RerunOf: f.RerunOf, MinAttempt: f.MinAttempt, Cursor: b.Cursor, Limit: limit,
 	}
 	if len(p.Status) == 0 {
 		p.Status = ofAction[b.Action]
@@ -112,11 +112,11 @@ func (m *Bulk) runStep(ctx context.Context, b *api.RunBulk, item *api.RunBulkIte
 			}
 			return err
 		})
-	case api.RunBulkActionRetry:
-		s.operation = "retryRun"
+	case api.RunBulkActionRerun:
+		s.operation = "rerunRun"
 		s.do = checkedRun(run, runs.MayRerun, func(ctx context.Context) error {
-			accepted, err := m.runs.Rerun(ctx, attempts, &api.RetryRequest{Version: b.Version, Pieces: b.Pieces, Key: b.Key})
-			item.RetryRunID = accepted.RunID
+			accepted, err := m.runs.Rerun(ctx, attempts, &api.RerunRequest{Version: b.Version, Pieces: b.Pieces, Key: b.Key})
+			item.RerunRunID = accepted.RunID
 			return err
 		})
 	case api.RunBulkActionMark:

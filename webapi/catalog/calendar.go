@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -34,7 +35,7 @@ func (c *Catalog) PreviewCalendar(ctx context.Context, wish job.Calendar) (api.C
 		return a.add(ctx, name, plan)
 	})
 	if err = cmp.Or(err, a.err); err != nil {
-		return api.CalendarPreview{}, problem.Explain(err, "the jobs are not loaded yet")
+		return api.CalendarPreview{}, problem.Explain(err, reason.JobsNotLoaded.String())
 	}
 	return a.CalendarPreview, nil
 }

@@ -3,11 +3,11 @@ package catalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -20,7 +20,7 @@ func (c *Catalog) checkChildren(ctx context.Context, was *bus.JobEntry, wish job
 	for _, c := range wish.Children {
 		known := was != nil && !was.Deleted && slices.ContainsFunc(was.Children, func(old job.Child) bool { return old.Job == c.Job })
 		if !known && !theirs.May(rights.Operator, c.Job.Group()) {
-			return problem.Explain(problem.ErrForbidden, fmt.Sprintf("to have child %s run needs the role operator in group %s", c.Job, c.Job.Group()))
+			return problem.Explain(problem.ErrForbidden, reason.NeedsChildRole.With(c.Job, c.Job.Group()))
 		}
 	}
 	return c.refuseCycle(ctx, wish)

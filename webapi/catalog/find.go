@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -43,13 +44,13 @@ func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limi
 	}
 	if cursor != "" {
 		if _, err := job.ParseName(cursor); err != nil {
-			return page, job.Invalid("cursor", "must be the text that came as next with the page before")
+			return page, &job.InvalidError{Field: "cursor", Reason: reason.CursorOfPage.String()}
 		}
 	}
 	q.after, q.limit = job.Name(cursor), limit
 	var more bool
 	if page.Entries, page.Total, more, err = c.index.find(ctx, q); err != nil {
-		return page, problem.Explain(err, "the jobs are not loaded yet")
+		return page, problem.Explain(err, reason.JobsNotLoaded.String())
 	}
 	if more {
 		page.Next = string(page.Entries[len(page.Entries)-1].Job.Job)
@@ -80,7 +81,7 @@ type lookFor struct{ due, last bool }
 func (c *Catalog) look(ctx context.Context, q query, what lookFor) ([]found, error) {
 	matching, err := c.index.copies(ctx, q)
 	if err != nil {
-		return nil, problem.Explain(err, "the jobs are not loaded yet")
+		return nil, problem.Explain(err, reason.JobsNotLoaded.String())
 	}
 	now := time.Now().UnixMilli()
 	all := make([]found, len(matching))

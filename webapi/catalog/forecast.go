@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
@@ -11,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // forecast tells the next fires of some jobs after one instant. It lives for one
@@ -54,12 +54,14 @@ func (f *forecast) fires(ctx context.Context, v *job.Version, after time.Time, n
 	planned := plan.Next(after.UnixMilli(), n)
 	fires := make([]api.Fire, len(planned))
 	for i, p := range planned {
-		fire := api.Fire{FireTime: time.UnixMilli(p.At).UTC(), Due: time.UnixMilli(p.Due).UTC(), Reason: plan.WhyOff(p.At)}
+		fire := api.Fire{FireTime: time.UnixMilli(p.At).UTC(), Due: time.UnixMilli(p.Due).UTC(), Reason: reason.Text(plan.WhyOff(p.At))}
 		fire.Skip = v.SkipOf(fire.FireTime)
 		if fire.Reason == "" {
-			if fire.Reason, err = f.excluded(ctx, v.Schedule, p.At); err != nil {
+			why, err := f.excluded(ctx, v.Schedule, p.At)
+			if err != nil {
 				return nil, err
 			}
+			fire.Reason = reason.Text(why)
 		}
 		fire.Skipped = fire.Reason != ""
 		fire.Clock = clockOf(&plan, p.At)
@@ -88,14 +90,14 @@ func clockOf(p *job.Plan, at int64) *api.FireClock {
 }
 
 // excluded returns why calendars keep the fire from running, or nothing.
-func (f *forecast) excluded(ctx context.Context, s job.Schedule, at int64) (reason string, err error) {
+func (f *forecast) excluded(ctx context.Context, s job.Schedule, at int64) (why string, err error) {
 	for _, name := range s.Except {
 		in, err := f.contains(ctx, name, at)
 		if err != nil {
 			return "", err
 		}
 		if in {
-			return "calendar " + name + " excludes it", nil
+			return reason.CalendarExcludes.With(name), nil
 		}
 	}
 	for _, name := range s.Only {
@@ -104,10 +106,14 @@ func (f *forecast) excluded(ctx context.Context, s job.Schedule, at int64) (reas
 			return "", err
 		}
 	}
-	if len(s.Only) > 0 {
-		return "calendar " + strings.Join(s.Only, ", ") + " does not include it", nil
+	switch len(s.Only) {
+	case 0:
+		return "", nil
+	case 1:
+		return reason.CalendarOmits.With(s.Only[0]), nil
+	default:
+		return reason.CalendarsOmit.String(), nil
 	}
-	return "", nil
 }
 
 // contains reports whether the calendar has the instant; one that does not exist is

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -46,7 +47,7 @@ func (c *Catalog) SuggestOffsets(ctx context.Context, p *api.SuggestOffsetsParam
 	for more := true; more; {
 		var entries []*bus.JobEntry
 		if entries, _, more, err = c.index.find(ctx, q); err != nil {
-			return api.OffsetSuggestions{}, problem.Explain(err, "the jobs are not loaded yet")
+			return api.OffsetSuggestions{}, problem.Explain(err, reason.JobsNotLoaded.String())
 		}
 		for _, e := range entries {
 			q.after = e.Job.Job

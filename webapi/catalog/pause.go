@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
@@ -16,9 +17,9 @@ func CheckUntil(paused bool, until, now time.Time) error {
 	case until.IsZero():
 		return nil
 	case !paused:
-		return job.Invalid("until", "belongs to pausing only")
+		return &job.InvalidError{Field: "until", Reason: reason.UntilForPause.String()}
 	case !until.After(now):
-		return job.Invalid("until", "%s must lie ahead", until.UTC().Format(time.RFC3339))
+		return &job.InvalidError{Field: "until", Reason: reason.MustLieAhead.With(until)}
 	case until.Year() > 2225:
 		return job.Invalid("until", "must lie before the year 2226")
 	}

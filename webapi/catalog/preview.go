@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // previewFires is how many fires a preview has by default; the contract states it.
@@ -24,7 +25,7 @@ func (c *Catalog) Preview(ctx context.Context, name job.Name, from time.Time, n 
 	if err != nil {
 		return api.Preview{}, err
 	}
-	hold, err := c.conn.GetHold(ctx)
+	hold, err := c.conn.GetPause(ctx)
 	if err != nil {
 		return api.Preview{}, err
 	}
@@ -34,18 +35,18 @@ func (c *Catalog) Preview(ctx context.Context, name job.Name, from time.Time, n 
 	}
 	now := time.Now()
 	if paused, until := pauseOf(&entry.Job, now); paused {
-		skipFires(&p, "the job is paused", until)
+		skipFires(&p, reason.JobPaused, reason.JobPausedUntil, until)
 	}
 	if hold = hold.At(now); hold.Paused {
-		skipFires(&p, "everything is paused", hold.Until)
+		skipFires(&p, reason.EverythingPaused, reason.EverythingPausedUntil, hold.Until)
 	}
 	return p, nil
 }
 
 // skipFires says that none of the fires before an instant would run; zero is for ever.
-func skipFires(p *api.Preview, why string, until time.Time) {
-	if p.Note = why; !until.IsZero() {
-		p.Note += " until " + until.UTC().Format(time.RFC3339)
+func skipFires(p *api.Preview, why reason.None, whyUntil reason.One, until time.Time) {
+	if p.Note = reason.Text(why.String()); !until.IsZero() {
+		p.Note = reason.Text(whyUntil.With(until))
 	}
 	for i := range p.Fires {
 		if until.IsZero() || p.Fires[i].FireTime.Before(until) {
@@ -119,11 +120,11 @@ func (c *Catalog) preview(ctx context.Context, v *job.Version, from time.Time, n
 	}
 	switch {
 	case p.Kind == job.KindManual:
-		p.Note = "the job runs only when somebody asks"
+		p.Note = reason.Text(reason.ManualOnly.String())
 	case p.Kind == job.KindFixedDelay:
-		p.Note = "each fire follows the end of the run before"
+		p.Note = reason.Text(reason.FollowsEnd.String())
 	case len(fires) == 0:
-		p.Note = "there are no more fires"
+		p.Note = reason.Text(reason.NoMoreFires.String())
 	}
 	return p, nil
 }

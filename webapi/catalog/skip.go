@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
@@ -40,7 +41,7 @@ func callOff(v *job.Version, s job.Skip) error {
 // takeBack has a fire run after all, unless another run was made in its place.
 func takeBack(v *job.Version, s job.Skip) error {
 	if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
-		return fmt.Errorf("%w: the fire at %s ran early, as run %s; it would run twice", job.ErrConflict, s.FireTime.Format(time.RFC3339Nano), was.RunID)
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.FireRanEarly.With(s.FireTime.Format(time.RFC3339Nano), was.RunID))
 	}
 	v.TakeBack(s.FireTime)
 	return nil
@@ -48,22 +49,22 @@ func takeBack(v *job.Version, s job.Skip) error {
 
 // ChangeSkips changes which of a job's fires are called off: change is told of the one at
 // an instant, which must be a fire of the job, and ahead.
-func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.Time, reason string, change func(*job.Version, job.Skip) error) (*bus.JobEntry, error) {
+func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.Time, why string, change func(*job.Version, job.Skip) error) (*bus.JobEntry, error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	fireTime = fireTime.UTC().Truncate(time.Millisecond)
 	if fireTime.Before(now.Add(skipAhead)) {
-		return nil, job.Invalid("fire_time", "%s must be at least %s ahead", fireTime.Format(time.RFC3339Nano), skipAhead)
+		return nil, &job.InvalidError{Field: "fire_time", Reason: reason.FireAhead.With(fireTime.Format(time.RFC3339Nano), job.Duration(skipAhead))}
 	}
 	var refused error
 	var before, after []job.Skip
-	entry, err := c.edit(ctx, name, cluster.Edit{At: time.Now(), Author: access.Author(ctx), Note: skipNote(fireTime, reason)}, func(v *job.Version) {
+	entry, err := c.edit(ctx, name, cluster.Edit{At: time.Now(), Author: access.Author(ctx), Note: skipNote(fireTime, why)}, func(v *job.Version) {
 		was := *v
 		before = v.Skips
 		if refused = v.CheckSkip(fireTime); refused == nil {
-			refused = change(v, job.Skip{FireTime: fireTime, By: access.Author(ctx), At: now, Reason: reason})
+			refused = change(v, job.Skip{FireTime: fireTime, By: access.Author(ctx), At: now, Reason: why})
 		}
 		if refused == nil && len(v.Skips) > job.MaxSkips {
-			refused = fmt.Errorf("%w: job %s has %d fires ahead that are called off, which is as many as are kept", job.ErrConflict, name, job.MaxSkips)
+			refused = fmt.Errorf("%w: %s", job.ErrConflict, reason.ManySkips.With(name, job.MaxSkips))
 		}
 		if refused != nil {
 			*v = was
@@ -73,13 +74,13 @@ func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.
 	if err = errors.Join(err, refused); err != nil {
 		return nil, err
 	}
-	return entry, auditlog.Describe(ctx, !reflect.DeepEqual(before, after), reason, map[string]any{"skips": before}, map[string]any{"skips": after})
+	return entry, auditlog.Describe(ctx, !reflect.DeepEqual(before, after), why, map[string]any{"skips": before}, map[string]any{"skips": after})
 }
 
-func skipNote(fireTime time.Time, reason string) string {
+func skipNote(fireTime time.Time, why string) string {
 	note := "the fire at " + fireTime.Format(time.RFC3339)
-	if reason != "" {
-		note += ": " + reason
+	if why != "" {
+		note += ": " + why
 	}
 	return note
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
@@ -56,11 +57,11 @@ func contentOf(e *bus.JobEntry) any {
 func versionAmong(kept []*bus.JobEntry, name job.Name, version int) (int, error) {
 	for i, e := range kept {
 		if e.Version.Version == version && e.Unreadable != "" {
-			return 0, fmt.Errorf("%w: version %d of job %s was saved by a newer server, and this one cannot read it", job.ErrConflict, version, name)
+			return 0, fmt.Errorf("%w: %s", job.ErrConflict, reason.VersionOfNewer.With(version, name))
 		}
 		if e.Version.Version == version {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: version %d of job %s is not kept", job.ErrNotFound, version, name)
+	return 0, fmt.Errorf("%w: %s", job.ErrNotFound, reason.VersionNotKept.With(version, name))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -24,7 +25,7 @@ func (g *Guard) identify(c *fiber.Ctx) (*access.Caller, error) {
 		who, err := g.users.BySecret(c.UserContext(), strings.TrimSpace(secret))
 		by.Who = who
 		if errors.Is(err, auth.ErrUnauthenticated) {
-			err = problem.Explain(err, "the API token is not valid: it is mistyped, has expired, was revoked, its user is gone, or has not signed in at the OIDC provider for too long")
+			err = problem.Explain(err, reason.BadToken.String())
 		}
 		return by, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -129,7 +130,7 @@ func problemOfHTTP(fe *fiber.Error, requestID string) api.Problem {
 	case p.Code != "":
 	case fe.Code < http.StatusInternalServerError:
 		p.Code = api.CodeInvalid
-		p.Errors = []api.FieldError{{Reason: fe.Message}}
+		p.Errors = []api.FieldError{{Reason: reason.Text(fe.Message)}}
 	default:
 		p.Code = api.CodeInternal
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -27,7 +28,7 @@ func (g *Guard) Admit(operation string) fiber.Handler {
 			return c.Next()
 		}
 		if by.Who == nil {
-			return problem.Explain(auth.ErrUnauthenticated, "sign in first, or send an API token")
+			return problem.Explain(auth.ErrUnauthenticated, reason.SignInFirst.String())
 		}
 		if err := p.Allows(by.Who, func() (string, error) { return g.groupOf(c, p) }); err != nil {
 			return err

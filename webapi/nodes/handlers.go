@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // executors is what is known of executors.
@@ -102,7 +102,7 @@ func (v *View) checkHandler(ctx context.Context, j *job.Job, by executors) (warn
 		return nil, err
 	}
 	if !manned(instances, j.Job.Group()) {
-		warnings = append(warnings, api.FieldError{Field: "job", Reason: fmt.Sprintf("is in group %s, which has no executor; its runs wait until one is started", j.Job.Group())})
+		warnings = append(warnings, api.FieldError{Field: "job", Reason: reason.Text(reason.GroupWaits.With(j.Job.Group()))})
 	}
 	if j.Task.Handler == "" {
 		return append(warnings, checkKind(instances, j)...), nil
@@ -125,8 +125,7 @@ func (v *View) checkHandler(ctx context.Context, j *job.Job, by executors) (warn
 	if len(names) == 0 {
 		names = []string{"none"}
 	}
-	return append(warnings, api.FieldError{Field: "task.handler", Reason: fmt.Sprintf("%q is not known to any executor of group %s, and runs wait until one has it; known: %s",
-		j.Task.Handler, j.Job.Group(), strings.Join(names, ", "))}), nil
+	return append(warnings, api.FieldError{Field: "task.handler", Reason: reason.Text(reason.HandlerUnknown.With(j.Task.Handler, j.Job.Group(), strings.Join(names, ", ")))}), nil
 }
 
 // Warnings returns what is to be said of a stored job: that nobody does such tasks, or
@@ -134,7 +133,7 @@ func (v *View) checkHandler(ctx context.Context, j *job.Job, by executors) (warn
 func (v *View) Warnings(ctx context.Context, j *job.Job) []api.FieldError {
 	warnings, err := v.checkHandler(ctx, j, v.lately())
 	for _, p := range job.Problems(err) {
-		warnings = append(warnings, api.FieldError{Field: p.Field, Reason: p.Reason})
+		warnings = append(warnings, api.FieldError{Field: p.Field, Reason: reason.Text(p.Reason)})
 	}
 	return warnings
 }
@@ -158,8 +157,7 @@ func checkKind(instances []fleet.Instance, j *job.Job) []api.FieldError {
 	if !alive {
 		return nil
 	}
-	return []api.FieldError{{Field: "task", Reason: fmt.Sprintf("no live executor of group %s does %s tasks, and runs wait until one does; done there: %s",
-		j.Job.Group(), j.Task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))}}
+	return []api.FieldError{{Field: "task", Reason: reason.Text(reason.KindUndone.With(j.Job.Group(), j.Task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")))}}
 }
 
 // CheckParams checks parameters against the schema that a handler was announced with.

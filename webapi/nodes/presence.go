@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -132,7 +133,7 @@ func showSilent(runs []runlog.Run, known roll) {
 	for i := range runs {
 		r := &runs[i]
 		if r.Status == job.StatusRunning && r.Instance != "" && !alive[r.Job.Group()+"."+r.Instance] && r.StartedAt.Before(known.at.Add(-presenceSkew)) {
-			r.Reason = fmt.Sprintf("instance %s went silent; waits for another executor", r.Instance)
+			r.Reason = reason.Text(reason.InstanceLost.With(r.Instance))
 		}
 	}
 }

@@ -3,14 +3,13 @@ package nodes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -31,7 +30,7 @@ func (v *View) countWaiting(ctx context.Context, g *api.Group) error {
 // MarkWaiting says of pending runs for which nothing else is said what they wait for: an
 // executor of their group, or its limits. It says nothing while the bus is away.
 func (v *View) MarkWaiting(ctx context.Context, runs []runlog.Run) error {
-	reasons := map[string]string{}
+	reasons := map[string]reason.Text{}
 	asking, cancel := context.WithTimeout(ctx, CompletionTimeout)
 	defer cancel()
 	for i := range runs {
@@ -40,7 +39,7 @@ func (v *View) MarkWaiting(ctx context.Context, runs []runlog.Run) error {
 			continue
 		}
 		group := r.Job.Group()
-		reason, known := reasons[group]
+		why, known := reasons[group]
 		if !known {
 			there, err := v.call(asking)
 			if err != nil {
@@ -55,10 +54,10 @@ func (v *View) MarkWaiting(ctx context.Context, runs []runlog.Run) error {
 			if err != nil && !errors.Is(err, job.ErrNotFound) {
 				return v.WithoutBus(ctx, err)
 			}
-			reason = waitingReason(&g)
-			reasons[group] = reason
+			why = waitingReason(&g)
+			reasons[group] = why
 		}
-		r.Reason = reason
+		r.Reason = why
 	}
 	return nil
 }
@@ -69,19 +68,17 @@ func manned(instances []fleet.Instance, group string) bool {
 }
 
 // noExecutor says why nothing of a group runs.
-func noExecutor(group string) string { return "group " + group + " has no executor" }
+func noExecutor(group string) reason.Text { return reason.Text(reason.GroupEmpty.With(group)) }
 
 // waitingReason says what may hold the runs of a group back, "" if nothing does.
-func waitingReason(g *cluster.Group) string {
-	var limits []string
-	if g.Limit > 0 {
-		limits = append(limits, fmt.Sprintf("runs at most %d at once", g.Limit))
+func waitingReason(g *cluster.Group) reason.Text {
+	switch {
+	case g.Limit > 0 && g.Rate > 0:
+		return reason.Text(reason.WaitsForLimits.With(g.Group, g.Limit, g.Rate))
+	case g.Limit > 0:
+		return reason.Text(reason.WaitsForLimit.With(g.Group, g.Limit))
+	case g.Rate > 0:
+		return reason.Text(reason.WaitsForRate.With(g.Group, g.Rate))
 	}
-	if g.Rate > 0 {
-		limits = append(limits, fmt.Sprintf("begins at most %g a second", g.Rate))
-	}
-	if len(limits) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("waits for its turn: group %s %s", g.Group, strings.Join(limits, " and "))
+	return ""
 }

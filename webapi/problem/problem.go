@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Conditional marks a conflict as a failed precondition if e had one.
@@ -27,7 +28,7 @@ func StoreAway(err error) error {
 	if err == nil || errors.Is(err, job.ErrInvalid) || errors.Is(err, job.ErrNotFound) {
 		return err
 	}
-	return Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer")
+	return Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), reason.StoreSilent.String())
 }
 
 // ErrPrecondition marks a conflict that the caller's If-Match or If-None-Match asked
@@ -91,6 +92,12 @@ func Explain(err error, detail string) error {
 // Of returns what a client is told of err. It has no text that did not come
 // from us: what NATS or a database says stays in the log.
 func Of(err error, requestID string) api.Problem {
+	p := of(err, requestID)
+	p.Reason = reason.Text(p.Detail)
+	return p
+}
+
+func of(err error, requestID string) api.Problem {
 	r := internal
 	for _, candidate := range table {
 		if errors.Is(err, candidate.kind) {
@@ -109,13 +116,13 @@ func Of(err error, requestID string) api.Problem {
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed:
 		p.Detail = WithoutKind(err.Error(), r.kind)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		p.Detail = "sign in, or ask an administrator"
+		p.Detail = reason.SignInOrAsk.String()
 	case http.StatusTooManyRequests:
 		p.Detail = err.Error()
 	case http.StatusServiceUnavailable:
-		p.Detail = "a part of the system does not answer; trying again may help"
+		p.Detail = reason.PartSilent.String()
 	default:
-		p.Detail = "the server's log has more under the request id"
+		p.Detail = reason.SeeLog.String()
 	}
 	return p
 }
@@ -124,7 +131,7 @@ func Of(err error, requestID string) api.Problem {
 func fieldErrors(err error) (list []api.FieldError, detail string) {
 	var text []string
 	for _, e := range job.Problems(err) {
-		list = append(list, api.FieldError{Field: e.Field, Reason: e.Reason})
+		list = append(list, api.FieldError{Field: e.Field, Reason: reason.Text(e.Reason)})
 		text = append(text, e.Error())
 	}
 	if list == nil { // of that kind without an *InvalidError: another version's fault

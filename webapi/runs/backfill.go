@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
@@ -26,7 +27,7 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 		return api.BackfillResult{}, err
 	}
 	if b.From.IsZero() {
-		return api.BackfillResult{}, job.Invalid("from", "is missing")
+		return api.BackfillResult{}, &job.InvalidError{Field: "from", Reason: reason.IsMissing.String()}
 	}
 	only := b.Only
 	if only == "" {
@@ -93,7 +94,7 @@ func (rs *Runs) Backfills(ctx context.Context, name job.Name) (api.BackfillList,
 }
 
 // CancelBackfill ends a backfill of a job: none of its fires begins any more.
-func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, reason string) (state job.Backfill, err error) {
+func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, why string) (state job.Backfill, err error) {
 	if err := job.CheckSlug("backfill", id); err != nil {
 		return state, err
 	}
@@ -101,7 +102,7 @@ func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, reason st
 	if err != nil {
 		return state, err
 	}
-	request := bus.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: reason}
+	request := bus.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: why}
 	err = rs.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state)
 	return state, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -45,17 +46,17 @@ func (rs *Runs) CancelNamed(ctx context.Context, text string, r *api.CancelReque
 // MayCancel returns a job.ErrConflict if a run has ended.
 func MayCancel(run *runlog.Run) error {
 	if run.RunStatus().Final() {
-		return fmt.Errorf("%w: run %s has ended already, as %s", job.ErrConflict, run.RunID, run.Status)
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunEnded.With(run.RunID, run.Status))
 	}
 	return nil
 }
 
 // Cancel has the owner of its job's shard end a run, and returns what it was.
-func (rs *Runs) Cancel(ctx context.Context, id job.RunID, name job.Name, reason string) (job.Status, error) {
+func (rs *Runs) Cancel(ctx context.Context, id job.RunID, name job.Name, why string) (job.Status, error) {
 	e := auditlog.Entry(ctx)
-	e.Group, e.Note = name.Group(), reason
+	e.Group, e.Note = name.Group(), why
 	var reply bus.CancelReply
-	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: reason}
+	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: why}
 	err := rs.ask(ctx, name, "cancel", 0, request, &reply)
 	if errors.Is(err, job.ErrNotFound) {
 		return rs.cancelOrphan(ctx, id, name, request, err)

@@ -59,11 +59,11 @@ func Filter(p *api.ListRunsParams) (logstore.RunFilter, error) {
 	if !filter.Sort.Default() && filter.To.IsZero() {
 		filter.To = time.Now().UTC()
 	}
-	if p.RetryOf != "" {
+	if p.RerunOf != "" {
 		if p.Parent != "" || len(p.Cause) > 0 {
-			return filter, job.Invalid("retry_of", "leaves no room for parent and cause: leave them out")
+			return filter, &job.InvalidError{Field: "rerun_of", Reason: "leaves no room for parent and cause: leave them out"}
 		}
-		filter.Parent, filter.Causes = job.RunID(p.RetryOf), []job.Cause{job.CauseRetry}
+		filter.Parent, filter.Causes = job.RunID(p.RerunOf), []job.Cause{job.CauseRetry}
 	}
 	for _, name := range p.Job {
 		filter.Jobs = append(filter.Jobs, job.Name(name))
@@ -99,7 +99,7 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 		Attempts: attempts, Changes: append([]api.Change{}, changes...), Mark: markOf(changes),
 	}
 	if newest.Cause == job.CauseRetry {
-		detail.RetryOf = newest.Parent
+		detail.RerunOf = newest.Parent
 	}
 	return detail, nil
 }

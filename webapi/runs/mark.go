@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -17,9 +18,9 @@ import (
 func MayMark(run *runlog.Run) error {
 	switch status := run.RunStatus(); {
 	case !status.Final():
-		return fmt.Errorf("%w: run %s has not ended: it is %s", job.ErrConflict, run.RunID, status)
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotEnded.With(run.RunID, status))
 	case !status.Marks():
-		return fmt.Errorf("%w: run %s has the status %s; only failed, timed-out, cancelled, lost or missed runs can be marked", job.ErrConflict, run.RunID, status)
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotMarkable.With(run.RunID, status))
 	}
 	return nil
 }
@@ -50,5 +51,5 @@ func markOf(changes []runlog.Change) *api.RunMark {
 	if latest == nil || latest.Mark == job.MarkNone {
 		return nil
 	}
-	return &api.RunMark{As: latest.Mark, Note: latest.Detail, By: latest.By, At: latest.At}
+	return &api.RunMark{As: latest.Mark, Note: string(latest.Detail), By: latest.By, At: latest.At}
 }

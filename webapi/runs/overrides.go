@@ -13,13 +13,14 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // giveAgain sets what a run is given that does another again: what the caller says, or
 // else what that had.
-func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *runlog.Run, version *job.Version, wish *api.RetryRequest) error {
+func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *runlog.Run, version *job.Version, wish *api.RerunRequest) error {
 	given, err := rs.overrides(ctx, of)
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 		return nil
 	}
 	if len(request.Params) > job.MaxParams {
-		return job.Invalid("params", "has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams)
+		return &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(request.Params), job.MaxParams)}
 	}
 	if handler := version.Task.Handler; handler != "" {
 		if err := rs.view.CheckParams(ctx, of.Job.Group(), handler, request.Params); !errors.Is(err, job.ErrNotFound) {

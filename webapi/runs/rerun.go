@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/webapi/access"
@@ -18,22 +19,22 @@ import (
 // MayRerun returns a job.ErrConflict unless a run has ended.
 func MayRerun(run *runlog.Run) error {
 	if status := run.RunStatus(); !status.Final() {
-		return fmt.Errorf("%w: run %s has not ended: it is %s; cancel it first", job.ErrConflict, run.RunID, status)
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotEndedCancel.With(run.RunID, status))
 	}
 	return nil
 }
 
 // Rerun makes a run that does the run of these attempts again.
-func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.RetryRequest) (api.RunAccepted, error) {
+func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.RerunRequest) (api.RunAccepted, error) {
 	var none api.RunAccepted
 	of := &attempts[0]
 	if err := MayRerun(of); err != nil {
 		return none, err
 	}
 	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !access.Who(ctx).Access.Sees(rights.Params, of.Job.Group()) {
-		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+of.Job.Group())
+		return none, problem.Explain(problem.ErrForbidden, reason.NeedsParams.With(of.Job.Group()))
 	}
-	entry, err := rs.versionOf(ctx, of, wish.Version == api.RetryRequestVersionSame)
+	entry, err := rs.versionOf(ctx, of, wish.Version == api.RerunRequestVersionSame)
 	if err != nil {
 		return none, err
 	}
@@ -43,14 +44,14 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Retr
 	request := bus.TriggerRequest{
 		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRetry, RetryOf: of.RunID, By: access.Author(ctx), Labels: wish.Labels,
 	}
-	if wish.Version == api.RetryRequestVersionSame {
+	if wish.Version == api.RerunRequestVersionSame {
 		body := bus.BodyOf(&entry.Version)
 		request.Version, request.Body = entry.Version.Version, &body
 	}
 	if err := rs.giveAgain(ctx, &request, of, &entry.Version, wish); err != nil {
 		return none, err
 	}
-	if wish.Pieces == api.RetryRequestPiecesFailed {
+	if wish.Pieces == api.RerunRequestPiecesFailed {
 		if request.Pieces, err = rs.failedPieces(ctx, attempts); err != nil {
 			return none, err
 		}
@@ -65,7 +66,7 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Retr
 		return none, err
 	}
 	e.Note = "run " + string(reply.RunID)
-	return api.RunAccepted{RunID: reply.RunID, Job: of.Job, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+	return api.RunAccepted{RunID: reply.RunID, Job: of.Job, Version: reply.Version, Status: reply.Status, Reason: reason.Text(reply.Reason)}, nil
 }
 
 // versionOf returns the entry of the version of the job by which a run is done again: its own, or

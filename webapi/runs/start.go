@@ -3,12 +3,12 @@ package runs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -32,10 +32,10 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		request.Cause = job.CauseAPI
 	}
 	if len(request.Params) > 0 && !access.Who(ctx).Access.Sees(rights.Params, name.Group()) {
-		return none, problem.Explain(problem.ErrForbidden, "to give params needs the grant params in group "+name.Group())
+		return none, problem.Explain(problem.ErrForbidden, reason.NeedsParams.With(name.Group()))
 	}
 	if len(request.Params) > job.MaxParams {
-		return none, job.Invalid("params", "has %d bytes; at most %d are passed on", len(request.Params), job.MaxParams)
+		return none, &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(request.Params), job.MaxParams)}
 	}
 	// The owner of the shard knows too, but answers only while there is one.
 	entry, err := rs.conn.GetJob(ctx, name)
@@ -55,7 +55,7 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		return none, err
 	}
 	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
-	return api.RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+	return api.RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reason.Text(reply.Reason)}, nil
 }
 
 // askTimeout is how long the owner of a shard may take to answer.
@@ -67,7 +67,7 @@ func (rs *Runs) ask(ctx context.Context, name job.Name, verb string, revision ui
 	err := rs.conn.AskOwner(ctx, name, verb, revision, request, reply, askTimeout)
 	if errors.Is(err, job.ErrUnavailable) {
 		shard := name.Shard(rs.conn.Cluster().Shards)
-		return problem.Explain(err, fmt.Sprintf("the scheduler node that owns shard %d, where job %s is, does not answer; whether the request had its effect is not known", shard, name))
+		return problem.Explain(err, reason.ShardSilent.With(shard, name))
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (rs *Runs) StartEarly(ctx context.Context, name job.Name, r *api.SkipReques
 		return accepted, err
 	}
 	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
-	return api.RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reply.Reason}, nil
+	return api.RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reason.Text(reply.Reason)}, nil
 }
 
 // acceptedBefore returns a run as it was accepted, if the history has it.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -128,7 +129,7 @@ func runOf(e *bus.Event) *runlog.Run {
 	return &runlog.Run{
 		RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Status: e.Status, Cause: e.Cause,
 		FireTime: e.FireTime, CommittedAt: e.CommittedAt, DeliveredAt: e.DeliveredAt, StartedAt: e.StartedAt, FinishedAt: e.FinishedAt,
-		Instance: e.Instance, Delivery: e.Delivery, ExitCode: e.ExitCode, Message: e.Message, Result: e.Result,
+		Instance: e.Instance, Delivery: e.Delivery, ExitCode: e.ExitCode, Message: reason.Text(e.Message), Result: e.Result,
 		LogLines: e.LogLines, Retrying: e.Retry, Piece: pieceIn(e.Piece), Total: e.Total, Count: 1,
 	}
 }

@@ -17,7 +17,10 @@ export function auditList(filter: AuditFilter) {
     queryKey: ["audit", filter],
     queryFn: ({ pageParam, signal }) =>
       dataOf(
-        api.GET("/api/v1/audit", { signal, params: { query: { ...filter, limit: 100, cursor: pageParam } } }),
+        api.GET("/api/v1/audit-log", {
+          signal,
+          params: { query: { ...filter, limit: 100, cursor: pageParam } },
+        }),
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
@@ -28,7 +31,7 @@ export function auditList(filter: AuditFilter) {
 /** Where all entries that match can be had as a file. */
 export function auditExport(filter: AuditFilter, format: "csv" | "ndjson"): string {
   const set = Object.entries({ ...filter, format }).filter((e): e is [string, string] => Boolean(e[1]));
-  return `${base}/api/v1/audit/export?${new URLSearchParams(set)}`;
+  return `${base}/api/v1/audit-log/export?${new URLSearchParams(set)}`;
 }
 
 export const usersKey = ["users"] as const;

@@ -52,13 +52,13 @@ export const healthQuery = queryOptions({
 
 export const holdQuery = queryOptions({
   queryKey: ["cluster", "hold"],
-  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/hold", { signal })),
+  queryFn: ({ signal }) => dataOf(api.GET("/api/v1/pause", { signal })),
   refetchInterval: every(5000),
 });
 
 /** Turns the switch for everything; a pause may end by itself. */
-export function setHold(paused: boolean, note: string, until?: string) {
-  return dataOf(api.PUT("/api/v1/hold", { body: { paused, note, until } }));
+export function setPause(paused: boolean, note: string, until?: string) {
+  return dataOf(api.PUT("/api/v1/pause", { body: { paused, note, until } }));
 }
 
 export function getCalendars(signal?: AbortSignal) {

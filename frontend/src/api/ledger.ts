@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { JobRef } from "@/lib/jobref";
 import { api, dataOf } from "./client";
-import type { Fate } from "./schema.gen";
+import type { Outcome } from "./schema.gen";
 
 /** What became of the fires of all jobs, by job and day. */
 export function ledgerAudit(range: { from: string; to?: string; group?: string }) {
@@ -30,14 +30,14 @@ export function discrepanciesFound(range: { from: string; group?: string }) {
 }
 
 /** Every fire that a job owed, oldest first. */
-export function jobLedger(ref: JobRef, range: { from: string; to?: string }, fate: Fate[] | undefined) {
+export function jobLedger(ref: JobRef, range: { from: string; to?: string }, outcome: Outcome[] | undefined) {
   return infiniteQueryOptions({
-    queryKey: ["ledger", "job", ref.group, ref.name, range, fate],
+    queryKey: ["ledger", "job", ref.group, ref.name, range, outcome],
     queryFn: ({ pageParam, signal }) =>
       dataOf(
         api.GET("/api/v1/jobs/{group}/{name}/ledger", {
           signal,
-          params: { path: ref, query: { ...range, fate, limit: 200, cursor: pageParam } },
+          params: { path: ref, query: { ...range, outcome, limit: 200, cursor: pageParam } },
         }),
       ),
     initialPageParam: undefined as string | undefined,

@@ -10,7 +10,7 @@ import type {
   LogPage,
   MarkRequest,
   paths,
-  RetryRequest,
+  RerunRequest,
   RunBulk,
   RunDetail,
   Status,
@@ -110,7 +110,7 @@ export function runsExport(filter: RunFilter, format: "csv" | "ndjson"): string 
   return `${base}/api/v1/runs/export?${query}`;
 }
 
-/** Fires by their fate, over a range in equal parts. */
+/** Fires by their outcome, over a range in equal parts. */
 export function runCounts(filter: RunFilter & { from: string; to: string }, parts: number, ms = 5000) {
   return queryOptions({
     queryKey: [...runsKey, "counts", filter, parts],
@@ -305,11 +305,11 @@ export function childRuns(runId: string, isAlive: boolean) {
   });
 }
 
-export type RetryOptions = Omit<RetryRequest, "key">;
+export type RerunOptions = Omit<RerunRequest, "key">;
 
 /** Does a run again that has ended. */
-export function retryRun(runId: string, body: RetryOptions) {
-  return dataOf(api.POST("/api/v1/runs/{run_id}/retry", { params: { path: { run_id: runId } }, body }));
+export function rerunRun(runId: string, body: RerunOptions) {
+  return dataOf(api.POST("/api/v1/runs/{run_id}/rerun", { params: { path: { run_id: runId } }, body }));
 }
 
 const markLook = 500;

@@ -291,7 +291,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/audit": {
+    "/api/v1/audit-log": {
         parameters: {
             query?: never;
             header?: never;
@@ -305,7 +305,7 @@ export interface paths {
          *     are there for as long as the retention says. A page may be short, or empty, and have
          *     a `next` all the same.
          */
-        get: operations["listAudit"];
+        get: operations["listAuditLog"];
         put?: never;
         post?: never;
         delete?: never;
@@ -314,7 +314,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/audit/export": {
+    "/api/v1/audit-log/export": {
         parameters: {
             query?: never;
             header?: never;
@@ -322,7 +322,7 @@ export interface paths {
             cookie?: never;
         };
         /** All entries that match, newest first, as a stream */
-        get: operations["exportAudit"];
+        get: operations["exportAuditLog"];
         put?: never;
         post?: never;
         delete?: never;
@@ -608,10 +608,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Call off one fire that is ahead
-         * @description The fire is recorded as skipped when it comes, with who called it off and why. It makes
+         * Skip one upcoming fire
+         * @description The fire is recorded as skipped when it comes, with who skipped it and why. It makes
          *     a version of the job, and later versions keep it, whatever their documents say, until
-         *     the fire is past; a job has at most 100. A fire that is called off already stays as it is.
+         *     the fire is past; a job has at most 100. A fire that is skipped already stays as it is.
          */
         post: operations["skipFire"];
         delete?: never;
@@ -635,8 +635,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have a fire run after all that was called off
-         * @description A fire that ran early stays called off, as it would run twice: that is a conflict.
+         * Run a skipped fire after all
+         * @description A fire that ran early stays skipped, as it would run twice: that is a conflict.
          */
         post: operations["unskipFire"];
         delete?: never;
@@ -661,7 +661,7 @@ export interface paths {
         put?: never;
         /**
          * Run a fire that is ahead now, and not again when it comes
-         * @description The fire is called off, and a run is made in its place: one write says both, so after a
+         * @description The fire is skipped, and a run is made in its place: one write says both, so after a
          *     503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
          */
         post: operations["runFireEarly"];
@@ -708,7 +708,7 @@ export interface paths {
         /**
          * Every fire that a job owed, and what became of it, oldest first
          * @description The fires are computed anew from the versions that the job had, and compared with
-         *     the history. A page may have fewer entries than it could when `fate` selects few.
+         *     the history. A page may have fewer entries than it could when `outcome` selects few.
          */
         get: operations["getJobLedger"];
         put?: never;
@@ -788,7 +788,7 @@ export interface paths {
          *     a job: rows of one job and day on several pages are to be added. Jobs that have been
          *     deleted are among them as long as their versions are kept.
          */
-        get: operations["auditLedger"];
+        get: operations["verifyLedger"];
         put?: never;
         post?: never;
         delete?: never;
@@ -805,7 +805,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the continuous audit has found, the newest fires first
+         * What the continuous verification has found, the newest fires first
          * @description Each fire that contradicted the promise, as it was found: kept for as long as the
          *     retention says, also when the fire's versions and its history are no more.
          */
@@ -901,7 +901,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/hold": {
+    "/api/v1/pause": {
         parameters: {
             query?: never;
             header?: never;
@@ -909,9 +909,9 @@ export interface paths {
             cookie?: never;
         };
         /** Whether everything is paused */
-        get: operations["getHold"];
+        get: operations["getPause"];
         /** Pause or resume everything */
-        put: operations["setHold"];
+        put: operations["setPause"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1153,7 +1153,7 @@ export interface paths {
          *     `pending`, with the reason, though `status` selects it as `running`.
          *     A run is one row, its newest attempt as a whole: one that waits for another
          *     attempt (`retrying`) is selected and counted as `queued`. Several fires with one
-         *     fate (`count` above 1) are one row. A filter given more than once means any of its values.
+         *     outcome (`count` above 1) are one row. A filter given more than once means any of its values.
          *
          *     Runs are stored in the order of their fires, and the newest first come at once, page
          *     by page. Any other order (`sort`) costs a look at all runs of the range: it needs
@@ -1180,7 +1180,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel, retry or mark many runs
+         * Cancel, rerun or mark many runs
          * @description As changeJobs: the runs that are named, or a page of those that a filter selects,
          *     newest fire first; at most 1000 a request. A run of a group whose runs one may not
          *     see is not found.
@@ -1221,7 +1221,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many fires had which fate, over a range of time in equal parts
+         * How many fires had which outcome, over a range of time in equal parts
          * @description A fire without a run counts as one too. A filter given more than once means
          *     any of its values.
          */
@@ -1476,7 +1476,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/runs/{run_id}/retry": {
+    "/api/v1/runs/{run_id}/rerun": {
         parameters: {
             query?: never;
             header?: never;
@@ -1489,14 +1489,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Do a run again that has ended
-         * @description Makes a new run with the fire time of the one that ended, and with what that was
-         *     given: its parameters and labels, unless the request has others. The answer comes
+         * Rerun a finished run
+         * @description Makes a new run with the fire time and the overrides of the finished one (parameters
+         *     and labels), unless the request has others. The answer comes
          *     when the new run is committed. Asking again with the same `key` makes no second one.
          *     A run that has not ended answers 409, and so does one that can not be repeated as
          *     it was: its version or its pieces are not kept any more.
          */
-        post: operations["retryRun"];
+        post: operations["rerunRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2533,7 +2533,7 @@ export interface components {
             /** @description Secrets are left out */
             changes?: components["schemas"]["FieldChange"][];
         };
-        AuditPage: {
+        AuditLogPage: {
             items: components["schemas"]["AuditEntry"][];
             next?: string;
             /**
@@ -2712,6 +2712,21 @@ export interface components {
         Status: "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
         /** @enum {string} */
         Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "retry";
+        /**
+         * @description Why something is as it is. `text` is in English. `code` and `params` say the same, for
+         *     who shows it in another language; docs/reference/reasons.md lists them. What somebody
+         *     else wrote, such as the error of a handler, has no code.
+         */
+        Reason: {
+            /** @description All of it, with what is in and */
+            text: string;
+            code?: string;
+            params?: {
+                [key: string]: string;
+            };
+            /** @description What else there is to say */
+            and?: components["schemas"]["Reason"];
+        };
         /** @enum {string} */
         Level: "debug" | "info" | "warn" | "error";
         /**
@@ -2979,13 +2994,13 @@ export interface components {
             effective_from: string;
             author?: string;
             note?: string;
-            /** @description Fires that somebody has called off, and that were ahead when the version was saved */
+            /** @description Fires that somebody has skipped, and that were ahead when the version was saved */
             skips?: components["schemas"]["Skip"][];
             deleted?: boolean;
             /** @description Above that which this server reads, a newer server has saved the version, and only job, version, effective_from and format are told */
             format?: number;
         };
-        /** @description A fire that somebody has called off. */
+        /** @description A fire that somebody has skipped. */
         Skip: {
             /** Format: date-time */
             fire_time: string;
@@ -3131,7 +3146,7 @@ export interface components {
         /** @description Either runs or filter. */
         RunBulk: {
             /** @enum {string} */
-            action: "cancel" | "retry" | "mark";
+            action: "cancel" | "rerun" | "mark";
             /** @description Their ids; one that is named twice counts once */
             runs?: string[];
             /** @description All runs that match, a page at a time. Without `status`, those that the action is for: cancel takes pending, queued and running, the others failed, timed_out, cancelled and lost */
@@ -3151,18 +3166,18 @@ export interface components {
              */
             as?: "handled" | "succeeded" | "none";
             /**
-             * @description Of retry, and of the job: its newest one, or that of the run
+             * @description Of rerun, and of the job: its newest one, or that of the run
              * @default latest
              * @enum {string}
              */
             version?: "latest" | "same";
             /**
-             * @description Of retry: failed repeats only those pieces that have not succeeded; runs without pieces are refused
+             * @description Of rerun: failed repeats only those pieces that have not succeeded; runs without pieces are refused
              * @default all
              * @enum {string}
              */
             pieces?: "all" | "failed";
-            /** @description Of retry: chosen by the caller; asking again with it makes no second runs. Defaults to a new one */
+            /** @description Of rerun: chosen by the caller; asking again with it makes no second runs. Defaults to a new one */
             key?: string;
             /** @description Only say what would become of each */
             dry_run?: boolean;
@@ -3186,7 +3201,7 @@ export interface components {
              */
             to?: string;
             parent?: string;
-            retry_of?: string;
+            rerun_of?: string;
             min_attempt?: number;
         };
         RunBulkResult: {
@@ -3203,8 +3218,8 @@ export interface components {
             /** @description What the run was before */
             status?: components["schemas"]["Status"];
             result: components["schemas"]["BulkOutcome"];
-            /** @description The run that does it again */
-            retry_run_id?: string;
+            /** @description The rerun */
+            rerun_run_id?: string;
             /** @description Why it is refused */
             problem?: components["schemas"]["Problem"];
         };
@@ -3271,7 +3286,7 @@ export interface components {
             /** @description pending; queued or skipped, when others of its runs are alive */
             status: components["schemas"]["Status"];
             /** @description Why it is queued or skipped */
-            reason?: string;
+            reason?: components["schemas"]["Reason"];
         };
         /** @description Either schedule, or expr with zone. */
         PreviewRequest: {
@@ -3304,7 +3319,7 @@ export interface components {
             /** @description Fewer than asked for when there are no more */
             fires: components["schemas"]["Fire"][];
             /** @description Why there are no fires, or what keeps them from running */
-            note?: string;
+            note?: components["schemas"]["Reason"];
             /** @description How many fires there are within a day, skipped ones among them */
             per_day?: number;
             /** @description The same within 365 days; beyond 100,000 by the pace of those */
@@ -3356,7 +3371,7 @@ export interface components {
              */
             outcome: "imported" | "setting" | "skipped" | "broken";
             /** @description Why it was skipped or is broken, or what one should know of it */
-            note?: string;
+            note?: components["schemas"]["Reason"];
             /** @description What was made of an imported line */
             job?: components["schemas"]["Job"];
         };
@@ -3387,7 +3402,7 @@ export interface components {
              */
             outcome: "imported" | "skipped" | "broken";
             /** @description Why it was skipped or is broken, or what one should know of it */
-            note?: string;
+            note?: components["schemas"]["Reason"];
             /** @description The note for the version that is saved. A job of the same name whose newest version has another note is not from here, or was edited since */
             origin: string;
             /** @description What was made of it */
@@ -3406,8 +3421,8 @@ export interface components {
             due: string;
             /** @description It will not run: reason says why */
             skipped?: boolean;
-            reason?: string;
-            /** @description Of a fire that somebody has called off */
+            reason?: components["schemas"]["Reason"];
+            /** @description Of a fire that somebody has skipped */
             skip?: components["schemas"]["Skip"];
             /** @description Of a fire that a moved clock has to do with */
             clock?: components["schemas"]["FireClock"];
@@ -3556,7 +3571,7 @@ export interface components {
             /** @description The first line of the message, with # for what varies */
             fingerprint: string;
             /** @description Of the newest */
-            message: string;
+            message: components["schemas"]["Reason"];
             attempts: number;
             /** @description Ten of them at most */
             jobs: string[];
@@ -3595,7 +3610,7 @@ export interface components {
             [key: string]: number;
         };
         /** @description The switch for everything. While it is on, every fire is recorded as skipped. */
-        Hold: {
+        GlobalPause: {
             paused: boolean;
             /**
              * Format: date-time
@@ -3821,7 +3836,7 @@ export interface components {
             frees: components["schemas"]["RetentionAmount"];
             expected: components["schemas"]["RetentionAmount"];
         };
-        HoldRequest: {
+        GlobalPauseRequest: {
             paused: boolean;
             /**
              * Format: date-time
@@ -3893,7 +3908,7 @@ export interface components {
              */
             reason?: "part_of_day" | "cancelled" | "over";
             /** @description The same in words, or up to when it was written out */
-            note?: string;
+            note?: components["schemas"]["Reason"];
         };
         CalendarFileRead: {
             /** @description What the file calls itself; may be empty */
@@ -3949,7 +3964,7 @@ export interface components {
          *     discrepancy: it contradicts what Carillon promises.
          * @enum {string}
          */
-        Fate: "ran" | "caught_up" | "pending" | "skipped" | "missed" | "undecided" | "unjudged" | "discrepancy";
+        Outcome: "ran" | "caught_up" | "pending" | "skipped" | "missed" | "undecided" | "unjudged" | "discrepancy";
         LedgerEntry: {
             /** Format: date-time */
             fire_time: string;
@@ -3960,10 +3975,10 @@ export interface components {
             due: string;
             /** @description Of the job */
             version?: number;
-            fate: components["schemas"]["Fate"];
+            outcome: components["schemas"]["Outcome"];
             /** @description Why there was no run, why it was late or failed, what is wrong, or why that cannot be said */
-            reason?: string;
-            /** @description The run that the fire owes; of several fires with one fate there is one for the first only */
+            reason?: components["schemas"]["Reason"];
+            /** @description The run that the fire owes; of several fires with one outcome there is one for the first only */
             run_id: string;
             status?: components["schemas"]["Status"];
             /** @description The newest */
@@ -3977,7 +3992,7 @@ export interface components {
             /** @description From due to committed_at */
             late?: components["schemas"]["Duration"];
         };
-        /** @description How many fires had which fate. What is 0 is absent. */
+        /** @description How many fires had which outcome. What is 0 is absent. */
         Tally: {
             /** @description All of them */
             fires: number;
@@ -3994,7 +4009,7 @@ export interface components {
         };
         LedgerPage: {
             items: components["schemas"]["LedgerEntry"][];
-            /** @description Of all fires that were looked at for the page, whatever their fate */
+            /** @description Of all fires that were looked at for the page, whatever their outcome */
             counts: components["schemas"]["Tally"];
             /**
              * Format: date-time
@@ -4101,16 +4116,16 @@ export interface components {
             /** @description Of the job */
             version?: number;
             /** @description What is wrong */
-            reason: string;
+            reason: components["schemas"]["Reason"];
             /** Format: date-time */
             found_at: string;
             /**
              * Format: date-time
-             * @description When the continuous audit saw that nothing is wrong any more; absent while something is
+             * @description When the continuous verification saw that nothing is wrong any more; absent while something is
              */
             healed_at?: string;
             /** @description What it saw */
-            healed?: string;
+            healed?: components["schemas"]["Reason"];
         };
         DiscrepancyPage: {
             items: components["schemas"]["Discrepancy"][];
@@ -4126,9 +4141,9 @@ export interface components {
              * @description Its fires after this instant are undecided
              */
             since: string;
-            reason: string;
+            reason: components["schemas"]["Reason"];
         };
-        AuditedPage: {
+        VerifiedPage: {
             items: components["schemas"]["LedgerDay"][];
             /** @description Of the page */
             total: components["schemas"]["Tally"];
@@ -4469,7 +4484,7 @@ export interface components {
             for: components["schemas"]["Duration"];
             reason?: string;
         };
-        /** @description One attempt of a run, one piece of such an attempt, or several fires with one fate. */
+        /** @description One attempt of a run, one piece of such an attempt, or several fires with one outcome. */
         Run: {
             run_id: string;
             job: string;
@@ -4483,7 +4498,7 @@ export interface components {
             /** @description The attempt has ended but the run has not: another one follows, unless the scheduler says otherwise */
             retrying?: boolean;
             cause: components["schemas"]["Cause"];
-            /** @description The run after which it runs; with cause retry, the one that it does again */
+            /** @description The run after which it runs; with cause retry, the finished run that it repeats */
             parent_run_id?: string;
             /** Format: date-time */
             fire_time: string;
@@ -4507,9 +4522,9 @@ export interface components {
             delivery?: number;
             exit_code?: number;
             /** @description Why it failed */
-            message?: string;
+            message?: components["schemas"]["Reason"];
             /** @description Why there was no run, why it waits, or why it ended without an executor's word */
-            reason?: string;
+            reason?: components["schemas"]["Reason"];
             /** @description Who asked for it */
             by?: string;
             /** @description What the handler returned; lists leave it out */
@@ -4543,9 +4558,9 @@ export interface components {
             job: string;
             /** @description Of the run: queued while its newest attempt has ended and another follows */
             status: components["schemas"]["Status"];
-            /** @description The run that this one does again */
-            retry_of?: string;
-            /** @description What it was given in the place of the job's parameters, if anything */
+            /** @description The run that this one is a rerun of */
+            rerun_of?: string;
+            /** @description The overrides of the job's parameters, if any */
             params?: unknown;
             /** @description The same of the job's labels */
             labels?: components["schemas"]["Labels"];
@@ -4591,7 +4606,7 @@ export interface components {
             delivery?: number;
             percent?: number;
             /** @description Reason, message, progress text, note, or why it ran on this instance */
-            detail?: string;
+            detail?: components["schemas"]["Reason"];
             /**
              * @description Of a marked change
              * @enum {string}
@@ -4600,7 +4615,7 @@ export interface components {
             /** @description Who marked it */
             by?: string;
         };
-        RetryRequest: {
+        RerunRequest: {
             /**
              * @description Of the job: its newest one, or that of the run
              * @default latest
@@ -4631,7 +4646,7 @@ export interface components {
         };
         CancelAccepted: {
             run_id: string;
-            /** @description queued or pending: it was called off; running: its instance has been told */
+            /** @description queued or pending: it does not run; running: its instance has been told */
             found: components["schemas"]["Status"];
         };
         LogLine: {
@@ -4871,7 +4886,7 @@ export interface components {
              */
             state: "online" | "draining" | "cordoned" | "lost" | "suspended" | "incompatible";
             /** @description Of one that is suspended: why, and until when */
-            reason?: string;
+            reason?: components["schemas"]["Reason"];
             kinds?: string[] | null;
             handlers?: string[];
             slots: number;
@@ -5087,7 +5102,10 @@ export interface components {
             status: number;
             /** @enum {string} */
             code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "too_large" | "unsupported_media_type" | "too_many" | "misdirected" | "internal" | "unavailable";
+            /** @description What is wrong, in English */
             detail?: string;
+            /** @description The same with its code, where it has one */
+            reason?: components["schemas"]["Reason"];
             /** @description Under which the server's log has more */
             request_id: string;
             errors?: components["schemas"]["FieldError"][];
@@ -5095,7 +5113,7 @@ export interface components {
         FieldError: {
             /** @description A path in the document, or a parameter's name; empty for the whole */
             field: string;
-            reason: string;
+            reason: components["schemas"]["Reason"];
         };
     };
     responses: {
@@ -5166,7 +5184,7 @@ export type Role = components['schemas']['Role'];
 export type Grant = components['schemas']['Grant'];
 export type Access = components['schemas']['Access'];
 export type AuditEntry = components['schemas']['AuditEntry'];
-export type AuditPage = components['schemas']['AuditPage'];
+export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type SignInWays = components['schemas']['SignInWays'];
 export type SignInRequest = components['schemas']['SignInRequest'];
 export type InvitationSecret = components['schemas']['InvitationSecret'];
@@ -5188,6 +5206,7 @@ export type NewToken = components['schemas']['NewToken'];
 export type Duration = components['schemas']['Duration'];
 export type Status = components['schemas']['Status'];
 export type Cause = components['schemas']['Cause'];
+export type Reason = components['schemas']['Reason'];
 export type Level = components['schemas']['Level'];
 export type Schedule = components['schemas']['Schedule'];
 export type Misfire = components['schemas']['Misfire'];
@@ -5252,7 +5271,7 @@ export type RunFacets = components['schemas']['RunFacets'];
 export type FacetValue = components['schemas']['FacetValue'];
 export type RunCounts = components['schemas']['RunCounts'];
 export type StatusCounts = components['schemas']['StatusCounts'];
-export type Hold = components['schemas']['Hold'];
+export type GlobalPause = components['schemas']['GlobalPause'];
 export type HistoryState = components['schemas']['HistoryState'];
 export type DeadLetter = components['schemas']['DeadLetter'];
 export type DeadLetterContent = components['schemas']['DeadLetterContent'];
@@ -5269,7 +5288,7 @@ export type RetentionRequest = components['schemas']['RetentionRequest'];
 export type RetentionItem = components['schemas']['RetentionItem'];
 export type RetentionAmount = components['schemas']['RetentionAmount'];
 export type RetentionEffect = components['schemas']['RetentionEffect'];
-export type HoldRequest = components['schemas']['HoldRequest'];
+export type GlobalPauseRequest = components['schemas']['GlobalPauseRequest'];
 export type Calendar = components['schemas']['Calendar'];
 export type CalendarVersion = components['schemas']['CalendarVersion'];
 export type CalendarItem = components['schemas']['CalendarItem'];
@@ -5281,7 +5300,7 @@ export type CalendarWindow = components['schemas']['CalendarWindow'];
 export type CalendarPreview = components['schemas']['CalendarPreview'];
 export type AffectedJob = components['schemas']['AffectedJob'];
 export type AffectedFire = components['schemas']['AffectedFire'];
-export type Fate = components['schemas']['Fate'];
+export type Outcome = components['schemas']['Outcome'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
 export type Tally = components['schemas']['Tally'];
 export type LedgerPage = components['schemas']['LedgerPage'];
@@ -5294,7 +5313,7 @@ export type Finding = components['schemas']['Finding'];
 export type Discrepancy = components['schemas']['Discrepancy'];
 export type DiscrepancyPage = components['schemas']['DiscrepancyPage'];
 export type HeldJob = components['schemas']['HeldJob'];
-export type AuditedPage = components['schemas']['AuditedPage'];
+export type VerifiedPage = components['schemas']['VerifiedPage'];
 export type Severity = components['schemas']['Severity'];
 export type Alert = components['schemas']['Alert'];
 export type AlertItem = components['schemas']['AlertItem'];
@@ -5325,7 +5344,7 @@ export type RunDetail = components['schemas']['RunDetail'];
 export type RunMark = components['schemas']['RunMark'];
 export type MarkRequest = components['schemas']['MarkRequest'];
 export type Change = components['schemas']['Change'];
-export type RetryRequest = components['schemas']['RetryRequest'];
+export type RerunRequest = components['schemas']['RerunRequest'];
 export type CancelRequest = components['schemas']['CancelRequest'];
 export type CancelAccepted = components['schemas']['CancelAccepted'];
 export type LogLine = components['schemas']['LogLine'];
@@ -5846,7 +5865,7 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    listAudit: {
+    listAuditLog: {
         parameters: {
             query?: {
                 /** @description Who */
@@ -5884,13 +5903,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditPage"];
+                    "application/json": components["schemas"]["AuditLogPage"];
                 };
             };
             default: components["responses"]["Problem"];
         };
     };
-    exportAudit: {
+    exportAuditLog: {
         parameters: {
             query?: {
                 format?: "ndjson" | "csv";
@@ -6538,8 +6557,8 @@ export interface operations {
                 from?: string;
                 /** @description Fire time, exclusive; at most 92 days after from. Defaults to now */
                 to?: string;
-                /** @description Only fires with this fate */
-                fate?: components["schemas"]["Fate"][];
+                /** @description Only fires with this outcome */
+                outcome?: components["schemas"]["Outcome"][];
                 /** @description The next of the page before */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description The most entries in the page */
@@ -6661,7 +6680,7 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    auditLedger: {
+    verifyLedger: {
         parameters: {
             query?: {
                 /** @description Fire time, inclusive. Defaults to a day before to */
@@ -6681,13 +6700,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the audit */
+            /** @description A page of the verification */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditedPage"];
+                    "application/json": components["schemas"]["VerifiedPage"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -6827,7 +6846,7 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    getHold: {
+    getPause: {
         parameters: {
             query?: never;
             header?: never;
@@ -6842,13 +6861,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Hold"];
+                    "application/json": components["schemas"]["GlobalPause"];
                 };
             };
             default: components["responses"]["Problem"];
         };
     };
-    setHold: {
+    setPause: {
         parameters: {
             query?: never;
             header?: {
@@ -6860,7 +6879,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["HoldRequest"];
+                "application/json": components["schemas"]["GlobalPauseRequest"];
             };
         };
         responses: {
@@ -6870,7 +6889,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Hold"];
+                    "application/json": components["schemas"]["GlobalPause"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -7263,8 +7282,8 @@ export interface operations {
                 to?: string;
                 /** @description Only runs that run after this one */
                 parent?: string;
-                /** @description Only runs that do this one again */
-                retry_of?: string;
+                /** @description Only reruns of this run */
+                rerun_of?: string;
                 /** @description all: a row for each attempt, selected by its own status */
                 attempts?: "newest" | "all";
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
@@ -7340,8 +7359,8 @@ export interface operations {
                 to?: string;
                 /** @description Only runs that run after this one */
                 parent?: string;
-                /** @description Only runs that do this one again */
-                retry_of?: string;
+                /** @description Only reruns of this run */
+                rerun_of?: string;
                 /** @description all: a row for each attempt */
                 attempts?: "newest" | "all";
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
@@ -7749,7 +7768,7 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    retryRun: {
+    rerunRun: {
         parameters: {
             query?: never;
             header?: {
@@ -7764,7 +7783,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RetryRequest"];
+                "application/json": components["schemas"]["RerunRequest"];
             };
         };
         responses: {

@@ -2,6 +2,7 @@ import { CircleAlert, Lock, type LucideIcon, RefreshCw, SearchX } from "lucide-r
 import type { ReactNode } from "react";
 import { useT } from "@/i18n";
 import { problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 import { Button } from "./Button";
 import { CopyButton } from "./Copy";
 
@@ -57,6 +58,7 @@ export function Empty({
 /** A part of a page that could not be loaded, inside that part; the others stay alive. */
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useT();
+  const { sayError } = useSayer();
   const problem = problemOf(error);
   if (problem.code === "not_found")
     return (
@@ -69,7 +71,7 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
       </Empty>
     );
   if (problem.code === "forbidden")
-    return <Empty icon={Lock} title={t.error.notAllowed} hint={problem.detail ?? problem.title} />;
+    return <Empty icon={Lock} title={t.error.notAllowed} hint={sayError(error)} />;
   return (
     <div className="empty" role="alert">
       <span className="ico big c-bad">
@@ -77,7 +79,7 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
       </span>
       <p className="title">{t.error.title}</p>
       <p className="sec">{t.error.codes[problem.code] ?? problem.title}</p>
-      {problem.detail && <p className="mut">{problem.detail}</p>}
+      {problem.detail && <p className="mut">{sayError(error)}</p>}
       {problem.request_id && <p className="mut mono">{t.error.requestId(problem.request_id)}</p>}
       <div className="row g2 wrap center">
         {onRetry && (

@@ -6,6 +6,7 @@ import { formatDuration } from "@/lib/duration";
 import { useWords, type Words } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
+import { type Sayer, say } from "@/lib/reason";
 import { delayOf, durationOf, isLiving, tones } from "@/lib/status";
 import { CauseMark } from "./CauseIcon";
 import { JobName } from "./JobName";
@@ -45,7 +46,7 @@ const classes: Partial<Record<RunColumn, string>> = {
 /** So many rows are drawn at once; the others when there is time. More than these are not seen at first. */
 const first = 30;
 
-/** Runs as rows. Each row opens its run; several fires with one fate are one row. */
+/** Runs as rows. Each row opens its run; several fires with one outcome are one row. */
 export function RunTable({
   runs,
   columns,
@@ -217,12 +218,14 @@ function cellOf(
           {run.instance ?? "—"}
         </span>
       );
-    case "result":
+    case "result": {
+      const result = resultOf(run, (reason) => say(reason, t, f));
       return (
-        <span className="trunc sec" title={resultOf(run)}>
-          {resultOf(run)}
+        <span className="trunc sec" title={result}>
+          {result}
         </span>
       );
+    }
     case "started":
       return run.started_at ? <Clock at={run.started_at} /> : "—";
     case "finished":
@@ -237,10 +240,10 @@ function cellOf(
 }
 
 /** A run's end in a line: why it failed or did not run, what it says of itself, or its exit code. */
-export function resultOf(run: Run): string {
-  if (run.message) return run.message;
+export function resultOf(run: Run, said: Sayer["say"]): string {
+  if (run.message) return said(run.message);
   // Of a run that succeeded it says why there was another attempt, or how many pieces did.
-  if (run.reason && (run.status !== "succeeded" || run.broadcast_total)) return run.reason;
+  if (run.reason && (run.status !== "succeeded" || run.broadcast_total)) return said(run.reason);
   if (run.text) return run.text;
   if (run.percent) return `${Math.round(run.percent)}%`;
   return run.exit_code ? `exit ${run.exit_code}` : "";

@@ -16,7 +16,7 @@ interface StackChartProps {
   hint?: string;
 }
 
-/** Fires by their fate over time: success pale, failure vivid on top, and beyond now the plan, hatched. */
+/** Fires by their outcome over time: success pale, failure vivid on top, and beyond now the plan, hatched. */
 export function StackChart({ bars, now, label, height, onOpen, onNarrow, hint }: StackChartProps) {
   const { t, f } = useWords();
   const most = Math.max(1, ...bars.map((b) => Math.max(b.ok + b.bad + b.other, b.planned)));
@@ -177,7 +177,7 @@ function Stack({ bar, x, width, base, h }: StackProps) {
   );
 }
 
-/** How many fires a bar stands for, by their fate. */
+/** How many fires a bar stands for, by their outcome. */
 function Counts({ of, past }: { of: Bar; past: boolean }) {
   const { t, f } = useWords();
   if (!past) {

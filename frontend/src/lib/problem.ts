@@ -1,4 +1,4 @@
-import type { Problem } from "@/api/schema.gen";
+import type { Problem, Reason } from "@/api/schema.gen";
 
 /** A failed request, as RFC 9457 describes it. Its code is "unreachable" when no server answered. */
 export type Trouble = Omit<Problem, "code"> & { code: Problem["code"] | "unreachable" };
@@ -30,8 +30,8 @@ export function problemOf(error: unknown): Trouble {
   return { ...unreachable(), code: "internal", title: "Error", detail: String(error) };
 }
 
-/** What is wrong with each field, by its path. */
-export function fieldErrors(error: unknown): Map<string, string> {
+/** What is wrong with each field, by its path, as say has it. */
+export function fieldErrors(error: unknown, say: (reason: Reason) => string): Map<string, string> {
   const errors = error instanceof ProblemError ? error.problem.errors : undefined;
-  return new Map((errors ?? []).map((e) => [e.field, e.reason]));
+  return new Map((errors ?? []).map((e) => [e.field, say(e.reason)]));
 }

@@ -72,7 +72,7 @@ export function addTotals(all: Totals[]): Totals {
   );
 }
 
-/** A part of a range in a chart of fires by their fate. */
+/** A part of a range in a chart of fires by their outcome. */
 export interface Bar {
   from: number;
   to: number;

@@ -1,9 +1,13 @@
 import { expect, it } from "vitest";
 import { calendarOf } from "./skipped";
 
-it("names the calendar that keeps a fire from running", () => {
-  expect(calendarOf("calendar finance-freeze excludes it")).toBe("finance-freeze");
-  expect(calendarOf("calendar weekend, holidays does not include it")).toBe("weekend, holidays");
-  expect(calendarOf("the job is paused")).toBeUndefined();
+it("the calendar that skips a fire is named in its reason", () => {
+  const excludes = {
+    text: "calendar finance excludes it",
+    code: "calendar_excludes",
+    params: { calendar: "finance" },
+  };
+  expect(calendarOf(excludes)).toBe("finance");
+  expect(calendarOf({ text: "the job is paused", code: "job_paused" })).toBeUndefined();
   expect(calendarOf(undefined)).toBeUndefined();
 });

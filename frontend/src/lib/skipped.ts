@@ -1,4 +1,6 @@
-/** Which calendar keeps a fire from running, of the reason that the server gives; undefined when it is none. */
-export function calendarOf(reason: string | undefined): string | undefined {
-  return /^calendar (.+?) (?:excludes it|does not include it)$/.exec(reason ?? "")?.[1];
+import type { Reason } from "@/api/schema.gen";
+
+/** The calendar because of which a fire is skipped; undefined when it is something else. */
+export function calendarOf(reason: Reason | undefined): string | undefined {
+  return reason?.params?.calendar;
 }

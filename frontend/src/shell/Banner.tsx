@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CirclePause, Clock, CloudOff, Hourglass, RefreshCw, Unplug, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { healthQuery, holdQuery, setHold, versionQuery } from "@/api/cluster";
+import { healthQuery, holdQuery, setPause, versionQuery } from "@/api/cluster";
 import { historyQuery, isBehind } from "@/api/retention";
 import { Button, IconButton } from "@/components/Button";
 import { useT } from "@/i18n";
@@ -34,7 +34,7 @@ export function Banner() {
   const [dismissed, setDismissed] = useState<string>();
   loaded.current ??= version;
   const resume = useMutation({
-    mutationFn: () => setHold(false, ""),
+    mutationFn: () => setPause(false, ""),
     onSuccess: () => client.invalidateQueries(),
   });
   if (connection.lost) {

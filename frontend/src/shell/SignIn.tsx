@@ -5,11 +5,13 @@ import { Button } from "@/components/Button";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
 import { problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 import { Door, DoorField } from "./Door";
 
 /** Asks for a user name and a password. The address stays, so that one arrives where the link led. */
 export default function SignIn({ over }: { over?: boolean }) {
   const t = useT();
+  const { sayProblem } = useSayer();
   const client = useQueryClient();
   const ways = useQuery(waysQuery).data;
   const [user, setUser] = useState("");
@@ -55,7 +57,7 @@ export default function SignIn({ over }: { over?: boolean }) {
         )}
         {problem && (
           <p className="ferr" role="alert">
-            {wrong ?? problem.detail ?? t.error.codes[problem.code]}
+            {wrong ?? sayProblem(problem)}
           </p>
         )}
         <Button type="submit" look="primary" busy={enter.isPending}>

@@ -1,23 +1,17 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { pauseJob, refreshJobs, resumeJob, runJob } from "@/api/jobs";
-import { cancelRun, retryRun, runsKey } from "@/api/runs";
+import { cancelRun, rerunRun, runsKey } from "@/api/runs";
 import { toast } from "@/components/Toasts";
 import { useT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
-import { problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 
-/** Shows what went wrong with an action, in the server's words. */
+/** Shows what went wrong with an action, in the reader's language. */
 export function useComplain() {
   const t = useT();
-  return (error: unknown) => {
-    const problem = problemOf(error);
-    toast({
-      bad: true,
-      text: t.done.failed,
-      detail: problem.detail ?? t.error.codes[problem.code] ?? problem.title,
-    });
-  };
+  const { sayError } = useSayer();
+  return (error: unknown) => toast({ bad: true, text: t.done.failed, detail: sayError(error) });
 }
 
 interface Wish {
@@ -78,13 +72,13 @@ export function usePause() {
 }
 
 /** Does a run again as it was given, by its job's newest version. */
-export function useRetryRun() {
+export function useRerunRun() {
   const t = useT();
   const client = useQueryClient();
   const navigate = useNavigate();
   const onError = useComplain();
   return useMutation({
-    mutationFn: ({ runId }: { runId: string; job: string }) => retryRun(runId, {}),
+    mutationFn: ({ runId }: { runId: string; job: string }) => rerunRun(runId, {}),
     onError,
     onSuccess: (accepted, { job }) => {
       void client.invalidateQueries({ queryKey: runsKey });

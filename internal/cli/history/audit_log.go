@@ -15,7 +15,7 @@ import (
 )
 
 func newAuditLogCommand() *cobra.Command {
-	var p client.ListAuditParams
+	var p client.ListAuditLogParams
 	var user, operation, object, group, since, export string
 	var limit int
 	cmd := &cobra.Command{
@@ -43,7 +43,7 @@ func newAuditLogCommand() *cobra.Command {
 		if limit < 1 {
 			return cli.Usage(errors.New("--limit must be at least 1"))
 		}
-		p = client.ListAuditParams{User: client.Optional(user), Operation: client.Optional(operation), Object: client.Optional(object), Group: client.Optional(group)}
+		p = client.ListAuditLogParams{User: client.Optional(user), Operation: client.Optional(operation), Object: client.Optional(object), Group: client.Optional(group)}
 		if since != "" {
 			d, err := cli.ParseSince(since)
 			if err != nil {
@@ -57,7 +57,7 @@ func newAuditLogCommand() *cobra.Command {
 			return err
 		}
 		if export != "" {
-			return cli.ExportTo(cmd, api, "/api/v1/audit/export", export, cli.ChangesQuery(&p), func(h http.Header) {
+			return cli.ExportTo(cmd, api, "/api/v1/audit-log/export", export, cli.ChangesQuery(&p), func(h http.Header) {
 				// Without the header there is no gap, as with an instant that cannot be read.
 				since, _ := time.Parse(time.RFC3339, h.Get("Carillon-Since"))
 				asOf, _ := time.Parse(time.RFC3339, h.Get("Carillon-As-Of"))
@@ -85,12 +85,12 @@ func tellGaps(cmd *cobra.Command, since, asOf time.Time) {
 }
 
 // changesOf joins pages until there are limit entries.
-func changesOf(ctx context.Context, api *client.API, p client.ListAuditParams, limit int) (client.AuditPage, error) {
-	all := client.AuditPage{Items: []client.AuditEntry{}}
+func changesOf(ctx context.Context, api *client.API, p client.ListAuditLogParams, limit int) (client.AuditLogPage, error) {
+	all := client.AuditLogPage{Items: []client.AuditEntry{}}
 	for {
 		n := min(limit-len(all.Items), 1000)
 		p.Limit = &n
-		page, err := client.Read[client.AuditPage](api.ListAudit(ctx, &p))
+		page, err := client.Read[client.AuditLogPage](api.ListAuditLog(ctx, &p))
 		if err != nil {
 			return all, err
 		}

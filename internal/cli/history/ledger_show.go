@@ -45,7 +45,7 @@ func newLedgerShowCommand() *cobra.Command {
 	within.Add(cmd.Flags(), "24h")
 	cmd.Flags().StringSliceVar(&outcomes, "outcome", nil, "only fires with this `outcome`; can be repeated")
 	cmd.Flags().IntVar(&limit, "limit", 200, "maximum number of fires to show; 0 shows all")
-	cli.Complete(cmd, "outcome", cli.Words[string](outcome.Fates)...)
+	cli.Complete(cmd, "outcome", cli.Words[string](outcome.Outcomes)...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := cli.JobName(args[0])
 		if err != nil {
@@ -63,7 +63,7 @@ func newLedgerShowCommand() *cobra.Command {
 			return err
 		}
 		page, err := api.Ledger(cmd.Context(), name, client.GetJobLedgerParams{
-			From: &from, To: &to, Fate: client.OptionalList(cli.Words[outcome.Fate](outcomes)),
+			From: &from, To: &to, Outcome: client.OptionalList(cli.Words[outcome.Outcome](outcomes)),
 		}, limit)
 		if err != nil {
 			return err
@@ -79,8 +79,8 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 	}
 	for i := range page.Items {
 		e := &page.Items[i]
-		t.Row(t.Millis(e.FireTime), string(e.Fate), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
-			draw.OrDash(countOrNone(e.Version)), string(e.RunID), t.Cell(e.Reason, 2*draw.NoteWidth))
+		t.Row(t.Millis(e.FireTime), string(e.Outcome), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
+			draw.OrDash(countOrNone(e.Version)), string(e.RunID), t.Cell(string(e.Reason), 2*draw.NoteWidth))
 	}
 	if len(page.Items) > 0 {
 		t.Line("")

@@ -9,11 +9,12 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
-	entry := func(clock string, fate outcome.Fate, status job.Status, reason string) outcome.Entry {
-		e := outcome.Entry{FireTime: drawtest.At(clock), Due: drawtest.At(clock), Version: 3, Fate: fate, Status: status, Reason: reason, RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b01"}
+	entry := func(clock string, is outcome.Outcome, status job.Status, why reason.Text) outcome.Entry {
+		e := outcome.Entry{FireTime: drawtest.At(clock), Due: drawtest.At(clock), Version: 3, Outcome: is, Status: status, Reason: why, RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b01"}
 		if status != "" {
 			e.Late = job.Duration(12 * time.Millisecond)
 			e.CommittedAt = e.Due.Add(e.Late.Std())
@@ -42,18 +43,18 @@ func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
 		{Job: "ops/backup", Date: drawtest.At("00:00:00.000"), Tally: outcome.Tally{Fires: 1, Skipped: 1}},
 		{Job: "ops/backup", Date: drawtest.At("00:00:00.000").AddDate(0, 0, 1), Tally: outcome.Tally{Fires: 1, Unjudged: 1}},
 	}
-	audited := client.AuditedPage{Days: days, DecidedUntil: drawtest.At("03:25:00.000"), Discrepancies: []outcome.JobEntry{{Job: "billing/report", Entry: bad}}}
+	audited := client.VerifiedPage{Days: days, DecidedUntil: drawtest.At("03:25:00.000"), Discrepancies: []outcome.JobEntry{{Job: "billing/report", Entry: bad}}}
 	for _, d := range days {
 		audited.Total.Merge(d.Tally)
 	}
 	for _, by := range []rowsBy{byGroup, byJob, byDay} {
-		drawtest.Golden(t, "audit-by-"+string(by), func(tab *draw.Table) { drawAudited(tab, audited, by) })
+		drawtest.Golden(t, "audit-by-"+string(by), func(tab *draw.Table) { drawVerified(tab, audited, by) })
 	}
-	held := client.AuditedPage{
+	held := client.VerifiedPage{
 		Days: days[1:2], Total: days[1].Tally, DecidedUntil: drawtest.At("03:25:00.000"),
 		Held: []outcome.Held{{Job: "billing/sums", Version: 4, Since: drawtest.At("03:10:00.000"), Reason: "a newer server saved version 4, and this server cannot read it"}},
 	}
-	drawtest.Golden(t, "audit-held", func(tab *draw.Table) { drawAudited(tab, held, byJob) })
+	drawtest.Golden(t, "audit-held", func(tab *draw.Table) { drawVerified(tab, held, byJob) })
 
 	found := client.Discrepancy{Job: "billing/report", FireTime: bad.FireTime, RunID: bad.RunID, Version: 3, Reason: "nothing is known of it", FoundAt: drawtest.At("04:01:00.000")}
 	healed := found

@@ -57,11 +57,11 @@ func newLedgerVerifyCommand() *cobra.Command {
 		if found {
 			return showFound(cmd, r, api, client.ListDiscrepanciesParams{From: &from, To: &to, Group: client.Optional(group)})
 		}
-		page, err := audited(cmd, r, api, client.AuditLedgerParams{From: &from, To: &to, Group: client.Optional(group)}, limit)
+		page, err := verified(cmd, r, api, client.VerifyLedgerParams{From: &from, To: &to, Group: client.Optional(group)}, limit)
 		if err != nil {
 			return err
 		}
-		if err := r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawAudited(t, page, rows) }); err != nil {
+		if err := r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawVerified(t, page, rows) }); err != nil {
 			return err
 		}
 		if page.Total.Discrepancies > 0 {
@@ -76,7 +76,7 @@ func newLedgerVerifyCommand() *cobra.Command {
 const auditTold = 5 * time.Second
 
 // audited audits page by page, and on standard error says how far it has come.
-func audited(cmd *cobra.Command, r *cli.Remote, api *client.API, params client.AuditLedgerParams, limit time.Duration) (client.AuditedPage, error) {
+func verified(cmd *cobra.Command, r *cli.Remote, api *client.API, params client.VerifyLedgerParams, limit time.Duration) (client.VerifiedPage, error) {
 	ctx := cmd.Context()
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -84,7 +84,7 @@ func audited(cmd *cobra.Command, r *cli.Remote, api *client.API, params client.A
 		defer cancel()
 	}
 	told := time.Now()
-	page, err := api.Audited(ctx, params, func(sofar client.AuditedPage) {
+	page, err := api.Verified(ctx, params, func(sofar client.VerifiedPage) {
 		if time.Since(told) >= auditTold {
 			told = time.Now()
 			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "verified %s so far; %s\n", draw.Count(sofar.Total.Fires, "fire"), countIs(sofar.Total.Discrepancies, "discrepancy", "discrepancies"))
@@ -143,9 +143,9 @@ func drawFound(t *draw.Table, found []client.Discrepancy, open int) {
 		f := &found[i]
 		healed := "-"
 		if !f.HealedAt.IsZero() {
-			healed = t.Millis(f.HealedAt) + ": " + f.Healed
+			healed = t.Millis(f.HealedAt) + ": " + string(f.Healed)
 		}
-		t.Row(string(f.Job), t.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), f.Reason, t.Millis(f.FoundAt), healed)
+		t.Row(string(f.Job), t.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), string(f.Reason), t.Millis(f.FoundAt), healed)
 	}
 	t.Line("")
 	t.Line(fmt.Sprintf("%s, %d of them healed.", countIs(len(found), "discrepancy", "discrepancies"), len(found)-open))
@@ -168,7 +168,7 @@ func parseRows(s string) (rowsBy, error) {
 	return "", fmt.Errorf("--by %q must be group, job or day", s)
 }
 
-func drawAudited(t *draw.Table, page client.AuditedPage, by rowsBy) {
+func drawVerified(t *draw.Table, page client.VerifiedPage, by rowsBy) {
 	if len(page.Days) > 0 {
 		t.Row(tallyHeads(string(by))...)
 	}
@@ -184,14 +184,14 @@ func drawAudited(t *draw.Table, page client.AuditedPage, by rowsBy) {
 		t.Row("JOB", "FIRE TIME", "VERSION", "RUN", "DISCREPANCY")
 		for i := range page.Discrepancies {
 			f := &page.Discrepancies[i]
-			t.Row(string(f.Job), t.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), f.Reason)
+			t.Row(string(f.Job), t.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), string(f.Reason))
 		}
 	}
 	if len(page.Held) > 0 {
 		t.Line("")
 		t.Row("HELD JOB", "VERSION", "SINCE", "REASON")
 		for _, h := range page.Held {
-			t.Row(string(h.Job), strconv.Itoa(h.Version), t.Millis(h.Since), h.Reason)
+			t.Row(string(h.Job), strconv.Itoa(h.Version), t.Millis(h.Since), string(h.Reason))
 		}
 	}
 	if len(page.Days) > 0 {

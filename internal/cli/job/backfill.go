@@ -107,7 +107,7 @@ func drawBackfill(t *draw.Table, name job.Name, r client.BackfillResult, dryRun 
 		t.Row("FIRE TIME", "OUTCOME", "STATUS", "REASON")
 		for i := range r.Fires {
 			e := &r.Fires[i]
-			t.Row(t.Millis(e.FireTime), string(e.Fate), draw.OrDash(string(e.Status)), t.Cell(e.Reason, 2*draw.NoteWidth))
+			t.Row(t.Millis(e.FireTime), string(e.Outcome), draw.OrDash(string(e.Status)), t.Cell(string(e.Reason), 2*draw.NoteWidth))
 		}
 		t.Line("")
 	}

@@ -29,8 +29,8 @@ func drawJobs(t *draw.Table, page client.JobPage) {
 	}
 }
 
-// drawHold says that nothing fires, if that is so.
-func drawHold(t *draw.Table, h client.Hold) {
+// drawGlobalPause says that nothing fires, if that is so.
+func drawGlobalPause(t *draw.Table, h client.GlobalPause) {
 	if h.Paused {
 		why := ""
 		if h.Note != "" {
@@ -96,7 +96,7 @@ func drawJob(t *draw.Table, item client.JobItem) {
 	drawReactions(t, &d.Job)
 	t.Row("task", d.Task.Kind()+": "+t.Cell(taskText(d.Task), 200))
 	for _, w := range item.Warnings {
-		t.Row("warning", t.Cell(w.Field+": "+w.Reason, 300))
+		t.Row("warning", t.Cell(w.Field+": "+string(w.Reason), 300))
 	}
 	if len(item.NextFires) > 0 {
 		t.Line("")
@@ -104,7 +104,7 @@ func drawJob(t *draw.Table, item client.JobItem) {
 		for _, f := range item.NextFires {
 			note := ""
 			if f.Skipped {
-				note = "skipped: " + t.Cell(f.Reason, draw.NoteWidth)
+				note = "skipped: " + t.Cell(string(f.Reason), draw.NoteWidth)
 			}
 			t.Row(t.Instant(f.FireTime), note)
 		}

@@ -54,13 +54,13 @@ func newGetJobsCommand() *cobra.Command {
 		if r.Output != cli.AsTable {
 			return r.Show(cmd.OutOrStdout(), page, nil)
 		}
-		hold, err := client.Read[client.Hold](api.GetHold(cmd.Context()))
+		hold, err := client.Read[client.GlobalPause](api.GetPause(cmd.Context()))
 		if err != nil {
 			return err
 		}
 		return r.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) {
 			drawJobs(t, page)
-			drawHold(t, hold)
+			drawGlobalPause(t, hold)
 		})
 	}
 	return cmd

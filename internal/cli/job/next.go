@@ -109,7 +109,7 @@ func nextOf(r *cli.Remote, cmd *cobra.Command, name job.Name, a *almanac) error 
 				line += clockWords(f.Clock)
 			}
 			if f.Skipped {
-				line += "  skipped: " + t.Cell(f.Reason, draw.NoteWidth)
+				line += "  skipped: " + t.Cell(string(f.Reason), draw.NoteWidth)
 			}
 			t.Line(line)
 		}
@@ -117,7 +117,7 @@ func nextOf(r *cli.Remote, cmd *cobra.Command, name job.Name, a *almanac) error 
 			t.Line("none")
 		}
 		if p.Note != "" {
-			t.Line(p.Note)
+			t.Line(string(p.Note))
 		}
 	})
 }

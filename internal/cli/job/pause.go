@@ -105,7 +105,7 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 			return cli.Usage(err)
 		}
 		if all {
-			return setHold(r, cmd, client.HoldRequest{Paused: pause, Until: until, Note: note})
+			return setPause(r, cmd, client.GlobalPauseRequest{Paused: pause, Until: until, Note: note})
 		}
 		action := client.JobBulkActionResume
 		if pause {
@@ -140,20 +140,20 @@ func (p *pauseEnd) at(now time.Time) (until time.Time, err error) {
 	}
 }
 
-// setHold turns the switch for everything.
-func setHold(r *cli.Remote, cmd *cobra.Command, h client.HoldRequest) error {
+// setPause turns the switch for everything.
+func setPause(r *cli.Remote, cmd *cobra.Command, h client.GlobalPauseRequest) error {
 	api, err := r.API()
 	if err != nil {
 		return err
 	}
-	now, err := client.Again(cmd.Context(), r.Again, func() (client.Hold, error) { // turned twice, it is as it is after once
-		return client.Read[client.Hold](api.SetHold(cmd.Context(), nil, h))
+	now, err := client.Again(cmd.Context(), r.Again, func() (client.GlobalPause, error) { // turned twice, it is as it is after once
+		return client.Read[client.GlobalPause](api.SetPause(cmd.Context(), nil, h))
 	})
 	if err != nil {
 		return err
 	}
 	return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) {
-		if drawHold(t, now); !now.Paused {
+		if drawGlobalPause(t, now); !now.Paused {
 			t.Line("all jobs resumed")
 		}
 	})

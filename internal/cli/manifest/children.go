@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/manifest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // family knows jobs as they will be once documents are saved: theirs, and those that
@@ -151,17 +152,17 @@ func (f *family) warnings(name job.Name) []client.FieldError {
 	j := f.docs[name]
 	for i, c := range j.Children {
 		if !f.exists(c.Job) {
-			all = append(all, client.FieldError{Field: fmt.Sprintf("children[%d].job", i), Reason: fmt.Sprintf("%q is no job: its run is skipped until there is one", c.Job)})
+			all = append(all, client.FieldError{Field: fmt.Sprintf("children[%d].job", i), Reason: reason.Text(fmt.Sprintf("%q is no job: its run is skipped until there is one", c.Job))})
 		}
 	}
 	for i, parent := range j.Join {
 		field, mine := fmt.Sprintf("join[%d]", i), func(c job.Child) bool { return c.Job == name }
 		switch {
 		case !f.exists(parent):
-			all = append(all, client.FieldError{Field: field, Reason: fmt.Sprintf("%q is no job: what waits for it never runs", parent)})
+			all = append(all, client.FieldError{Field: field, Reason: reason.Text(fmt.Sprintf("%q is no job: what waits for it never runs", parent))})
 		case f.hidden(parent):
 		case !slices.ContainsFunc(f.children(parent), mine):
-			all = append(all, client.FieldError{Field: field, Reason: fmt.Sprintf("%q does not have this job among its children: what waits for it never runs", parent)})
+			all = append(all, client.FieldError{Field: field, Reason: reason.Text(fmt.Sprintf("%q does not have this job among its children: what waits for it never runs", parent))})
 		}
 	}
 	return all

@@ -15,7 +15,7 @@ func DrawChanges(t *draw.Table, changes []Change, dryRun bool) {
 		count[c.Result]++
 		t.Row(c.Result, string(c.Kind), c.Name)
 		for _, w := range c.Warnings {
-			t.Line("    warning: " + w.Field + " " + w.Reason)
+			t.Line("    warning: " + w.Field + " " + string(w.Reason))
 		}
 		if c.Result != changed {
 			continue

@@ -187,7 +187,7 @@ func located(d *manifest.Document, err error) error {
 	var all []error
 	if p, ok := errors.AsType[*client.Problem](err); ok {
 		for _, f := range p.Errors {
-			all = append(all, d.Problem(f.Field, f.Reason))
+			all = append(all, d.Problem(f.Field, string(f.Reason)))
 		}
 	}
 	for _, p := range job.Problems(err) {

@@ -46,7 +46,7 @@ func runNote(t *draw.Table, run client.Run) string {
 	if run.Status == job.StatusRunning && (run.Progress > 0 || run.ProgressText != "") {
 		notes = append(notes, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", run.Progress, run.ProgressText)))
 	}
-	for _, text := range []string{run.Reason, run.Message} {
+	for _, text := range []string{string(run.Reason), string(run.Message)} {
 		if text != "" {
 			notes = append(notes, text)
 		}
@@ -79,8 +79,8 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 	if m := run.Mark; m != nil {
 		t.Row("marked", string(m.As)+draw.By(m.By)+" at "+t.Instant(m.At)+": "+t.Cell(m.Note, 300))
 	}
-	if run.RetryOf != "" {
-		t.Row("rerun of", string(run.RetryOf))
+	if run.RerunOf != "" {
+		t.Row("rerun of", string(run.RerunOf))
 	}
 	if len(run.Params) > 0 {
 		t.Row("params", t.Cell(string(run.Params), 300))
@@ -123,6 +123,6 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 		if c.Mark != "" {
 			what += " " + string(c.Mark) + draw.By(c.By)
 		}
-		t.Row(t.Instant(c.At), strconv.Itoa(c.Attempt), what, draw.OrDash(string(c.Status)), t.Cell(c.Instance, 40), t.Cell(c.Detail, 300))
+		t.Row(t.Instant(c.At), strconv.Itoa(c.Attempt), what, draw.OrDash(string(c.Status)), t.Cell(c.Instance, 40), t.Cell(string(c.Detail), 300))
 	}
 }

@@ -38,7 +38,7 @@ func newRerunCommand() *cobra.Command {
 		Args: c.Args,
 	}
 	r := cli.NewRemote(cmd)
-	cmd.Flags().StringVar(&version, "version", string(client.RetryRequestVersionLatest), "`version` of the job: latest, or same as the old run")
+	cmd.Flags().StringVar(&version, "version", string(client.RerunRequestVersionLatest), "`version` of the job: latest, or same as the old run")
 	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
 	cmd.Flags().StringArrayVar(&set, "param", nil, "override a `field` of the parameters, KEY=VALUE; VALUE is JSON or text")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the run")
@@ -47,7 +47,7 @@ func newRerunCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
 	cmd.MarkFlagsMutuallyExclusive("params", "param")
 	c.Flags(cmd)
-	cli.Complete(cmd, "version", string(client.RetryRequestVersionLatest), string(client.RetryRequestVersionSame))
+	cli.Complete(cmd, "version", string(client.RerunRequestVersionLatest), string(client.RerunRequestVersionSame))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 || c.DryRun {
 			for _, flag := range []string{"params", "param", "label", "wait", "follow"} {
@@ -55,21 +55,21 @@ func newRerunCommand() *cobra.Command {
 					return cli.Usage(errors.New("--" + flag + " can be used with one run only"))
 				}
 			}
-			b := client.RunBulk{Action: client.RunBulkActionRetry, Version: client.RetryRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
+			b := client.RunBulk{Action: client.RunBulkActionRerun, Version: client.RerunRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
 			if failed {
-				b.Pieces = client.RetryRequestPiecesFailed
+				b.Pieces = client.RerunRequestPiecesFailed
 			}
 			return selection.ChangeRuns(r, cmd, args, &c, b, func(item client.RunBulkItem) string {
-				return "run " + string(item.RetryRunID) + " is a rerun of " + string(item.RunID)
+				return "run " + string(item.RerunRunID) + " is a rerun of " + string(item.RunID)
 			})
 		}
 		id, err := cli.RunID(args[0])
 		if err != nil {
 			return err
 		}
-		request := client.RetryRequest{Version: client.RetryRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
+		request := client.RerunRequest{Version: client.RerunRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
 		if failed {
-			request.Pieces = client.RetryRequestPiecesFailed
+			request.Pieces = client.RerunRequestPiecesFailed
 		}
 		if params != "" {
 			if !json.Valid([]byte(params)) {
@@ -98,10 +98,10 @@ func newRerunCommand() *cobra.Command {
 
 // requestRerun asks for the run again, again if the answer was lost or a part of the
 // system was away for the moment: the key makes it one run at most.
-func requestRerun(ctx context.Context, api *client.API, id job.RunID, request client.RetryRequest) (client.RunAccepted, error) {
+func requestRerun(ctx context.Context, api *client.API, id job.RunID, request client.RerunRequest) (client.RunAccepted, error) {
 	return untilAnswered(ctx, func() (client.RunAccepted, error) {
 		return cli.AwaitHistory(ctx, id, func() (client.RunAccepted, error) {
-			return client.Read[client.RunAccepted](api.RetryRun(ctx, string(id), nil, request))
+			return client.Read[client.RunAccepted](api.RerunRun(ctx, string(id), nil, request))
 		})
 	})
 }

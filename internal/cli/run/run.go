@@ -190,7 +190,7 @@ func ending(run client.Run) string {
 		text += " in " + draw.Took(run.StartedAt, run.FinishedAt)
 	}
 	if why := run.Message + run.Reason; why != "" {
-		text += ": " + draw.Text(why, 200)
+		text += ": " + draw.Text(string(why), 200)
 	}
 	return text
 }

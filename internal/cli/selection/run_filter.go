@@ -53,7 +53,7 @@ func (f *RunFilter) Params(now time.Time) (client.ListRunsParams, error) {
 		Status:   client.OptionalList(cli.Words[job.Status](f.statuses)),
 		Cause:    client.OptionalList(cli.Words[job.Cause](f.causes)),
 		Parent:   client.Optional(f.parent),
-		RetryOf:  client.Optional(f.rerunOf),
+		RerunOf:  client.Optional(f.rerunOf),
 	}
 	if f.retried {
 		p.MinAttempt = new(2)
@@ -92,7 +92,7 @@ func (f *RunFilter) bulk(now time.Time) (*client.RunFilter, error) {
 	}
 	b := &client.RunFilter{
 		Job: f.Jobs, Group: f.Group, Status: cli.Words[job.Status](f.statuses), Cause: cli.Words[job.Cause](f.causes),
-		Instance: f.instance, Parent: f.parent, RetryOf: f.rerunOf,
+		Instance: f.instance, Parent: f.parent, RerunOf: f.rerunOf,
 	}
 	if p.MinAttempt != nil {
 		b.MinAttempt = *p.MinAttempt

@@ -115,7 +115,7 @@ func (v *topView) failureList(whole bool) *draw.Table {
 	}
 	t.Row("FAILED", "FIRE TIME", "STATUS", "WHY")
 	for _, r := range v.Failures {
-		t.Row(t.Cell(string(r.Job), 40), t.Instant(r.FireTime), string(r.Status), t.Cell(r.Message, draw.NoteWidth))
+		t.Row(t.Cell(string(r.Job), 40), t.Instant(r.FireTime), string(r.Status), t.Cell(string(r.Message), draw.NoteWidth))
 	}
 	return &t
 }

@@ -116,7 +116,7 @@ func TestATimeoutCancelsWithItsCause(t *testing.T) {
 		}))
 		tr := w.trigger(timeout(90 * time.Second))
 		time.Sleep(2 * time.Minute)
-		w.wantStatus(tr.RunID, job.StatusTimedOut, "took longer than its timeout of 1m30s: rolled back")
+		w.wantStatus(tr.RunID, job.StatusTimedOut, "took longer than its timeout of 1m30s; rolled back")
 		if e := w.finished(tr.RunID); e.FinishedAt.Sub(e.StartedAt) != 90*time.Second {
 			t.Errorf("it took %v", e.FinishedAt.Sub(e.StartedAt))
 		}

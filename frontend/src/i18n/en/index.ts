@@ -5,6 +5,7 @@ import { job } from "./job";
 import { jobs } from "./jobs";
 import { overview } from "./overview";
 import { plan } from "./plan";
+import { reasons } from "./reasons.gen";
 import { run, runs } from "./runs";
 import { act, banner, done, error, health, nav, palette, shortcuts, signIn, top } from "./shell";
 import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";
@@ -36,6 +37,8 @@ export const en = {
   job,
   runs,
   run,
+  reasons,
+  reasonJoint: "; ",
   executors,
   plan,
   fire,

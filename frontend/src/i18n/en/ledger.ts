@@ -24,7 +24,7 @@ export const ledger = {
   reason: "Reason",
   fire: "Fire",
   late: "Late",
-  fates: {
+  outcomes: {
     ran: "Ran",
     caught_up: "Caught up",
     pending: "Pending",
@@ -36,5 +36,5 @@ export const ledger = {
   },
   day: (day: string, fires: number, wrong: number) =>
     `${day}: ${count(fires, "fire", "fires")}${wrong > 0 ? `, ${wrong} wrong` : ""}`,
-  fate: "Fate",
+  outcome: "Outcome",
 };

@@ -48,9 +48,9 @@ export const runs = {
     allMatching: (n: number) => `Select all ${n.toLocaleString("en-GB")} matching`,
     copyIds: "Copy ids",
     sameVersion: "That of each run",
-    verbs: { retry: "Run again", cancel: "Cancel", mark: "Mark as…" },
+    verbs: { rerun: "Run again", cancel: "Cancel", mark: "Mark as…" },
     ask: {
-      retry: (n: number) => `Run ${count(n, "run", "runs")} again`,
+      rerun: (n: number) => `Run ${count(n, "run", "runs")} again`,
       cancel: (n: number) => `Cancel ${count(n, "run", "runs")}`,
       mark: (n: number) => `Mark ${count(n, "run", "runs")}`,
     },
@@ -85,7 +85,7 @@ export const run = {
     note: "What was done, or why",
   },
   again: "Again, with options…",
-  retryOf: "again",
+  rerunOf: "rerun",
   overridden: "overridden",
   pieces: "Pieces",
   piecesDone: (done: number, running: number, total: number) =>

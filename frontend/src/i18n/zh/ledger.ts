@@ -22,7 +22,7 @@ export const ledger: typeof english = {
   reason: "原因",
   fire: "触发",
   late: "延迟",
-  fates: {
+  outcomes: {
     ran: "已运行",
     caught_up: "已补跑",
     pending: "等待中",
@@ -33,5 +33,5 @@ export const ledger: typeof english = {
     discrepancy: "不符",
   },
   day: (day, fires, wrong) => `${day}:${fires} 次触发${wrong > 0 ? `,${wrong} 次有误` : ""}`,
-  fate: "结果",
+  outcome: "结果",
 };

@@ -48,9 +48,9 @@ export const runs: Messages["runs"] = {
     allMatching: (n) => `选择全部 ${n.toLocaleString("zh-CN")} 条匹配项`,
     copyIds: "复制编号",
     sameVersion: "各运行自己的版本",
-    verbs: { retry: "再次运行", cancel: "取消", mark: "标记为…" },
+    verbs: { rerun: "再次运行", cancel: "取消", mark: "标记为…" },
     ask: {
-      retry: (n) => `再次运行 ${n} 条`,
+      rerun: (n) => `再次运行 ${n} 条`,
       cancel: (n) => `取消 ${n} 条运行`,
       mark: (n) => `标记 ${n} 条运行`,
     },
@@ -85,7 +85,7 @@ export const run: Messages["run"] = {
     note: "做了什么，或原因",
   },
   again: "按选项再次运行…",
-  retryOf: "重做",
+  rerunOf: "重新运行",
   overridden: "已覆盖",
   pieces: "分片",
   piecesDone: (done, running, total) =>

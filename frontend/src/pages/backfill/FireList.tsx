@@ -4,13 +4,15 @@ import { Status } from "@/components/Status";
 import { useWindow } from "@/components/useWindow";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
-import { Fate } from "@/pages/ledger/Fate";
+import { useSayer } from "@/lib/reason";
+import { Outcome } from "@/pages/ledger/Outcome";
 
 const rowHeight = 34;
 
 /** Every fire that a backfill would run, with what had become of it. */
 export function FireList({ fires, zone }: { fires: LedgerEntry[]; zone: string }) {
   const t = usePageT();
+  const { say } = useSayer();
   const f = useFormat().in(zone);
   const scroller = useRef<HTMLElement>(null);
   const view = useWindow(scroller, fires.length, rowHeight);
@@ -34,9 +36,9 @@ export function FireList({ fires, zone }: { fires: LedgerEntry[]; zone: string }
               <td className="num nowrap">
                 {f.day(e.fire_time)} {f.time(e.fire_time)}
               </td>
-              <td>{e.status ? <Status status={e.status} /> : <Fate fate={e.fate} />}</td>
+              <td>{e.status ? <Status status={e.status} /> : <Outcome outcome={e.outcome} />}</td>
               <td className="result">
-                <span className="sec">{e.reason}</span>
+                <span className="sec">{say(e.reason)}</span>
               </td>
             </tr>
           ))}

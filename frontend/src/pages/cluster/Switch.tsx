@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CirclePause, TriangleAlert } from "lucide-react";
 import { useState } from "react";
-import { healthQuery, holdQuery, setHold } from "@/api/cluster";
+import { healthQuery, holdQuery, setPause } from "@/api/cluster";
 import { Button } from "@/components/Button";
 import { TextField } from "@/components/fields";
 import { Card } from "@/components/Panel";
@@ -34,7 +34,11 @@ export function Switch() {
     setEnd(noEnd);
     void client.invalidateQueries();
   };
-  const resume = useMutation({ mutationFn: () => setHold(false, ""), onError: complain, onSuccess: changed });
+  const resume = useMutation({
+    mutationFn: () => setPause(false, ""),
+    onError: complain,
+    onSuccess: changed,
+  });
   if (!hold) return null;
   return (
     <Card title={t.cluster.switch}>
@@ -76,7 +80,7 @@ export function Switch() {
           hint={t.cluster.pauseHint}
           verb={t.cluster.pauseAll}
           disabled={Number.isNaN(until)}
-          act={() => setHold(true, note, until === undefined ? undefined : new Date(until).toISOString())}
+          act={() => setPause(true, note, until === undefined ? undefined : new Date(until).toISOString())}
           onDone={changed}
           onClose={() => setAsking(false)}
         >

@@ -23,6 +23,7 @@ import {
 import { refOf } from "@/lib/jobref";
 import { changedFields, touches } from "@/lib/merge";
 import { fieldErrors, problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 import { modifier, useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { type Crumb, Page } from "@/shell/Page";
@@ -62,6 +63,7 @@ const beginningOf = ({ item, etag }: LoadedJob): Beginning => ({
 /** Edits a job as a form or as YAML: the same document, so that nothing that only one of them shows is lost. */
 export function Editor({ initial: first, version: firstVersion, etag: firstEtag, crumbs }: EditorProps) {
   const t = usePageT();
+  const { say } = useSayer();
   const navigate = useNavigate();
   const client = useQueryClient();
   const [{ doc: initial, version, etag }, setBeginning] = useState<Beginning>({
@@ -186,7 +188,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
     if (judged.current !== doc) return;
     setOutdated(found?.code === "precondition_failed" && !isNew);
     const wrong = found?.errors?.filter((e) => changes.some((c) => touches(c, e.field))) ?? [];
-    if (wrong.length > 0) setErrors(new Map(wrong.map((e) => [e.field, e.reason])));
+    if (wrong.length > 0) setErrors(new Map(wrong.map((e) => [e.field, say(e.reason)])));
   };
   const section = { doc, onChange: change, errors };
   return (
@@ -304,7 +306,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
           }}
           onInvalid={(error) => {
             setReviewing(undefined);
-            setErrors(fieldErrors(error));
+            setErrors(fieldErrors(error, say));
           }}
         />
       )}

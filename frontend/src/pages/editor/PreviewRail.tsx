@@ -7,6 +7,7 @@ import { usePageT } from "@/i18n";
 import { isZone, useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { policiesInWords } from "@/lib/policies";
+import { useSayer } from "@/lib/reason";
 import { calendarOf } from "@/lib/skipped";
 import { Around } from "./Around";
 import { type Foreseen, slugOf } from "./usePreview";
@@ -28,6 +29,7 @@ interface PreviewRailProps {
 /** The next fires of what is being edited, as the server computes them. */
 export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: PreviewRailProps) {
   const t = usePageT();
+  const { say, sayProblem } = useSayer();
   const s = doc.schedule ?? {};
   const zone = s.zone && isZone(s.zone) ? s.zone : "UTC";
   const f = useFormat();
@@ -48,9 +50,9 @@ export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: Pre
               <b>{t.editor.invalid}</b>
               {problem.errors?.map((e) => (
                 <span key={e.field} className="block">
-                  <code>{e.field.replace("schedule.", "")}</code> {e.reason}
+                  <code>{e.field.replace("schedule.", "")}</code> {say(e.reason)}
                 </span>
-              )) ?? <span className="block">{problem.detail ?? t.error.codes[problem.code]}</span>}
+              )) ?? <span className="block">{sayProblem(problem)}</span>}
             </span>
           </div>
         ) : (
@@ -63,7 +65,7 @@ export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: Pre
                   <span className="num">{zoned.time(fire.fire_time)}</span>
                   <span className="right mut trunc">
                     {fire.skipped ? (
-                      <span className="tag" title={fire.reason}>
+                      <span className="tag" title={say(fire.reason)}>
                         <CalendarX size={12} aria-hidden />
                         <span className="trunc">{calendarOf(fire.reason) ?? t.job.skippedFire}</span>
                       </span>
@@ -79,7 +81,7 @@ export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: Pre
                 </li>
               ))}
             </ul>
-            {data?.note && <p className="sec">{data.note}</p>}
+            {data?.note && <p className="sec">{say(data.note)}</p>}
             {fires.length === few && !more && (
               <Button look="ghost" small onClick={onMore}>
                 {t.editor.showAll}

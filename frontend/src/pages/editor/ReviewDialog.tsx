@@ -11,6 +11,7 @@ import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
 import { toYaml } from "@/lib/jobdoc";
 import { problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 import { ConflictDialog } from "./ConflictDialog";
 import { NextFire } from "./NextFire";
 
@@ -45,6 +46,7 @@ export function ReviewDialog({
   onTheirs,
 }: ReviewDialogProps) {
   const t = usePageT();
+  const { sayError } = useSayer();
   const e = t.editor;
   const [note, setNote] = useState("");
   const [view, setView] = useState<"fields" | "yaml">(sideBySide ? "yaml" : "fields");
@@ -102,7 +104,7 @@ export function ReviewDialog({
     >
       {trouble && code !== "invalid" && (
         <p className="ferr" role="alert">
-          {problemOf(trouble).detail ?? t.error.codes[code ?? ""]}
+          {sayError(trouble)}
         </p>
       )}
       {check.isPending && <Skeleton rows={4} />}

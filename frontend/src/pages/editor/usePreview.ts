@@ -4,6 +4,7 @@ import type { Job, Preview } from "@/api/schema.gen";
 import { useSettled } from "@/components/useSettled";
 import { refOf } from "@/lib/jobref";
 import { problemOf, type Trouble } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 
 const slug = /^[a-z0-9][a-z0-9_-]*$/;
 
@@ -28,6 +29,7 @@ export function usePreview(doc: Job, n: number): Foreseen {
   const schedule = useSettled(now, 250);
   const { group, name } = refOf(doc.job);
   const job = slugOf(group) && slugOf(name) ? doc.job : undefined;
+  const { say } = useSayer();
   const query = useQuery(schedulePreview(schedule, job, n));
   const settled = JSON.stringify(schedule) === JSON.stringify(now);
   const problem = query.isError && settled ? problemOf(query.error) : undefined;
@@ -35,6 +37,6 @@ export function usePreview(doc: Job, n: number): Foreseen {
     data: query.data,
     stale: query.isPlaceholderData || !settled,
     problem,
-    wrong: problem?.errors ? new Map(problem.errors.map((e) => [e.field, e.reason])) : nothing,
+    wrong: problem?.errors ? new Map(problem.errors.map((e) => [e.field, say(e.reason)])) : nothing,
   };
 }

@@ -10,6 +10,7 @@ import { formatBytes } from "@/lib/bytes";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
 import { InstanceActions } from "./InstanceActions";
 
 /** A heartbeat comes every five seconds; an instance without one for fifteen is gone. */
@@ -37,6 +38,7 @@ export function InstanceTable({ instances }: { instances: Instance[] }) {
 
 function InstanceRow({ instance: i, newest }: { instance: Instance; newest: string | undefined }) {
   const t = usePageT();
+  const { say } = useSayer();
   const now = useNow();
   const late = now - Date.parse(i.at) > lateAfter;
   const up = Math.max(0, now - Date.parse(i.started_at));
@@ -57,7 +59,7 @@ function InstanceRow({ instance: i, newest }: { instance: Instance; newest: stri
       <td>
         <InstanceState state={i.state} />
         {i.drain_by && <DrainLeft by={i.drain_by} />}
-        {i.reason && <div className="mut">{i.reason}</div>}
+        {i.reason && <div className="mut">{say(i.reason)}</div>}
       </td>
       <td>
         <span className="row g2">

@@ -19,6 +19,7 @@ import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { policiesInWords } from "@/lib/policies";
+import { useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { isFailure } from "@/lib/status";
 import { expressionOf, scheduleInWords } from "@/lib/words";
@@ -130,12 +131,13 @@ export function JobOverview({ item }: { item: JobItem }) {
 /** What is wrong, when the last run failed: since when, and whether it is one error. */
 function Incident({ runs, streak }: { runs: Run[]; streak: number }) {
   const { t, f } = useWords();
+  const { say } = useSayer();
   const now = useNow();
   const judged = runs.filter((r) => r.status === "succeeded" || isFailure(r.status));
   const last = judged[0];
   const first = judged[streak - 1];
   if (streak === 0 || !last || !first) return null;
-  const same = judged.slice(0, streak).every((r) => resultOf(r) === resultOf(last));
+  const same = judged.slice(0, streak).every((r) => resultOf(r, say) === resultOf(last, say));
   const good = judged[streak];
   return (
     <div className="incident" role="status">
@@ -145,7 +147,7 @@ function Incident({ runs, streak }: { runs: Run[]; streak: number }) {
         {" — "}
         {streak > 1 && `${t.job.failingText(streak)}, `}
         {same && streak > 1 ? t.job.sameError : t.job.lastError}{" "}
-        <code className="mono">{resultOf(last) || t.status[last.status]}</code>
+        <code className="mono">{resultOf(last, say) || t.status[last.status]}</code>
       </p>
       {good && (
         <Link to="/runs/$runId" params={{ runId: good.run_id }} className="link">
@@ -161,6 +163,7 @@ function Incident({ runs, streak }: { runs: Run[]; streak: number }) {
 
 function ScheduleCard({ item }: { item: JobItem }) {
   const t = usePageT();
+  const { say } = useSayer();
   const f = useFormat();
   const s = item.definition.schedule;
   const zone = s?.zone ?? "UTC";
@@ -187,7 +190,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
               <i className="dot-s" />
               <span className="num">{zoned.time(fire.due)}</span>
               <span className="mut">{zoned.day(fire.due)}</span>
-              <span className="right mut" title={fire.reason}>
+              <span className="right mut" title={say(fire.reason)}>
                 {fire.skipped ? t.job.skippedFire : <Ago at={fire.due} />}
               </span>
               <FireMenu job={item.definition.job} fire={fire} />

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { BookCheck, History } from "lucide-react";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { jobLedger } from "@/api/ledger";
-import type { Fate as FateOf } from "@/api/schema.gen";
+import type { Outcome as OutcomeOf } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { More } from "@/components/More";
@@ -19,26 +19,29 @@ import { formatDuration, parseDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { spans } from "@/lib/ranges";
+import { useSayer } from "@/lib/reason";
 import Backfills from "@/pages/backfill/Backfills";
-import { Fate, fates } from "@/pages/ledger/Fate";
+import { Outcome, outcomes } from "@/pages/ledger/Outcome";
 import { useMay } from "@/shell/may";
 
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
 
 /** Which fires a backfill is for, of those that are looked at. */
-const usual = (fate: FateOf[]) => (fate.length === 1 && fate[0] === "skipped" ? "skipped" : "missed");
+const usual = (outcome: OutcomeOf[]) =>
+  outcome.length === 1 && outcome[0] === "skipped" ? "skipped" : "missed";
 
 const choices = ["24h", "7d", "30d"] as const;
 
 /** Every fire that the job owed, and what became of it. */
 export default function LedgerTab({ job }: { job: string }) {
   const t = usePageT();
+  const { say } = useSayer();
   const [range, setRange] = useState<(typeof choices)[number]>("24h");
   const operates = useMay()("operate", refOf(job).group);
   const [filling, setFilling] = useState(false);
-  const [fate, setFate] = useState<FateOf[]>([]);
+  const [outcome, setOutcome] = useState<OutcomeOf[]>([]);
   const from = useMemo(() => new Date(serverNow() - spans[range]).toISOString(), [range]);
-  const list = useInfiniteQuery(jobLedger(refOf(job), { from }, fate.length === 0 ? undefined : fate));
+  const list = useInfiniteQuery(jobLedger(refOf(job), { from }, outcome.length === 0 ? undefined : outcome));
   const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
   const newest = [...entries].reverse();
   return (
@@ -50,11 +53,11 @@ export default function LedgerTab({ job }: { job: string }) {
         aside={
           <>
             <FilterChip
-              name={t.ledger.fate}
+              name={t.ledger.outcome}
               multiple
-              options={fates.map((x) => ({ value: x, label: t.ledger.fates[x] }))}
-              chosen={fate}
-              onChange={setFate}
+              options={outcomes.map((x) => ({ value: x, label: t.ledger.outcomes[x] }))}
+              chosen={outcome}
+              onChange={setOutcome}
             />
             <Segments
               label={t.runs.range}
@@ -76,7 +79,7 @@ export default function LedgerTab({ job }: { job: string }) {
           <Table
             heads={[
               t.ledger.fire,
-              t.ledger.fate,
+              t.ledger.outcome,
               t.runs.columns.status,
               t.runs.columns.run,
               { right: t.ledger.late },
@@ -90,7 +93,7 @@ export default function LedgerTab({ job }: { job: string }) {
                   <Clock at={e.fire_time} />
                 </td>
                 <td>
-                  <Fate fate={e.fate} />
+                  <Outcome outcome={e.outcome} />
                 </td>
                 <td>{e.status ? <Status status={e.status} /> : "—"}</td>
                 <td>
@@ -104,7 +107,7 @@ export default function LedgerTab({ job }: { job: string }) {
                 </td>
                 <td className="r num sec">{e.late ? formatDuration(parseDuration(e.late) ?? 0) : "—"}</td>
                 <td className="result">
-                  <span className="sec">{e.reason}</span>
+                  <span className="sec">{say(e.reason)}</span>
                 </td>
               </tr>
             ))}
@@ -114,7 +117,7 @@ export default function LedgerTab({ job }: { job: string }) {
       <More of={list} />
       {filling && (
         <Suspense>
-          <BackfillDialog job={job} range={range} only={usual(fate)} onClose={() => setFilling(false)} />
+          <BackfillDialog job={job} range={range} only={usual(outcome)} onClose={() => setFilling(false)} />
         </Suspense>
       )}
     </div>

@@ -13,6 +13,7 @@ import { localZone, relative, useWords, wallToInstant } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { addMonths, dateIn, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
 import { calendarOf } from "@/lib/skipped";
 import { FireMenu } from "./FireMenu";
 import { ScheduleChanges } from "./ScheduleChanges";
@@ -24,6 +25,7 @@ const most = 1000;
 /** When a job fires: a month of past and future days, and the next hundred fires. */
 export default function ScheduleTab({ item }: { item: JobItem }) {
   const { t, f } = useWords();
+  const { say } = useSayer();
   const ref = refOf(item.definition.job);
   const zone = item.definition.schedule?.zone ?? "UTC";
   const zoned = f.in(zone);
@@ -40,7 +42,7 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
       </div>
       <Card title={t.job.nextFires(fires.length)} note={t.job.inZone(zone)}>
         {fires.length === 0 ? (
-          <Empty title={t.job.noFires} hint={data?.note} />
+          <Empty title={t.job.noFires} hint={say(data?.note)} />
         ) : (
           <ul className="fires tall b" tabIndex={0}>
             {fires.map((fire) => (
@@ -49,7 +51,7 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
                 <span className="num">{zoned.time(fire.fire_time)}</span>
                 <span className="right mut trunc">
                   {fire.skipped ? (
-                    <span className="tag" title={fire.reason}>
+                    <span className="tag" title={say(fire.reason)}>
                       {fire.skip ? (
                         <SkipForward size={12} aria-hidden />
                       ) : (

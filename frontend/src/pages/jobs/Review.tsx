@@ -12,7 +12,7 @@ import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { endOf, noEnd } from "@/lib/pause";
-import { problemOf } from "@/lib/problem";
+import { type Sayer, useSayer } from "@/lib/reason";
 
 export type Action = "run" | "pause" | "resume" | "edit" | "remove";
 
@@ -38,6 +38,7 @@ interface ReviewProps {
 /** Shows what an action will do to many jobs, does it, and shows what became of each. */
 export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
   const t = usePageT();
+  const sayer = useSayer();
   const r = t.jobs.review;
   const client = useQueryClient();
   const { zone } = useFormat();
@@ -65,7 +66,7 @@ export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
   // The server says what would become of each: who may not, and where nothing is to be done.
   const trial = useQuery({
     queryKey: [...jobsKey, "review", change, jobs],
-    queryFn: () => ask({ ...change, dry_run: true }, jobs, mostAsked, () => {}),
+    queryFn: () => ask({ ...change, dry_run: true }, jobs, mostAsked, () => {}, sayer),
     enabled: Boolean(isSaid) && results === undefined,
     placeholderData: (was) => was,
     retry: false,
@@ -90,7 +91,7 @@ export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
 
   const start = async () => {
     setResults([]);
-    const done = await ask(change, affected, atOnce, setResults);
+    const done = await ask(change, affected, atOnce, setResults, sayer);
     setResults(done);
     await refreshJobs(client);
   };
@@ -164,7 +165,7 @@ export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
             <TextField label={r.note} value={note} maxLength={500} onChange={setNote} />
           )}
           {mustType && <TextField label={r.typeToConfirm(word)} value={typed} onChange={setTyped} />}
-          {trial.isError && <p className="note warn">{problemOf(trial.error).detail}</p>}
+          {trial.isError && <p className="note warn">{sayer.sayError(trial.error)}</p>}
           {action === "pause" && fires !== undefined && <p className="note warn">{r.pauseNote(fires)}</p>}
           {action === "remove" && <p className="note warn">{r.deleteNote}</p>}
           {isSaid && trial.isPending ? (
@@ -190,6 +191,7 @@ async function ask(
   jobs: string[],
   atOnce: number,
   told: (outcomes: Outcome[]) => void,
+  { sayError, sayProblem }: Sayer,
 ): Promise<Outcome[]> {
   const all: Outcome[] = [];
   for (let from = 0; from < jobs.length; from += atOnce) {
@@ -197,12 +199,9 @@ async function ask(
     const outcomes = await changeJobs({ ...change, jobs: some }).then(
       (answer) =>
         answer.items.map(
-          ({ job, result, problem }): Outcome => ({ job, result, why: problem?.detail ?? problem?.title }),
+          ({ job, result, problem }): Outcome => ({ job, result, why: problem && sayProblem(problem) }),
         ),
-      (error: unknown) => {
-        const { detail, title } = problemOf(error);
-        return some.map((job): Outcome => ({ job, result: "refused", why: detail ?? title }));
-      },
+      (error: unknown) => some.map((job): Outcome => ({ job, result: "refused", why: sayError(error) })),
     );
     all.push(...outcomes);
     if (all.length < jobs.length) told([...all]);

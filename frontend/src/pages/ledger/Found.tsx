@@ -8,6 +8,7 @@ import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
 
 /** Jobs whose fires nobody decides, since no server that fires for them can read a version. */
 export function Held({ jobs }: { jobs: HeldJob[] }) {
@@ -36,6 +37,7 @@ export function Held({ jobs }: { jobs: HeldJob[] }) {
 /** What the continuous audit found in the range, and which of it has healed since. */
 export function Found({ from, group }: { from: string; group: string | undefined }) {
   const t = usePageT();
+  const { say } = useSayer();
   const f = useFormat();
   const now = useNow();
   const found = useQuery(discrepanciesFound({ from, group })).data?.items ?? [];
@@ -54,7 +56,7 @@ export function Found({ from, group }: { from: string; group: string | undefined
               {x.job}
             </Link>
             <span className="num mut">{f.short(x.fire_time, now)}</span>
-            <span className="sec grow trunc">{x.healed_at ? (x.healed ?? "") : x.reason}</span>
+            <span className="sec grow trunc">{say(x.healed_at ? x.healed : x.reason)}</span>
             <span className="mut">
               {x.healed_at ? t.ledger.healedAt(f.short(x.healed_at, now)) : t.ledger.notHealed}
             </span>

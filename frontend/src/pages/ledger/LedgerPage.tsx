@@ -17,19 +17,21 @@ import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
+import { useSayer } from "@/lib/reason";
 import { addTallies, byJob, type JobTally } from "@/lib/tally";
 import { ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
-import { Fate } from "./Fate";
 import { Found, Held } from "./Found";
+import { Outcome } from "./Outcome";
 
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
 
 /** What schedules owed against what was done, for all jobs. */
 export default function LedgerPage() {
   const t = usePageT();
+  const { say } = useSayer();
   const f = useFormat();
   const now = useNow();
   const navigate = useNavigate({ from: "/ledger" });
@@ -84,7 +86,7 @@ export default function LedgerPage() {
             <Kpi
               label={t.ledger.absent}
               value={f.number((total.skipped ?? 0) + (total.missed ?? 0))}
-              foot={`${f.number(total.missed ?? 0)} ${t.ledger.fates.missed}`}
+              foot={`${f.number(total.missed ?? 0)} ${t.ledger.outcomes.missed}`}
             />
             <Kpi
               label={t.ledger.wrong}
@@ -110,8 +112,8 @@ export default function LedgerPage() {
                           {x.job}
                         </Link>
                         <span className="num mut">{f.short(x.fire_time, now)}</span>
-                        <span className="sec grow trunc">{x.reason}</span>
-                        <Fate fate={x.fate} />
+                        <span className="sec grow trunc">{say(x.reason)}</span>
+                        <Outcome outcome={x.outcome} />
                       </li>
                     ))}
                   </ul>
@@ -158,11 +160,11 @@ function Jobs({ jobs, onBackfill }: { jobs: JobTally[]; onBackfill(job: string):
         t.ledger.job,
         t.ledger.days,
         { right: t.ledger.fires },
-        { right: t.ledger.fates.ran },
-        { right: t.ledger.fates.caught_up },
-        { right: t.ledger.fates.skipped },
-        { right: t.ledger.fates.missed },
-        { right: t.ledger.fates.pending },
+        { right: t.ledger.outcomes.ran },
+        { right: t.ledger.outcomes.caught_up },
+        { right: t.ledger.outcomes.skipped },
+        { right: t.ledger.outcomes.missed },
+        { right: t.ledger.outcomes.pending },
         { right: t.ledger.wrong },
       ]}
       actions={t.act.backfill}

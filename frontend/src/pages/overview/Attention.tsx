@@ -24,6 +24,7 @@ import type { Messages } from "@/i18n/en";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import { type Sayer, useSayer } from "@/lib/reason";
 import { forgetSnoozed, snooze, useSnoozed } from "@/lib/snooze";
 import { failures, living, type Tone, tones } from "@/lib/status";
 import type { Range } from "@/router";
@@ -129,7 +130,8 @@ function Calm({ quiet }: { quiet: boolean }) {
 
 function Item({ concern }: { concern: Concern }) {
   const t = useT();
-  const { icon: Icon, tone, name, says, at, ...link } = look(concern, t);
+  const { say } = useSayer();
+  const { icon: Icon, tone, name, says, at, ...link } = look(concern, t, say);
   return (
     <div className="li">
       <span className={`ico c-${tone} soft-${tone}`}>
@@ -164,7 +166,7 @@ type Look = Pick<LinkProps, "to" | "params" | "search"> & {
 };
 
 /** How something that needs somebody is shown, and where its cause is. */
-function look(c: Concern, t: Messages): Look {
+function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
   switch (c.kind) {
     case "unowned":
       return {
@@ -214,7 +216,7 @@ function look(c: Concern, t: Messages): Look {
       };
     case "job": {
       const { run, streak, more } = c;
-      const result = resultOf(run);
+      const result = resultOf(run, say);
       return {
         icon: run.status === "failed" ? TriangleAlert : statusIcons[run.status],
         tone: tones[run.status],

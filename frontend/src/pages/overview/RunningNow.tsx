@@ -12,6 +12,7 @@ import { formatDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { durationOf, living } from "@/lib/status";
 
@@ -20,6 +21,7 @@ const shown = 5;
 /** The runs in flight, each against how long its job usually takes. */
 export function RunningNow() {
   const t = useT();
+  const { say } = useSayer();
   const now = useNow();
   const runs = useQuery(latestRuns({ status: living }, 200)).data?.items ?? [];
   const first = [...runs]
@@ -68,8 +70,8 @@ export function RunningNow() {
                   </span>
                 </td>
                 <td className="mono sec">{shortId(r.run_id)}</td>
-                <td className="sec why" title={r.instance ?? r.reason}>
-                  {r.instance ?? r.reason ?? "—"}
+                <td className="sec why" title={r.instance ?? say(r.reason)}>
+                  {r.instance ?? (say(r.reason) || "—")}
                 </td>
                 <td>
                   <span className="row g2">

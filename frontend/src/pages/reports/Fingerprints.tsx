@@ -6,10 +6,12 @@ import { Ago } from "@/components/Time";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
+import { useSayer } from "@/lib/reason";
 
 /** In which ways attempts failed, the most frequent first, each with its last run. */
 export function Fingerprints({ failures, ofOneJob }: { failures: Failure[]; ofOneJob?: boolean }) {
   const t = usePageT();
+  const { say } = useSayer();
   const r = t.reports;
   const f = useFormat();
   return (
@@ -27,9 +29,9 @@ export function Fingerprints({ failures, ofOneJob }: { failures: Failure[]; ofOn
                     to="/runs/$runId"
                     params={{ runId: x.last_run_id }}
                     className="name mono trunc"
-                    title={`${r.openLast}: ${x.message}`}
+                    title={`${r.openLast}: ${say(x.message)}`}
                   >
-                    {x.fingerprint || x.message}
+                    {x.fingerprint || say(x.message)}
                   </Link>
                   <span className="mut trunc">
                     {!ofOneJob &&

@@ -10,6 +10,7 @@ import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
 import { delayOf, durationOf } from "@/lib/status";
 
 const DiffView = lazy(() => import("@/components/code/DiffView"));
@@ -23,6 +24,7 @@ interface CompareDialogProps {
 /** A run beside another one of its job: at first the last that succeeded. */
 export default function CompareDialog({ detail, run, onClose }: CompareDialogProps) {
   const { t, f } = useWords();
+  const { say } = useSayer();
   const c = t.run.compare;
   const now = useNow();
   const others = useQuery(comparedQuery(detail)).data;
@@ -48,7 +50,7 @@ export default function CompareDialog({ detail, run, onClose }: CompareDialogPro
     [t.runs.columns.attempt, (r) => f.number(r.attempt)],
     [t.run.exitCode, (r) => r.exit_code ?? "—"],
     [c.lines, (r) => f.number(r.log_lines ?? 0)],
-    [c.error, (r) => <span className="wraps">{r.message ?? r.reason ?? "—"}</span>],
+    [c.error, (r) => <span className="wraps">{say(r.message ?? r.reason) || "—"}</span>],
   ];
   const params = (d: RunDetail | undefined) =>
     d?.params === undefined ? "" : JSON.stringify(d.params, null, 2);

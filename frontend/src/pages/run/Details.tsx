@@ -12,6 +12,7 @@ import { formatDuration, parseDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
 import { tones } from "@/lib/status";
 import { Lineage } from "./Lineage";
 import { Mark } from "./Mark";
@@ -28,7 +29,8 @@ interface DetailsProps {
 export function Details({ detail, run, job, children }: DetailsProps) {
   const { t } = useWords();
   const ref = refOf(detail.job);
-  const why = run.message ?? run.reason;
+  const { say } = useSayer();
+  const why = say(run.message ?? run.reason);
   return (
     <aside className="details">
       {children}
@@ -205,6 +207,7 @@ function Json({ title, tag, value }: { title: string; tag?: string; value: unkno
 
 function Event({ change, before }: { change: Change; before: Change | undefined }) {
   const { t, f } = useWords();
+  const { say } = useSayer();
   const now = useNow();
   const Icon = change.mark ? BookmarkCheck : statusIcons[change.status ?? "pending"];
   const since = before ? Date.parse(change.at) - Date.parse(before.at) : undefined;
@@ -232,7 +235,7 @@ function Event({ change, before }: { change: Change; before: Change | undefined 
             change.status ? t.run.kinds[change.kind] : "",
             change.by && t.runs.by(change.by),
             change.instance,
-            change.detail,
+            say(change.detail),
           ]
             .filter(Boolean)
             .join(" · ")}

@@ -17,7 +17,7 @@ const settling = 60_000;
 export function Lineage({ detail, run, job }: { detail: RunDetail; run: Run; job: JobItem | undefined }) {
   const { t, f } = useWords();
   const now = useNow();
-  const parentId = detail.retry_of ?? run.parent_run_id;
+  const parentId = detail.rerun_of ?? run.parent_run_id;
   const parent = useQuery({ ...runQuery(parentId ?? ""), enabled: parentId !== undefined }).data;
   const ended = detail.attempts[0]?.finished_at;
   const recent = isLiving(detail.status) || (ended !== undefined && now - Date.parse(ended) < settling);
@@ -38,7 +38,7 @@ export function Lineage({ detail, run, job }: { detail: RunDetail; run: Run; job
               <Link to="/runs/$runId" params={{ runId: parentId }} className="link trunc">
                 {parent ? refOf(parent.job).name : t.run.parent}
               </Link>
-              <span className="right mut nowrap">{detail.retry_of ? t.run.retryOf : t.run.parent}</span>
+              <span className="right mut nowrap">{detail.rerun_of ? t.run.rerunOf : t.run.parent}</span>
             </>
           ) : (
             <>

@@ -6,11 +6,13 @@ import { Button } from "@/components/Button";
 import { Empty } from "@/components/Panel";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
+import { useSayer } from "@/lib/reason";
 import type { Log } from "./useLog";
 
 /** Why there is no line to show. */
 export function NoLines({ run, log, living }: { run: Run; log: Log; living: boolean }) {
   const { t, f } = useWords();
+  const { say } = useSayer();
   const printed = run.log_lines ?? 0;
   const gone = !living && printed > 0 && log.state === "ended" && log.buffer.lines.length === 0;
   const retention = useQuery({ ...retentionQuery, enabled: gone, retry: false }).data;
@@ -26,7 +28,7 @@ export function NoLines({ run, log, living }: { run: Run; log: Log; living: bool
   if (living) {
     const begun = run.started_at || run.status === "running";
     return (
-      <Empty title={begun ? t.run.waitingLog : t.run.noLogYet(run.attempt)} hint={run.reason}>
+      <Empty title={begun ? t.run.waitingLog : t.run.noLogYet(run.attempt)} hint={say(run.reason)}>
         {!begun && (
           <Link to="/executors/$group" params={{ group: refOf(run.job).group }} className="btn">
             {t.run.lookAtExecutors(refOf(run.job).group)}
@@ -46,5 +48,5 @@ export function NoLines({ run, log, living }: { run: Run; log: Log; living: bool
       />
     );
   }
-  return log.state === "ended" ? <Empty title={t.run.noLog} hint={run.reason ?? run.message} /> : null;
+  return log.state === "ended" ? <Empty title={t.run.noLog} hint={say(run.reason ?? run.message)} /> : null;
 }

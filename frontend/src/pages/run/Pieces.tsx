@@ -5,6 +5,7 @@ import { Menu, MenuChoice, MenuLine } from "@/components/Menu";
 import { Status } from "@/components/Status";
 import { useWords } from "@/lib/format";
 import { linesOf } from "@/lib/ids";
+import { useSayer } from "@/lib/reason";
 import { isLiving, tones } from "@/lib/status";
 
 /** More pieces than this are shown as cells without words. */
@@ -25,6 +26,7 @@ interface PiecesProps extends PickerProps {
 /** The pieces of a run: how each does. One that is chosen has its log shown. */
 export function Pieces({ run, total, pieces, chosen, onChoose }: PiecesProps) {
   const { t } = useWords();
+  const { say } = useSayer();
   const by = new Map(pieces.map((p) => [p.broadcast_index ?? 0, p]));
   const done = pieces.filter((p) => !isLiving(p.status)).length;
   const running = pieces.filter((p) => p.status === "running").length;
@@ -48,7 +50,7 @@ export function Pieces({ run, total, pieces, chosen, onChoose }: PiecesProps) {
               className={i === chosen ? "piece on" : "piece"}
               aria-pressed={i === chosen}
               aria-label={t.run.piece(i, t.status[status])}
-              title={[t.run.piece(i, t.status[status]), piece?.instance, piece?.message ?? piece?.reason]
+              title={[t.run.piece(i, t.status[status]), piece?.instance, say(piece?.message ?? piece?.reason)]
                 .filter(Boolean)
                 .join(" · ")}
               onClick={() => onChoose(i)}

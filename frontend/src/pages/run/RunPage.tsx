@@ -46,7 +46,7 @@ import { MarkDialog } from "./Mark";
 import { PhaseBar } from "./PhaseBar";
 import { PiecePicker, Pieces } from "./Pieces";
 
-const RetryDialog = lazy(() => import("./RetryDialog"));
+const RerunDialog = lazy(() => import("./RerunDialog"));
 const CompareDialog = lazy(() => import("./CompareDialog"));
 
 /** One run: where its time went, what it printed, and everything known about it. */
@@ -283,7 +283,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
       </div>
       {retrying && (
         <Suspense>
-          <RetryDialog
+          <RerunDialog
             detail={detail}
             run={shown}
             params={

@@ -20,7 +20,7 @@ import { SegmentsField } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
 import { useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
-import { problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 import { useComplain } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
@@ -28,7 +28,7 @@ import { useMay } from "@/shell/may";
 type Action = RunBulk["action"];
 
 const actions: { action: Action; icon: LucideIcon }[] = [
-  { action: "retry", icon: RotateCcw },
+  { action: "rerun", icon: RotateCcw },
   { action: "cancel", icon: OctagonX },
   { action: "mark", icon: BookmarkCheck },
 ];
@@ -147,12 +147,9 @@ interface Result {
   error?: string | undefined;
 }
 
-function resultOf({ run_id, job, retry_run_id, problem }: RunBulkItem): Result {
-  return { run_id, job, again: retry_run_id, error: problem && (problem.detail ?? problem.title) };
-}
-
 function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
   const { t, f } = useWords();
+  const { sayError, sayProblem } = useSayer();
   const w = t.runs.bulk;
   const client = useQueryClient();
   const [note, setNote] = useState("");
@@ -160,6 +157,12 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
   const [version, setVersion] = useState<"latest" | "same">("latest");
   const [typed, setTyped] = useState("");
   const [results, setResults] = useState<Result[]>();
+  const resultOf = ({ run_id, job, rerun_run_id, problem }: RunBulkItem): Result => ({
+    run_id,
+    job,
+    again: rerun_run_id,
+    error: problem && sayProblem(problem),
+  });
   const items = looked?.map(resultOf) ?? [];
   const affected = items.filter((x) => !x.error);
   const refused = items.filter((x) => x.error);
@@ -175,12 +178,11 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
       const some = affected.slice(from, from + atOnce).map((x) => x.run_id);
       const change: RunBulk = { action, runs: some };
       if (action === "mark") Object.assign(change, { as, note: note.trim() });
-      else if (action === "retry") change.version = version;
+      else if (action === "rerun") change.version = version;
       else if (note.trim() !== "") change.note = note.trim();
       const items = await changeRuns(change).then(
         (answer) => answer.items.map(resultOf),
-        (e: unknown) =>
-          some.map((run_id): Result => ({ run_id, error: problemOf(e).detail ?? problemOf(e).title })),
+        (e: unknown) => some.map((run_id): Result => ({ run_id, error: sayError(e) })),
       );
       all.push(...items);
       setResults([...all]);
@@ -237,7 +239,7 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
       ) : (
         <>
           <div>
-            <h3 className="lab">{action === "retry" ? t.jobs.review.toRun : t.jobs.review.affected}</h3>
+            <h3 className="lab">{action === "rerun" ? t.jobs.review.toRun : t.jobs.review.affected}</h3>
             {names(affected)}
           </div>
           {refused.length > 0 && (
@@ -248,7 +250,7 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
               {names(refused)}
             </div>
           )}
-          {action === "retry" && (
+          {action === "rerun" && (
             <SegmentsField
               label={t.run.retry.version}
               value={version}
@@ -270,7 +272,7 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
               onChange={setAs}
             />
           )}
-          {action !== "retry" && (
+          {action !== "rerun" && (
             <TextField
               label={action === "mark" ? t.run.mark.note : t.run.cancelReason}
               value={note}

@@ -14,7 +14,7 @@ import { useT } from "@/i18n";
 import type { RunColumn, RunSort, Sort } from "@/lib/columns";
 import { refOf } from "@/lib/jobref";
 import { isAbsent, isLiving } from "@/lib/status";
-import { useCancelRun, useRetryRun } from "@/shell/actions";
+import { useCancelRun, useRerunRun } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Bulk } from "./Bulk";
@@ -98,7 +98,7 @@ export function RunList({
     );
 
   const cancel = useCancelRun();
-  const retry = useRetryRun();
+  const retry = useRerunRun();
   const rows = useRowKeys(runs.length, {
     enter: (i) => void navigate({ to: "/runs/$runId", params: { runId: runs[i]?.run_id ?? "" } }),
     x: (i) => choose(i, false),

@@ -8,7 +8,7 @@ import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
-import { problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 import { useMay } from "@/shell/may";
 
 interface OffsetsDialogProps {
@@ -26,6 +26,7 @@ interface Result {
 /** Shows which jobs could fire a little later than others, and saves those that are chosen so. */
 export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) {
   const t = useT();
+  const { sayError } = useSayer();
   const p = t.plan;
   const f = useFormat();
   const client = useQueryClient();
@@ -43,7 +44,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
       for (const x of chosen) {
         const error = await applySpread(refOf(x.job), x.spread, p.offsetNote).then(
           () => undefined,
-          (e: unknown) => problemOf(e).detail ?? problemOf(e).title,
+          (e: unknown) => sayError(e),
         );
         done.push({ job: x.job, error });
         setResults([...done]);

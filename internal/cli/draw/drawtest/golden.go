@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -62,7 +63,7 @@ func Runs() []client.Run {
 	code := 1
 	return []client.Run{
 		{RunID: id("01"), Job: "ops/backup", Attempt: 1, Status: job.StatusSucceeded, Cause: job.CauseSchedule, FireTime: At("03:00:00.000"), StartedAt: At("03:00:00.012"), FinishedAt: At("03:04:41.500"), Count: 1, Instance: "a1", LogLines: 7},
-		{RunID: id("02"), Job: "ops/report", Attempt: 2, Status: job.StatusFailed, Cause: job.CauseManual, FireTime: At("03:00:01.000"), StartedAt: At("03:00:01.000"), FinishedAt: At("03:00:03.250"), Count: 1, Message: "exit code 1:\x1b[31m no such\nfile, " + strings.Repeat("and so on ", 10), By: "ada", ExitCode: &code},
+		{RunID: id("02"), Job: "ops/report", Attempt: 2, Status: job.StatusFailed, Cause: job.CauseManual, FireTime: At("03:00:01.000"), StartedAt: At("03:00:01.000"), FinishedAt: At("03:00:03.250"), Count: 1, Message: reason.Text("exit code 1:\x1b[31m no such\nfile, " + strings.Repeat("and so on ", 10)), By: "ada", ExitCode: &code},
 		{RunID: id("03"), Job: "ops/pulse", Attempt: 1, Status: job.StatusMissed, Cause: job.CauseSchedule, FireTime: At("02:00:00.000"), Count: 360, Until: At("02:59:50.000"), Reason: "noticed too late"},
 		{RunID: id("04"), Job: "ops/sweep", Attempt: 1, Status: job.StatusRunning, Cause: job.CauseMisfire, FireTime: At("03:05:00.000"), StartedAt: At("03:05:00.900"), Count: 1, Progress: 40, ProgressText: "file 4 of 10"},
 		{RunID: id("05"), Job: "ops/日本", Attempt: 1, Status: job.StatusPending, Cause: job.CauseAPI, FireTime: At("03:06:00.000"), Count: 1},

@@ -13,6 +13,7 @@ import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 import { durationOf, isLiving } from "@/lib/status";
 import { LogRow } from "@/pages/run/LogRow";
 import { useLog } from "@/pages/run/useLog";
@@ -47,6 +48,7 @@ export function TestRun({ doc }: { doc: Job }) {
 
 function Drawer({ draft, onClose }: { draft: Job; onClose(): void }) {
   const t = usePageT();
+  const { say, sayProblem } = useSayer();
   const w = t.editor.test;
   const begin = useMutation({
     mutationFn: async () => {
@@ -74,9 +76,9 @@ function Drawer({ draft, onClose }: { draft: Job; onClose(): void }) {
           <ul>
             {problem.errors?.map((x) => (
               <li key={x.field}>
-                <code>{x.field}</code> {x.reason}
+                <code>{x.field}</code> {say(x.reason)}
               </li>
-            )) ?? <li>{problem.detail ?? t.error.codes[problem.code]}</li>}
+            )) ?? <li>{sayProblem(problem)}</li>}
           </ul>
         </div>
       )}
@@ -91,6 +93,7 @@ const shown = 2000;
 
 function Output({ runId, job }: { runId: string; job: string }) {
   const t = usePageT();
+  const { say } = useSayer();
   const f = useFormat();
   const w = t.editor.test;
   const detail = useQuery(runQuery(runId)).data;
@@ -126,7 +129,7 @@ function Output({ runId, job }: { runId: string; job: string }) {
           )}
         </span>
       </div>
-      {run?.message && <div className="errbox">{run.message}</div>}
+      {run?.message && <div className="errbox">{say(run.message)}</div>}
       {run?.result !== undefined && run.result !== null && (
         <pre className="jsonbox" tabIndex={0}>
           {typeof run.result === "string" ? run.result : JSON.stringify(run.result, null, 2)}

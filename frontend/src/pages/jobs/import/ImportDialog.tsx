@@ -19,6 +19,7 @@ import { Refusal } from "@/components/Refusal";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
 import { localZone } from "@/lib/format";
+import { useSayer } from "@/lib/reason";
 import type { Tone } from "@/lib/status";
 import { apply, check, isSaved, type Kind, type Outcome, type Row, readable } from "./rows";
 
@@ -40,6 +41,7 @@ const examples: Record<Kind, string> = {
 /** Brings jobs in from another scheduler or from documents: first what would become of each, then, if one likes it, the deed. */
 export default function ImportDialog({ onClose }: { onClose(): void }) {
   const t = usePageT();
+  const words = useSayer();
   const w = t.importing;
   const ids = useId();
   const client = useQueryClient();
@@ -52,9 +54,9 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
   // A dump says of which group a job is.
   const intoGroup = group ?? (kind === "crontab" ? "default" : "");
   const source = { kind, text, group: intoGroup, zone };
-  const dry = useMutation({ mutationFn: () => check(source, w.note, w.noDocument) });
+  const dry = useMutation({ mutationFn: () => check(source, w.note, w.noDocument, words) });
   const deed = useMutation({
-    mutationFn: (rows: Row[]) => apply(rows, w.note, overwrite),
+    mutationFn: (rows: Row[]) => apply(rows, w.note, overwrite, words),
     onSettled: () => refreshJobs(client),
   });
   const rows = deed.data ?? dry.data;

@@ -1,7 +1,7 @@
 import { getCalendars, putCalendar } from "@/api/cluster";
 import { applyJob, type CrontabOptions, noteOf, readCrontab, readXXLJob } from "@/api/importing";
 import { type Manifest, readManifests } from "@/lib/manifests";
-import { problemOf } from "@/lib/problem";
+import type { Sayer } from "@/lib/reason";
 
 export type Outcome = "created" | "changed" | "unchanged" | "conflict" | "skipped" | "broken";
 export type Kind = "yaml" | "crontab" | "xxl-job";
@@ -35,11 +35,11 @@ export function readable(name: string, text: string): Kind {
 }
 
 /** Says what saving would do, one after the other, since a file may well have a thousand. */
-export async function check(source: Source, note: string, noDocument: string): Promise<Row[]> {
+export async function check(source: Source, note: string, noDocument: string, words: Sayer): Promise<Row[]> {
   const rows: Row[] = await {
     yaml: () => documentRows(source.text, noDocument),
-    crontab: () => crontabRows(source),
-    "xxl-job": () => xxlJobRows(source),
+    crontab: () => crontabRows(source, words.say),
+    "xxl-job": () => xxlJobRows(source, words.say),
   }[source.kind]();
   for (const row of rows) {
     if (row.manifest?.kind !== "job") continue;
@@ -48,11 +48,11 @@ export async function check(source: Source, note: string, noDocument: string): P
       row.outcome = answer.result;
       row.note ||= answer.changes.map((c) => c.field).join(", ");
       for (const w of answer.warnings ?? [])
-        row.note = [row.note, `${w.field}: ${w.reason}`].filter(Boolean).join("; ");
+        row.note = [row.note, `${w.field}: ${words.say(w.reason)}`].filter(Boolean).join("; ");
       if (row.origin && row.outcome === "changed" && (await noteOf(row.name)) !== row.origin)
         row.outcome = "conflict";
     } catch (error) {
-      refuse(row, error);
+      refuse(row, words.sayError(error));
     }
   }
   return rows;
@@ -64,7 +64,7 @@ export function isSaved(row: Row, overwrite: boolean): boolean {
 }
 
 /** Saves what would be created or changed, calendars first, since jobs may name them. */
-export async function apply(rows: Row[], note: string, overwrite: boolean): Promise<Row[]> {
+export async function apply(rows: Row[], note: string, overwrite: boolean, words: Sayer): Promise<Row[]> {
   const done = rows.map((r) => ({ ...r }));
   const order = [...done].sort(
     (a, b) => Number(b.manifest?.kind === "calendar") - Number(a.manifest?.kind === "calendar"),
@@ -76,17 +76,15 @@ export async function apply(rows: Row[], note: string, overwrite: boolean): Prom
       else if (row.manifest.kind === "calendar") await putCalendar(row.manifest.doc, "any");
       row.saved = true;
     } catch (error) {
-      refuse(row, error);
+      refuse(row, words.sayError(error));
     }
   }
   return done;
 }
 
-function refuse(row: Row, error: unknown): void {
-  const problem = problemOf(error);
+function refuse(row: Row, why: string): void {
   row.outcome = "broken";
-  row.note =
-    problem.errors?.map((e) => `${e.field} ${e.reason}`).join("; ") ?? problem.detail ?? problem.title;
+  row.note = why;
 }
 
 async function documentRows(text: string, noDocument: string): Promise<Row[]> {
@@ -103,7 +101,7 @@ async function documentRows(text: string, noDocument: string): Promise<Row[]> {
   }));
 }
 
-async function crontabRows(source: Source): Promise<Row[]> {
+async function crontabRows(source: Source, say: Sayer["say"]): Promise<Row[]> {
   const { items } = await readCrontab(source.text, source);
   return items
     .filter((l) => l.outcome !== "setting")
@@ -113,16 +111,16 @@ async function crontabRows(source: Source): Promise<Row[]> {
         name: doc?.job ?? "",
         line: l.line,
         outcome: l.outcome === "imported" ? "changed" : l.outcome === "skipped" ? "skipped" : "broken",
-        note: l.note ?? (doc ? "" : l.text),
+        note: say(l.note) || (doc ? "" : l.text),
         manifest: doc ? { kind: "job", name: doc.job, line: l.line, doc } : undefined,
       };
     });
 }
 
-async function xxlJobRows(source: Source): Promise<Row[]> {
+async function xxlJobRows(source: Source, say: Sayer["say"]): Promise<Row[]> {
   const { items } = await readXXLJob(source.text, source);
-  return items.map(({ id, title, origin, outcome, note = "", job: doc }): Row => {
-    const row = { title, line: id, origin, note };
+  return items.map(({ id, title, origin, outcome, note: why, job: doc }): Row => {
+    const row = { title, line: id, origin, note: say(why) };
     if (!doc) return { ...row, name: "", outcome: outcome === "skipped" ? "skipped" : "broken" };
     const manifest = { kind: "job", name: doc.job, line: id, doc } as const;
     return { ...row, name: doc.job, outcome: "changed", manifest };

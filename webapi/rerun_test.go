@@ -44,7 +44,7 @@ func TestARetryHasWhatTheRunHadUnlessItSaysOtherwise(t *testing.T) {
 	w.check(w.conn.PutOverrides(t.Context(), "billing", manual.RunID, cluster.Overrides{Params: json.RawMessage(`{"region":"asia","n":2}`), Labels: job.Labels{"zone": "a"}}))
 	alive := begun("billing/x", noon.Add(time.Hour))
 	w.history(manual, finished(manual, job.StatusFailed, 0, noon.Add(time.Minute)), alive)
-	retry := "/api/v1/runs/" + string(manual.RunID) + "/retry"
+	retry := "/api/v1/runs/" + string(manual.RunID) + "/rerun"
 
 	accept := func(body string) bus.TriggerRequest {
 		t.Helper()
@@ -76,8 +76,8 @@ func TestARetryHasWhatTheRunHadUnlessItSaysOtherwise(t *testing.T) {
 		t.Errorf("the key k asks for runs %s and %s", a.RunID, b.RunID)
 	}
 
-	w.problem(409, "conflict", "POST", "/api/v1/runs/"+string(alive.RunID)+"/retry", `{}`, "has not ended")
-	w.problem(404, "not_found", "POST", "/api/v1/runs/"+string(job.NewRunID(noon))+"/retry", `{}`)
+	w.problem(409, "conflict", "POST", "/api/v1/runs/"+string(alive.RunID)+"/rerun", `{}`, "has not ended")
+	w.problem(404, "not_found", "POST", "/api/v1/runs/"+string(job.NewRunID(noon))+"/rerun", `{}`)
 	w.problem(400, "invalid", "POST", retry, `{"version":"older"}`, "version")
 	w.problem(400, "invalid", "POST", retry, `{"pieces":"failed"}`, "not done in pieces")
 	w.problem(400, "invalid", "POST", retry, `{"params":1,"set_params":{"n":1}}`, "set_params")
@@ -87,14 +87,14 @@ func TestARetryHasWhatTheRunHadUnlessItSaysOtherwise(t *testing.T) {
 	r.RunID, r.Cause, r.Parent = accept(`{"params":[1]}`).RunID, job.CauseRetry, manual.RunID
 	w.history(r, finished(r, job.StatusFailed, 0, noon.Add(time.Minute)))
 	detail, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(r.RunID), nil)
-	if detail.RetryOf != manual.RunID || string(detail.Params) != `[1]` {
+	if detail.RerunOf != manual.RunID || string(detail.Params) != `[1]` {
 		t.Errorf("the retry is shown as %+v", detail)
 	}
-	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?retry_of="+string(manual.RunID), nil)
+	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?rerun_of="+string(manual.RunID), nil)
 	if len(page.Items) != 1 || page.Items[0].RunID != r.RunID {
 		t.Errorf("retries of the run: %+v", page.Items)
 	}
-	want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(r.RunID)+"/retry", `{}`)
+	want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(r.RunID)+"/rerun", `{}`)
 	if got := (*asked)[len(*asked)-1]; string(got.Params) != `[1]` || got.RetryOf != r.RunID {
 		t.Errorf("a retry of a retry is %+v", got)
 	}
@@ -112,7 +112,7 @@ func TestARetryOfAChildHasItsParentsResult(t *testing.T) {
 	end.Result = json.RawMessage(`{"rows":7}`)
 	c.Cause, c.Parent = job.CauseParent, p.RunID
 	w.history(p, end, c, finished(c, job.StatusFailed, 0, noon.Add(time.Minute)))
-	want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(c.RunID)+"/retry", `{}`)
+	want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(c.RunID)+"/rerun", `{}`)
 	if got := (*asked)[0]; string(got.Params) != `{"rows":7}` {
 		t.Errorf("the child is given %s", got.Params)
 	}
@@ -142,7 +142,7 @@ func TestARetryMayBeOfTheFailedPiecesOnly(t *testing.T) {
 	w.history(list, listed, whole, piece(whole, 0, job.StatusSucceeded), piece(whole, 1, job.StatusFailed), ended(whole))
 	failed := func(of job.RunID) bus.TriggerRequest {
 		t.Helper()
-		want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(of)+"/retry", `{"pieces":"failed"}`)
+		want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(of)+"/rerun", `{"pieces":"failed"}`)
 		return (*asked)[len(*asked)-1]
 	}
 	items := []json.RawMessage{[]byte(`"a"`), []byte(`"b"`), []byte(`"c"`)}
@@ -162,7 +162,7 @@ func TestARetryMayBeOfTheFailedPiecesOnly(t *testing.T) {
 	s := r
 	s.RunID, s.Parent = second.RunID, first.RunID
 	w.history(s, piece(s, 2, job.StatusSucceeded), ended(s))
-	w.problem(409, "conflict", "POST", "/api/v1/runs/"+string(s.RunID)+"/retry", `{"pieces":"failed"}`, "all pieces")
+	w.problem(409, "conflict", "POST", "/api/v1/runs/"+string(s.RunID)+"/rerun", `{"pieces":"failed"}`, "all pieces")
 }
 
 func TestWhoMayNotSeeParametersRetriesWithTheSameOnes(t *testing.T) {
@@ -176,12 +176,12 @@ func TestWhoMayNotSeeParametersRetriesWithTheSameOnes(t *testing.T) {
 	g.check(g.conn.PutOverrides(t.Context(), "billing", x.RunID, cluster.Overrides{Params: json.RawMessage(`{"secret":1}`)}))
 	g.history(x, finished(x, job.StatusFailed, 0, noon.Add(time.Minute)))
 	path := "/api/v1/runs/" + string(x.RunID)
-	g.problemWith(blind.headers(), 403, "forbidden", "POST", path+"/retry", `{"params":1}`, "grant params")
-	g.problemWith(blind.headers(), 403, "forbidden", "POST", path+"/retry", `{"set_params":{"n":1}}`, "grant params")
+	g.problemWith(blind.headers(), 403, "forbidden", "POST", path+"/rerun", `{"params":1}`, "grant params")
+	g.problemWith(blind.headers(), 403, "forbidden", "POST", path+"/rerun", `{"set_params":{"n":1}}`, "grant params")
 	if a := g.send("GET", path, nil, blind.headers()...); a.status != http.StatusOK || strings.Contains(a.text, "secret") || !strings.Contains(a.text, access.Hidden) {
 		t.Errorf("the run is shown as %d %s", a.status, a.text)
 	}
-	want[RunAccepted](g.world, http.StatusAccepted, "POST", path+"/retry", `{}`, blind.headers()...)
+	want[RunAccepted](g.world, http.StatusAccepted, "POST", path+"/rerun", `{}`, blind.headers()...)
 	if got := (*asked)[0]; string(got.Params) != `{"secret":1}` {
 		t.Errorf("the retry is given %s", got.Params)
 	}

@@ -2,9 +2,9 @@ package job
 
 import "time"
 
-// Hold is the switch for everything: while it is on, every fire is recorded as
+// GlobalPause is the switch for everything: while it is on, every fire is recorded as
 // skipped. It holds for fires after EffectiveFrom.
-type Hold struct {
+type GlobalPause struct {
 	Paused bool `json:"paused"`
 	// EffectiveFrom is since when the switch is as it is; zero is that nobody has used it.
 	EffectiveFrom time.Time `json:"effective_from,omitzero"`
@@ -16,7 +16,7 @@ type Hold struct {
 }
 
 // At returns the switch as it is at an instant: off since Until, if that has come.
-func (h Hold) At(now time.Time) Hold {
+func (h GlobalPause) At(now time.Time) GlobalPause {
 	if h.Paused && !h.Until.IsZero() && !now.Before(h.Until) {
 		h.Paused, h.EffectiveFrom, h.Until = false, h.Until, time.Time{}
 	}

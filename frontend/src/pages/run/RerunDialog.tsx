@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { type RetryOptions, retryRun, runsKey } from "@/api/runs";
+import { type RerunOptions, rerunRun, runsKey } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
@@ -9,7 +9,7 @@ import { useT } from "@/i18n";
 import { paramsIn } from "@/lib/params";
 import { useSave } from "@/shell/useSave";
 
-interface RetryDialogProps {
+interface RerunDialogProps {
   detail: RunDetail;
   run: Run;
   /** What the run was given, as far as it is known. */
@@ -18,7 +18,7 @@ interface RetryDialogProps {
 }
 
 /** Does a run again: by which version, with which parameters, and of pieces all or those that failed. */
-export default function RetryDialog({ detail, run, params, onClose }: RetryDialogProps) {
+export default function RerunDialog({ detail, run, params, onClose }: RerunDialogProps) {
   const t = useT();
   const w = t.run.retry;
   const navigate = useNavigate();
@@ -30,10 +30,10 @@ export default function RetryDialog({ detail, run, params, onClose }: RetryDialo
   const value = paramsIn(text);
   const retry = useSave({
     act: () => {
-      const options: RetryOptions = { version };
+      const options: RerunOptions = { version };
       if (inPieces) options.pieces = pieces;
       if (text !== before && value) options.params = value.json;
-      return retryRun(detail.run_id, options);
+      return rerunRun(detail.run_id, options);
     },
     stale: runsKey,
     onSaved: (accepted) => {

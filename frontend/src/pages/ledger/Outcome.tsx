@@ -9,12 +9,12 @@ import {
   SkipForward,
   TriangleAlert,
 } from "lucide-react";
-import type { Fate as FateOf } from "@/api/schema.gen";
+import type { Outcome as OutcomeOf } from "@/api/schema.gen";
 import { Mark } from "@/components/Status";
 import { usePageT } from "@/i18n";
 import type { Tone } from "@/lib/status";
 
-const looks: Record<FateOf, [Tone, LucideIcon]> = {
+const looks: Record<OutcomeOf, [Tone, LucideIcon]> = {
   ran: ["ok", CircleCheck],
   caught_up: ["warn", History],
   pending: ["idle", Clock],
@@ -25,15 +25,15 @@ const looks: Record<FateOf, [Tone, LucideIcon]> = {
   discrepancy: ["bad", TriangleAlert],
 };
 
-export const fates = Object.keys(looks) as FateOf[];
+export const outcomes = Object.keys(looks) as OutcomeOf[];
 
 /** What became of a fire. */
-export function Fate({ fate }: { fate: FateOf }) {
+export function Outcome({ outcome }: { outcome: OutcomeOf }) {
   const t = usePageT();
-  const [tone, icon] = looks[fate];
+  const [tone, icon] = looks[outcome];
   return (
     <Mark tone={tone} icon={icon}>
-      {t.ledger.fates[fate]}
+      {t.ledger.outcomes[outcome]}
     </Mark>
   );
 }

@@ -1,0 +1,34 @@
+package reason
+
+// How an attempt ended, as its executor says.
+var (
+	TimedOut           = One{define("timed_out", "took longer than its timeout of {timeout:duration}")}
+	EndBy              = One{define("end_by", "the run had to end by {by:instant}, with all its attempts")}
+	RunCancelled       = None{define("run_cancelled", "the run was cancelled")}
+	RunCancelledBy     = One{define("run_cancelled_by", "the run was cancelled by {by:word}")}
+	RunCancelledNote   = One{define("run_cancelled_note", "the run was cancelled: {note:free}")}
+	RunCancelledByNote = Two{define("run_cancelled_by_note", "the run was cancelled by {by:word}: {note:free}")}
+	// The next two are what comes of ReplacedBy as the note of a cancellation.
+	RunReplaced          = One{define("run_replaced", "the run was cancelled: run {run_id:word} replaces it")}
+	CancelledReplaced    = One{define("cancelled_replaced", "cancelled: run {run_id:word} replaces it")}
+	CancelledBeforeStart = None{define("cancelled_before_start", "cancelled before it began here")}
+	ExecutorStopped      = None{define("executor_stopped", "the executor stopped before the run could end, and delivery at_most_once forbids to run it again")}
+	NobodyFreeBy         = One{define("nobody_free_by", "no instance was free to begin it by {by:instant}")}
+	GivenBackTooLate     = One{define("given_back_too_late", "it had to begin by {by:instant}: until then no instance was free, or the one that had it went silent or gave it back")}
+	Abandoned            = One{define("abandoned", "the handler ignored its context for {patience:duration} and was abandoned")}
+	ResultLeftOut        = One{define("result_left_out", "the result was left out: {why:free}")}
+	ResultCut            = Two{define("result_cut", "the result has {bytes|byte|bytes}, more than {most:number}: only its beginning is kept")}
+	ExitCode             = One{define("exit_code", "exit code {exit_code:number}")}
+	KilledBySignal       = One{define("killed_by_signal", "killed by signal: {signal:phrase}")}
+	NoProgram            = One{define("no_program", `start "{program:phrase}": there is no such program in the executor's PATH`)}
+	NoFile               = Two{define("no_file", `start "{program:phrase}": there is no such file, seen from {dir:phrase}, or its interpreter is missing`)}
+	NotExecutable        = One{define("not_executable", `start "{program:phrase}": the file is not executable for the executor's user`)}
+	NoInterpreter        = Two{define("no_interpreter", "no interpreter for {language:word} scripts: the executor's PATH has no {programs:phrase}")}
+	LanguageNotAllowed   = Two{define("language_not_allowed", "{language:word} scripts are not allowed on this executor; it runs {languages:phrase}")}
+	ScriptGone           = One{define("script_gone", "the script {digest:word} is gone; save the job again with its source")}
+	NoHandler            = Two{define("no_handler", `no handler "{handler:phrase}" is registered with this executor; registered: {handlers:phrase}`)}
+	KindNotRun           = Two{define("kind_not_run", "this executor does not run {kind:word} tasks; it runs {kinds:phrase}")}
+	NoSecretKey          = None{define("no_secret_key", "the task asks for secrets, and this executor has no key for them; start it with --secret-key")}
+	NoSecret             = Three{define("no_secret", `there is no secret "{secret:word}" in group {group:word}; set it with: {command:phrase}`)}
+	ClosedWithoutAnswer  = None{define("closed_without_answer", "the other side closed the connection without an answer")}
+)

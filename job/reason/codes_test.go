@@ -1,0 +1,88 @@
+package reason_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+var update = flag.Bool("update", false, "write the lists of codes anew")
+
+func TestTheConsoleAndTheDocsHaveTheTable(t *testing.T) {
+	for file, want := range map[string]string{
+		"../../frontend/src/i18n/en/reasons.gen.ts": console(),
+		"../../docs/reference/reasons.md":           page(),
+	} {
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s is not what the table says (%v); run go generate ./job/reason", file, err)
+		}
+	}
+}
+
+// console returns the table for the console, whose other languages are typed by its codes.
+func console() string {
+	var b strings.Builder
+	b.WriteString("// The table of package job/reason, as it writes it. Do not edit.\n\n")
+	b.WriteString("/** The English sentences of reasons by their codes, with the parameters in braces. */\nexport const reasons = {\n")
+	for _, s := range reason.Sentences() {
+		fmt.Fprintf(&b, "  %s: %s,\n", s.Code, strconv.Quote(s.Template))
+	}
+	b.WriteString("};\n\nexport type ReasonCode = keyof typeof reasons;\n")
+	return b.String()
+}
+
+// page returns the table for readers of the API.
+func page() string {
+	var b strings.Builder
+	b.WriteString(`# Reasons
+
+- [Form](#form)
+- [Parameters](#parameters)
+- [Codes](#codes)
+
+## Form
+
+Why a fire did not run, why a run waits, how it ended, why a request is refused: each such sentence
+of the server has a code and parameters. The HTTP API gives both beside the English text:
+
+    "reason": {
+      "text": "2 runs still alive, which is as many as may be",
+      "code": "overlap_full", "params": {"runs": "2"}
+    }
+
+Several sentences that belong together are one reason. The first one gives the code, and ` + "`and`" + ` has
+the others in the same form. ` + "`text`" + ` has them all. Text that a handler wrote has no code.
+
+On NATS and in the log store a reason is its English text. An executor in any language that sends
+one of these texts as the message of an attempt has it shown in the reader's language.
+
+## Parameters
+
+A parameter is a string. In the texts below, the word after its colon is its kind:
+
+- "number", "duration" (1h30m), "instant" (RFC 3339), "status" and "state" have these forms.
+- A "word" has no spaces, a "phrase" no semicolon. "free" is any text, to the end.
+- {runs|run|runs} is a number and the word that goes with it, for one and for many.
+
+The list is generated from package [job/reason](../../job/reason/doc.go).
+
+## Codes
+
+| code | text |
+|---|---|
+`)
+	for _, s := range reason.Sentences() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", s.Code, strings.ReplaceAll(s.Template, "|", `\|`))
+	}
+	return b.String()
+}

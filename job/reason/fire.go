@@ -1,0 +1,33 @@
+package reason
+
+// Why a fire does not run, or runs late.
+var (
+	JobPaused             = None{define("job_paused", "the job is paused")}
+	JobPausedUntil        = One{define("job_paused_until", "the job is paused until {until:instant}")}
+	EverythingPaused      = None{define("everything_paused", "everything is paused")}
+	EverythingPausedUntil = One{define("everything_paused_until", "everything is paused until {until:instant}")}
+	FireSkipped           = One{define("fire_skipped", "skipped by {by:word}")}
+	FireSkippedNote       = Two{define("fire_skipped_note", "skipped by {by:word}: {note:free}")}
+	RanEarly              = Two{define("ran_early", "{by:word} ran it early, as run {run_id:word}")}
+	RanEarlyNote          = Three{define("ran_early_note", "{by:word} ran it early, as run {run_id:word}: {note:free}")}
+	CalendarExcludes      = One{define("calendar_excludes", "calendar {calendar:word} excludes it")}
+	CalendarOmits         = One{define("calendar_omits", "calendar {calendar:word} does not include it")}
+	CalendarsOmit         = None{define("calendars_omit", "none of its calendars includes it")}
+	NoticedLate           = One{define("noticed_late", "noticed {late:duration} late")}
+	DecidedLate           = One{define("decided_late", "decided {late:duration} late")}
+	ForMisfires           = One{further("for_misfires", "it stands for {misfires|misfire|misfires}")}
+	NoticedTooLate        = None{define("noticed_too_late", "noticed too late")}
+	PausedByThen          = None{further("paused_by_then", "everything was paused by then")}
+	DeletedByThen         = None{further("deleted_by_then", "the job was deleted by then")}
+	JobPausedByThen       = None{further("job_paused_by_then", "the job was paused by then")}
+	BeyondFireAll         = None{further("beyond_fire_all", "it is older than the misfire policy fire_all reaches")}
+	LatestRanForAll       = None{further("latest_ran_for_all", "by misfire policy fire_once the latest ran for all")}
+	MisfireSkip           = None{further("misfire_skip", "the misfire policy is skip")}
+	ClockAhead            = Two{define("clock_jumped_ahead", "the clock of node {node:word} jumped ahead by {by:duration}")}
+	ClockBack             = Two{define("clock_jumped_back", "the clock of node {node:word} jumped back by {by:duration}")}
+	ClockAheadOfNATS      = Two{define("clock_ahead", "the clock of node {node:word} was {by:duration} ahead of NATS' clock")}
+	ClockBehindNATS       = Two{define("clock_behind", "the clock of node {node:word} was {by:duration} behind NATS' clock")}
+	ClockOutOfLine        = One{define("clock_out_of_line", "the clock of node {node:word} was out of line with that of most nodes")}
+	JobDeleted            = None{define("job_deleted", "the job was deleted")}
+	EarlyTooLate          = One{define("early_too_late", "the fire of {fire_time:instant}, in whose place it was wanted, was decided before that was known")}
+)

@@ -1,0 +1,240 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.nats.client.impl.Headers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One attempt, from its trigger to its acknowledgement. Its methods are called by the loop. */
+final class Attempt {
+  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final long SIGN_OF_LIFE = Duration.ofSeconds(4).toNanos();
+  private static final long STARTED_AFTER = Duration.ofSeconds(1).toNanos();
+  private static final long PROGRESS_EVERY = Duration.ofSeconds(1).toNanos();
+  /** How long a run may take to end once it is told to. */
+  static final long PATIENCE = Duration.ofSeconds(10).toNanos();
+
+  private final Instance of;
+  private final Trigger trigger;
+  private final String routeReason;
+  private final RunLog log;
+  private final AtomicReference<LiveRun.Progress> progress = new AtomicReference<>();
+  private final LiveRun run;
+  private final Instant came = Instant.now();
+  private final long began = System.nanoTime();
+  private String reply;
+  private int delivered;
+  private Instant started;
+  private Work work;
+  private long limit = Long.MAX_VALUE; // ns from the beginning on, until the run has to end
+  private String limitText;
+  private long lastSign = began;
+  private long lastProgress = began;
+  private boolean toldStarted;
+  private boolean warned;
+  private long endedAt; // when it was told to end; 0 if it was not
+  private boolean over; // its end is being told
+
+  Attempt(Instance of, Trigger trigger, String reply, String routeReason) {
+    this.of = of;
+    this.trigger = trigger;
+    this.reply = reply;
+    this.routeReason = routeReason;
+    this.delivered = trigger.delivery().count();
+    this.log = new RunLog(of.clock, delivered, this::sendLines);
+    this.run = new LiveRun(trigger, log, progress::set);
+  }
+
+  Trigger trigger() {
+    return trigger;
+  }
+
+  /** Answers a newer delivery from now on. */
+  void redelivered(String by, Delivery delivery) {
+    reply = by;
+    delivered = Math.max(delivered, delivery.count());
+  }
+
+  /** Calls the handler, in a thread of its own. */
+  void start() {
+    started = Instant.now();
+    Duration timeout = trigger.duration("timeout");
+    if (timeout != null) {
+      limit(timeout, "took longer than its timeout of " + trigger.raw().get("timeout").asText());
+    }
+    Instant by = trigger.instant("end_by");
+    if (by != null) {
+      limit(Duration.between(came, by), "the run had to end by " + Wire.instant(by) + ", with all its attempts");
+    }
+    if (!routeReason.isEmpty()) {
+      tellStarted();
+    }
+    work = new Work(of, trigger, delivered, run, this::returned);
+    of.threads.execute(work);
+  }
+
+  /** Has the run end after a time, if no shorter limit is set. */
+  private void limit(Duration time, String text) {
+    if (Durations.nanos(time) < limit) {
+      limit = Durations.nanos(time);
+      limitText = text;
+    }
+  }
+
+  /** Says that the attempt lives, and does what else is due. */
+  void look(long now) {
+    if (now - lastSign >= SIGN_OF_LIFE) {
+      lastSign = now;
+      of.broker.answer(reply, "+WPI");
+    }
+    if (over || started == null) {
+      return;
+    }
+    if (now - began >= limit) {
+      end(Ending.TIMED_OUT, limitText);
+    }
+    if (now - began >= STARTED_AFTER) {
+      tellStarted();
+      tellProgress(now);
+    }
+    Duration warn = trigger.duration("warn_after");
+    if (warn != null && !warned && now - began > Durations.nanos(warn)) {
+      warned = true;
+      log.system("warn", "the attempt takes longer than " + trigger.raw().get("warn_after").asText());
+    }
+    if (endedAt != 0 && now - endedAt > PATIENCE) {
+      LOG.warn("run {} ignores that it has to end; it is left behind", trigger.runId());
+      finish(Outcome.of(new RunEndedException(run.ending(), ""), run, trigger.atMostOnce()));
+    }
+  }
+
+  /** Has the run end. */
+  void end(Ending why, String text) {
+    if (!over && endedAt == 0) {
+      run.end(why, text);
+      endedAt = System.nanoTime();
+      if (work != null) {
+        work.interrupt();
+      }
+    }
+  }
+
+  /** The handler has returned, or thrown. */
+  private void returned(Work.End end) {
+    if (over) {
+      return; // it was left behind
+    }
+    if (end.claimedElsewhere()) {
+      over = true;
+      of.runs.settled(this, false);
+    } else if (end.thrown() != null) {
+      if (run.ending() == null && !Outcome.isChosen(end.thrown())) {
+        log.add("stderr", "error", RunLogger.trace(end.thrown()));
+      }
+      finish(Outcome.of(end.thrown(), run, trigger.atMostOnce()));
+    } else if (run.ending() == null || run.ending() == Ending.STOPPING) {
+      finish(Outcome.of(end.result()));
+    } else {
+      finish(Outcome.ended(run, ""));
+    }
+  }
+
+  /** Ends an attempt that was not started. */
+  void conclude(String status, String message) {
+    finish(Outcome.of(status, message));
+  }
+
+  private void finish(Outcome outcome) {
+    over = true;
+    if (outcome.status().isEmpty()) {
+      log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere");
+    } else if (!outcome.status().equals("succeeded")) {
+      log.system("error", "the run ended as " + outcome.status() + ": " + Wire.cut(outcome.message(), Wire.MAX_MESSAGE));
+    }
+    Instant finished = Instant.now();
+    ObjectNode about = about("finished");
+    log.close().thenAcceptAsync(lines -> report(about, outcome, finished, lines), of.threads);
+  }
+
+  /** Tells the end until it is stored, in a thread of its own. */
+  private void report(ObjectNode about, Outcome outcome, Instant finished, int lines) {
+    try {
+      if (!outcome.status().isEmpty()) {
+        Report.of(of, trigger, about, outcome, finished, lines, log::masked).untilStored(headers("finished", ""));
+      }
+      of.onLoop(() -> acknowledge(outcome));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the instance is over; the spool has the end
+    }
+  }
+
+  private void acknowledge(Outcome outcome) {
+    boolean done = !outcome.status().isEmpty();
+    of.broker.answer(reply, done ? "+ACK" : Wire.giveBack(delivered));
+    of.runs.settled(this, done);
+    if (done && work != null) {
+      work.endClaim();
+    }
+  }
+
+  // Messages
+
+  private void tellStarted() {
+    if (!toldStarted) {
+      toldStarted = true;
+      ObjectNode e = about("started");
+      if (!routeReason.isEmpty()) {
+        e.put("route_reason", routeReason);
+      }
+      tell(e, headers("started", ":" + trigger.delivery().count()));
+    }
+  }
+
+  private void tellProgress(long now) {
+    if (now - lastProgress < PROGRESS_EVERY) {
+      return;
+    }
+    LiveRun.Progress p = progress.getAndSet(null);
+    if (p != null) {
+      lastProgress = now;
+      ObjectNode e = about("progress").put("percent", p.percent()).put("text", p.text());
+      tell(e, headers("progress", ":" + Long.toString(System.currentTimeMillis(), 36)));
+    }
+  }
+
+  /** Publishes a started or progress event. If it is not stored, a later one says more. */
+  private void tell(ObjectNode event, Headers headers) {
+    of.broker.store(trigger.eventSubject(), headers, Json.bytes(event));
+  }
+
+  private ObjectNode about(String kind) {
+    ObjectNode e = trigger.event(kind, of.settings.instance(), delivered);
+    if (started != null) {
+      e.put("delivered_at", Wire.instant(came)).put("started_at", Wire.instant(started));
+    }
+    return e;
+  }
+
+  private Headers headers(String kind, String tail) {
+    Headers h = withToken(new Headers().put(Wire.MESSAGE, "event.v1"));
+    return h.put(Wire.MSG_ID, trigger.messageId(kind) + tail + ":" + trigger.token());
+  }
+
+  private Headers withToken(Headers h) {
+    return trigger.token().isEmpty() ? h : h.put(Wire.TOKEN, trigger.token());
+  }
+
+  private CompletableFuture<?> sendLines(ArrayNode lines) {
+    ObjectNode body = Json.object().put("run_id", trigger.runId()).put("job", trigger.job()).put("attempt", trigger.attempt())
+        .put("instance", of.settings.instance());
+    trigger.addPiece(body);
+    body.set("lines", lines);
+    Headers headers = withToken(new Headers().put(Wire.MESSAGE, "log.v1"));
+    return of.broker.store("log." + of.settings.group() + "." + trigger.runId(), headers, Json.bytes(body));
+  }
+}

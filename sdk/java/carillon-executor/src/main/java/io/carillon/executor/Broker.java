@@ -1,0 +1,169 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.nats.client.Connection;
+import io.nats.client.Dispatcher;
+import io.nats.client.Message;
+import io.nats.client.Subscription;
+import io.nats.client.impl.Headers;
+import io.nats.client.impl.NatsMessage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The connection to NATS: it publishes, asks, and listens. Any thread may use it. */
+final class Broker {
+  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Duration ANSWER = Duration.ofSeconds(5);
+  private static final int HEADROOM = 4 << 10; // for headers, which count in NATS' limit
+
+  private volatile Connection nc;
+  private volatile Dispatcher dispatcher;
+
+  /** Uses a connection from now on. What listened to the one before is gone with it. */
+  void use(Connection connection) {
+    nc = connection;
+    dispatcher = connection.createDispatcher();
+  }
+
+  /** Whether this is the connection that is used. */
+  boolean uses(Connection connection) {
+    return nc == connection;
+  }
+
+  boolean isConnected() {
+    Connection c = nc;
+    return c != null && c.getStatus() == Connection.Status.CONNECTED;
+  }
+
+  /** The most bytes that a message may have. */
+  long maxPayload() {
+    long most = nc.getMaxPayload();
+    return most <= 0 ? Long.MAX_VALUE : most - HEADROOM;
+  }
+
+  /** Publishes once. While NATS is away the message waits, or is lost. */
+  void publish(String subject, String reply, Headers headers, byte[] data) {
+    try {
+      nc.publish(NatsMessage.builder().subject(subject).replyTo(reply).headers(headers).data(data).build());
+    } catch (IllegalStateException | IllegalArgumentException e) {
+      LOG.debug("not published on {}: {}", subject, e.getMessage());
+    }
+  }
+
+  /** Answers a trigger. */
+  void answer(String reply, String text) {
+    publish(reply, null, null, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** A new inbox of the group. */
+  String inbox() {
+    return nc.createInbox();
+  }
+
+  /** Listens to a subject, until the returned action is run. */
+  Runnable listen(String subject, Consumer<Message> handler) {
+    Dispatcher of = dispatcher;
+    Subscription sub = of.subscribe(subject, handler::accept);
+    return () -> {
+      try {
+        of.unsubscribe(sub);
+      } catch (IllegalStateException e) {
+        // the connection is gone, and the subscription with it
+      }
+    };
+  }
+
+  /** Waits until NATS has everything that was published, and everything that it had sent is here. */
+  void flush() throws InterruptedException {
+    try {
+      nc.flush(Duration.ofSeconds(2));
+    } catch (TimeoutException | IllegalStateException e) {
+      LOG.debug("flush: {}", e.getMessage());
+    }
+  }
+
+  /** Asks, and waits for the answer. */
+  Message request(String subject, Headers headers, byte[] data, Duration timeout) throws IOException, InterruptedException {
+    return await(ask(subject, headers, data, timeout));
+  }
+
+  private CompletableFuture<Message> ask(String subject, Headers headers, byte[] data, Duration timeout) {
+    try {
+      Message m = NatsMessage.builder().subject(subject).headers(headers).data(data).build();
+      // A future of our own: that of the client is cancelled when it fails.
+      return nc.requestWithTimeout(m, timeout).orTimeout(timeout.toMillis() + 1000, TimeUnit.MILLISECONDS).thenApply(answer -> answer);
+    } catch (IllegalStateException | IllegalArgumentException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /** Publishes once and completes with JetStream's acknowledgement, or with a {@link Refused}. */
+  CompletableFuture<JsonNode> store(String subject, Headers headers, byte[] data) {
+    return ask(subject, headers, data, ANSWER).thenApply(m -> {
+      try {
+        JsonNode answer = Json.parse(m.getData());
+        if (answer.has("error")) {
+          throw new CompletionException(new Refused(answer.get("error")));
+        }
+        return answer;
+      } catch (IOException e) {
+        throw new CompletionException(e);
+      }
+    });
+  }
+
+  /** Publishes once and waits for JetStream's acknowledgement. */
+  void stored(String subject, Headers headers, byte[] data) throws IOException, InterruptedException {
+    await(store(subject, headers, data));
+  }
+
+  /** Publishes until JetStream has it. A message that NATS can never take is given up. */
+  void untilStored(String subject, Headers headers, byte[] data) throws InterruptedException {
+    Doubling tries = new Doubling();
+    for (long pause = 250; ; pause = Math.min(2 * pause, 5000)) {
+      try {
+        stored(subject, headers, data);
+        return;
+      } catch (IOException e) {
+        if (e.getCause() instanceof IllegalArgumentException && data.length > maxPayload()) {
+          LOG.error("not stored by NATS, and given up: {} has {} bytes, and NATS takes {}: raise its max_payload", subject, data.length, maxPayload());
+          return;
+        }
+        tries.warn("not stored by NATS, tried again: {}: {}", subject, e.getMessage());
+      }
+      Thread.sleep(pause);
+    }
+  }
+
+  private static <T> T await(CompletableFuture<T> future) throws IOException, InterruptedException {
+    try {
+      return future.get();
+    } catch (ExecutionException e) {
+      Throwable cause = e.getCause();
+      if (cause instanceof Refused r) {
+        throw r;
+      }
+      String text = cause instanceof TimeoutException || cause.getMessage() == null ? "no answer" : cause.getMessage();
+      throw new IOException(text, cause);
+    } catch (CancellationException e) {
+      throw new IOException("no answer", e);
+    }
+  }
+
+  void close() throws InterruptedException {
+    Connection c = nc;
+    if (c != null) {
+      c.close();
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package io.carillon.executor;
+
+import io.nats.client.AuthHandler;
+import io.nats.client.AuthenticationException;
+import io.nats.client.Connection;
+import io.nats.client.ConnectionListener;
+import io.nats.client.ErrorListener;
+import io.nats.client.NKey;
+import io.nats.client.Nats;
+import io.nats.client.Options.Builder;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Connects to NATS, and keeps trying while it is away or refuses the credential. */
+final class Connector {
+  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+
+  private final Settings settings;
+  private final CountDownLatch stopping;
+  private final ConnectionListener listener;
+  private final io.nats.client.Options options;
+
+  /** The listener hears what becomes of connections; the latch opens when there shall be none. */
+  Connector(Settings settings, CountDownLatch stopping, ConnectionListener listener) {
+    this.settings = settings;
+    this.stopping = stopping;
+    this.listener = listener;
+    this.options = options();
+  }
+
+  /** A connection; null if the executor was stopped before there was one. */
+  Connection connect() throws InterruptedException {
+    long pause = 250;
+    Doubling tries = new Doubling();
+    do {
+      try {
+        return Nats.connect(options);
+      } catch (AuthenticationException e) {
+        tries.warn("NATS at {} refuses {}: create a credential with `carillon credential create -g {}`, and name its file in "
+            + "CARILLON_CREDENTIAL_FILE; trying again", settings.nats(), settings.credential().isEmpty() ? "an executor without a credential"
+            : "the credential", settings.group());
+      } catch (IOException e) {
+        tries.warn("cannot connect to NATS at {}: {}; is CARILLON_NATS right, and NATS there? trying again", settings.nats(), e.getMessage());
+      }
+      pause = Math.min(2 * pause, 5000);
+    } while (!stopping.await(pause, TimeUnit.MILLISECONDS));
+    return null;
+  }
+
+  private io.nats.client.Options options() {
+    Builder b = new Builder().servers(settings.nats().split("\\s*,\\s*")).connectionName("carillon executor " + settings.group())
+        .inboxPrefix("_INBOX_" + settings.group() + ".").maxReconnects(-1).reconnectWait(Duration.ofMillis(250))
+        .reconnectJitter(Duration.ofMillis(100)).connectionTimeout(Duration.ofSeconds(10)).pingInterval(Duration.ofSeconds(2))
+        .maxPingsOut(2).connectionListener(listener).errorListener(new Errors(settings.group(), new Doubling()));
+    if (!settings.credential().isEmpty()) {
+      b.authHandler(new Seed(settings.credential()));
+    }
+    try {
+      if (settings.caFile() != null) {
+        b.sslContext(trusting(settings.caFile()));
+      }
+      return b.build();
+    } catch (IllegalArgumentException e) {
+      throw new ConfigurationException("CARILLON_NATS " + settings.nats() + " must be URLs such as nats://nats.example.com:4222: " + e.getMessage(), e);
+    }
+  }
+
+  private static SSLContext trusting(Path authorities) {
+    try (InputStream in = Files.newInputStream(authorities)) {
+      KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+      store.load(null, null);
+      int n = 0;
+      for (Certificate c : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+        store.setCertificateEntry("ca" + n++, c);
+      }
+      TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      trust.init(store);
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, trust.getTrustManagers(), null);
+      return context;
+    } catch (IOException | GeneralSecurityException e) {
+      throw new ConfigurationException("CARILLON_NATS_CA " + authorities + " must be certificates in PEM: " + e, e);
+    }
+  }
+
+  /** Hides the secret in the subject of requests. */
+  static String withoutSecret(String error) {
+    return error.replaceAll("(?i)(exec\\.[^.\"]*)\\.[^\"]*", "$1.…");
+  }
+
+  /** Signs in with the seed of an nkey. */
+  private record Seed(String seed) implements AuthHandler {
+    @Override
+    public byte[] sign(byte[] nonce) {
+      try {
+        return NKey.fromSeed(seed.toCharArray()).sign(nonce);
+      } catch (IOException | GeneralSecurityException e) {
+        throw new IllegalStateException("sign in to NATS", e);
+      }
+    }
+
+    @Override
+    public char[] getID() {
+      try {
+        return NKey.fromSeed(seed.toCharArray()).getPublicKey();
+      } catch (IOException | GeneralSecurityException e) {
+        throw new IllegalStateException("sign in to NATS", e);
+      }
+    }
+
+    @Override
+    public char[] getJWT() {
+      return null;
+    }
+
+    @Override
+    public String toString() {
+      return "an nkey";
+    }
+  }
+
+  private record Errors(String group, Doubling others) implements ErrorListener {
+    @Override
+    public void errorOccurred(Connection connection, String error) {
+      String shown = withoutSecret(error);
+      if (error.toLowerCase(Locale.ROOT).contains("permissions violation")) {
+        LOG.warn("NATS: {}; is the credential one of group {}?", shown, group);
+      } else {
+        others.warn("NATS: {}", shown);
+      }
+    }
+
+    @Override
+    public void exceptionOccurred(Connection connection, Exception e) {
+      LOG.debug("NATS: {}", e.toString()); // the connection breaks, which its listener hears
+    }
+  }
+}

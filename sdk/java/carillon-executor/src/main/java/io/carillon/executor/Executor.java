@@ -1,0 +1,67 @@
+package io.carillon.executor;
+
+import java.util.concurrent.CompletionException;
+
+/**
+ * Does the runs of one executor group, until it is closed.
+ *
+ * <p>{@link #run} is all that a program needs that does nothing else. {@link #connect} is for programs
+ * that have a life of their own.
+ */
+public final class Executor implements AutoCloseable {
+  private final Instance instance;
+
+  private Executor(Instance instance) {
+    this.instance = instance;
+  }
+
+  /**
+   * Connects to NATS and does runs, in the background. It returns at once, and keeps trying while NATS
+   * is away or refuses the credential.
+   *
+   * @throws ConfigurationException if a setting is wrong
+   */
+  public static Executor connect(Options options, Handlers handlers) {
+    Capture.start();
+    Executor executor = new Executor(new Instance(Settings.of(options, System.getenv()), handlers));
+    executor.instance.begin();
+    return executor;
+  }
+
+  /**
+   * Does runs until SIGTERM or SIGINT, or until somebody drains this instance. Then it lets live runs
+   * end, for a while, gives the rest back, and returns.
+   *
+   * @throws ConfigurationException if a setting is wrong
+   * @throws InstanceConflictException if another instance of this name lives
+   */
+  public static void run(Options options, Handlers handlers) {
+    try (Executor executor = connect(options, handlers)) {
+      Signals.onStop(executor::close);
+      executor.await();
+    }
+  }
+
+  /**
+   * Waits until the executor has stopped, because it was closed or drained.
+   *
+   * @throws InstanceConflictException if another instance of this name lives
+   */
+  public void await() {
+    try {
+      instance.ended().join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof InstanceConflictException conflict) {
+        throw conflict;
+      }
+      throw e;
+    }
+  }
+
+  /** Lets live runs end, for a while, gives the rest back, and returns. */
+  @Override
+  public void close() {
+    instance.stop();
+    instance.ended().handle((nothing, error) -> nothing).join();
+  }
+}

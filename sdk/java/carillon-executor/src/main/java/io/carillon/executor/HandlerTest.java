@@ -1,0 +1,163 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Runs a handler in a unit test, without a broker.
+ *
+ * <pre>{@code
+ * HandlerTest.End end = HandlerTest.of(handlers).attempt(2).run("report", Map.of("region", "north"));
+ * assertEquals("succeeded", end.status());
+ * }</pre>
+ */
+public final class HandlerTest {
+  private static final ObjectMapper MAPPER = JsonMapper.builder().findAndAddModules().build();
+  private static final String REPLY = "$JS.ACK.TRIG.any-test.1.1.1.1.0";
+
+  private final Handlers handlers;
+  private final ObjectNode raw = Json.object();
+  private final Map<String, String> secrets = new TreeMap<>();
+  private Duration timeout = Duration.ofHours(1);
+
+  private HandlerTest(Handlers handlers) {
+    this.handlers = handlers;
+    String now = Wire.instant(Instant.now());
+    raw.put("job", "test/job").put("version", 1).put("shard", 0).put("attempt", 1).put("cause", "schedule").put("fire_time", now)
+        .put("committed_at", now);
+  }
+
+  /** How a run ended, and what it said. */
+  public record End(String status, String message, JsonNode result, boolean isFinal, Duration retryAfter, List<String> lines, List<Progress> progress) {
+    /** The result as a type of yours. */
+    public <T> T resultAs(Class<T> type) {
+      return MAPPER.convertValue(result, type);
+    }
+
+    /** Whether a line of its log contains the text. */
+    public boolean logged(String text) {
+      return lines.stream().anyMatch(line -> line.contains(text));
+    }
+  }
+
+  /** How far a run said that it was. */
+  public record Progress(double percent, String text) {}
+
+  /** A test of these handlers. */
+  public static HandlerTest of(Handlers handlers) {
+    return new HandlerTest(handlers);
+  }
+
+  /** The job whose run it is. */
+  public HandlerTest job(String name) {
+    raw.put("job", name);
+    return this;
+  }
+
+  /** Which try of the run it is, from 1. */
+  public HandlerTest attempt(int number) {
+    raw.put("attempt", number);
+    return this;
+  }
+
+  /** Which piece of the run it is, from 0, and how many there are. */
+  public HandlerTest piece(int index, int total) {
+    raw.put("broadcast_index", index).put("broadcast_total", total);
+    return this;
+  }
+
+  /** What the piece is about. */
+  public HandlerTest item(Object value) {
+    raw.set("item", MAPPER.valueToTree(value));
+    return this;
+  }
+
+  /** Has the handler list the run's pieces. */
+  public HandlerTest split() {
+    raw.put("split", true);
+    return this;
+  }
+
+  /** A secret of the task. */
+  public HandlerTest secret(String variable, String value) {
+    secrets.put(variable, value);
+    return this;
+  }
+
+  /** How long the run may take. Without, it is an hour. */
+  public HandlerTest timeout(Duration most) {
+    timeout = most;
+    return this;
+  }
+
+  /** Does one run, as an executor would. {@code params} is anything that Jackson writes, or null. */
+  public End run(String handler, Object params) {
+    if (!handlers.all().containsKey(handler)) {
+      throw new ConfigurationException("there is no handler \"" + handler + "\"; there are: " + String.join(", ", handlers.all().keySet()));
+    }
+    Capture.start();
+    ObjectNode trigger = raw.deepCopy().put("run_id", UUID.randomUUID().toString());
+    trigger.putObject("task").put("handler", handler);
+    trigger.set("params", MAPPER.valueToTree(params));
+    ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+    ExecutorService worker = Executors.newSingleThreadExecutor();
+    try {
+      List<String> lines = new ArrayList<>();
+      RunLog log = new RunLog(clock, 1, batch -> {
+        batch.forEach(line -> lines.add(line.get("text").asText()));
+        return CompletableFuture.completedFuture(null);
+      });
+      List<Progress> progress = new CopyOnWriteArrayList<>();
+      LiveRun run = new LiveRun(read(trigger), log, p -> progress.add(new Progress(p.percent(), p.text())));
+      run.secrets(secrets);
+      Outcome o = call(run, worker);
+      log.close().join();
+      return new End(o.status(), log.masked(o.message()), o.result(), o.isFinal(), o.retryAfter(), List.copyOf(lines), progress);
+    } finally {
+      worker.shutdownNow();
+      clock.shutdownNow();
+    }
+  }
+
+  private static Trigger read(ObjectNode trigger) {
+    try {
+      return Trigger.decode(Json.bytes(trigger), null, REPLY, trigger.get("job").asText().replaceFirst("/.*", ""));
+    } catch (Garbage e) {
+      throw new ConfigurationException("such a run cannot be: " + e.getMessage(), e);
+    }
+  }
+
+  private Outcome call(LiveRun run, ExecutorService worker) {
+    Future<Results.Result> result = worker.submit(() -> handlers.call(run));
+    try {
+      return Outcome.of(result.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (ExecutionException e) {
+      return Outcome.of(e.getCause(), run, false);
+    } catch (TimeoutException e) {
+      run.end(Ending.TIMED_OUT, "took longer than its timeout of " + Durations.format(timeout));
+      result.cancel(true);
+      return Outcome.ended(run, "");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("the test was interrupted", e);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.nats.client.Message;
+import io.nats.client.impl.Headers;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+
+/** What an instance tells the others: that it lives, and which handlers it has. */
+final class Heartbeat {
+  private final Instance of;
+  private final String secret;
+  private final String subject;
+  private final Instant began = Instant.now();
+
+  Heartbeat(Instance of, String secret) {
+    this.of = of;
+    this.secret = secret;
+    this.subject = "$KV.INST." + of.settings.group() + "." + of.settings.instance();
+  }
+
+  /** Publishes a heartbeat. The loop calls it. */
+  void publish() {
+    of.broker.publish(subject, null, null, beat());
+  }
+
+  /** Says that the instance has left. */
+  void remove() {
+    of.broker.publish(subject, null, new Headers().put("KV-Operation", "DEL"), new byte[0]);
+  }
+
+  private byte[] beat() {
+    ObjectNode beat = Json.object().put("executor_group", of.settings.group()).put("instance", of.settings.instance());
+    beat.putArray("kinds").add("handler");
+    of.handlers.all().keySet().forEach(beat.putArray("handlers")::add);
+    of.runs.describe(beat);
+    of.runs.describeLabels(beat);
+    return Json.bytes(beat.put("protocol", Wire.PROTOCOL).put("version", of.settings.version()).put("sdk", Wire.SDK)
+        .put("host", Settings.host()).put("pid", ProcessHandle.current().pid()).put("started_at", Wire.instant(began))
+        .put("at", Wire.instant(Instant.now())).put("control_secret", secret));
+  }
+
+  /** The heartbeat that stored last under this name: {@code from} is null if that instance has left. */
+  private record Present(long sequence, JsonNode from) {}
+
+  /** Has the first heartbeat stored. Another instance of this name must not live. */
+  void introduce() throws InterruptedException {
+    long expected = 0;
+    long seen = -1;
+    long since = System.nanoTime();
+    while (true) {
+      try {
+        byte[] beat = CompletableFuture.supplyAsync(this::beat, of.loop).join();
+        of.broker.stored(subject, new Headers().put(Wire.EXPECTED, String.valueOf(expected)), beat);
+        return;
+      } catch (CompletionException | RejectedExecutionException e) {
+        throw new InterruptedException("the executor has stopped");
+      } catch (Refused e) {
+        if (!e.isPresent()) {
+          Thread.sleep(1000);
+          continue;
+        }
+      } catch (IOException e) {
+        Thread.sleep(500);
+        continue;
+      }
+      Present p = present();
+      if (p.sequence() == 0 || p.from() == null || p.from().path("control_secret").asText().equals(secret)) {
+        expected = p.sequence();
+      } else if (p.sequence() != seen) {
+        if (seen >= 0) {
+          throw new InstanceConflictException("instance " + of.settings.instance() + " of group " + of.settings.group() + " lives on host "
+              + p.from().path("host").asText() + "; give each a name of its own, with CARILLON_INSTANCE");
+        }
+        seen = p.sequence();
+        since = System.nanoTime();
+        Thread.sleep(1000);
+      } else if (System.nanoTime() - since > Wire.ACK_WAIT.toNanos()) {
+        expected = p.sequence(); // it is gone
+      } else {
+        Thread.sleep(1000);
+      }
+    }
+  }
+
+  private Present present() throws InterruptedException {
+    try {
+      Message m = of.broker.request("$JS.API.DIRECT.GET.KV_INST." + subject, null, new byte[0], Duration.ofSeconds(5));
+      String sequence = Trigger.header(m.getHeaders(), "Nats-Sequence");
+      if (sequence.isEmpty()) {
+        return new Present(0, null);
+      }
+      boolean left = m.getData().length == 0 || !Trigger.header(m.getHeaders(), "KV-Operation").isEmpty();
+      return new Present(Long.parseLong(sequence), left ? null : Json.parse(m.getData()));
+    } catch (IOException | NumberFormatException e) {
+      return new Present(0, null);
+    }
+  }
+
+  /** Publishes what a handler does and takes, until it is stored. */
+  void announce(String name, Registration handler) {
+    String key = Base64.getUrlEncoder().withoutPadding().encodeToString(name.getBytes(StandardCharsets.UTF_8));
+    try {
+      of.broker.untilStored("$KV.HANDLER." + of.settings.group() + "." + key, null, Json.bytes(handler.about(of.settings)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the executor has stopped
+    }
+  }
+}

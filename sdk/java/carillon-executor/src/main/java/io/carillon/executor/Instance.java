@@ -1,0 +1,275 @@
+package io.carillon.executor;
+
+import io.nats.client.Connection;
+import io.nats.client.ConnectionListener.Events;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One life of an executor: from its connection to its last acknowledgement. What it knows belongs to
+ * the thread {@link #loop}, which looks every 100 ms at what is due.
+ */
+final class Instance {
+  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final long LOOK = 100; // ms
+  private static final long BEAT = Duration.ofSeconds(5).toNanos();
+
+  /** Where in its life an instance is. */
+  private enum Phase { OPENING, WORKING, LEAVING, ENDING, GONE }
+
+  final Settings settings;
+  final Handlers handlers;
+  final Broker broker = new Broker();
+  final Spool spool;
+  /** Only for the loop. */
+  final Runs runs;
+  final ScheduledExecutorService loop = Executors.newSingleThreadScheduledExecutor(r -> new Thread(r, "carillon-loop"));
+  /** For log lines. */
+  final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(r -> daemon(r, "carillon-log"));
+  /** For runs and reports. */
+  final ExecutorService threads = Executors.newCachedThreadPool(r -> daemon(r, "carillon-run"));
+
+  private final String secret = Settings.random(20);
+  private final CountDownLatch stopping = new CountDownLatch(1);
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+  private final Connector connector;
+  private final Puller puller = new Puller(this);
+  private final Requests requests;
+  private final Heartbeat heartbeat;
+
+  private volatile Doubling outage = new Doubling();
+
+  // Only the loop uses these.
+  private Phase phase = Phase.OPENING;
+  private boolean introduced;
+  private boolean introducing;
+  private boolean changed;
+  private long beaten = System.nanoTime();
+  private long until;
+
+  Instance(Settings settings, Handlers handlers) {
+    this.settings = settings;
+    this.handlers = handlers;
+    this.runs = new Runs(this);
+    this.spool = new Spool(settings.spool());
+    this.requests = new Requests(this, secret);
+    this.heartbeat = new Heartbeat(this, secret);
+    this.connector = new Connector(settings, stopping, this::heard);
+  }
+
+  private static Thread daemon(Runnable work, String name) {
+    Thread t = new Thread(work, name);
+    t.setDaemon(true);
+    return t;
+  }
+
+  // Its life
+
+  /** Begins, and returns at once. */
+  void begin() {
+    loop.scheduleWithFixedDelay(this::tick, LOOK, LOOK, TimeUnit.MILLISECONDS);
+    threads.execute(this::open);
+  }
+
+  /** Asks it to stop. */
+  void stop() {
+    stopping.countDown();
+  }
+
+  /** Completes when it is gone, or with why it cannot be. */
+  CompletableFuture<Void> ended() {
+    return ended;
+  }
+
+  private void open() {
+    try {
+      if (connect()) {
+        spool.report(broker);
+        onLoop(() -> phase = Phase.WORKING);
+        handlers.all().forEach((name, handler) -> threads.execute(() -> heartbeat.announce(name, handler)));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // it was stopped
+    }
+  }
+
+  private boolean connect() throws InterruptedException {
+    Connection c = connector.connect();
+    if (c != null) {
+      broker.use(c);
+      requests.listen();
+      broker.flush();
+    }
+    return c != null;
+  }
+
+  /** Hears what becomes of connections. */
+  private void heard(Connection c, Events event) {
+    if (!broker.uses(c)) {
+      return;
+    }
+    if (event == Events.DISCONNECTED && stopping.getCount() > 0) {
+      outage.warn("disconnected from NATS; trying to connect again");
+    } else if (event == Events.RESUBSCRIBED) {
+      onLoop(this::reconnected);
+    } else if (event == Events.CLOSED) {
+      onLoop(() -> threads.execute(this::openAgain)); // the client gives up when it is refused twice
+    }
+  }
+
+  private void openAgain() {
+    try {
+      if (connect()) {
+        onLoop(this::reconnected);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // it was stopped
+    }
+  }
+
+  private void reconnected() {
+    LOG.info("connected to NATS again");
+    outage = new Doubling();
+    puller.release();
+    introduced = introduced && phase != Phase.WORKING; // one that leaves needs no introduction
+  }
+
+  /** Has the loop do something, unless the instance is gone. */
+  void onLoop(Runnable act) {
+    try {
+      loop.execute(act);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("too late, the executor has stopped");
+    }
+  }
+
+  private void tick() {
+    try {
+      long now = System.nanoTime();
+      runs.look(now);
+      switch (phase) {
+        case OPENING -> {
+          if (stopping.getCount() == 0) {
+            gone(null);
+          }
+        }
+        case WORKING -> work(now);
+        case LEAVING -> {
+          if (runs.count() == 0 || now - until >= 0) {
+            endAll(now);
+          }
+        }
+        case ENDING -> {
+          if (runs.count() == 0 || now - until >= 0) {
+            leave();
+          }
+        }
+        case GONE -> { }
+      }
+    } catch (RuntimeException e) {
+      LOG.error("BUG: the executor goes on", e);
+    }
+  }
+
+  private void work(long now) {
+    if (stopping.getCount() == 0 || runs.isDrained()) {
+      beginToLeave(now);
+    } else if (introduced) {
+      puller.look(now);
+      if (changed || now - beaten >= BEAT) {
+        changed = false;
+        beaten = now;
+        heartbeat.publish();
+      }
+    } else if (!introducing && broker.isConnected()) {
+      introducing = true;
+      threads.execute(this::introduce);
+    }
+  }
+
+  /** The next look tells others how the instance is; pull requests for other numbers are given up. */
+  void changed(boolean giveUpPulls) {
+    changed = true;
+    if (giveUpPulls) {
+      puller.release();
+    }
+  }
+
+  private void introduce() {
+    try {
+      heartbeat.introduce();
+      onLoop(() -> {
+        introducing = false;
+        introduced = true;
+        LOG.info("executor online: group {}, instance {}, handlers {}", settings.group(), settings.instance(), handlers.all().keySet());
+        beaten = System.nanoTime();
+      });
+    } catch (InstanceConflictException e) {
+      onLoop(() -> gone(e));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // it was stopped
+    }
+  }
+
+  /** Takes no more, and lets live runs end for a while. */
+  private void beginToLeave(long now) {
+    LOG.info("executor stopping: {} runs", runs.count());
+    runs.close();
+    if (introduced) {
+      heartbeat.publish();
+    }
+    puller.release();
+    flush();
+    until = now + (runs.isLimited() ? 0 : settings.grace().toNanos());
+    phase = Phase.LEAVING;
+  }
+
+  private void endAll(long now) {
+    runs.endAll();
+    until = now + Attempt.PATIENCE + Duration.ofSeconds(5).toNanos();
+    phase = Phase.ENDING;
+  }
+
+  private void leave() {
+    if (introduced) {
+      heartbeat.remove();
+    }
+    flush();
+    LOG.info("executor stopped");
+    gone(null);
+  }
+
+  private void gone(RuntimeException why) {
+    phase = Phase.GONE;
+    stop();
+    threads.shutdownNow();
+    clock.shutdownNow();
+    try {
+      broker.close();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // nothing is left to do
+    }
+    loop.shutdownNow();
+    if (why == null) {
+      ended.complete(null);
+    } else {
+      ended.completeExceptionally(why);
+    }
+  }
+
+  private void flush() {
+    try {
+      broker.flush();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // nobody interrupts the loop before it is gone
+    }
+  }
+}

@@ -1,0 +1,150 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Instant;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+
+/** The run of an attempt. */
+final class LiveRun implements Run {
+  private final Trigger trigger;
+  private final RunLog lines;
+  private final Consumer<Progress> progress;
+  private final Logger logger;
+  private volatile Map<String, String> secrets = Map.of();
+  private volatile String traceParent;
+  private volatile RunEndedException ending;
+
+  /** How far a run is. */
+  record Progress(double percent, String text) {}
+
+  /** A run whose lines and progress go to these. */
+  LiveRun(Trigger trigger, RunLog lines, Consumer<Progress> progress) {
+    this.trigger = trigger;
+    this.lines = lines;
+    this.progress = progress;
+    this.logger = new RunLogger(lines, trigger.runId());
+    this.traceParent = trigger.traceParent();
+  }
+
+  @Override
+  public String id() {
+    return trigger.runId();
+  }
+
+  @Override
+  public String job() {
+    return trigger.job();
+  }
+
+  @Override
+  public String handler() {
+    return trigger.handler();
+  }
+
+  @Override
+  public int attempt() {
+    return trigger.attempt();
+  }
+
+  @Override
+  public int delivered() {
+    return trigger.delivery().count();
+  }
+
+  @Override
+  public long fence() {
+    return trigger.delivery().fence();
+  }
+
+  @Override
+  public Instant fireTime() {
+    return trigger.instant("fire_time");
+  }
+
+  @Override
+  public String cause() {
+    return trigger.raw().path("cause").asText();
+  }
+
+  @Override
+  public JsonNode params() {
+    return trigger.raw().get("params");
+  }
+
+  @Override
+  public JsonNode item() {
+    return trigger.raw().get("item");
+  }
+
+  @Override
+  public Piece piece() {
+    return new Piece(trigger.index(), Math.max(trigger.total(), 1));
+  }
+
+  @Override
+  public boolean split() {
+    return trigger.split();
+  }
+
+  @Override
+  public String secret(String variable) {
+    return secrets.getOrDefault(variable, "");
+  }
+
+  /** Gives the run its secrets, and masks them in all that it says from now on. */
+  void secrets(Map<String, String> values) {
+    secrets = values;
+    lines.mask(new Masker(values.values()));
+  }
+
+  @Override
+  public Logger log() {
+    return logger;
+  }
+
+  void add(String output, String level, String text) {
+    lines.add(output, level, text);
+  }
+
+  @Override
+  public void progress(double percent, String text) {
+    double within = Double.isNaN(percent) ? 0 : Math.min(Math.max(percent, 0), 100);
+    progress.accept(new Progress(within, Wire.cut(lines.masked(String.valueOf(text)), Wire.MAX_MESSAGE)));
+  }
+
+  @Override
+  public String traceParent() {
+    return traceParent;
+  }
+
+  void traceParent(String parent) {
+    traceParent = parent;
+  }
+
+  @Override
+  public Ending ending() {
+    RunEndedException e = ending;
+    return e == null ? null : e.ending();
+  }
+
+  /** Why the run has to end, in words. */
+  String endingText() {
+    return ending.getMessage();
+  }
+
+  @Override
+  public void check() {
+    RunEndedException e = ending;
+    if (e != null) {
+      throw new RunEndedException(e.ending(), e.getMessage());
+    }
+  }
+
+  void end(Ending why, String text) {
+    if (ending == null) {
+      ending = new RunEndedException(why, text);
+    }
+  }
+}

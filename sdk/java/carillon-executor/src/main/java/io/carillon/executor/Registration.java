@@ -1,0 +1,90 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+
+/** A handler and what executors announce of it. */
+public final class Registration {
+  private final String name;
+  private final JavaType paramsType;
+  private final Handler<Object, ?> handler;
+  private final ObjectMapper mapper;
+  private final JsonNode resultSchema;
+  private String description = "";
+  private JsonNode paramsSchema;
+
+  Registration(String name, JavaType paramsType, JavaType resultType, Handler<Object, ?> handler, ObjectMapper mapper) {
+    this.name = name;
+    this.paramsType = paramsType;
+    this.handler = handler;
+    this.mapper = mapper;
+    this.paramsSchema = Schemas.ofParams(paramsType, mapper);
+    this.resultSchema = Schemas.ofResult(resultType, mapper);
+  }
+
+  /** Says what the handler does, for those who write jobs. */
+  public Registration description(String text) {
+    description = text;
+    return this;
+  }
+
+  /** A JSON schema for the parameters, in the place of the one that is made of their type. */
+  public Registration paramsSchema(String json) {
+    try {
+      paramsSchema = Json.parse(json.getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new ConfigurationException("handler " + name + " has a schema that is not JSON: " + e.getMessage(), e);
+    }
+    return this;
+  }
+
+  /** What the group's executors publish of the handler. */
+  JsonNode about(Settings settings) {
+    var about = Json.object().put("executor_group", settings.group()).put("handler", name);
+    if (!description.isEmpty()) {
+      about.put("description", description);
+    }
+    if (paramsSchema != null) {
+      about.set("params_schema", paramsSchema);
+    }
+    if (resultSchema != null) {
+      about.set("result_schema", resultSchema);
+    }
+    if (!settings.version().isEmpty()) {
+      about.put("version", settings.version());
+    }
+    return about.put("instance", settings.instance()).put("at", Wire.instant(Instant.now()));
+  }
+
+  /** Reads the parameters and calls the handler. */
+  Object call(Run run) throws Exception {
+    return handler.handle(run, read(run.params()));
+  }
+
+  private Object read(JsonNode params) {
+    if (paramsType.hasRawClass(Void.class)) {
+      return null;
+    }
+    try {
+      if (params == null || params.isNull()) {
+        return empty();
+      }
+      return mapper.readerFor(paramsType).readValue(params);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("params of handler " + name + ": " + e.getOriginalMessage(), e);
+    } catch (IOException e) {
+      throw new IllegalArgumentException("params of handler " + name + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** What a handler gets of a job without parameters: an object with nothing set, or null. */
+  private Object empty() throws IOException {
+    boolean isObject = paramsSchema != null || paramsType.isMapLikeType();
+    return isObject ? mapper.readerFor(paramsType).readValue(Json.object()) : null;
+  }
+}

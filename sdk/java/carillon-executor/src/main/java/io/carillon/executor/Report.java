@@ -1,0 +1,71 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.nats.client.impl.Headers;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.function.UnaryOperator;
+
+/** The finished event of an attempt. */
+final class Report {
+  private final Instance of;
+  private final String subject;
+  private final ObjectNode event;
+
+  private Report(Instance of, String subject, ObjectNode event) {
+    this.of = of;
+    this.subject = subject;
+    this.event = event;
+  }
+
+  /** Makes the event. {@code about} has what all events have. */
+  static Report of(Instance of, Trigger trigger, ObjectNode about, Outcome outcome, Instant finished, int lines, UnaryOperator<String> mask) {
+    String at = Wire.instant(finished);
+    about.put("finished_at", at).put("at", at).put("status", outcome.status());
+    say(about, Wire.cut(mask.apply(outcome.message()), Wire.MAX_MESSAGE));
+    if (outcome.result() != null) {
+      addResult(about, mask.apply(new String(Json.bytes(outcome.result()), StandardCharsets.UTF_8)));
+    }
+    if (lines > 0) {
+      about.put("log_lines", lines);
+    }
+    if (outcome.isFinal()) {
+      about.put("final", true);
+    } else if (trigger.again(outcome.status()) || trigger.split() && outcome.status().equals("succeeded")) {
+      about.put("retry", true);
+    }
+    if (outcome.retryAfter() != null) {
+      about.put("retry_after", Durations.format(outcome.retryAfter()));
+    }
+    return new Report(of, trigger.eventSubject(), about);
+  }
+
+  private static void say(ObjectNode event, String message) {
+    if (!message.isEmpty()) {
+      event.put("message", message);
+    }
+  }
+
+  private static void addResult(ObjectNode event, String masked) {
+    try {
+      event.set("result", Json.parse(masked.getBytes(StandardCharsets.UTF_8)));
+    } catch (IOException e) {
+      say(event, "the result was left out: a secret was a part of it"); // it was a number
+    }
+  }
+
+  /** Writes the event to the spool, and publishes it until it is stored. */
+  void untilStored(Headers headers) throws InterruptedException {
+    byte[] data = Json.bytes(event);
+    if (data.length > of.broker.maxPayload()) {
+      event.remove("result");
+      say(event, "the result was left out: with it the event has " + data.length + " bytes, and NATS takes " + of.broker.maxPayload()
+          + "; raise its max_payload");
+      data = Json.bytes(event);
+    }
+    Runnable stored = of.spool.keep(subject, headers, data);
+    of.broker.untilStored(subject, headers, data);
+    stored.run();
+  }
+}

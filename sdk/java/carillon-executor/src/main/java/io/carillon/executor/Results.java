@@ -1,0 +1,43 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+/** Makes JSON of what a handler returns. */
+final class Results {
+  private static final int KEPT = 8 << 10;
+
+  private Results() {}
+
+  /**
+   * A result.
+   *
+   * @param value null if there is none
+   * @param note what is wrong with it; "" if nothing is
+   */
+  record Result(JsonNode value, String note) {}
+
+  static final Result NONE = new Result(null, "");
+
+  static Result of(Object value, ObjectMapper mapper) {
+    JsonNode node;
+    try {
+      node = mapper.valueToTree(value);
+    } catch (IllegalArgumentException e) {
+      return new Result(null, "the result was left out, because JSON cannot hold it: " + e.getMessage());
+    }
+    if (node == null || node.isNull() || node.isMissingNode()) {
+      return NONE;
+    }
+    if (Json.hasNoForm(node)) {
+      return new Result(null, "the result was left out, because JSON cannot hold NaN or Infinity: return null or a text instead");
+    }
+    byte[] data = Json.bytes(node);
+    if (data.length > Wire.MAX_RESULT) {
+      JsonNode cut = Json.object().put("cut", true).put("bytes", data.length).put("start", Wire.prefix(data, 0, KEPT));
+      return new Result(cut, "the result has " + data.length + " bytes, more than " + Wire.MAX_RESULT
+          + ": only its beginning is kept. Store it elsewhere, and return where it is");
+    }
+    return new Result(node, "");
+  }
+}

@@ -1,0 +1,195 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.core.io.JsonStringEncoder;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+
+/** The log of one attempt: numbered lines, in batches, one batch on its way at a time. */
+final class RunLog {
+  static final int BATCH_LINES = 200;
+  static final int BATCH_BYTES = 64 << 10;
+  static final int ROOM = 1 << 20; // bytes of lines that wait
+  private static final int COST = 128; // of a line, beside its text
+  private static final long DELAY = 100; // ms that a line waits for more of its batch
+  private static final long LINGER = 15; // s that the end of a run waits for its lines
+
+  /** A line that waits. */
+  private record Line(long seq, String at, String level, String output, String text, int bytes) {}
+
+  private final ScheduledExecutorService clock;
+  private final Function<ArrayNode, CompletableFuture<?>> send;
+  private final long maxLines;
+  private final long maxBytes;
+  private final CompletableFuture<Void> empty = new CompletableFuture<>();
+  private volatile UnaryOperator<String> mask = UnaryOperator.identity();
+
+  // Guarded by this.
+  private final Deque<Line> waiting = new ArrayDeque<>();
+  private long size;
+  private long seq;
+  private int count;
+  private long dropped; // for want of room, since the last batch
+  private long lines;
+  private long bytes;
+  private long over; // dropped because the log is full
+  private boolean hurried; // a batch is full, and will be sent at once
+  private boolean sending;
+  private boolean closed;
+
+  RunLog(ScheduledExecutorService clock, int delivered, Function<ArrayNode, CompletableFuture<?>> send) {
+    this(clock, delivered, send, 1_000_000, 64L << 20);
+  }
+
+  /** A log of at most so many lines and bytes, beside what the executor says. */
+  RunLog(ScheduledExecutorService clock, int delivered, Function<ArrayNode, CompletableFuture<?>> send, long maxLines, long maxBytes) {
+    this.clock = clock;
+    this.seq = (delivered - 1) * 1_000_000_000L;
+    this.send = send;
+    this.maxLines = maxLines;
+    this.maxBytes = maxBytes;
+  }
+
+  void mask(UnaryOperator<String> with) {
+    mask = with;
+  }
+
+  String masked(String text) {
+    return mask.apply(text);
+  }
+
+  /** Logs a text, a line for each of its lines. It never throws and never blocks. */
+  void add(String output, String level, String text) {
+    String at = Wire.instant(Instant.now());
+    for (String line : Lines.of(mask.apply(String.valueOf(text)))) {
+      append(output, level, line, at);
+    }
+  }
+
+  /** Logs what the executor has to say about the run. */
+  void system(String level, String text) {
+    add("system", level, text);
+  }
+
+  private synchronized void append(String output, String level, String text, String at) {
+    if (closed) {
+      return;
+    }
+    int n = JsonStringEncoder.getInstance().quoteAsUTF8(text).length;
+    if (!output.equals("system")) {
+      if (over > 0 || lines >= maxLines || bytes + n > maxBytes) {
+        if (over++ == 0) {
+          append("system", "warn", "the log of this attempt is full: what follows is counted and dropped", at);
+        }
+        return;
+      }
+      lines++;
+      bytes += n;
+    }
+    while (size + n + COST > ROOM && !waiting.isEmpty()) {
+      size -= waiting.poll().bytes() + COST;
+      dropped++;
+    }
+    count++;
+    waiting.add(new Line(++seq, at, level, output, text, n));
+    size += n + COST;
+    if (!hurried && isFull()) {
+      hurried = true;
+      later(this::pump, 0);
+    } else if (waiting.size() == 1) {
+      later(this::pump, DELAY);
+    }
+  }
+
+  private synchronized boolean isFull() {
+    return waiting.size() >= BATCH_LINES || size >= BATCH_BYTES;
+  }
+
+  /** Sends a batch if one waits and none is on its way. */
+  private synchronized void pump() {
+    hurried = false;
+    if (sending) {
+      return;
+    }
+    if (waiting.isEmpty() && dropped == 0) {
+      if (closed) {
+        empty.complete(null);
+      }
+      return;
+    }
+    sending = true;
+    offer(batch(), 250);
+  }
+
+  /** Sends a batch until it is stored. */
+  private void offer(ArrayNode batch, long pause) {
+    send.apply(batch).whenComplete((stored, error) -> {
+      if (empty.isDone()) {
+        return; // the end of the run has waited long enough
+      }
+      if (error != null) {
+        later(() -> offer(batch, Math.min(2 * pause, 5000)), pause);
+        return;
+      }
+      synchronized (this) {
+        sending = false;
+        later(this::pump, closed || isFull() ? 0 : DELAY);
+      }
+    });
+  }
+
+  private synchronized ArrayNode batch() {
+    ArrayNode batch = JsonNodeFactory.instance.arrayNode();
+    if (dropped > 0) {
+      long last = waiting.isEmpty() ? seq : waiting.peek().seq() - 1;
+      add(batch, new Line(last, Wire.instant(Instant.now()), "warn", "system",
+          dropped + " lines were dropped here: the log stream did not take them in time", 0));
+      dropped = 0;
+    }
+    int n = 0;
+    while (!waiting.isEmpty() && batch.size() < BATCH_LINES && (n == 0 || n + waiting.peek().bytes() <= BATCH_BYTES)) {
+      Line line = waiting.poll();
+      n += line.bytes();
+      size -= line.bytes() + COST;
+      add(batch, line);
+    }
+    return batch;
+  }
+
+  private static void add(ArrayNode batch, Line line) {
+    batch.addObject().put("seq", line.seq()).put("at", line.at()).put("level", line.level()).put("output", line.output()).put("text", line.text());
+  }
+
+  /** Ends the log. It completes with the number of lines, when all are stored, or after a while. */
+  CompletableFuture<Integer> close() {
+    synchronized (this) {
+      if (over > 0) {
+        append("system", "warn", over + " lines were dropped here: the log was full", Wire.instant(Instant.now()));
+      }
+      closed = true;
+    }
+    later(this::pump, 0);
+    empty.completeOnTimeout(null, LINGER, TimeUnit.SECONDS);
+    return empty.thenApply(nothing -> counted());
+  }
+
+  private synchronized int counted() {
+    return count;
+  }
+
+  private void later(Runnable act, long millis) {
+    try {
+      clock.schedule(act, millis, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      // the executor has stopped, and left the run behind
+    }
+  }
+}

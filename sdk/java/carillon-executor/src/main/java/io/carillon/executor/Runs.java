@@ -1,0 +1,227 @@
+package io.carillon.executor;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.nats.client.impl.Headers;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The runs of an instance, those that it had, and whether it takes more. Only the loop uses it. */
+final class Runs {
+  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final long REMEMBER_ENDED = Duration.ofHours(1).toNanos();
+  private static final long REMEMBER_KILLED = Duration.ofMinutes(1).toNanos();
+  private static final long KEEP_SLOT = Duration.ofSeconds(2).toNanos();
+  private static final Duration HAND_OVER = Duration.ofSeconds(2);
+
+  private final Instance of;
+  private final Map<Trigger.Key, Attempt> live = new LinkedHashMap<>();
+  private final Map<Trigger.Key, Long> done = new LinkedHashMap<>();
+  private final Map<String, Long> killed = new LinkedHashMap<>();
+  private final Map<Trigger.Key, Long> reserved = new LinkedHashMap<>(); // handed over; a server may offer it back
+  private State state = State.ONLINE;
+  private boolean closed;
+  private Instant drainBy;
+  private int slots;
+  private Map<String, String> labels;
+
+  Runs(Instance of) {
+    this.of = of;
+    this.slots = of.settings.slots();
+    this.labels = of.settings.labels();
+  }
+
+  /** Looks at what is due. */
+  void look(long now) {
+    List.copyOf(live.values()).forEach(a -> a.look(now));
+    done.values().removeIf(at -> now - at > REMEMBER_ENDED);
+    killed.values().removeIf(at -> now - at > REMEMBER_KILLED);
+    reserved.values().removeIf(at -> now - at > KEEP_SLOT);
+  }
+
+  int count() {
+    return live.size();
+  }
+
+  /** Whether somebody drains the instance, and it has no runs any more, or no time. */
+  boolean isDrained() {
+    return state == State.DRAINING && (live.isEmpty() || isLimited() && !Instant.now().isBefore(drainBy));
+  }
+
+  /** Whether a drain has a time by which the instance leaves. */
+  boolean isLimited() {
+    return drainBy != null;
+  }
+
+  /** Takes no more, since the instance leaves. */
+  void close() {
+    closed = true;
+    state = State.DRAINING;
+  }
+
+  /** Has all runs end. */
+  void endAll() {
+    List.copyOf(live.values()).forEach(a -> a.end(Ending.STOPPING, "the executor is stopping"));
+  }
+
+  State state() {
+    return state;
+  }
+
+  /** How many runs may begin. */
+  int free() {
+    return state == State.ONLINE ? Math.max(slots - live.size() - reserved.size(), 0) : 0;
+  }
+
+  /** Whether a trigger that is offered can begin. */
+  boolean hasRoomFor(Trigger t) {
+    return reserved.containsKey(t.key()) || free() > 0;
+  }
+
+  /** Whether a run of the job is here. */
+  boolean runs(String job) {
+    return live.values().stream().anyMatch(a -> a.trigger().job().equals(job));
+  }
+
+  /** Takes a trigger that was pulled. */
+  void take(Trigger t, String reply, boolean knownVersion) {
+    if (isKnown(t, reply)) {
+      return;
+    }
+    boolean ours = t.delivery().count() == 1 && knownVersion && of.handlers.all().containsKey(t.handler());
+    if (killed.containsKey(t.runId())) {
+      start(t, reply, "");
+    } else if (!ours) {
+      reserved.put(t.key(), System.nanoTime());
+      of.threads.execute(() -> handOver(t.key(), reply)); // the triggers behind it do not wait
+    } else if (free() < 1) {
+      of.broker.answer(reply, Wire.giveBack(t.delivery().count()));
+    } else {
+      start(t, reply, "");
+    }
+  }
+
+  /** Whether the attempt is here, or has ended here. If so, it answers the newer delivery. */
+  boolean isKnown(Trigger t, String reply) {
+    Attempt attempt = live.get(t.key());
+    if (attempt != null) {
+      attempt.redelivered(reply, t.delivery());
+      return true;
+    }
+    if (done.containsKey(t.key())) {
+      of.broker.answer(reply, "+ACK");
+      return true;
+    }
+    return false;
+  }
+
+  /** Gives a trigger to a server, which finds out who has it. */
+  private void handOver(Trigger.Key key, String reply) {
+    try {
+      Headers headers = new Headers().put(Wire.ACK, reply).put(Wire.INSTANCE, of.settings.instance());
+      if (Json.parse(of.broker.request("hand." + of.settings.group(), headers, new byte[0], HAND_OVER).getData()).has("value")) {
+        return;
+      }
+    } catch (IOException e) {
+      LOG.debug("not handed over: {}", e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // it was stopped; another instance gets the trigger
+      return;
+    }
+    of.onLoop(() -> reserved.remove(key));
+    of.broker.answer(reply, "-NAK {\"delay\": 5000000000}");
+  }
+
+  /** Does an attempt, unless it is killed already or too late for it. */
+  void start(Trigger t, String reply, String routeReason) {
+    reserved.remove(t.key());
+    Attempt attempt = new Attempt(of, t, reply, routeReason);
+    live.put(t.key(), attempt);
+    Instant by = t.instant("start_by");
+    if (killed.containsKey(t.runId())) {
+      attempt.conclude("cancelled", "cancelled before it began here");
+    } else if (by != null && Instant.now().isAfter(by)) {
+      attempt.conclude("missed", "no instance was free to begin it by " + Wire.instant(by));
+    } else {
+      attempt.start();
+    }
+  }
+
+  /** An attempt is over. {@code known} says that it must not be done again here. */
+  void settled(Attempt attempt, boolean known) {
+    live.remove(attempt.trigger().key());
+    if (known) {
+      done.put(attempt.trigger().key(), System.nanoTime());
+    }
+  }
+
+  // What requests ask for
+
+  /** Ends a run, in any attempt and piece, also one that is still to come. */
+  List<Attempt> kill(String runId, String text) {
+    killed.put(runId, System.nanoTime());
+    List<Attempt> found = live.values().stream().filter(a -> a.trigger().runId().equals(runId)).toList();
+    found.forEach(a -> a.end(Ending.CANCELLED, text));
+    return found;
+  }
+
+  /** Takes no more work, and leaves when there is none; after the time at the latest, if there is one. */
+  void drain(Duration within) {
+    drainBy = within == null ? null : Instant.now().plus(within);
+    become(State.DRAINING);
+  }
+
+  void cordon() {
+    if (state == State.ONLINE) {
+      become(State.CORDONED);
+    }
+  }
+
+  void uncordon() {
+    if (!closed) {
+      drainBy = null;
+      become(State.ONLINE);
+    }
+  }
+
+  private void become(State next) {
+    state = next;
+    of.changed(next != State.ONLINE);
+  }
+
+  /** Changes what is not null. */
+  void set(Integer newSlots, Map<String, String> newLabels) {
+    if (newSlots != null) {
+      slots = newSlots;
+    }
+    labels = newLabels == null ? labels : newLabels;
+    of.changed(newSlots != null);
+  }
+
+  /** Whether an attempt is held, reported or none of both. */
+  String custody(Trigger.Key key) {
+    return live.containsKey(key) ? "held" : done.containsKey(key) ? "reported" : "none";
+  }
+
+  /** Adds to an answer how the instance is. */
+  void describe(ObjectNode value) {
+    value.put("state", state.word()).put("running", live.size()).put("slots", slots);
+    if (drainBy != null) {
+      value.put("drain_by", Wire.instant(drainBy));
+    }
+  }
+
+  /** Adds the labels to a heartbeat. */
+  void describeLabels(ObjectNode beat) {
+    ObjectNode all = beat.putObject("labels");
+    labels.forEach(all::put);
+    if (labels.containsKey("zone")) {
+      beat.put("zone", labels.get("zone"));
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package io.carillon.executor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nats.client.impl.Headers;
+import io.nats.client.impl.NatsMessage;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class InstanceTest {
+  private static final String EVENTS = "evt.3.billing";
+
+  private final FakeNats nats = new FakeNats();
+  private final Handlers handlers = new Handlers();
+  private Instance instance;
+
+  private Instance instance(Options options) {
+    instance = new Instance(Settings.of(options.instance("i"), Map.of()), handlers);
+    instance.broker.use(nats.connection);
+    return instance;
+  }
+
+  @AfterEach
+  void stop() {
+    instance.threads.shutdownNow();
+    instance.clock.shutdownNow();
+    instance.loop.shutdownNow();
+  }
+
+  private void start(String more) throws Garbage {
+    Trigger t = Triggers.of(more);
+    instance.onLoop(() -> instance.runs.start(t, Triggers.REPLY, ""));
+  }
+
+  private String custody() throws Exception {
+    return instance.loop.submit(() -> instance.runs.custody(Triggers.of("").key())).get();
+  }
+
+  @Test
+  void theEndOfARunIsReportedAndThenAcknowledged() throws Exception {
+    handlers.register("h", Void.class, Integer.class, (run, nothing) -> {
+      run.log().info("one");
+      return 7;
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    start("");
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    var end = Json.parse(nats.last(EVENTS));
+    assertEquals(7, end.get("result").asInt());
+    assertEquals(1, end.get("log_lines").asInt());
+    assertEquals("reported", custody());
+  }
+
+  @ParameterizedTest
+  @CsvSource(quoteCharacter = '`', value = {"\"timeout\": \"9999999h\",succeeded", "\"end_by\": \"9999-01-01T00:00:00Z\",succeeded", "\"timeout\": \"100ms\",timed_out",
+    "\"end_by\": \"2026-01-05T02:00:00Z\",timed_out"})
+  void aTimeLimitOfAnyLengthIsKept(String limit, String status) throws Exception {
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      Thread.sleep(status.equals("succeeded") ? 300 : 60_000);
+      return null;
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    instance.loop.scheduleWithFixedDelay(() -> instance.runs.look(System.nanoTime()), 10, 10, TimeUnit.MILLISECONDS);
+    start(limit);
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertEquals(status, Json.parse(nats.last(EVENTS)).get("status").asText());
+  }
+
+  @Test
+  void anErrorOfTheJvmFailsTheRunAndNotTheExecutor() throws Exception {
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      throw new NoClassDefFoundError("com/example/Gone");
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    start("");
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertEquals("failed", Json.parse(nats.last(EVENTS)).get("status").asText());
+    assertTrue(new String(nats.last("log.billing." + Triggers.of("").runId())).contains("NoClassDefFoundError"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"true,+ACK", "false,-NAK"})
+  void aRunThatEndsWellWhileTheExecutorStopsCountsAndAnyOtherIsGivenBack(boolean finishes, String answer) throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    handlers.register("h", Void.class, String.class, (run, nothing) -> {
+      begun.countDown();
+      try {
+        Thread.sleep(60_000);
+      } catch (InterruptedException e) {
+        if (!finishes) {
+          throw e;
+        }
+      }
+      return "done";
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    start("");
+    begun.await();
+    instance.onLoop(() -> instance.runs.endAll());
+    FakeNats.until(() -> nats.has(Triggers.REPLY, answer));
+    assertEquals(finishes, nats.sent.stream().anyMatch(m -> m.getSubject().equals(EVENTS)));
+    assertEquals(finishes ? "reported" : "none", custody());
+  }
+
+  @Test
+  void aResultThatNatsDoesNotTakeIsLeftOutWithANote() throws Exception {
+    handlers.register("h", Void.class, String.class, (run, nothing) -> "x".repeat(20_000));
+    nats.maxPayload = 16 << 10;
+    instance(Options.fromEnvironment().group("billing"));
+    start("");
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    var end = Json.parse(nats.last(EVENTS));
+    assertFalse(end.has("result"));
+    assertTrue(end.get("message").asText().contains("max_payload"));
+  }
+
+  @Test
+  void anEndThatIsNotStoredIsOnDiskAndReportedByTheNextLife(@TempDir Path folder) throws Exception {
+    handlers.register("h", Void.class, Integer.class, (run, nothing) -> 7);
+    instance(Options.fromEnvironment().group("billing").spool(folder.resolve("spool")));
+    nats.refuses = true;
+    start("");
+    FakeNats.until(() -> nats.sent.stream().anyMatch(m -> m.getSubject().equals(EVENTS)));
+    Path file;
+    try (var files = Files.list(folder.resolve("spool"))) {
+      file = files.findFirst().orElseThrow();
+    }
+    assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+    assertFalse(nats.has(Triggers.REPLY, "+ACK"));
+    stop();
+
+    FakeNats next = new FakeNats();
+    Instance again = instance(Options.fromEnvironment().group("billing").spool(folder.resolve("spool")));
+    again.broker.use(next.connection);
+    again.spool.report(again.broker);
+    assertEquals(7, Json.parse(next.last(EVENTS)).get("result").asInt());
+    assertEquals("token", next.sent.get(0).getHeaders().getFirst(Wire.TOKEN));
+    assertFalse(Files.exists(file));
+  }
+
+  @Test
+  void whatIsNoEndIsSetAside(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("a.json"), "half");
+    Instance i = instance(Options.fromEnvironment().group("billing").spool(folder));
+    i.spool.report(i.broker);
+    assertTrue(nats.sent.isEmpty() && !Files.exists(file) && Files.exists(folder.resolve("a.json.refused")));
+  }
+
+  @Test
+  void anInstanceThatLeavesTakesNoMoreThoughSomebodyUncordonsIt() throws Exception {
+    Instance i = instance(Options.fromEnvironment().group("billing"));
+    i.loop.submit(i.runs::cordon).get();
+    i.loop.submit(i.runs::uncordon).get();
+    assertEquals(32, i.loop.submit(i.runs::free).get());
+    i.loop.submit(i.runs::close).get();
+    i.loop.submit(i.runs::uncordon).get();
+    assertEquals(0, i.loop.submit(i.runs::free).get());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {
+    "attempts {\"attempts\": [{}]}", "attempts {\"attempts\": 7}", "attempts {\"attempts\": [\"x\"]}", "kill {}", "kill []", "set {\"slots\": 0}",
+    "set {\"slots\": true}", "set {\"labels\": [1]}", "drain {\"within\": 7}", "drain {\"within\": \"soon\"}", "drain no json", "idle \"x\"", "run {}", "dance "
+  })
+  void aRequestThatMakesNoSenseIsAnsweredWithAFault(String request) throws Exception {
+    String[] parts = request.split(" ", 2);
+    Instance i = instance(Options.fromEnvironment().group("billing"));
+    var m = NatsMessage.builder().subject("exec.billing.i-s." + parts[0]).replyTo("answer").data(parts[1])
+        .headers(new Headers().put(Wire.MESSAGE, "request.v1")).build();
+    i.loop.submit(() -> new Requests(i, "s").hear(m)).get();
+    assertEquals("invalid", Json.parse(nats.last("answer")).at("/fault/kind").asText());
+    assertEquals(State.ONLINE, i.runs.state());
+  }
+}

@@ -1,0 +1,101 @@
+package io.carillon.executor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RunLogTest {
+  private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
+  private final List<ArrayNode> batches = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void stop() {
+    clock.shutdownNow();
+  }
+
+  private CompletableFuture<?> keep(ArrayNode batch) {
+    batches.add(batch);
+    return CompletableFuture.completedFuture(null);
+  }
+
+  private List<JsonNode> lines() {
+    List<JsonNode> all = new ArrayList<>();
+    batches.forEach(batch -> batch.forEach(all::add));
+    return all;
+  }
+
+  private List<String> texts() {
+    return lines().stream().map(l -> l.get("text").asText()).toList();
+  }
+
+  @Test
+  void linesAreNumberedAndComeInBatches() {
+    RunLog log = new RunLog(clock, 1, this::keep);
+    for (int i = 0; i < 1000; i++) {
+      log.add("stdout", "info", "line " + i);
+    }
+    assertEquals(1000, log.close().join());
+    assertEquals(LongStream.rangeClosed(1, 1000).boxed().toList(), lines().stream().map(l -> l.get("seq").asLong()).toList());
+    assertTrue(batches.stream().allMatch(b -> b.size() <= RunLog.BATCH_LINES));
+  }
+
+  @Test
+  void aLaterDeliveryHasNumbersOfItsOwn() {
+    RunLog log = new RunLog(clock, 3, this::keep);
+    log.add("log", "info", "x");
+    log.close().join();
+    assertEquals(2_000_000_001L, lines().get(0).get("seq").asLong());
+  }
+
+  @Test
+  void whileNothingIsStoredTheOldestLinesGoAndOneCountsThem() {
+    CompletableFuture<Void> stored = new CompletableFuture<>();
+    RunLog log = new RunLog(clock, 1, batch -> stored.thenRun(() -> batches.add(batch)));
+    for (int i = 0; i < 80; i++) {
+      log.add("stdout", "info", "x".repeat(32_000));
+    }
+    stored.complete(null);
+    log.close().join();
+    List<JsonNode> told = lines().stream().filter(l -> l.get("output").asText().equals("system")).toList();
+    assertEquals(1, told.size());
+    assertTrue(told.get(0).get("text").asText().contains("lines were dropped here"));
+    List<Long> numbers = lines().stream().map(l -> l.get("seq").asLong()).toList();
+    assertEquals(numbers.stream().sorted().toList(), numbers);
+    assertEquals(80, numbers.get(numbers.size() - 1));
+  }
+
+  @Test
+  void aFullLogCountsWhatFollows() {
+    RunLog log = new RunLog(clock, 1, this::keep, 2, 1000);
+    for (int i = 0; i < 5; i++) {
+      log.add("stdout", "info", String.valueOf(i));
+    }
+    log.close().join();
+    assertEquals(List.of("0", "1"), texts().subList(0, 2));
+    assertTrue(texts().get(2).contains("full") && texts().get(3).startsWith("3 lines were dropped"), texts().toString());
+  }
+
+  @Test
+  void aBatchThatIsNotStoredIsSentAgain() {
+    List<ArrayNode> tries = new CopyOnWriteArrayList<>();
+    RunLog log = new RunLog(clock, 1, batch -> {
+      tries.add(batch);
+      return tries.size() == 1 ? CompletableFuture.failedFuture(new IllegalStateException("away")) : keep(batch);
+    });
+    log.add("log", "info", "one");
+    log.close().join();
+    assertEquals(2, tries.size());
+    assertEquals(List.of("one"), texts());
+  }
+}

@@ -1,0 +1,50 @@
+package io.carillon.executor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SettingsTest {
+  @ParameterizedTest
+  @CsvSource({
+    "CARILLON_GROUP,'',CARILLON_GROUP", "CARILLON_GROUP,Billing!,Billing!", "CARILLON_INSTANCE,Web 1,instance", "CARILLON_SLOTS,many,CARILLON_SLOTS",
+    "CARILLON_SLOTS,0x,CARILLON_SLOTS", "CARILLON_SLOTS,20000,10000", "CARILLON_GRACE,30,CARILLON_GRACE", "CARILLON_LABEL,zone,CARILLON_LABEL",
+    "CARILLON_CREDENTIAL_FILE,/nowhere,/nowhere", "CARILLON_CREDENTIAL,hunter2,carillon credential create",
+    "CARILLON_SECRET_KEY,carillon-group-1.other.AAAA,carillon secret key -g g", "CARILLON_SECRET_KEY,carillon-group-1.g.*,not whole"
+  })
+  void aWrongSettingIsNamed(String variable, String value, String named) {
+    Map<String, String> env = variable.equals("CARILLON_GROUP") ? Map.of(variable, value) : Map.of("CARILLON_GROUP", "g", variable, value);
+    var e = assertThrows(ConfigurationException.class, () -> Settings.of(Options.fromEnvironment(), env));
+    assertTrue(e.getMessage().contains(named), e.getMessage());
+  }
+
+  @Test
+  void settingsComeFromOptionsThenFromTheEnvironment() {
+    Map<String, String> env = Map.of("CARILLON_GROUP", "g", "CARILLON_SLOTS", "8", "CARILLON_LABEL", "zone=eu;disk=ssd", "CARILLON_GRACE", "1m");
+    Settings s = Settings.of(Options.fromEnvironment().slots(4), env);
+    assertEquals(4, s.slots());
+    assertEquals(Map.of("zone", "eu", "disk", "ssd"), s.labels());
+    assertEquals(Duration.ofMinutes(1), s.grace());
+    assertEquals("nats://127.0.0.1:4222", s.nats());
+    assertTrue(Wire.isSlug(s.instance()));
+  }
+
+  @Test
+  void aKeyIsReadFromItsFileAndNeverShown(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("seed"), "SUAGC3DWAXQZLTFOTVXUOOULFOGJ2GSYUZRF6DVDZWUXY7YD4QSHVFS3TU\n");
+    var e = assertThrows(ConfigurationException.class,
+        () -> Settings.of(Options.fromEnvironment().group("g").credentialFile(Files.writeString(folder.resolve("bad"), "SECRETSEED")), Map.of()));
+    assertFalse(e.getMessage().contains("SECRETSEED"));
+    assertTrue(Files.exists(file));
+  }
+}

@@ -1,0 +1,137 @@
+package io.carillon.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.carillon.executor.HandlerTest;
+import io.carillon.executor.Handlers;
+import io.carillon.executor.Interceptor;
+import io.carillon.executor.Run;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+
+class CarillonAutoConfigurationTest {
+  private final ApplicationContextRunner app = new ApplicationContextRunner()
+      .withConfiguration(AutoConfigurations.of(JacksonAutoConfiguration.class, CarillonAutoConfiguration.class))
+      .withPropertyValues("carillon.enabled=false");
+
+  record Report(String region, int rows) {}
+
+  static class Jobs {
+    @CarillonJob(value = "report", description = "Writes the report of a region")
+    Map<String, Object> report(Report p, Run run) {
+      run.log().info("begun {}", p.region());
+      return Map.of("written", p.rows());
+    }
+
+    @CarillonJob("regions")
+    List<String> regions(List<Report> reports) {
+      return reports.stream().map(Report::region).toList();
+    }
+
+    @CarillonJob("fail")
+    void fail() throws IOException {
+      throw new IOException("disk full");
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Plain {
+    @Bean
+    Jobs jobs() {
+      return new Jobs();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class LazyAndProxied {
+    @Bean
+    @Lazy
+    Jobs jobs() {
+      ProxyFactory proxy = new ProxyFactory(new Jobs());
+      proxy.setProxyTargetClass(true);
+      return (Jobs) proxy.getProxy();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Intercepted {
+    @Bean
+    Interceptor interceptor() {
+      return (run, next) -> Map.of("intercepted", next.call());
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class TooMany {
+    @Bean
+    Object jobs() {
+      return new Object() {
+        @CarillonJob("two")
+        void two(String a, String b) {}
+      };
+    }
+  }
+
+  @Test
+  void methodsOfBeansAreHandlers() {
+    app.withUserConfiguration(Plain.class).run(context -> {
+      Handlers handlers = context.getBean(Handlers.class);
+      var end = HandlerTest.of(handlers).run("report", Map.of("region", "north", "rows", 3));
+      assertThat(end.status()).isEqualTo("succeeded");
+      assertThat(end.resultAs(Object.class)).isEqualTo(Map.of("written", 3));
+      assertThat(end.lines()).containsExactly("begun north");
+      assertThat(HandlerTest.of(handlers).run("regions", List.of(new Report("south", 1))).resultAs(Object.class)).isEqualTo(List.of("south"));
+    });
+  }
+
+  @Test
+  void whatAMethodThrowsIsTheMessage() {
+    app.withUserConfiguration(Plain.class).run(context ->
+        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("fail", null).message()).isEqualTo("disk full"));
+  }
+
+  @Test
+  void methodsOfLazyBeansBehindProxiesAreHandlers() {
+    app.withUserConfiguration(LazyAndProxied.class).run(context ->
+        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("report", Map.of("region", "north")).status()).isEqualTo("succeeded"));
+  }
+
+  @Test
+  void interceptorBeansAreAroundHandlers() {
+    app.withUserConfiguration(Plain.class, Intercepted.class).run(context ->
+        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("report", Map.of("region", "north")).result().has("intercepted")).isTrue());
+  }
+
+  @Test
+  void aMethodWithTooManyArgumentsIsRefused() {
+    app.withUserConfiguration(TooMany.class).run(context ->
+        assertThat(context).getFailure().hasMessageContaining("@CarillonJob").hasMessageContaining("two("));
+  }
+
+  @Test
+  void aWrongSettingStopsTheStartAndIsNamed() {
+    app.withPropertyValues("carillon.enabled=true", "carillon.group=Billing!").run(context ->
+        assertThat(context).getFailure().rootCause().hasMessageContaining("Billing!"));
+  }
+
+  @Test
+  void theExecutorStartsAndStopsWithTheContextThoughNatsIsAway() {
+    app.withPropertyValues("carillon.enabled=true", "carillon.group=billing", "carillon.nats=nats://127.0.0.1:1", "carillon.slots=4",
+        "carillon.grace=1s", "carillon.labels.zone=eu").withUserConfiguration(Plain.class).run(context -> {
+          assertThat(context).hasNotFailed();
+          assertThat(context.getBean(CarillonLifecycle.class).isRunning()).isTrue();
+          assertThat(context.getBean(CarillonProperties.class).labels()).isEqualTo(Map.of("zone", "eu"));
+          context.getBean(CarillonLifecycle.class).stop();
+          assertThat(context.getBean(CarillonLifecycle.class).isRunning()).isFalse();
+        });
+  }
+}
