@@ -72,7 +72,7 @@ export function encodeResult(value: unknown, mask: (text: string) => string): Re
   const text = encode(value, "result");
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_RESULT) {
-    const note = `the result has ${bytes} bytes, more than ${MAX_RESULT}: only its beginning is kept; store it elsewhere and return where it is`;
+    const note = `the result has ${bytes} bytes, more than ${MAX_RESULT}: only its beginning is kept`;
     return { value: { cut: true, bytes, start: cut(mask(text), 8 << 10) }, note };
   }
   try {

@@ -62,7 +62,7 @@ async function fetchSecret(bus: Bus, key: Buffer, group: string, name: string): 
     throw new Error(`secret ${JSON.stringify(name)} cannot be read from NATS: ${textOf(e)}`);
   });
   if (m.data.length === 0) {
-    throw new Error(`there is no secret ${JSON.stringify(name)} in group ${group}: carillon secret set ${name} -g ${group}`);
+    throw new Error(`there is no secret ${JSON.stringify(name)} in group ${group}; set it with: carillon secret set ${name} -g ${group}`);
   }
   try {
     return openSecret(key, group, name, JSON.parse(m.string()).sealed);
