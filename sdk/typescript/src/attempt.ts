@@ -1,0 +1,226 @@
+/** One attempt, from its trigger to its acknowledgement. */
+
+import { inspect } from "node:util";
+
+import { Claim, Dropped } from "./claim";
+import { type Ending, TimedOut } from "./errors";
+import { Events } from "./events";
+import type { Instance } from "./instance";
+import { type Did, isUnexpected, type Outcome, outcomeOf } from "./outcome";
+import { type Progress, Run, within } from "./run";
+import { RunLog } from "./runlog";
+import { fetchSecrets, masker } from "./secrets";
+import type { Span } from "./telemetry";
+import { monotonic } from "./time";
+import type { Trigger } from "./trigger";
+import { cut, delivery, giveBack } from "./wire";
+
+const SIGN_OF_LIFE = 4000;
+const STARTED_AFTER = 1000;
+const PROGRESS_EVERY = 1000;
+export const PATIENCE = 10_000; // how long a handler may take to end once its signal is aborted
+
+export class Attempt {
+  readonly runLog: RunLog;
+  private readonly came = new Date();
+  private readonly events: Events;
+  private readonly controller = new AbortController();
+  private began = 0; // when the time of the attempt began to run
+  private deadline: { at: number; why: Ending } | undefined;
+  private endedAt = 0; // when it was told to end
+  private over = false; // its end is being reported
+  private sign = monotonic();
+  private toldStarted = false;
+  private progress: Progress | undefined;
+  private progressed = 0;
+  private warned = false;
+  private claim: Claim | undefined;
+  private span: Span | undefined;
+
+  constructor(
+    private readonly of: Instance,
+    readonly trigger: Trigger,
+    /** Where the trigger is answered: the newest delivery. */
+    public reply: string,
+    private readonly routeReason = "",
+  ) {
+    this.events = new Events(of, trigger, this.came);
+    this.runLog = new RunLog((lines) => this.events.lines(lines), trigger.delivered, { ...of.settings.logLimits });
+  }
+
+  /** Do the work, in the background. */
+  start(): void {
+    this.of.spawn(this.work());
+  }
+
+  /** End an attempt that was not begun. */
+  conclude(outcome: Outcome): void {
+    this.finish(outcome);
+  }
+
+  /** Have the run end. */
+  end(why: Ending): void {
+    if (!this.controller.signal.aborted && !this.over) {
+      this.endedAt = monotonic();
+      this.controller.abort(why);
+    }
+  }
+
+  /** Say that the attempt lives, and what else is due. To be called ten times a second. */
+  look(): void {
+    const now = monotonic();
+    if (now - this.sign >= SIGN_OF_LIFE) {
+      this.sign = now;
+      this.of.bus.publish(this.reply, "+WPI");
+    }
+    if (this.over || this.events.startedAt === undefined) {
+      return;
+    }
+    if (this.deadline !== undefined && now >= this.deadline.at) {
+      this.end(this.deadline.why);
+    }
+    if (now - this.began >= STARTED_AFTER) {
+      this.tellStarted();
+      this.tellProgress(now);
+    }
+    const { warnAfter, raw } = this.trigger;
+    if (warnAfter > 0 && !this.warned && now - this.began > warnAfter) {
+      this.warned = true;
+      this.runLog.system("warn", `the attempt takes longer than ${raw.warn_after}`);
+    }
+    if (this.ending !== undefined && now - this.endedAt > PATIENCE) {
+      this.of.leaveBehind(this.trigger);
+      this.finishBy({ error: this.ending });
+    }
+  }
+
+  private tellStarted(): void {
+    if (!this.toldStarted) {
+      this.toldStarted = true;
+      this.events.started(this.routeReason);
+    }
+  }
+
+  private tellProgress(now: number): void {
+    if (this.progress !== undefined && now - this.progressed >= PROGRESS_EVERY) {
+      this.events.progress(this.progress);
+      this.progress = undefined;
+      this.progressed = now;
+    }
+  }
+
+  private get ending(): Ending | undefined {
+    return this.controller.signal.aborted ? (this.controller.signal.reason as Ending) : undefined;
+  }
+
+  // --- the handler
+
+  private async work(): Promise<void> {
+    let did: Did;
+    try {
+      did = { value: await this.callHandler() };
+    } catch (error) {
+      if (error instanceof Dropped) {
+        this.of.attempts.settled(this, false); // without an answer
+        return;
+      }
+      did = { error };
+    }
+    if (this.over) {
+      return; // it was left behind
+    }
+    this.of.blocked.look();
+    if ("error" in did && isUnexpected(did.error)) {
+      this.runLog.add("stderr", "error", inspect(did.error));
+    }
+    this.finishBy(did);
+  }
+
+  private async callHandler(): Promise<unknown> {
+    if (this.trigger.atMostOnce) {
+      this.claim = new Claim(this.of.bus, this.trigger, this.of.name);
+      await this.claim.take();
+    }
+    this.begin();
+    const secrets = await fetchSecrets(this.of.bus, this.of.settings.secretKey, this.of.group, this.trigger.raw.task.secrets ?? {});
+    this.runLog.mask = masker(secrets);
+    const handler = this.of.handlers.get(this.trigger.handler);
+    if (handler === undefined) {
+      throw new Error(`BUG: no handler ${this.trigger.handler}`);
+    }
+    const params = await handler.params(this.trigger.raw.params);
+    this.controller.signal.throwIfAborted();
+    const span = this.of.telemetry.span(this.trigger);
+    this.span = span;
+    this.of.blocked.begins(handler.name);
+    const run = new Run(this.state(), { params, secrets, traceParent: span.traceParent });
+    return await within(run, this.runLog, () => span.within(() => handler.call(run, this.of.middleware)));
+  }
+
+  /** The attempt has started: its time runs. */
+  private begin(): void {
+    this.events.startedAt = new Date();
+    this.began = monotonic();
+    const { timeout, endBy, raw } = this.trigger;
+    if (timeout > 0) {
+      this.deadline = { at: this.began + timeout, why: new TimedOut(`took longer than its timeout of ${raw.timeout}`) };
+    }
+    const left = endBy === undefined ? Number.POSITIVE_INFINITY : endBy.getTime() - Date.now();
+    if (endBy !== undefined && this.began + left < (this.deadline?.at ?? Number.POSITIVE_INFINITY)) {
+      this.deadline = { at: this.began + left, why: new TimedOut(`the run had to end by ${endBy.toISOString()}, with all its attempts`) };
+    }
+    if (this.routeReason !== "") {
+      this.tellStarted();
+    }
+  }
+
+  private state() {
+    const { count, sequence } = delivery(this.reply);
+    return {
+      trigger: this.trigger,
+      log: this.runLog,
+      instance: this.of.name,
+      fence: sequence * 65_536 + Math.min(count, 65_535),
+      signal: this.controller.signal,
+      onProgress: (progress: Progress) => {
+        this.progress = progress;
+      },
+    };
+  }
+
+  // --- the end
+
+  private finishBy(did: Did): void {
+    this.finish(outcomeOf(did, this.ending, this.trigger.atMostOnce, this.runLog.mask));
+  }
+
+  private finish(outcome: Outcome): void {
+    this.over = true;
+    const masked = { ...outcome, message: cut(this.runLog.mask(outcome.message)) };
+    this.span?.end(masked);
+    this.of.telemetry.ended(this.trigger, masked, { came: this.came, started: this.events.startedAt, ended: new Date() });
+    this.of.spawn(masked.status === "" ? this.giveBack() : this.report(masked));
+  }
+
+  private async giveBack(): Promise<void> {
+    this.runLog.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere");
+    await this.runLog.close();
+    this.runLog.abandon();
+    this.of.bus.publish(this.reply, giveBack(this.trigger.delivered));
+    this.of.attempts.settled(this, false);
+  }
+
+  private async report(outcome: Outcome): Promise<void> {
+    const finished = new Date();
+    if (outcome.status !== "succeeded") {
+      this.runLog.system("error", `the run ended as ${outcome.status}: ${outcome.message}`);
+    }
+    const lines = await this.runLog.close();
+    await this.events.finished(outcome, finished, lines);
+    this.of.bus.publish(this.reply, "+ACK");
+    this.runLog.abandon();
+    this.of.telemetry.count("log_lines_dropped", this.runLog.dropped);
+    this.of.attempts.settled(this, true);
+    await this.claim?.release();
+  }
+}

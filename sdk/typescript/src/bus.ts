@@ -1,0 +1,203 @@
+/** The connection to NATS, and messages that JetStream stores. */
+
+import { connect, createInbox, headers, type Msg, type NatsConnection, nkeyAuthenticator, type Subscription } from "@nats-io/transport-node";
+
+import { textOf } from "./errors";
+import { isDoubling, type Logger } from "./log";
+import type { Settings } from "./settings";
+import { pause } from "./time";
+
+export type Headers = Record<string, string>;
+
+/** JetStream has refused a message. */
+export class Refused extends Error {
+  override name = "Refused";
+
+  constructor(
+    readonly code: number,
+    description: string,
+  ) {
+    super(description);
+  }
+}
+
+export class Bus {
+  connected = true;
+  /** Called after each reconnection. */
+  onReconnect = (): void => {};
+  private closing = false;
+  private errors = 0;
+
+  constructor(
+    private readonly nc: NatsConnection,
+    private readonly settings: Settings,
+    private readonly log: Logger,
+  ) {
+    void this.follow();
+  }
+
+  /** Connect. While NATS is away, or refuses us, try again, until the signal is aborted. */
+  static async connect(settings: Settings, log: Logger, stop: AbortSignal): Promise<Bus | undefined> {
+    for (let tries = 1, wait = 250; !stop.aborted; tries++, wait = Math.min(2 * wait, 5000)) {
+      try {
+        return new Bus(await connect(optionsOf(settings)), settings, log);
+      } catch (e) {
+        if (isDoubling(tries)) {
+          log.warn(`${whyNot(e, settings)} (trying again)`);
+        }
+        await pause(wait, stop);
+      }
+    }
+    return undefined;
+  }
+
+  subscribe(subject: string, hear: (m: Msg) => void): Subscription {
+    return this.nc.subscribe(subject, {
+      callback: (err, m) => {
+        if (err === null) {
+          hear(m); // errors are heard by follow, too
+        }
+      },
+    });
+  }
+
+  /** A subject for answers that no wildcard listens to. */
+  inbox(): string {
+    return createInbox(inboxPrefix(this.settings));
+  }
+
+  /** Publish, unless the connection is over. What is lost so comes again, or is told later. */
+  publish(subject: string, data: string, more: { headers?: Headers; reply?: string } = {}): void {
+    if (!this.nc.isClosed()) {
+      this.nc.publish(subject, data, { ...(more.headers && { headers: asHeaders(more.headers) }), ...(more.reply && { reply: more.reply }) });
+    }
+  }
+
+  async request(subject: string, data: string, more: { headers?: Headers; timeout?: number } = {}): Promise<Msg> {
+    const most = this.nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    if (Buffer.byteLength(data) > most) {
+      throw new Error(`it has ${Buffer.byteLength(data)} bytes, and NATS takes ${most}: raise max_payload in nats.conf to at least 1MB`);
+    }
+    return await this.nc.request(subject, data, { timeout: more.timeout ?? 5000, headers: asHeaders(more.headers ?? {}) });
+  }
+
+  /** Publish once, and wait until JetStream has it. Throws Refused if it does not take it. */
+  async stored(subject: string, data: string, headers: Headers): Promise<void> {
+    const answer = JSON.parse((await this.request(subject, data, { headers })).string() || "{}");
+    if (answer.error !== undefined) {
+      throw new Refused(Number(answer.error.err_code ?? 0), String(answer.error.description ?? "refused"));
+    }
+  }
+
+  /** Publish until JetStream has it. False if the connection was closed, or stop aborted, before. */
+  async untilStored(subject: string, data: string, headers: Headers, more: { stop?: AbortSignal; onRepeat?: () => void } = {}): Promise<boolean> {
+    for (let tries = 1, wait = 250; !this.closing && !more.stop?.aborted; tries++, wait = Math.min(2 * wait, 5000)) {
+      try {
+        await this.stored(subject, data, headers);
+        return true;
+      } catch (e) {
+        if (isDoubling(tries) && !this.closing) {
+          this.log.warn(`not stored by NATS, tried again: ${subject}: ${textOf(e)}`, { tries });
+        }
+        more.onRepeat?.();
+        await pause(wait, more.stop);
+      }
+    }
+    return false;
+  }
+
+  /** Wait until NATS has had everything, but not for long. */
+  async flush(): Promise<void> {
+    await Promise.race([this.nc.flush().catch(() => {}), pause(2000)]);
+  }
+
+  async close(): Promise<void> {
+    this.closing = true;
+    await this.nc.close().catch(() => {});
+  }
+
+  private async follow(): Promise<void> {
+    for await (const status of this.nc.status()) {
+      if (status.type === "disconnect" && !this.closing) {
+        this.connected = false;
+        this.log.warn("disconnected from NATS");
+      } else if (status.type === "reconnect") {
+        this.connected = true;
+        this.log.info("connected to NATS again");
+        this.onReconnect();
+      } else if (status.type === "error") {
+        this.errors++;
+        if (isDoubling(this.errors)) {
+          this.log.warn(`NATS: ${explain(status.error, this.settings)}`);
+        }
+      }
+    }
+  }
+}
+
+function inboxPrefix(settings: Settings): string {
+  return `_INBOX_${settings.group}`;
+}
+
+function optionsOf(settings: Settings) {
+  return {
+    servers: settings.servers,
+    name: `carillon executor ${settings.group}`,
+    inboxPrefix: inboxPrefix(settings),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    ignoreAuthErrorAbort: true, // those that decide may be away
+    timeout: 10_000,
+    pingInterval: 2000,
+    maxPingOut: 2,
+    noAsyncTraces: true,
+    ...(settings.tls && { tls: settings.tls }),
+    ...(settings.credential && { authenticator: nkeyAuthenticator(Buffer.from(settings.credential)) }),
+  };
+}
+
+function asHeaders(from: Headers) {
+  const h = headers();
+  for (const [name, value] of Object.entries(from)) {
+    h.set(name, value);
+  }
+  return h;
+}
+
+/** Why there is no connection, and what to do. */
+function whyNot(e: unknown, settings: Settings): string {
+  const at = settings.servers.join(",");
+  const why = reasonsOf(e);
+  if (/authorization|authentication/i.test(why)) {
+    return `NATS at ${at} ${aboutCredential(settings)} (${why})`;
+  }
+  if (/certificate|self.signed|tls|ssl/i.test(why)) {
+    return `cannot connect to NATS at ${at} by TLS: ${why}; CARILLON_NATS_CA must name the file of its certificate authority`;
+  }
+  return `cannot connect to NATS at ${at}: ${why}; is it running, and is CARILLON_NATS right?`;
+}
+
+function explain(e: Error, settings: Settings): string {
+  const text = textOf(e);
+  if (/permissions violation/i.test(text)) {
+    const subject = text.replace(/-[0-9a-f]{40}/, "-…"); // which is the secret of this instance
+    return `${subject}; a credential is for one group, and this one may be for another than ${settings.group}`;
+  }
+  return /authorization|authentication/i.test(text) ? `it ${aboutCredential(settings)} (${text})` : text;
+}
+
+function aboutCredential(settings: Settings): string {
+  const make = `make one with: carillon credential create NAME -g ${settings.group} --file FILE`;
+  return settings.credential === ""
+    ? `wants a credential: set CARILLON_CREDENTIAL_FILE; ${make}`
+    : `refuses the credential: is it for group ${settings.group}, and not revoked? Else ${make}`;
+}
+
+/** The texts of an error and its causes: that of a refused connection is in the cause. */
+function reasonsOf(e: unknown): string {
+  const texts: string[] = [];
+  for (let at: unknown = e; at instanceof Error && texts.length < 5; at = at.cause) {
+    texts.push(textOf(at));
+  }
+  return [...new Set(texts)].join(": ") || textOf(e);
+}

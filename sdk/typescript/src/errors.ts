@@ -1,0 +1,67 @@
+/** What handlers throw, and why a run is told to end. */
+
+import { milliseconds } from "./time";
+
+/** A setting is wrong. The message names it and says what would be right. */
+export class ConfigurationError extends Error {
+  override name = "ConfigurationError";
+}
+
+/** Another instance of this name lives. */
+export class ConflictError extends Error {
+  override name = "ConflictError";
+}
+
+/** Throw it when no attempt may follow, whatever the job's retry rule says. */
+export class Final extends Error {
+  override name = "Final";
+}
+
+/**
+ * Throw it when you know when another try makes sense: `new RetryAfter("90s", "the API is busy")`.
+ * The delay is a duration, or seconds, at most seven days. The job's rule still says whether there
+ * is another attempt.
+ */
+export class RetryAfter extends Error {
+  override name = "RetryAfter";
+  /** In milliseconds. */
+  readonly delay: number;
+
+  constructor(delay: string | number, message = "", options?: ErrorOptions) {
+    super(message || "another attempt makes sense later", options);
+    const wanted = typeof delay === "number" ? delay * 1000 : milliseconds(delay);
+    this.delay = Math.min(Math.max(wanted, 0) || 0, 7 * 24 * 3600 * 1000);
+  }
+}
+
+/** Why a run has to end: the reason of its signal. See the classes below. */
+export class Ending extends Error {
+  override name = "Ending";
+}
+
+/** The run took longer than its timeout. */
+export class TimedOut extends Ending {
+  override name = "TimedOut";
+}
+
+/** Somebody cancelled the run. */
+export class Cancelled extends Ending {
+  override name = "Cancelled";
+}
+
+/** The executor stops. A run that throws now is given back, and another instance does it. */
+export class Stopping extends Ending {
+  override name = "Stopping";
+}
+
+/** The text of whatever was thrown. */
+export function textOf(thrown: unknown): string {
+  if (thrown instanceof Error) {
+    return thrown.message || thrown.name;
+  }
+  try {
+    return String(thrown);
+  } catch {
+    return "something was thrown that has no text";
+  }
+}

@@ -1,0 +1,94 @@
+/** The executor: it pulls triggers, does runs, and reports how they ended. */
+
+import { captureConsole } from "./console";
+import { ConfigurationError, ConflictError } from "./errors";
+import { Handler, type HandlerOptions, type Middleware, type Work } from "./handler";
+import { Instance } from "./instance";
+import { type Logger, standardError } from "./log";
+import { complete, type Options } from "./settings";
+
+export interface ExecutorOptions extends Options {
+  /** Whether console.log and its like, called by handlers, become lines of runs too. Defaults to true. */
+  console?: boolean;
+  /** Where the executor says what it does. Defaults to standard error. */
+  logger?: Logger;
+}
+
+/**
+ * Does the runs of one executor group. What its options leave out is read from the environment, from
+ * the variables of `carillon executor`.
+ */
+export class Executor {
+  /** @internal */
+  readonly handlers = new Map<string, Handler>();
+  /** @internal */
+  readonly middleware: Middleware[] = [];
+  private readonly stopping = new AbortController();
+  private leftBehind = 0;
+
+  constructor(private readonly options: ExecutorOptions = {}) {}
+
+  /** Register a function for jobs with `task: {handler: NAME}`. Its result becomes the run's. */
+  handler<Params = unknown, Result = unknown>(name: string, work: Work<Params, Result>): this;
+  handler<Params = unknown, Result = unknown>(name: string, options: HandlerOptions<Params, Result>, work: Work<Params, Result>): this;
+  handler(name: string, ...rest: [Work<never, unknown>] | [HandlerOptions, Work<never, unknown>]): this {
+    const [options, work] = rest.length === 1 ? [{}, rest[0]] : rest;
+    if (name === "" || name.length > 255 || this.handlers.has(name)) {
+      throw new ConfigurationError(`handler ${JSON.stringify(name)} must be a name of 1 to 255 characters that no other has`);
+    }
+    this.handlers.set(name, new Handler(name, options, work as Work<unknown, unknown>));
+    return this;
+  }
+
+  /** Have each handler called within a function, the first one outermost. */
+  use(middleware: Middleware): this {
+    this.middleware.push(middleware);
+    return this;
+  }
+
+  /**
+   * Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return. For the main
+   * module of a program: it says what is wrong on standard error, with exit code 2.
+   */
+  async run(): Promise<void> {
+    const stop = () => this.stop();
+    process.once("SIGTERM", stop);
+    process.once("SIGINT", stop);
+    try {
+      await this.serve();
+    } catch (e) {
+      if (!(e instanceof ConfigurationError || e instanceof ConflictError)) {
+        throw e;
+      }
+      this.log.error(e.message);
+      process.exitCode = 2;
+    } finally {
+      process.off("SIGTERM", stop);
+      process.off("SIGINT", stop);
+    }
+    if (this.leftBehind > 0) {
+      process.exit(); // handlers that ignore that they have to end would keep the process alive
+    }
+  }
+
+  /** Do runs until stop. Throws ConfigurationError or ConflictError. An executor serves once. */
+  async serve(): Promise<void> {
+    const instance = new Instance(complete(this.options), { handlers: this.handlers, middleware: this.middleware, log: this.log }, this.stopping.signal);
+    const release = this.options.console === false ? () => {} : captureConsole();
+    try {
+      await instance.serve();
+    } finally {
+      release();
+      this.leftBehind = instance.leftBehind;
+    }
+  }
+
+  /** Let live runs end, for a while, give back the rest, and have serve return. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  private get log(): Logger {
+    return this.options.logger ?? standardError;
+  }
+}

@@ -1,0 +1,154 @@
+/** Heartbeats, the name of the instance, and its handlers: what others know of it. */
+
+import { cpus, freemem, hostname, loadavg, totalmem } from "node:os";
+
+import { Refused } from "./bus";
+import { ConflictError, textOf } from "./errors";
+import type { Instance } from "./instance";
+import { isDoubling } from "./log";
+import { monotonic, pause } from "./time";
+import { isObject } from "./trigger";
+import { ACK_WAIT, EXPECTED, PROTOCOL } from "./wire";
+
+const BEAT = 5000;
+const SDK = "carillon-typescript/0.1.0";
+const WRONG_SEQUENCE = 10071;
+const DAY = 24 * 3600 * 1000;
+
+export class Heart {
+  private readonly subject: string;
+  private readonly startedAt = new Date().toISOString();
+  private beaten = 0;
+  private announced = 0;
+
+  constructor(private readonly of: Instance) {
+    this.subject = `$KV.INST.${of.group}.${of.name}`;
+  }
+
+  /** Publish a heartbeat, if one is due. */
+  look(): void {
+    if (monotonic() - this.beaten >= BEAT) {
+      this.beat();
+    }
+    if (monotonic() - this.announced >= DAY) {
+      this.announce();
+    }
+  }
+
+  beat(): void {
+    this.beaten = monotonic();
+    this.of.bus.publish(this.subject, this.body());
+  }
+
+  /** Publish a heartbeat that is stored. Throws ConflictError if another instance of this name lives. */
+  async introduce(stop: AbortSignal): Promise<void> {
+    let expected = 0;
+    let seen = -1;
+    let since = monotonic();
+    for (let tries = 1; !stop.aborted; tries++) {
+      try {
+        await this.of.bus.stored(this.subject, this.body(), { [EXPECTED]: String(expected) });
+        this.beaten = monotonic();
+        return;
+      } catch (e) {
+        if (!(e instanceof Refused) || e.code !== WRONG_SEQUENCE) {
+          this.sayNotStored(tries, e);
+          await pause(Math.min(250 * tries, 2000), stop);
+          continue;
+        }
+      }
+      const last = await this.last();
+      if (last.beat === undefined || last.beat.control_secret === this.of.secret) {
+        expected = last.sequence;
+        continue;
+      }
+      if (seen >= 0 && last.sequence !== seen) {
+        throw new ConflictError(conflict(this.of, last.beat));
+      }
+      if (last.sequence !== seen) {
+        seen = last.sequence;
+        since = monotonic();
+        this.of.log.info(`waiting: a heartbeat of instance ${this.of.name} is there; it may be of one that died`);
+      } else if (monotonic() - since > ACK_WAIT) {
+        expected = last.sequence;
+        continue;
+      }
+      await pause(1000, stop);
+    }
+  }
+
+  private sayNotStored(tries: number, e: unknown): void {
+    if (isDoubling(tries)) {
+      this.of.log.warn(`the heartbeat is not stored (${textOf(e)}): is a Carillon server running on this NATS? (trying again)`);
+    }
+  }
+
+  /** The last heartbeat of this name; without one if that instance has left. */
+  private async last(): Promise<{ sequence: number; beat?: Record<string, unknown> }> {
+    try {
+      const m = await this.of.bus.request(`$JS.API.DIRECT.GET.KV_INST.${this.subject}`, "");
+      const sequence = Number(m.headers?.get("Nats-Sequence") || 0);
+      const beat: unknown = m.data.length > 0 && !m.headers?.has("KV-Operation") ? JSON.parse(m.string()) : undefined;
+      return isObject(beat) ? { sequence, beat } : { sequence };
+    } catch {
+      return { sequence: 0 };
+    }
+  }
+
+  /** Publish what the handlers do and accept. */
+  announce(): void {
+    this.announced = monotonic();
+    for (const h of this.of.handlers.values()) {
+      const about = {
+        executor_group: this.of.group,
+        handler: h.name,
+        ...(h.description && { description: h.description }),
+        ...(h.paramsSchema && { params_schema: h.paramsSchema }),
+        ...(h.resultSchema && { result_schema: h.resultSchema }),
+        instance: this.of.name,
+        ...(this.of.settings.version && { version: this.of.settings.version }),
+        at: new Date().toISOString(),
+      };
+      const subject = `$KV.HANDLER.${this.of.group}.${Buffer.from(h.name).toString("base64url")}`;
+      this.of.spawn(this.of.bus.untilStored(subject, JSON.stringify(about), {}));
+    }
+  }
+
+  /** Remove the heartbeat. */
+  async leave(): Promise<void> {
+    this.of.bus.publish(this.subject, "", { headers: { "KV-Operation": "DEL" } });
+    await this.of.bus.flush();
+  }
+
+  private body(): string {
+    const { of } = this;
+    return JSON.stringify({
+      executor_group: of.group,
+      instance: of.name,
+      state: of.state,
+      kinds: ["handler"],
+      handlers: [...of.handlers.keys()].sort(),
+      slots: of.slots,
+      running: of.attempts.live.size,
+      labels: of.labels,
+      ...(of.labels.zone && { zone: of.labels.zone }),
+      load: { cpus: cpus().length, load1: loadavg()[0] ?? 0, memory_bytes: totalmem(), memory_used_bytes: totalmem() - freemem() },
+      ...(of.drainBy && { drain_by: of.drainBy.toISOString() }),
+      protocol: PROTOCOL,
+      version: of.settings.version,
+      sdk: SDK,
+      host: hostname() || "host",
+      pid: process.pid,
+      started_at: this.startedAt,
+      at: new Date().toISOString(),
+      control_secret: of.secret,
+    });
+  }
+}
+
+function conflict(of: Instance, other: Record<string, unknown>): string {
+  return (
+    `instance ${of.name} of group ${of.group} lives on host ${other.host}, process ${other.pid}: ` +
+    "give each instance a name of its own (CARILLON_INSTANCE), or none, so that one is made"
+  );
+}

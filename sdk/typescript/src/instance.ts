@@ -1,0 +1,216 @@
+/** One life of an executor: from its connection to its last acknowledgement. */
+
+import { randomBytes } from "node:crypto";
+
+import { PATIENCE } from "./attempt";
+import { Attempts } from "./attempts";
+import { Blocked } from "./blocked";
+import { Bus } from "./bus";
+import { Stopping, textOf } from "./errors";
+import type { Handler, Middleware } from "./handler";
+import { Heart } from "./heart";
+import type { Logger } from "./log";
+import { Puller } from "./pull";
+import { Requests } from "./requests";
+import type { Settings } from "./settings";
+import { Spool } from "./spool";
+import { Telemetry } from "./telemetry";
+import { monotonic, pause } from "./time";
+import type { Trigger } from "./trigger";
+
+const TURN = 100;
+
+export type State = "online" | "draining" | "cordoned";
+
+/** What an instance does, apart from where. */
+export interface Program {
+  handlers: ReadonlyMap<string, Handler>;
+  middleware: readonly Middleware[];
+  log: Logger;
+}
+
+export class Instance {
+  readonly group: string;
+  readonly name: string;
+  readonly secret = randomBytes(20).toString("hex");
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly middleware: readonly Middleware[];
+  readonly log: Logger;
+  readonly attempts: Attempts;
+  readonly spool: Spool;
+  readonly telemetry: Telemetry;
+  slots: number;
+  labels: Record<string, string>;
+  state: State = "online";
+  drainBy: Date | undefined;
+  bus!: Bus;
+  /** Handlers that ignored that they had to end. */
+  leftBehind = 0;
+
+  private readonly heart: Heart;
+  private readonly requests: Requests;
+  readonly blocked: Blocked;
+  private puller!: Puller;
+  private introduced: boolean | Promise<void> = false;
+  private conflict: unknown;
+
+  constructor(
+    readonly settings: Settings,
+    program: Program,
+    private readonly stop: AbortSignal,
+  ) {
+    this.group = settings.group;
+    this.name = settings.instance;
+    this.slots = settings.slots;
+    this.labels = { ...settings.labels };
+    this.handlers = program.handlers;
+    this.middleware = program.middleware;
+    this.log = program.log;
+    this.spool = new Spool(settings.spool, settings.spoolBytes, this.log);
+    this.telemetry = new Telemetry(this.group, this.name);
+    this.attempts = new Attempts(this);
+    this.heart = new Heart(this);
+    this.requests = new Requests(this);
+    this.blocked = new Blocked(this.log, this.attempts.live);
+  }
+
+  // --- life
+
+  async serve(): Promise<void> {
+    const bus = await Bus.connect(this.settings, this.log, this.stop);
+    if (bus === undefined) {
+      return;
+    }
+    this.use(bus);
+    try {
+      await this.spool.report(bus, this.stop);
+      await this.requests.listen();
+      await this.heart.introduce(this.stop);
+      if (this.stop.aborted) {
+        return;
+      }
+      this.introduced = true;
+      this.log.info(`executor started: group ${this.group}, instance ${this.name}, ${this.slots} slots, handlers ${[...this.handlers.keys()].sort().join(", ")}`);
+      this.heart.announce();
+      this.telemetry.observe(() => ({ total: this.slots, inUse: this.attempts.live.size }));
+      this.blocked.start();
+      await this.work();
+      await this.leave();
+    } finally {
+      this.telemetry.close();
+      await this.blocked.close();
+      await bus.close();
+    }
+  }
+
+  /** Use a connection. */
+  use(bus: Bus): void {
+    this.bus = bus;
+    this.puller = new Puller(bus, this.group, (m) => this.attempts.take(m), this.log);
+    bus.onReconnect = () => {
+      this.puller.release();
+      this.introduced = false;
+    };
+  }
+
+  private async work(): Promise<void> {
+    while (!this.stop.aborted && !this.hasDrained()) {
+      if (this.conflict !== undefined) {
+        throw this.conflict;
+      }
+      this.introduceAgain();
+      this.lookAtAttempts();
+      if (this.introduced === true) {
+        this.puller.look(this.attempts.free());
+        this.heart.look();
+      }
+      await pause(TURN, this.stop);
+    }
+  }
+
+  private hasDrained(): boolean {
+    const empty = this.state === "draining" && this.attempts.live.size === 0;
+    return empty || (this.drainBy !== undefined && Date.now() >= this.drainBy.getTime());
+  }
+
+  /** Publish a stored heartbeat after a reconnection, while live runs go on. */
+  private introduceAgain(): void {
+    if (this.introduced !== false || !this.bus.connected) {
+      return;
+    }
+    const attempt = this.heart.introduce(this.stop).then(
+      () => {
+        if (this.introduced === attempt) {
+          this.introduced = true;
+        }
+      },
+      (e: unknown) => {
+        this.conflict = e;
+      },
+    );
+    this.introduced = attempt;
+  }
+
+  private lookAtAttempts(): void {
+    for (const attempt of this.attempts.live.values()) {
+      attempt.look();
+    }
+  }
+
+  /** Take no more, let live runs end for a while, end the rest, and remove the heartbeat. */
+  private async leave(): Promise<void> {
+    this.change("draining", this.drainBy);
+    await this.bus.flush();
+    this.log.info(`executor stopping: ${this.attempts.live.size} runs`);
+    await this.untilEmpty(this.drainBy === undefined ? this.settings.grace : 0);
+    for (const attempt of this.attempts.live.values()) {
+      attempt.end(new Stopping("the executor is stopping"));
+    }
+    await this.untilEmpty(PATIENCE + 5000);
+    await this.heart.leave();
+    this.log.info("executor stopped");
+  }
+
+  private async untilEmpty(within: number): Promise<void> {
+    for (const end = monotonic() + within; this.attempts.live.size > 0 && monotonic() < end; await pause(TURN / 2)) {
+      this.lookAtAttempts();
+      this.heart.look();
+    }
+  }
+
+  // --- state
+
+  change(state: State, drainBy?: Date): void {
+    this.state = state;
+    this.drainBy = drainBy;
+    if (state !== "online") {
+      this.puller.release();
+    }
+    this.heart.beat();
+  }
+
+  /** Take no more work, and leave when there is none; after that time at the latest. */
+  drain(within: number | undefined): void {
+    this.change("draining", within === undefined ? undefined : new Date(Date.now() + within));
+  }
+
+  set(slots: number | undefined, labels: Record<string, string> | undefined): void {
+    if (slots !== undefined) {
+      this.slots = slots;
+      this.puller.release();
+    }
+    this.labels = labels ?? this.labels;
+    this.heart.beat();
+  }
+
+  leaveBehind(t: Trigger): void {
+    this.leftBehind++;
+    this.telemetry.count("handlers_abandoned");
+    this.log.warn(`handler ${t.handler} ignores that run ${t.runId} has to end, and is left behind: give run.signal to what it awaits`);
+  }
+
+  /** Let something go on beside the rest. It must deal with its errors. */
+  spawn(work: Promise<unknown>): void {
+    work.catch((e: unknown) => this.log.error(`BUG: ${textOf(e)}`));
+  }
+}

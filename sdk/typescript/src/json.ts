@@ -1,0 +1,83 @@
+/** Results as JSON, which holds less than JavaScript does. */
+
+import { cut, MAX_RESULT } from "./wire";
+
+/** A value that JSON cannot hold. The message names the place in it, and what to do. */
+export class NotJson extends Error {
+  override name = "NotJson";
+}
+
+/**
+ * Encode a value strictly. JSON.stringify makes null of NaN, and {} of a Map, without a word; here
+ * both are errors. Fields that are undefined are left out, as JSON.stringify does.
+ */
+export function encode(value: unknown, name: string): string {
+  const places = new Map<unknown, string>();
+  const text = JSON.stringify(value, function (this: unknown, key: string, part: unknown) {
+    const parent = places.get(this);
+    const place = parent === undefined ? name : Array.isArray(this) ? `${parent}[${key}]` : `${parent}.${key}`;
+    const wrong = wrongWith(part, Array.isArray(this));
+    if (wrong !== "") {
+      throw new NotJson(`${place} is ${wrong}`);
+    }
+    if (typeof part === "object" && part !== null) {
+      if (isInside(part, this, places, place)) {
+        throw new NotJson(`${place} refers back to what it is in; return a copy without that`);
+      }
+      places.set(part, place);
+    }
+    return part;
+  });
+  return text ?? "null";
+}
+
+function wrongWith(value: unknown, inArray: boolean): string {
+  switch (typeof value) {
+    case "number":
+      return Number.isFinite(value) ? "" : `${value}, which JSON does not have; return null or a finite number`;
+    case "bigint":
+      return "a bigint, which JSON does not have; return a number or a text";
+    case "function":
+    case "symbol":
+      return `a ${typeof value}, which JSON does not have; leave it out`;
+    case "undefined":
+      return inArray ? "undefined, which JSON does not have; return null" : "";
+    case "object":
+      if (value instanceof Map || value instanceof Set) {
+        return `a ${value.constructor.name}, which JSON does not have; return an object or a list`;
+      }
+      return "";
+    default:
+      return "";
+  }
+}
+
+/** Whether a part is one of the objects that it is in: they are the places that its own continues. */
+function isInside(part: object, parent: unknown, places: Map<unknown, string>, place: string): boolean {
+  const before = places.get(part);
+  return part === parent || (before !== undefined && (place.startsWith(`${before}.`) || place.startsWith(`${before}[`)));
+}
+
+/** A handler's result as an event has it, and a note about it. */
+export interface Result {
+  value?: unknown;
+  note: string;
+}
+
+/** The result of a handler, masked. NotJson if JSON cannot hold it. */
+export function encodeResult(value: unknown, mask: (text: string) => string): Result {
+  if (value === undefined || value === null) {
+    return { note: "" };
+  }
+  const text = encode(value, "result");
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_RESULT) {
+    const note = `the result has ${bytes} bytes, more than ${MAX_RESULT}: only its beginning is kept`;
+    return { value: { cut: true, bytes, start: cut(mask(text), 8 << 10) }, note };
+  }
+  try {
+    return { value: JSON.parse(mask(text)), note: "" };
+  } catch {
+    return { note: "the result was left out: a secret is a part of it" };
+  }
+}

@@ -1,0 +1,61 @@
+/** What becomes of an attempt. */
+
+import { Ending, Final, RetryAfter, Stopping, TimedOut, textOf } from "./errors";
+import { encodeResult, NotJson } from "./json";
+
+export type Status = "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "missed";
+
+export interface Outcome {
+  /** "" gives the attempt back to the group. */
+  status: Status | "";
+  message: string;
+  result?: unknown;
+  /** No attempt may follow. */
+  final?: boolean;
+  /** In milliseconds. */
+  retryAfter?: number;
+}
+
+/** What a handler did: it returned a value, or threw an error. */
+export type Did = { value: unknown } | { error: unknown };
+
+/** The outcome of what a handler did; ending is why it had to end, if it had to. */
+export function outcomeOf(did: Did, ending: Ending | undefined, atMostOnce: boolean, mask: (text: string) => string): Outcome {
+  if (ending instanceof Stopping && "error" in did) {
+    return atMostOnce
+      ? { status: "lost", message: "the executor stopped before the run could end, and delivery at_most_once forbids to run it again" }
+      : { status: "", message: "" };
+  }
+  if (ending !== undefined && !(ending instanceof Stopping)) {
+    const said = "error" in did && !isAbort(did.error) ? textOf(did.error) : "";
+    return { status: ending instanceof TimedOut ? "timed_out" : "cancelled", message: [ending.message, said].filter(Boolean).join(": ") };
+  }
+  if ("error" in did) {
+    return failure(did.error);
+  }
+  try {
+    const { value, note } = encodeResult(did.value, mask);
+    return { status: "succeeded", message: note, result: value };
+  } catch (e) {
+    return { status: "failed", message: `the handler worked, but its result cannot be stored: ${textOf(e)}` };
+  }
+}
+
+function failure(error: unknown): Outcome {
+  return {
+    status: "failed",
+    message: textOf(error),
+    ...(error instanceof Final && { final: true }),
+    ...(error instanceof RetryAfter && { retryAfter: error.delay }),
+  };
+}
+
+/** Whether an error is worth its stack: not what handlers throw on purpose. */
+export function isUnexpected(error: unknown): boolean {
+  return !(error instanceof Final || error instanceof RetryAfter || error instanceof NotJson || isAbort(error));
+}
+
+/** Whether an error only says that the signal was aborted. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Ending || (error instanceof Error && error.name === "AbortError");
+}

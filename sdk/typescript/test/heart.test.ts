@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+
+import { Heart } from "../src/heart";
+import { ConflictError, Executor } from "../src/index";
+import { instanceOf } from "./nats";
+
+const KEY = "$KV.INST.g.i";
+const GET = `$JS.API.DIRECT.GET.KV_INST.${KEY}`;
+const WRONG_SEQUENCE = { error: { err_code: 10071, description: "wrong last sequence" } };
+
+/** Introduce an instance where there is a heartbeat of its name, on virtual time. */
+async function introduce(t: TestContext, sequence: () => number, beat: Record<string, unknown>) {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const of = instanceOf(new Executor());
+  of.nats.answer = ({ subject, headers }) => {
+    if (subject === GET) {
+      return beat;
+    }
+    return headers["Nats-Expected-Last-Subject-Sequence"] === "7" ? { stream: "KV_INST", seq: 8 } : WRONG_SEQUENCE;
+  };
+  of.nats.answerHeaders = () => ({ "Nats-Sequence": String(sequence()) });
+  let over = false;
+  const done = new Heart(of.instance).introduce(new AbortController().signal).finally(() => {
+    over = true;
+  });
+  done.catch(() => {});
+  while (!over) {
+    await new Promise(setImmediate);
+    now += 1000;
+    t.mock.timers.tick(1000);
+  }
+  return { done, took: now };
+}
+
+test("an instance whose name another one has, which lives, stops with what to do", async (t) => {
+  let sequence = 7;
+  const { done } = await introduce(t, () => sequence++, { host: "web1", pid: 4711, control_secret: "x" });
+  await assert.rejects(done, (e) => e instanceof ConflictError && /instance i of group g lives on host web1, process 4711: give each .*CARILLON_INSTANCE/.test(e.message));
+});
+
+test("an instance gets the name of one that died, after 15 s", async (t) => {
+  const { done, took } = await introduce(t, () => 7, { host: "web1", control_secret: "x" });
+  await done;
+  assert.ok(took >= 15_000 && took < 25_000, `it took ${took} ms`);
+});
+
+test("a heartbeat names this version of the SDK, and what runs here", () => {
+  const { instance, nats } = instanceOf(new Executor().handler("b", () => 1).handler("a", () => 1), { labels: { zone: "eu" } });
+  new Heart(instance).beat();
+  const beat = JSON.parse(nats.of(KEY)[0] ?? "");
+  const { version } = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8"));
+  assert.deepEqual([beat.sdk, beat.handlers, beat.zone, beat.protocol], [`carillon-typescript/${version}`, ["a", "b"], "eu", 3]);
+  const golden = JSON.parse(readFileSync(join(__dirname, "../../../../bus/testdata/instance.json"), "utf8"));
+  assert.deepEqual(Object.keys(golden).filter((name) => !(name in beat)), []);
+});

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Executor, Stopping } from "../src/index";
+import { Requests } from "../src/requests";
+import { instanceOf, message, raw, REPLY, trigger } from "./nats";
+
+const RUN_ID = JSON.parse(raw()).run_id;
+const EVENTS = "evt.3.g";
+
+function promise() {
+  let resolve = () => {};
+  const done = new Promise<void>((r) => {
+    resolve = r;
+  });
+  return { done, resolve };
+}
+
+/** A request to an instance, and its answer. */
+function ask(of: ReturnType<typeof instanceOf>, verb: string, body = "", headers = {}) {
+  const subject = `exec.g.i-${of.instance.secret}.${verb}`;
+  new Requests(of.instance).hear(message(subject, body, { reply: "answer", headers: { "Carillon-Message": "request.v1", ...headers } }));
+  return JSON.parse(of.nats.of("answer").at(-1) ?? "null");
+}
+
+test("a request that makes no sense is answered with a fault", () => {
+  const wrong = [
+    ["attempts", '{"attempts": [{}]}'], ["attempts", '{"attempts": 7}'], ["attempts", '{"attempts": ["x"]}'], ["kill", "{}"], ["kill", "[]"],
+    ["set", '{"slots": 0}'], ["set", '{"slots": true}'], ["set", '{"labels": {"a": 1}}'], ["drain", '{"within": 7}'], ["drain", "no json"],
+    ["drain", '{"within": "soon"}'], ["idle", '"x"'], ["run", "{}"], ["dance", ""], ["constructor", ""],
+  ] as const;
+  for (const [verb, body] of wrong) {
+    const of = instanceOf(new Executor());
+    assert.equal(ask(of, verb, body).fault?.kind, "invalid", `${verb} ${body}`);
+    assert.deepEqual([of.instance.attempts.live.size, of.instance.state], [0, "online"]);
+  }
+});
+
+test("a message that JetStream may have sent is dropped without an answer", () => {
+  const of = instanceOf(new Executor());
+  assert.equal(ask(of, "drain", "", { "Nats-Sequence": "1" }), null);
+  assert.equal(ask(of, "drain", "", { "Carillon-Message": "other" }), null);
+  assert.equal(ask(of, "beat", "", { "Nats-Request-Info": "{}" }).value.answer, "accepted");
+});
+
+test("the end of a run is stored before it is acknowledged", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", (run) => run.log.info("one")));
+  instance.attempts.start(trigger(), REPLY);
+  await nats.until((s) => s.subject === REPLY && s.data === "+ACK");
+  const order = nats.sent.map((s) => s.subject);
+  assert.deepEqual(order, [`log.g.${RUN_ID}`, EVENTS, REPLY]);
+  const end = JSON.parse(nats.of(EVENTS)[0] ?? "");
+  assert.deepEqual([end.status, end.log_lines, end.instance, end.delivery], ["succeeded", 1, "i", 1]);
+  assert.deepEqual(nats.sent[1]?.headers, { "Carillon-Message": "event.v1", "Carillon-Token": "token", "Nats-Msg-Id": `${RUN_ID}:1:finished:token` });
+  assert.equal(instance.attempts.custody(trigger().key), "reported");
+});
+
+test("a failure logs its stack and cause, and what a handler throws on purpose does not", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => Promise.reject(new Error("no", { cause: new Error("db is away") }))));
+  instance.attempts.start(trigger({ retry: { limit: 1, on: ["failed"] } }), REPLY);
+  await nats.until((s) => s.data === "+ACK");
+  assert.match(nats.of(`log.g.${RUN_ID}`).join(), /db is away/);
+  assert.equal(JSON.parse(nats.of(EVENTS)[0] ?? "").retry, true);
+});
+
+test("a run that ends well while the executor stops counts, and any other is given back", async () => {
+  for (const [delivery, endsWell, answer, events] of [["", true, "+ACK", 1], ["", false, "-NAK", 0], ["at_most_once", false, "+ACK", 1]] as const) {
+    const began = promise();
+    const app = new Executor().handler("h", async (run) => {
+      began.resolve();
+      await new Promise((resolve, reject) => run.signal.addEventListener("abort", () => (endsWell ? resolve("done") : reject(run.signal.reason))));
+    });
+    const { instance, nats } = instanceOf(app);
+    instance.attempts.start(trigger({ delivery }), REPLY);
+    await began.done;
+    for (const attempt of instance.attempts.live.values()) {
+      attempt.end(new Stopping("the executor is stopping"));
+    }
+    await nats.until((s) => s.subject === REPLY && s.data.startsWith(answer));
+    assert.equal(nats.of(EVENTS).length, events);
+    assert.equal(events === 1 && !endsWell ? JSON.parse(nats.of(EVENTS)[0] ?? "").status : "lost", "lost");
+  }
+});
+
+test("a killed run ends as cancelled, with who and why", async () => {
+  const of = instanceOf(new Executor().handler("h", (run) => new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)))));
+  of.instance.attempts.start(trigger({ broadcast_total: 2 }), REPLY);
+  const answer = ask(of, "kill", JSON.stringify({ run_id: RUN_ID, by: "ann", reason: "wrong day" }));
+  assert.deepEqual(answer.value.pieces, [0]);
+  await of.nats.until((s) => s.data === "+ACK");
+  const end = JSON.parse(of.nats.of(EVENTS)[0] ?? "");
+  assert.deepEqual([end.status, end.message], ["cancelled", "cancelled by ann: wrong day"]);
+});
+
+test("the slots of a handler are its own: what it cannot begin is for others", async () => {
+  const of = instanceOf(new Executor().handler("h", { slots: 1 }, () => new Promise(() => {})).handler("other", () => 1), { slots: 8 });
+  of.instance.attempts.take(message("inbox", raw(), { reply: REPLY }));
+  const second = { run_id: RUN_ID.replace("019b", "019c") };
+  of.instance.attempts.take(message("inbox", raw(second), { reply: REPLY.replace(".17.", ".18.") }));
+  const handed = await of.nats.until((s) => s.subject === "hand.g");
+  assert.equal(handed.headers["Carillon-Ack"], REPLY.replace(".17.", ".18."));
+  assert.equal(of.instance.attempts.live.size, 1);
+  const headers = { "Carillon-Ack": REPLY };
+  assert.equal(ask(of, "run", raw(second), headers).value.answer, "busy");
+  assert.equal(ask(of, "run", raw({ ...second, task: { handler: "other" } }), headers).value.answer, "accepted");
+});
+
+test("an at_most_once attempt that another instance has claimed is dropped", async () => {
+  let called = false;
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => {
+    called = true;
+  }));
+  const dropped = promise();
+  instance.attempts.settled = () => dropped.resolve();
+  nats.answer = () => ({ error: { err_code: 10071, description: "wrong last sequence" } });
+  instance.attempts.start(trigger({ delivery: "at_most_once" }), REPLY);
+  await dropped.done;
+  assert.deepEqual([called, nats.of(REPLY), nats.of(EVENTS)], [false, [], []]);
+  assert.equal(nats.sent[0]?.subject, `$KV.CLAIM.g.${RUN_ID}-1-0`);
+});
+
+test("a task with secrets that this executor cannot open fails, with what to do", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => 1));
+  instance.attempts.start(trigger({ task: { handler: "h", secrets: { PASSWORD: "db" } } }), REPLY);
+  await nats.until((s) => s.data === "+ACK");
+  assert.match(JSON.parse(nats.of(EVENTS)[0] ?? "").message, /set CARILLON_SECRET_KEY_FILE/);
+});

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { encode, encodeResult, NotJson } from "../src/json";
+
+const same = (text: string) => text;
+
+test("what JSON cannot hold is refused, with its place and what to do", () => {
+  const loop: Record<string, unknown> = { name: "x" };
+  loop.self = { of: [loop] };
+  const wrong: Array<[value: unknown, message: RegExp]> = [
+    [Number.NaN, /^result is NaN, .* return null or a finite number$/],
+    [{ rows: [{ ratio: Number.POSITIVE_INFINITY }] }, /^result\.rows\[0\]\.ratio is Infinity/],
+    [{ id: 7n }, /^result\.id is a bigint, .* a number or a text$/],
+    [{ all: new Map([["a", 1]]) }, /^result\.all is a Map/],
+    [new Set([1]), /^result is a Set/],
+    [{ done: () => 1 }, /^result\.done is a function/],
+    [[1, undefined], /^result\[1\] is undefined/],
+    [loop, /^result\.self\.of\[0\] refers back/],
+  ];
+  for (const [value, message] of wrong) {
+    assert.throws(() => encode(value, "result"), (e) => e instanceof NotJson && message.test(e.message), String(message));
+  }
+});
+
+test("what JSON can hold is encoded as JSON.stringify does", () => {
+  const shared = { a: 1 };
+  const value = { at: new Date(0), left: undefined, twice: [shared, shared], text: "ü\ud800", none: null, deep: { shared } };
+  assert.equal(encode(value, "result"), JSON.stringify(value));
+});
+
+test("a result is masked, and cut above 64 KiB with a note", () => {
+  assert.deepEqual(encodeResult({ a: "my hunter2" }, (t) => t.replaceAll("hunter2", "***")), { value: { a: "my ***" }, note: "" });
+  assert.deepEqual(encodeResult(undefined, same), { note: "" });
+  const { value, note } = encodeResult("ü".repeat(100_000), same);
+  assert.match(note, /200002 bytes, more than 65536: only its beginning is kept$/);
+  assert.ok(Buffer.byteLength(JSON.stringify(value)) < 20_000);
+});
+
+test("a number that was a secret leaves no half of a result", () => {
+  assert.match(encodeResult({ pin: 1234 }, (t) => t.replaceAll("1234", "***")).note, /left out/);
+});

@@ -1,0 +1,112 @@
+/** A connection that keeps what is sent, and stores everything. */
+
+import { headers, type Msg, type NatsConnection } from "@nats-io/transport-node";
+
+import { Bus, type Headers } from "../src/bus";
+import { Executor, type ExecutorOptions } from "../src/executor";
+import { Instance } from "../src/instance";
+import { Logger } from "../src/log";
+import { complete, type Settings } from "../src/settings";
+import { decode } from "../src/trigger";
+
+export interface Sent {
+  subject: string;
+  data: string;
+  headers: Headers;
+}
+
+export class FakeNats {
+  readonly sent: Sent[] = [];
+  /** What a request is answered with; JetStream's acknowledgement, unless a test says otherwise. */
+  answer = (_sent: Sent): unknown => ({ stream: "EVT", seq: 1 });
+  answerHeaders = (): Headers => ({});
+  info: { max_payload: number } | undefined;
+  private changed = () => {};
+
+  publish(subject: string, data: string, options: { headers?: ReturnType<typeof headers> } = {}): void {
+    const all: Headers = {};
+    for (const name of options.headers?.keys() ?? []) {
+      all[name] = options.headers?.get(name) ?? "";
+    }
+    this.sent.push({ subject, data, headers: all });
+    this.changed();
+  }
+
+  async request(subject: string, data: string, options: { headers?: ReturnType<typeof headers> }): Promise<Msg> {
+    this.publish(subject, data, options);
+    const answer = this.answer(this.sent.at(-1) as Sent);
+    if (answer instanceof Error) {
+      throw answer;
+    }
+    return message(subject, JSON.stringify(answer), { headers: this.answerHeaders() });
+  }
+
+  subscribe() {
+    return { unsubscribe() {} };
+  }
+
+  async *status() {}
+  isClosed = () => false;
+  flush = async () => {};
+  close = async () => {};
+
+  of(subject: string): string[] {
+    return this.sent.filter((s) => s.subject === subject).map((s) => s.data);
+  }
+
+  /** Wait until something that was sent is as wanted. The test's own limit ends this. */
+  async until(wanted: (sent: Sent) => boolean): Promise<Sent> {
+    for (;;) {
+      const found = this.sent.find(wanted);
+      if (found !== undefined) {
+        return found;
+      }
+      await new Promise<void>((resolve) => {
+        this.changed = resolve;
+      });
+    }
+  }
+}
+
+export function message(subject: string, data: string, more: { reply?: string; headers?: Headers } = {}): Msg {
+  const h = headers();
+  for (const [name, value] of Object.entries(more.headers ?? {})) {
+    h.set(name, value);
+  }
+  return { subject, data: Buffer.from(data), string: () => data, headers: h, reply: more.reply } as unknown as Msg;
+}
+
+export const quiet = new Logger(() => {});
+
+export function settings(options: ExecutorOptions = {}): Settings {
+  return complete({ group: "g", instance: "i", ...options }, {});
+}
+
+/** An instance of the executor on such a connection. Nothing turns its loop. */
+export function instanceOf(app: Executor, options: ExecutorOptions = {}, log = quiet): { instance: Instance; nats: FakeNats } {
+  const nats = new FakeNats();
+  const instance = new Instance(settings(options), { handlers: app.handlers, middleware: app.middleware, log }, new AbortController().signal);
+  instance.use(new Bus(nats as unknown as NatsConnection, instance.settings, log));
+  return { instance, nats };
+}
+
+export const REPLY = "$JS.ACK.TRIG.any-g.1.17.9.1767578400000000000.0";
+
+export function raw(more: Record<string, unknown> = {}): string {
+  return JSON.stringify({
+    run_id: "019b8be1-f500-746c-9285-f6b4613a1707",
+    job: "g/a",
+    version: 1,
+    shard: 3,
+    attempt: 1,
+    cause: "api",
+    fire_time: "2026-01-05T02:00:00Z",
+    committed_at: "2026-01-05T02:00:00.012Z",
+    task: { handler: "h" },
+    ...more,
+  });
+}
+
+export function trigger(more: Record<string, unknown> = {}) {
+  return decode(raw(more), "token", 1, "g");
+}

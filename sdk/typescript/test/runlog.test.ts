@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { BATCH_LINES, type Line, ROOM, RunLog } from "../src/runlog";
+
+function kept(delivered = 1, limits?: { lines: number; bytes: number }) {
+  const batches: Line[][] = [];
+  const log = new RunLog(async (lines) => void batches.push(lines), delivered, limits);
+  return { log, batches };
+}
+
+test("lines are numbered and come in batches", async () => {
+  const { log, batches } = kept();
+  for (let i = 1; i <= 1000; i++) {
+    log.add("stdout", "info", `line ${i}`);
+  }
+  assert.equal(await log.close(), 1000);
+  assert.deepEqual(batches.flat().map((l) => l.seq), Array.from({ length: 1000 }, (_, i) => i + 1));
+  assert.ok(batches.every((b) => b.length <= BATCH_LINES));
+});
+
+test("of the second delivery, lines are numbered from 1,000,000,001", async () => {
+  const { log, batches } = kept(2);
+  log.add("log", "info", "one\r\ntwo\rthree");
+  await log.close();
+  assert.deepEqual(batches.flat().map((l) => [l.seq, l.text]), [[1_000_000_001, "one"], [1_000_000_002, "two three"]]);
+});
+
+test("a batch fits a message, whatever its lines have in them", async () => {
+  const { log, batches } = kept();
+  for (let i = 0; i < 20; i++) {
+    log.add("log", "info", "\u0001".repeat(30_000));
+  }
+  await log.close();
+  assert.ok(batches.every((b) => Buffer.byteLength(JSON.stringify(b)) < 256 << 10));
+});
+
+test("while nothing is stored the oldest lines go, and one counts them", async () => {
+  const batches: Line[][] = [];
+  let store = () => {};
+  const stored = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  const log = new RunLog(async (lines) => {
+    await stored;
+    batches.push(lines);
+  }, 1);
+  const n = (2 * ROOM) / 32_000;
+  for (let i = 0; i < n; i++) {
+    log.add("stdout", "info", "x".repeat(32_000));
+  }
+  assert.ok(log.dropped >= n / 2 && log.dropped < n);
+  store();
+  await log.close();
+  const lines = batches.flat();
+  const told = lines.filter((l) => l.output === "system");
+  assert.equal(told.length, 1);
+  assert.equal(told[0]?.text, `${log.dropped} lines were dropped here: the log stream did not take them in time`);
+  assert.deepEqual(lines.map((l) => l.seq), lines.map((l) => l.seq).sort((a, b) => a - b));
+});
+
+test("lines that are not stored are sent again", async () => {
+  const tries: number[] = [];
+  const log = new RunLog(async (lines) => {
+    tries.push(lines.length);
+    if (tries.length < 3) {
+      throw new Error("away");
+    }
+  }, 1);
+  log.add("log", "info", "one");
+  await log.close();
+  assert.deepEqual(tries, [1, 1, 1]);
+});
+
+test("lines that come while a batch is on its way wait for others", async () => {
+  const batches: string[][] = [];
+  let sent = () => {};
+  let stored = () => {};
+  const begun = new Promise<void>((resolve) => {
+    sent = resolve;
+  });
+  const log = new RunLog(async (lines) => {
+    batches.push(lines.map((l) => l.text));
+    sent();
+    await new Promise<void>((resolve) => {
+      stored = resolve;
+    });
+  }, 1);
+  log.add("log", "info", "a");
+  await begun;
+  log.add("log", "info", "b");
+  stored();
+  await new Promise(setImmediate);
+  log.add("log", "info", "c");
+  const closed = log.close();
+  await new Promise(setImmediate);
+  stored();
+  await closed;
+  assert.deepEqual(batches, [["a"], ["b", "c"]]);
+});
+
+test("a full log counts what follows", async () => {
+  const { log, batches } = kept(1, { lines: 2, bytes: 1000 });
+  for (let i = 0; i < 5; i++) {
+    log.add("stdout", "info", String(i));
+  }
+  await log.close();
+  const texts = batches.flat().map((l) => l.text);
+  assert.deepEqual(texts.slice(0, 2), ["0", "1"]);
+  assert.match(texts[2] ?? "", /full/);
+  assert.match(texts.at(-1) ?? "", /^3 lines were dropped/);
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import type { NatsConnection } from "@nats-io/transport-node";
+
+import { Bus } from "../src/bus";
+import { Executor } from "../src/index";
+import { Spool } from "../src/spool";
+import { FakeNats, instanceOf, quiet, REPLY, settings, trigger } from "./nats";
+
+function folder(): string {
+  return mkdtempSync(join(tmpdir(), "carillon-"));
+}
+
+test("an end is on disk while NATS does not take it, and the next process reports it", async () => {
+  const spool = folder();
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => 7), { spool });
+  nats.answer = () => new Error("away");
+  instance.attempts.start(trigger(), REPLY);
+  const { data, headers } = await nats.until((s) => s.subject === "evt.3.g");
+  await instance.bus.close(); // as a kill would
+  const [file = ""] = readdirSync(spool);
+  assert.deepEqual(JSON.parse(readFileSync(join(spool, file), "utf8")), { subject: "evt.3.g", headers, data });
+  assert.equal(statSync(join(spool, file)).mode & 0o077, 0);
+
+  const next = new FakeNats();
+  const bus = new Bus(next as unknown as NatsConnection, settings(), quiet);
+  await new Spool(spool, 1 << 20, quiet).report(bus, new AbortController().signal);
+  assert.deepEqual(next.sent, [{ subject: "evt.3.g", data, headers }]);
+  assert.deepEqual(readdirSync(spool), []);
+});
+
+test("an end that is stored leaves nothing on disk", async () => {
+  const spool = folder();
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => 7), { spool });
+  instance.attempts.start(trigger(), REPLY);
+  await nats.until((s) => s.data === "+ACK");
+  assert.deepEqual(readdirSync(spool), []);
+});
+
+test("what is no end is set aside, and a full spool keeps nothing", async () => {
+  const spool = folder();
+  writeFileSync(join(spool, "a.json"), "{}");
+  const bus = new Bus(new FakeNats() as unknown as NatsConnection, settings(), quiet);
+  await new Spool(spool, 1, quiet).report(bus, new AbortController().signal);
+  assert.deepEqual(readdirSync(spool), ["a.json.refused"]);
+  await new Spool(spool, 1, quiet).keep("evt.3.g", "{}", {});
+  assert.deepEqual(readdirSync(spool), ["a.json.refused"]);
+});
