@@ -1,5 +1,6 @@
 /** Results as JSON, which holds less than JavaScript does. */
 
+import { textOf } from "./errors";
 import { cut, MAX_RESULT } from "./wire";
 
 /** A value that JSON cannot hold. The message names the place in it, and what to do. */
@@ -64,12 +65,17 @@ export interface Result {
   note: string;
 }
 
-/** The result of a handler, masked. NotJson if JSON cannot hold it. */
+/** The result of a handler, masked. One that JSON cannot hold is left out: the work is done either way. */
 export function encodeResult(value: unknown, mask: (text: string) => string): Result {
   if (value === undefined || value === null) {
     return { note: "" };
   }
-  const text = encode(value, "result");
+  let text: string;
+  try {
+    text = encode(value, "result");
+  } catch (e) {
+    return { note: `the result was left out: ${textOf(e)}` };
+  }
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_RESULT) {
     const note = `the result has ${bytes} bytes, more than ${MAX_RESULT}: only its beginning is kept`;

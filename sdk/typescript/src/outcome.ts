@@ -1,7 +1,7 @@
 /** What becomes of an attempt. */
 
 import { Ending, Final, RetryAfter, Stopping, TimedOut, textOf } from "./errors";
-import { encodeResult, NotJson } from "./json";
+import { encodeResult } from "./json";
 
 export type Status = "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "missed";
 
@@ -33,12 +33,8 @@ export function outcomeOf(did: Did, ending: Ending | undefined, atMostOnce: bool
   if ("error" in did) {
     return failure(did.error);
   }
-  try {
-    const { value, note } = encodeResult(did.value, mask);
-    return { status: "succeeded", message: note, result: value };
-  } catch (e) {
-    return { status: "failed", message: `the handler worked, but its result cannot be stored: ${textOf(e)}` };
-  }
+  const { value, note } = encodeResult(did.value, mask);
+  return { status: "succeeded", message: note, result: value };
 }
 
 function failure(error: unknown): Outcome {
@@ -52,7 +48,7 @@ function failure(error: unknown): Outcome {
 
 /** Whether an error is worth its stack: not what handlers throw on purpose. */
 export function isUnexpected(error: unknown): boolean {
-  return !(error instanceof Final || error instanceof RetryAfter || error instanceof NotJson || isAbort(error));
+  return !(error instanceof Final || error instanceof RetryAfter || isAbort(error));
 }
 
 /** Whether an error only says that the signal was aborted. */
