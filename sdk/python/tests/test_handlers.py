@@ -89,6 +89,25 @@ def test_a_dataclass_is_announced_as_a_schema():
     }
 
 
+@dataclass
+class Written:
+    rows: int
+
+
+def test_what_a_handler_returns_is_announced_as_a_schema():
+    a = Executor(group="billing")
+
+    @a.handler("count")
+    async def count(run) -> Written:
+        return Written(3)
+
+    assert a.handlers["count"].schema is None
+    assert a.handlers["count"].result_schema == {
+        "type": "object", "properties": {"rows": {"type": "integer"}}, "additionalProperties": False, "required": ["rows"],
+    }
+    assert run_handler(a, "count").result == {"rows": 3}
+
+
 def test_a_pydantic_model_is_announced_and_read():
     pydantic = pytest.importorskip("pydantic")
 

@@ -1,6 +1,7 @@
 import asyncio
 import gc
 import json
+import time
 
 import nats
 import pytest
@@ -127,3 +128,21 @@ def test_the_log_does_not_tell_the_secret_that_nats_quotes(caplog):
     asyncio.run(_on_error(nats.errors.Error(violation)))
     assert "exec.billing.…" in caplog.text
     assert "0123456789abcdef" not in caplog.text
+
+
+def test_handlers_are_announced_once_a_day():
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            return None
+
+        i = instance(app)
+        i._beaten = now = time.monotonic()
+        announced = lambda: [s for s, _ in i.nc.sent if s.startswith("$KV.HANDLER.")]  # noqa: E731
+        for at, want in [(now, 1), (now + 86_000, 1), (now + 86_401, 2)]:
+            await i._keep_known(at)
+            await until(lambda: len(announced()) == want)
+
+    asyncio.run(go())

@@ -37,6 +37,7 @@ from .settings import Settings
 SDK = "carillon-python/0.1.0"
 PROTOCOL = 3
 BEAT = 5.0
+DAY = 86400.0  # handlers are forgotten after 30
 REMEMBER = 3600.0  # how long ended attempts are known
 PATIENCE = 10.0  # how long a run may take to end once it is told to
 
@@ -133,6 +134,8 @@ class Instance:
         self._changed = asyncio.Event()
         self._introduced = self._closing = False
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._announced = -DAY  # when the handlers were announced
+        self._beaten = 0.0
         self.puller = Puller(self)
         self.requests = Requests(self)
 
@@ -150,7 +153,6 @@ class Instance:
             await self._introduce()
             self._introduced = True
             log.info("executor started: group %s, instance %s, %d slots, handlers %s", self.group, self.instance, self.slots, ", ".join(sorted(self.handlers)))
-            await self._announce()
             await self._work()
             await self._leave()
         finally:
@@ -190,12 +192,12 @@ class Instance:
         self._changed.set()
 
     async def _work(self) -> None:
-        beaten = time.monotonic()
+        self._beaten = time.monotonic()
         while not self._stop.is_set():
             if not self._introduced and self.nc.is_connected:
                 await self._introduce()
                 self._introduced = True
-                beaten = time.monotonic()
+                self._beaten = time.monotonic()
             if self.state == "draining" and not self.live:
                 return
             if self.drain_by and wire.now() >= self.drain_by:
@@ -205,12 +207,19 @@ class Instance:
                 await attempt.look()
             if self._introduced:
                 await self.puller.look()
-            if self._changed.is_set() or time.monotonic() - beaten >= BEAT:
-                self._changed.clear()
-                beaten = time.monotonic()
-                await self._publish(self._beat_subject, self._beat())
+            await self._keep_known(time.monotonic())
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), 0.1)
+
+    async def _keep_known(self, now: float) -> None:
+        """Publish what others know of this instance, as it is due."""
+        if now - self._announced >= DAY:
+            self._announced = now
+            await self._announce()
+        if self._changed.is_set() or now - self._beaten >= BEAT:
+            self._changed.clear()
+            self._beaten = now
+            await self._publish(self._beat_subject, self._beat())
 
     async def _leave(self) -> None:
         """Take no more, let live runs end for a while, end the rest, and remove the heartbeat."""
@@ -417,6 +426,8 @@ class Instance:
                 about["description"] = h.description
             if h.schema is not None:
                 about["params_schema"] = h.schema
+            if h.result_schema is not None:
+                about["result_schema"] = h.result_schema
             name = base64.urlsafe_b64encode(h.name.encode()).rstrip(b"=").decode()
             self.spawn(self.until_stored(f"$KV.HANDLER.{self.group}.{name}", wire.dumps(about), {}))
 

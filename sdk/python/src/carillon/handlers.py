@@ -20,18 +20,23 @@ class Handler:
     function: Callable[..., Any]
     description: str = ""
     schema: dict[str, Any] | None = None
+    result_schema: dict[str, Any] | None = None
     takes_params: bool = False
     params_type: Any = None
 
     def __post_init__(self) -> None:
         parameters = list(inspect.signature(self.function).parameters.values())
+        try:
+            hints = typing.get_type_hints(self.function)
+        except (NameError, TypeError):  # of a name that only type checkers know, or of a callable object
+            hints = {}
         self.takes_params = len(parameters) > 1
         if self.takes_params:
-            hints = typing.get_type_hints(self.function)
             self.params_type = hints.get(parameters[1].name)
         if self.schema is None:
-            model = getattr(self.params_type, "model_json_schema", None)
-            self.schema = model() if callable(model) else _schema_of(self.params_type)
+            self.schema = _schema_of(self.params_type)
+        if self.result_schema is None:
+            self.result_schema = _schema_of(hints.get("return"))
 
     def arguments(self, run: Run) -> tuple[Any, ...]:
         """What the function is called with. Parameters that do not fit are a ValueError."""
@@ -75,7 +80,10 @@ _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list:
 
 
 def _schema_of(t: Any) -> dict[str, Any] | None:
-    """A JSON schema of a dataclass whose fields are of plain types; None of anything else."""
+    """A JSON schema of a pydantic model, or of a dataclass; None of anything else."""
+    model = getattr(t, "model_json_schema", None)
+    if callable(model):
+        return typing.cast("dict[str, Any]", model())
     if not (dataclasses.is_dataclass(t) and isinstance(t, type)):
         return None
     hints = typing.get_type_hints(t)

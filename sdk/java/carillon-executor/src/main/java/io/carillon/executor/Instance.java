@@ -21,6 +21,8 @@ final class Instance {
   private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
   private static final long LOOK = 100; // ms
   private static final long BEAT = Duration.ofSeconds(5).toNanos();
+  /** How often handlers are announced. They are forgotten after 30 days. */
+  private static final long DAY = Duration.ofDays(1).toNanos();
 
   /** Where in its life an instance is. */
   private enum Phase { OPENING, WORKING, LEAVING, ENDING, GONE }
@@ -53,6 +55,7 @@ final class Instance {
   private boolean introducing;
   private boolean changed;
   private long beaten = System.nanoTime();
+  private long announced = beaten - DAY;
   private long until;
 
   Instance(Settings settings, Handlers handlers) {
@@ -94,7 +97,6 @@ final class Instance {
       if (connect()) {
         spool.report(broker);
         onLoop(() -> phase = Phase.WORKING);
-        handlers.all().forEach((name, handler) -> threads.execute(() -> heartbeat.announce(name, handler)));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // it was stopped
@@ -184,6 +186,10 @@ final class Instance {
       beginToLeave(now);
     } else if (introduced) {
       puller.look(now);
+      if (now - announced >= DAY) {
+        announced = now;
+        handlers.all().forEach((name, handler) -> threads.execute(() -> heartbeat.announce(name, handler)));
+      }
       if (changed || now - beaten >= BEAT) {
         changed = false;
         beaten = now;
