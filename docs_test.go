@@ -1,6 +1,7 @@
 package carillon_test
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -195,5 +196,24 @@ func TestThePageOnHandlersHasTheProgramOfTheExample(t *testing.T) {
 	_, body, _ := strings.Cut(string(program), "\npackage main\n")
 	if !strings.Contains(string(page), "```go main\npackage main\n"+body+"```") {
 		t.Error("docs/how-to/write-a-handler-in-go.md shows another program than examples/go/main.go")
+	}
+}
+
+func TestThePageForThoseOfRiverHasTheExampleAndItsJobs(t *testing.T) {
+	page, err := os.ReadFile("docs/how-to/from-river-and-temporal.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, language := range map[string]string{"main.go": "go", "jobs.yaml": "yaml"} {
+		text, err := os.ReadFile(filepath.Join("examples/river", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if file == "main.go" {
+			text = text[bytes.Index(text, []byte("package main")):]
+		}
+		if !strings.Contains(string(page), "```"+language+"\n"+string(text)+"```") {
+			t.Errorf("the page has not all of examples/river/%s", file)
+		}
 	}
 }

@@ -35,6 +35,10 @@ type End struct {
 	Final   bool       // no attempt may follow, whatever the job's rule says
 	Message string     // at most as long as the run's, without secrets
 
+	// RetryAfter is how long after this end another attempt is due, by the handler's [RetryAfter].
+	// 0 leaves that to the job's rule.
+	RetryAfter time.Duration
+
 	// When the trigger was committed by its scheduler, when it came here, when the handler was
 	// called (zero if it was not), and when the attempt ended.
 	Committed, Delivered, Started, Ended time.Time
@@ -94,7 +98,7 @@ func (r *Run) observeEnd(o outcome, at time.Time) {
 
 func (r *Run) endAt(o outcome, at time.Time) End {
 	return End{
-		Status: o.status, Final: o.final, Message: o.message,
+		Status: o.status, Final: o.final, Message: o.message, RetryAfter: o.after,
 		Committed: r.trigger.CommittedAt, Delivered: r.came, Started: r.startedAt, Ended: at,
 	}
 }
