@@ -13,25 +13,39 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 )
 
-// HandlerOption says more of a handler than its name, for those who write jobs.
-type HandlerOption func(*bus.Handler)
+// HandlerOption says more of a handler than its name.
+type HandlerOption func(*registration)
+
+// registration is what the options of a handler say.
+type registration struct {
+	bus.Handler
+
+	slots   int
+	bounded bool // by slots
+}
 
 // Describe says what a handler does, in a sentence or two.
 func Describe(text string) HandlerOption {
-	return func(h *bus.Handler) { h.Description = text }
+	return func(r *registration) { r.Description = text }
 }
 
 // ParamsSchema says which parameters a handler takes, as a JSON schema, by which jobs
 // are checked when they are saved. [Register] has one of the type if [Config.Schemas] makes
 // them; this takes its place.
 func ParamsSchema(schema json.RawMessage) HandlerOption {
-	return func(h *bus.Handler) { h.Params = schema }
+	return func(r *registration) { r.Params = schema }
 }
 
 // ResultSchema says what a handler returns, as a JSON schema. [Register] has one of the type if
 // [Config.Schemas] makes them; this takes its place.
 func ResultSchema(schema json.RawMessage) HandlerOption {
-	return func(h *bus.Handler) { h.Result = schema }
+	return func(r *registration) { r.Result = schema }
+}
+
+// Slots bounds how many runs of a handler this executor does at once, from 1 to [MaxSlots]. They
+// take slots of [Config.Slots], too. Runs beyond the bound go to other instances, or wait.
+func Slots(n int) HandlerOption {
+	return func(r *registration) { r.slots, r.bounded = n, true }
 }
 
 // maxAnnounced bounds what is announced of a handler, in bytes.
@@ -39,10 +53,17 @@ const maxAnnounced = 64 << 10
 
 // describe keeps what is to be announced of a handler.
 func (e *Executor) describe(name string, options []HandlerOption) {
-	h := &bus.Handler{Group: e.cfg.Group, Handler: name, Instance: e.cfg.Instance, Version: e.cfg.Version}
+	r := registration{Handler: bus.Handler{Group: e.cfg.Group, Handler: name, Instance: e.cfg.Instance, Version: e.cfg.Version}}
 	for _, o := range options {
-		o(h)
+		o(&r)
 	}
+	if r.bounded {
+		e.handlerSlots[name] = r.slots
+		if r.slots < 1 || r.slots > MaxSlots {
+			e.refuse("slots", "%d of handler %q must be between 1 and %d", r.slots, name, MaxSlots)
+		}
+	}
+	h := &r.Handler
 	if err := e.checkSchema(h.Params); err != nil {
 		e.refuse("handler", "%q has a schema of its parameters that cannot be used: %v", name, err)
 	}

@@ -171,7 +171,9 @@ type Executor struct {
 	invalid  []error            // registrations that Run will refuse
 	// described is what is announced of the handlers; the loop sets the instants.
 	described []*bus.Handler
-	running   atomic.Bool
+	// handlerSlots has the bound of each handler that has one of its own.
+	handlerSlots map[string]int
+	running      atomic.Bool
 
 	settings settings
 	spool    *spool    // set by Run; nil: nothing is kept on disk
@@ -219,7 +221,7 @@ func configure(cfg Config) (*Executor, error) {
 	e := &Executor{
 		cfg: cfg, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
-		handlers: map[string]Handler{},
+		handlers: map[string]Handler{}, handlerSlots: map[string]int{},
 		runners:  map[string]Handler{},
 		settings: newSettings(cfg),
 		ended:    make(chan *Run, MaxSlots),

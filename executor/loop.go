@@ -144,12 +144,27 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.answer(m.Reply, "+ACK")
 		return
 	}
-	if _, unable := l.e.handlerFor(&t.Task); unable != nil || meta.NumDelivered > 1 {
+	if _, unable := l.e.handlerFor(&t.Task); unable != nil || meta.NumDelivered > 1 || l.isFull(t.Task.Handler) {
 		// Whether somebody has it, or has ended it, only a server can find out.
 		l.handOver(life, m)
 		return
 	}
 	l.add(life, &Run{trigger: t, token: m.Header.Get(bus.HeaderToken), instance: l.e.cfg.Instance, delivered: 1, fence: fenceOf(meta)}, m.Reply)
+}
+
+// isFull reports whether as many runs of a handler are here as it may have.
+func (l *loop) isFull(handler string) bool {
+	most, limited := l.e.handlerSlots[handler]
+	if !limited {
+		return false
+	}
+	n := 0
+	for _, r := range l.live {
+		if r.trigger.Task.Handler == handler {
+			n++
+		}
+	}
+	return n >= most
 }
 
 // add begins to know an attempt, whose trigger is answered on reply.

@@ -238,7 +238,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 		return fleet.AnswerUnknownKind, err.Error(), nil
 	}
 	l.handing.comeBack(pulled.Reply)
-	if len(l.live) >= l.slots {
+	if len(l.live) >= l.slots || l.isFull(t.Task.Handler) {
 		return fleet.AnswerBusy, "", nil
 	}
 	l.add(life, &Run{

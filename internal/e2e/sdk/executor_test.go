@@ -135,6 +135,41 @@ func TestNoMoreRunsAtOnceThanSlots(t *testing.T) {
 	})
 }
 
+func TestNoMoreRunsOfAHandlerAtOnceThanItsSlots(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var limited, other counter
+		w.start("a", executor.Config{}, func(e *executor.Executor) {
+			e.Handle("limited", limited.sleeper(2*time.Second), executor.Slots(2))
+			e.Handle("h", other.sleeper(2*time.Second))
+		})
+		for range 6 {
+			w.trigger(func(t *bus.Trigger) { t.Task.Handler = "limited" })
+			w.trigger()
+		}
+		time.Sleep(3 * time.Second)
+		if other.total() != 6 {
+			t.Errorf("%d runs of a handler without a bound have begun; want 6, beside those that wait", other.total())
+		}
+		time.Sleep(time.Minute)
+		if limited.total() != 6 || limited.most != 2 {
+			t.Errorf("%d runs, %d at once; want 6, and 2", limited.total(), limited.most)
+		}
+		w.wantTriggers(0)
+	})
+}
+
+func TestAnOfferOfAHandlerWithoutAFreeSlotIsBusy(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorldWithoutServers(t)
+		var c counter
+		w.start("a", executor.Config{}, func(e *executor.Executor) { e.Handle("h", c.sleeper(time.Minute), executor.Slots(1)) })
+		time.Sleep(time.Second)
+		w.wantOffer("accepted 1/32")
+		w.wantOffer("busy 1/32")
+	})
+}
+
 func TestAFreedSlotDoesNotWaitForAPullRequestToEnd(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
@@ -310,6 +345,7 @@ func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
 		wrong(`"a" is registered twice`, func(e *executor.Executor) { e.Handle("a", nop); e.Handle("a", nop) })
 		wrong("1 to 255", func(e *executor.Executor) { e.Handle("", nop) })
 		wrong("is nil", func(e *executor.Executor) { e.Handle("a", nil) })
+		wrong(`slots 0 of handler "a" must be between 1 and`, func(e *executor.Executor) { e.Handle("a", nop, executor.Slots(0)) })
 		wrong("must be one of shell, command, http, script", func(e *executor.Executor) { e.HandleKind("cobol", nop) })
 
 		e, err := executor.New(conn.Conn, executor.Config{Group: "g"})
