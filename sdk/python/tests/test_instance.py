@@ -6,7 +6,7 @@ import time
 import nats
 import pytest
 
-from carillon import Executor, Stopping, wire
+from carillon import ConfigurationError, Executor, Stopping, wire
 from carillon.attempt import Attempt
 from carillon.executor import Instance, _on_error
 from carillon.requests import Requests
@@ -146,3 +146,30 @@ def test_handlers_are_announced_once_a_day():
             await until(lambda: len(announced()) == want)
 
     asyncio.run(go())
+
+
+def test_a_handler_whose_slots_are_taken_gets_no_more_runs():
+    async def go():
+        app, free = Executor(), asyncio.Event()
+
+        @app.handler("h", slots=1)
+        async def h(run):
+            await free.wait()
+
+        i = instance(app)
+        i.start(given(i), REPLY)
+        second = Message("", b"", i.secret)
+        second.data, second.reply, second.headers = json.dumps(given(i).raw | {"attempt": 2}).encode(), REPLY, {wire.TOKEN: "token", wire.MESSAGE: "trigger.v1"}
+        await i.take(second)
+        await until(lambda: "hand.g" in [s for s, _ in i.nc.sent])
+        assert i.is_full("h") and len(i.live) == 1
+        free.set()
+        await until(lambda: not i.live)
+        assert not i.is_full("h")
+
+    asyncio.run(go())
+
+
+def test_slots_of_a_handler_below_one_are_refused():
+    with pytest.raises(ConfigurationError, match="slots of handler 'h' must be 1 or more"):
+        Executor().handler("h", slots=0)(lambda run: None)

@@ -66,13 +66,15 @@ class Executor:
     @overload
     def handler(self, name: F) -> F: ...
     @overload
-    def handler(self, name: str | None = None, *, description: str = "", params_schema: dict[str, Any] | None = None) -> Callable[[F], F]: ...
+    def handler(self, name: str | None = None, *, description: str = "", params_schema: dict[str, Any] | None = None,
+                slots: int | None = None) -> Callable[[F], F]: ...
 
-    def handler(self, name: Any = None, *, description: str = "", params_schema: dict[str, Any] | None = None) -> Any:
+    def handler(self, name: Any = None, *, description: str = "", params_schema: dict[str, Any] | None = None, slots: int | None = None) -> Any:
         """Register a function for jobs with ``task: {handler: NAME}``.
 
         It takes the run, and the parameters if it has a second parameter: as the JSON has them, or
-        as the dataclass or pydantic model that annotates it. Its result becomes the run's.
+        as the dataclass or pydantic model that annotates it. Its result becomes the run's. At most
+        ``slots`` of its runs are done at once here; others go to other instances, or wait.
         """
         if callable(name):
             return self.handler()(name)
@@ -81,8 +83,10 @@ class Executor:
             key = name or function.__name__
             if key in self.handlers or not key or len(key) > 255:
                 raise ConfigurationError(f"handler {key!r} must be a name of 1 to 255 characters that no other has")
+            if slots is not None and slots < 1:
+                raise ConfigurationError(f"slots of handler {key!r} must be 1 or more, and is {slots}")
             text = description or (function.__doc__ or "").strip().partition("\n")[0]
-            self.handlers[key] = Handler(key, function, text, params_schema)
+            self.handlers[key] = Handler(key, function, text, params_schema, slots=slots)
             return function
 
         return register
@@ -259,6 +263,11 @@ class Instance:
         """How many runs may begin."""
         return 0 if self.state != "online" else max(self.slots - len(self.live) - len(self.reserved), 0)
 
+    def is_full(self, handler: str) -> bool:
+        """Whether as many runs of a handler are here as it may have."""
+        slots = self.handlers[handler].slots if handler in self.handlers else None
+        return slots is not None and sum(a.trigger.handler == handler for a in self.live.values()) >= slots
+
     async def take(self, m: Msg) -> None:
         """A trigger that was pulled."""
         try:
@@ -275,7 +284,7 @@ class Instance:
             await self.nc.publish(m.reply, b"+ACK")
         elif t.run_id in self.killed:
             self.begin(t, m.reply).conclude("cancelled", "cancelled before it began here")
-        elif t.delivered > 1 or t.handler not in self.handlers or kind != "trigger.v1":
+        elif t.delivered > 1 or t.handler not in self.handlers or kind != "trigger.v1" or self.is_full(t.handler):
             self.reserved[t.key] = time.monotonic()
             self.spawn(self._hand_over(t, m.reply))  # the triggers behind it do not wait
         elif self.state != "online" or len(self.live) >= self.slots:

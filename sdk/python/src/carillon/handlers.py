@@ -21,6 +21,7 @@ class Handler:
     description: str = ""
     schema: dict[str, Any] | None = None
     result_schema: dict[str, Any] | None = None
+    slots: int | None = None
     takes_params: bool = False
     params_type: Any = None
 

@@ -86,7 +86,7 @@ class Requests:
             return {"answer": "unknown_handler", "detail": "handlers here: " + (", ".join(sorted(of.handlers)) or "none")}
         if of.state != "online":
             return {"answer": of.state}
-        if t.key not in of.reserved and of.free() < 1:
+        if t.key not in of.reserved and of.free() < 1 or of.is_full(t.handler):
             return {"answer": "busy"}
         if t.run_id in of.killed:
             of.begin(t, ack).conclude("cancelled", "cancelled before it began here")

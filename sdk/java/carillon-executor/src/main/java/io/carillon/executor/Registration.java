@@ -17,6 +17,7 @@ public final class Registration {
   private final JsonNode resultSchema;
   private String description = "";
   private JsonNode paramsSchema;
+  private int slots = Integer.MAX_VALUE;
 
   Registration(String name, JavaType paramsType, JavaType resultType, Handler<Object, ?> handler, ObjectMapper mapper) {
     this.name = name;
@@ -31,6 +32,19 @@ public final class Registration {
   public Registration description(String text) {
     description = text;
     return this;
+  }
+
+  /** Bounds the runs of the handler that are done at once here. Others go to other instances, or wait. */
+  public Registration slots(int most) {
+    if (most < 1) {
+      throw new ConfigurationException("slots of handler " + name + " must be 1 or more, and is " + most);
+    }
+    slots = most;
+    return this;
+  }
+
+  int slots() {
+    return slots;
   }
 
   /** A JSON schema for the parameters, in the place of the one that is made of their type. */

@@ -80,7 +80,12 @@ final class Runs {
 
   /** Whether a trigger that is offered can begin. */
   boolean hasRoomFor(Trigger t) {
-    return reserved.containsKey(t.key()) || free() > 0;
+    return (reserved.containsKey(t.key()) || free() > 0) && !isFull(t.handler());
+  }
+
+  /** Whether as many runs of a handler are here as it may have. */
+  private boolean isFull(String handler) {
+    return live.values().stream().filter(a -> a.trigger().handler().equals(handler)).count() >= of.handlers.all().get(handler).slots();
   }
 
   /** Whether a run of the job is here. */
@@ -93,7 +98,7 @@ final class Runs {
     if (isKnown(t, reply)) {
       return;
     }
-    boolean ours = t.delivery().count() == 1 && knownVersion && of.handlers.all().containsKey(t.handler());
+    boolean ours = t.delivery().count() == 1 && knownVersion && of.handlers.all().containsKey(t.handler()) && !isFull(t.handler());
     if (killed.containsKey(t.runId())) {
       start(t, reply, "");
     } else if (!ours) {

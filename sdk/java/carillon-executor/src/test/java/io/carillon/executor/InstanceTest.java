@@ -79,6 +79,23 @@ class InstanceTest {
   }
 
   @Test
+  void aHandlerWhoseSlotsAreTakenGetsNoMoreRuns() throws Exception {
+    CountDownLatch free = new CountDownLatch(1);
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      free.await();
+      return null;
+    }).slots(1);
+    instance(Options.fromEnvironment().group("billing"));
+    Trigger second = Triggers.of("\"attempt\": 2");
+    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second)).get());
+    start("");
+    assertFalse(instance.loop.submit(() -> instance.runs.hasRoomFor(second)).get());
+    free.countDown();
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second)).get());
+  }
+
+  @Test
   void anErrorOfTheJvmFailsTheRunAndNotTheExecutor() throws Exception {
     handlers.register("h", Void.class, Void.class, (run, nothing) -> {
       throw new NoClassDefFoundError("com/example/Gone");
