@@ -170,6 +170,25 @@ def test_a_handler_whose_slots_are_taken_gets_no_more_runs():
     asyncio.run(go())
 
 
+def test_an_executor_that_is_asked_to_stop_does_not_wait_for_ends_that_nobody_stores(tmp_path):
+    (tmp_path / "end.json").write_text('{"subject": "evt.3.g", "data": "{}", "headers": {}}')
+
+    async def go():
+        i = Instance(Settings(group="g", instance="i", spool=str(tmp_path)).complete({}), {}, asyncio.Event())
+        i.nc = Client()
+        i.nc.request = never
+        waiting = asyncio.ensure_future(i._unless_stopped(i._report_spooled()))
+        await asyncio.sleep(0)
+        i._stop.set()
+        assert await asyncio.wait_for(waiting, 5) is False
+        assert (tmp_path / "end.json").exists()
+
+    async def never(*_, **__):
+        await asyncio.Event().wait()
+
+    asyncio.run(go())
+
+
 def test_slots_of_a_handler_below_one_are_refused():
     with pytest.raises(ConfigurationError, match="slots of handler 'h' must be 1 or more"):
         Executor().handler("h", slots=0)(lambda run: None)

@@ -152,7 +152,8 @@ class Instance:
         if self.nc is None:
             return
         try:
-            await self._report_spooled()
+            if not await self._unless_stopped(self._report_spooled()):
+                return
             await self.requests.listen()
             await self._introduce()
             self._introduced = True
@@ -162,6 +163,18 @@ class Instance:
         finally:
             self._closing = True
             await self.nc.close()
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Whether work came to its end before the executor was asked to stop."""
+        doing, stopping = asyncio.ensure_future(work), asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait({doing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if doing.done():
+                doing.result()  # raises what it raised
+            return doing.done()
+        finally:
+            doing.cancel()
+            stopping.cancel()
 
     async def _connect(self) -> Any:
         """A connection. While NATS is away, or refuses us, it tries again."""
