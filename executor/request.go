@@ -118,7 +118,7 @@ func (l *loop) depart(life context.Context, m *nats.Msg) error {
 	now := time.Now()
 	l.drainBy = time.Time{}
 	if r.Within > 0 {
-		l.drainBy = now.Add(r.Within.Std())
+		l.drainBy = now.Add(r.Within.Std()).UTC().Truncate(time.Millisecond)
 	}
 	if l.leaving {
 		l.beat(now)

@@ -124,6 +124,7 @@ func (t *test) attempt(c Case) (failed string) {
 		}
 	}
 	c.run(t)
+	t.checkShapes()
 	return ""
 }
 

@@ -236,6 +236,7 @@ func (t *test) ask(verb string, header nats.Header, body string) *fleet.Instance
 	if took := time.Since(began); took > time.Second {
 		t.failf("the answer to %s took %s", verb, took)
 	}
+	t.fit("instance-reply", "the answer to "+verb, answer.Data)
 	reply, err := bus.DecodeInstanceReply(answer)
 	if err != nil {
 		t.failf("the answer to %s is wrong: %v\n%s", verb, err, answer.Data)
