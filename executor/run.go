@@ -156,16 +156,22 @@ func (r *Run) Stdout() io.Writer { return r.log.writer(bus.OutputStdout, bus.Lev
 // Stderr is like Stdout, for lines of level warn.
 func (r *Run) Stderr() io.Writer { return r.log.writer(bus.OutputStderr, bus.LevelWarn) }
 
+// Mask returns text without the run's secrets, as its log has it. What is logged and what the
+// handler returns is masked in any case: this is for what a handler says elsewhere.
+func (r *Run) Mask(text string) string {
+	if m := r.log.masker(); m != nil {
+		return m.Replace(text)
+	}
+	return text
+}
+
 // Progress says how far the run is, in percent from 0 to 100, and what it is at. The
 // latest is published, at most once a second.
 func (r *Run) Progress(percent float64, text string) {
 	if math.IsNaN(percent) {
 		percent = 0
 	}
-	if m := r.log.masker(); m != nil {
-		text = m.Replace(text)
-	}
-	p := &progress{percent: min(max(percent, 0), 100), text: cut(text)}
+	p := &progress{percent: min(max(percent, 0), 100), text: cut(r.Mask(text))}
 	if r.rehearsal != nil {
 		r.rehearsal.progress(p)
 	}

@@ -56,7 +56,11 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		if f.Changed || !is || text == "" || f.Name == "help" {
 			return
 		}
-		for one := range strings.SplitSeq(text, ";") {
+		parts := []string{text}
+		if f.Value.Type() != "string" { // a list, or what has no semicolon
+			parts = strings.Split(text, ";")
+		}
+		for _, one := range parts {
 			if err := flags.Set(f.Name, strings.TrimSpace(one)); err != nil {
 				errs = append(errs, &job.InvalidError{Field: variableOf(f.Name), Reason: err.Error()})
 			}

@@ -111,6 +111,19 @@ func TestAFlagCountsBeforeAVariableAndThatBeforeTheFile(t *testing.T) {
 	}
 }
 
+// A command line may have semicolons, which part the values of a list.
+func TestAVariableOfATextIsTakenWhole(t *testing.T) {
+	const command = "cd /srv; php worker.php"
+	t.Setenv("CARILLON_WORKER", command)
+	cmd := newExecutorCommand()
+	if err := cmd.PreRunE(cmd, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := cmd.Flags().Lookup("worker").Value.String(); got != command {
+		t.Errorf("worker is %q, want %q", got, command)
+	}
+}
+
 func TestAConfigurationThatIsWrongNamesWhatIs(t *testing.T) {
 	wrong := func(text, says string, env ...string) {
 		t.Helper()

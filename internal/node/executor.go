@@ -27,6 +27,7 @@ type executorOptions struct {
 	NATSFlags
 	runnerOptions
 	monitorOptions
+	workerOptions
 	group, instance     string
 	secretKey           string
 	credential          string
@@ -51,10 +52,14 @@ func newExecutorCommand() *cobra.Command {
 			"Anyone who can save a job of the group can run programs as the user of this process; restrict the\n" +
 			"task kinds with --allow. Starlark scripts can neither read files nor start programs. Pass the seed\n" +
 			"on standard input, from a file that this user cannot read: then jobs cannot read it either. HTTP\n" +
-			"requests go to public addresses only, plus those in --http-allow.",
+			"requests go to public addresses only, plus those in --http-allow.\n\n" +
+			"With --worker, it also runs the handlers of a program in any language, which it starts and keeps\n" +
+			"running: they exchange lines of JSON over standard input and output. --allow handler runs nothing\n" +
+			"else. docs/reference/worker-processes.md has the messages and examples.",
 		Example: "  carillon executor --group billing --nats nats://n1:4222 --credential billing.seed --slots 8\n" +
 			"  carillon executor --group billing --label zone=eu --label gpu=true\n" +
-			"  carillon executor --group hooks --allow http,starlark --http-allow intranet.example.com,10.1.0.0/16",
+			"  carillon executor --group hooks --allow http,starlark --http-allow intranet.example.com,10.1.0.0/16\n" +
+			"  carillon executor --group reports --worker 'php worker.php' --worker-processes 4 --allow handler",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runExecutor(cmd, o) },
 	}
@@ -62,10 +67,11 @@ func newExecutorCommand() *cobra.Command {
 	o.ConnectionFlags(f)
 	o.runnerOptions.flags(f)
 	o.monitorOptions.flags(f)
+	o.workerOptions.flags(f)
 	f.StringVarP(&o.group, "group", "g", "", "run the jobs of this executor `group`")
 	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+keyfile.CredentialVariable+")")
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
-	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs")
+	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs (with --worker, by default as many as the worker processes do)")
 	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, that jobs can require; can be repeated")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor waits for its runs")
 	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+keyfile.SecretKeyVariable+")")
@@ -115,6 +121,14 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 		return err
 	}
 	defer endTraces(cmd.Context())
+	workers, err := o.start(cmd.Context(), log)
+	if err != nil {
+		return err
+	}
+	defer workers.Close()
+	if workers != nil && !cmd.Flags().Changed("slots") {
+		o.slots = workers.Slots()
+	}
 	e, err := executor.New(conn, executor.Config{
 		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: build.Version(), Logger: log.With("component", "executor"),
 		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes,
@@ -126,6 +140,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if err := o.register(e, 0, log); err != nil {
 		return err
 	}
+	workers.Register(e)
 	reachable := check{"bus", func(context.Context) error {
 		if !conn.NC.IsConnected() {
 			return errors.New("NATS does not answer")

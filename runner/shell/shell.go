@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/processgroup"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
@@ -86,10 +87,10 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	if task.Stdin != "" {
 		cmd.Stdin = strings.NewReader(task.Stdin)
 	}
-	setGroup(cmd)
+	processgroup.Set(cmd)
 	// Cancel is called when ctx is done. WaitDelay later, or as long after the process
 	// has ended by itself, the process is killed and its output closed.
-	cmd.Cancel = func() error { return terminate(cmd.Process) }
+	cmd.Cancel = func() error { return processgroup.Terminate(cmd.Process) }
 	cmd.WaitDelay = r.cfg.KillAfter
 	if grace := run.Trigger().KillGrace.Std(); grace > 0 {
 		cmd.WaitDelay = grace
@@ -99,7 +100,7 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 		return nil, explainStart(argv[0], dir.work, err)
 	}
 	err = cmd.Wait()
-	killGroup(cmd.Process)
+	processgroup.Kill(cmd.Process)
 	if err := r.judge(ctx, run, cmd, err); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,87 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/executor"
+)
+
+// handle does a run in one of the processes.
+func (w *Workers) handle(ctx context.Context, run *executor.Run) (any, error) {
+	var c *call
+	var p *process
+	for c == nil { // a process may end just when it is chosen
+		var err error
+		if p, err = w.place(ctx); err != nil {
+			return nil, err
+		}
+		if c = p.begin(ctx, run); c == nil {
+			w.leave(p)
+		}
+	}
+	defer w.leave(p)
+	select {
+	case a := <-c.answer:
+		return a.result, a.err
+	case <-ctx.Done():
+	}
+	p.send(control{Type: typeCancel, ID: c.id, Reason: context.Cause(ctx).Error()})
+	grace := w.cfg.KillAfter
+	if own := run.Trigger().KillGrace.Std(); own > 0 {
+		grace = own
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case a := <-c.answer:
+		return a.result, a.err
+	case <-timer.C:
+	}
+	p.kill(fmt.Sprintf("it did not end run %s within %s of its cancellation", run.ID(), grace))
+	return nil, fmt.Errorf("the worker process was killed: it did not end the run within %s", grace)
+}
+
+// place waits for a free place and takes it, in the process that has the most.
+func (w *Workers) place(ctx context.Context) (*process, error) {
+	for {
+		w.mu.Lock()
+		var best *process
+		for _, p := range w.up {
+			if p.usable() && p.busy < p.places && (best == nil || p.busy < best.busy) {
+				best = p
+			}
+		}
+		if best != nil {
+			best.busy++
+			w.mu.Unlock()
+			return best, nil
+		}
+		changed, none, why := w.changed, len(w.up) == 0, w.down
+		left := w.cfg.StartWithin - time.Since(w.downAt)
+		w.mu.Unlock()
+
+		var late <-chan time.Time
+		if none {
+			timer := time.NewTimer(left)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-changed:
+		case <-late:
+			return nil, fmt.Errorf("no worker process is up for %s: %w", w.cfg.StartWithin, why)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// leave gives a place back.
+func (w *Workers) leave(p *process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.busy--
+	w.changedLocked()
+}

@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// levels are those of lines, by their names.
+var levels = map[string]slog.Level{"debug": slog.LevelDebug, "": slog.LevelInfo, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+
+// take does what a message says.
+func (p *process) take(m *message) {
+	p.mu.Lock()
+	first := !p.spoken
+	if first {
+		p.sayLocked(firstOf(m))
+	}
+	p.mu.Unlock()
+	if first {
+		return
+	}
+	switch m.Type {
+	case typeLog, typeProgress, typeResult, typeError:
+	case typeRegister:
+		p.warn("worker process registered again, which is ignored")
+		return
+	default:
+		p.warn("worker process sent a message of an unknown type", "type", clip(m.Type))
+		return
+	}
+	c := p.call(string(m.ID))
+	if c == nil {
+		p.warn("worker process sent a message about no run that it has", "type", clip(m.Type), "id", clip(string(m.ID)))
+		return
+	}
+	switch m.Type {
+	case typeLog:
+		level, known := levels[m.Level]
+		if !known {
+			p.warn("worker process sent a line of an unknown level", "given", clip(m.Level))
+		}
+		c.log.Log(context.Background(), level, m.Text) //nolint:sloglint,forbidigo // the worker's text; a run's log needs no context
+	case typeProgress:
+		c.run.Progress(m.Percent, m.Text)
+	case typeResult:
+		a := answer{}
+		if result := compact(m.Result); result != nil {
+			a.result = result
+		}
+		p.finish(c, a)
+	case typeError:
+		p.finish(c, answer{err: p.failure(m)})
+	}
+}
+
+// firstOf returns what the first message says.
+func firstOf(m *message) said {
+	if m.Type != typeRegister {
+		return said{err: fmt.Errorf("its first message is of type %q; it must be %q", m.Type, typeRegister)}
+	}
+	reg, err := m.normal()
+	return said{registration: reg, err: err}
+}
+
+// failure returns the error of a run.
+func (p *process) failure(m *message) error {
+	text := m.Message
+	if text == "" {
+		text = "the worker process said error, without a message"
+	}
+	err := errors.New(text)
+	if m.RetryAfter != "" {
+		if after, wrong := job.ParseDuration(m.RetryAfter); wrong != nil || after < 0 {
+			p.warn("worker process sent a retry_after that is no duration such as 90s, which is ignored", "retry_after", clip(m.RetryAfter))
+		} else {
+			err = executor.RetryAfter(after, err)
+		}
+	}
+	if m.Final {
+		err = executor.Final(err)
+	}
+	return err
+}
+
+// finish ends a run with its answer. What the process has printed so far belongs to the run.
+func (p *process) finish(c *call, a answer) {
+	p.stderr.drain()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.calls[c.id] == c {
+		delete(p.calls, c.id)
+		c.answer <- a
+	}
+}
