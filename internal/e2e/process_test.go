@@ -47,9 +47,25 @@ func newProcess(t *testing.T, name string, env []string, command ...string) *pro
 		p.kill()
 		if t.Failed() {
 			t.Logf("the last that %s said:\n%s", p.name, p.tail(shownLines))
+			p.keepLog(t)
 		}
 	})
 	return p
+}
+
+// keepLog copies all that the process has said into the folder CHAOS_LOGS, if there is one.
+func (p *process) keepLog(t *testing.T) {
+	folder := os.Getenv("CHAOS_LOGS")
+	if folder == "" {
+		return
+	}
+	said, err := os.ReadFile(p.output)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, filepath.Base(p.output)), said, 0o600)
+	}
+	if err != nil {
+		t.Logf("the log of %s is not kept: %v", p.name, err)
+	}
 }
 
 // start begins a life. The one before must have ended.
