@@ -4,9 +4,10 @@
 //	racetest go test -race ./...
 //
 // The detector of Go sometimes ends a process with "ThreadSanitizer: CHECK failed" after
-// minutes with hundreds of goroutines. That says nothing about the tests. Each further run
-// takes the packages that have passed from go's cache. A failed test, a data race or a
-// panic is never run again.
+// minutes with hundreds of goroutines, or with a signal in its own code: in Go's code, a bad
+// address is a panic, which begins with that word. That says nothing about the tests. Each
+// further run takes the packages that have passed from go's cache. A failed test, a data race
+// or a panic is never run again.
 package main
 
 import (
@@ -57,7 +58,8 @@ func onlyDetectorFailed(output []byte) bool {
 	var crashed, other bool // in the package whose output is read
 	for line := range bytes.Lines(output) {
 		switch {
-		case bytes.HasPrefix(line, []byte("ThreadSanitizer: CHECK failed")):
+		case bytes.HasPrefix(line, []byte("ThreadSanitizer: CHECK failed")),
+			bytes.HasPrefix(line, []byte("SIGSEGV: segmentation violation")):
 			crashed = true
 		case bytes.Contains(line, []byte("--- FAIL")),
 			bytes.Contains(line, []byte("WARNING: DATA RACE")),
