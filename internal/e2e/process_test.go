@@ -55,6 +55,7 @@ func newProcess(t *testing.T, name string, env []string, command ...string) *pro
 
 // keepLog copies all that the process has said into the folder CHAOS_LOGS, if there is one.
 func (p *process) keepLog(t *testing.T) {
+	t.Helper()
 	folder := os.Getenv("CHAOS_LOGS")
 	if folder == "" {
 		return
