@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/runner/worker"
 )
 
@@ -24,6 +25,9 @@ func (o *workerOptions) flags(f *pflag.FlagSet) {
 func (o *workerOptions) start(ctx context.Context, log *slog.Logger) (*worker.Workers, error) {
 	if o.command == "" {
 		return nil, nil
+	}
+	if o.processes == 0 { // which package worker takes for the default
+		return nil, &job.InvalidError{Field: "worker-processes", Reason: "0 must be 1 or more"}
 	}
 	return worker.Start(ctx, worker.Config{Command: []string{"/bin/sh", "-c", o.command}, Processes: o.processes, Logger: log.With("component", "worker")})
 }

@@ -16,7 +16,7 @@ import (
 // it takes every repeat under that token for done, and lacks the rows for ever. Views may have
 // got what their table has not, and the other way round. So a repeat is written under its old
 // token first, which completes or waits for a write that is still at work. Then it is written
-// under a new one, which adds what is still missing. And the reports of its days are made anew.
+// under a new one, which adds what is still missing. And the reports of its days are counted again.
 type repeats struct{ s *Store }
 
 // Repeats implements [logstore.Repeater].
@@ -32,7 +32,7 @@ func (r repeats) WriteRuns(ctx context.Context, token string, updates []logstore
 		if err := r.s.merge(ctx, token, updates, &logstore.ForeignError{}); err != nil {
 			return err
 		}
-		if err := r.s.merge(ctx, r.anew(token), updates, foreign); err != nil {
+		if err := r.s.merge(ctx, r.newToken(token), updates, foreign); err != nil {
 			return err
 		}
 		for day := range days {
@@ -46,20 +46,20 @@ func (r repeats) WriteRuns(ctx context.Context, token string, updates []logstore
 
 // WriteLines implements [logstore.Writer]. Of lines that are there twice the first stays.
 func (r repeats) WriteLines(ctx context.Context, token string, lines []runlog.Line) error {
-	return r.s.WriteLines(ctx, r.anew(token), lines)
+	return r.s.WriteLines(ctx, r.newToken(token), lines)
 }
 
 // WriteFacts implements [logstore.Writer].
 func (r repeats) WriteFacts(ctx context.Context, token string, facts []logstore.Fact) error {
-	return r.s.WriteFacts(ctx, r.anew(token), facts)
+	return r.s.WriteFacts(ctx, r.newToken(token), facts)
 }
 
-// anew returns a token that ClickHouse has not seen.
-func (r repeats) anew(token string) string {
+// newToken returns a token that ClickHouse has not seen.
+func (r repeats) newToken(token string) string {
 	return fmt.Sprintf("%s again %d", token, -r.s.nextPrecedence())
 }
 
-// mendable returns the days of updates whose reports can be made anew. Where retention may have
+// mendable returns the days of updates whose reports can be counted again. Where retention may have
 // taken runs of a day, that is one whose reports do not outlive them: of runs that are gone
 // nothing else knows. It must be asked before a write is repeated, which counts again what it
 // has not lost.

@@ -8,8 +8,8 @@
 //	workers.Register(e)
 //
 // [Start] waits until each process has registered its handlers. A run goes to the process with the
-// most free places, and waits while there is none. A process that ends fails its runs and is started
-// anew, after a pause that doubles up to half a minute.
+// most free places, and waits while there is none. A process that ends fails its runs and is
+// restarted, after a pause that doubles up to half a minute.
 //
 //	starting ──register──▶ up ──ends, or is killed──▶ pause ──▶ starting
 //

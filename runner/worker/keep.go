@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// A process that ends is started anew after restartMin, and each time in a row after twice as
+	// A process that ends is restarted after restartMin, and each time in a row after twice as
 	// long, up to restartMax. One that has lived for calmAfter begins a new row.
 	restartMin = 100 * time.Millisecond
 	restartMax = 30 * time.Second
@@ -40,8 +40,7 @@ func (w *Workers) launch(ctx context.Context, number int) (*process, registratio
 	return p, first.registration, nil
 }
 
-// keepRunning starts a process anew each time that it ends, until life is done: then it shuts it
-// down.
+// keepRunning restarts a process each time that it ends, until life is done: then it shuts it down.
 func (w *Workers) keepRunning(life context.Context, number int, p *process) {
 	log := w.cfg.Logger.With("worker", number)
 	wait := restartMin
@@ -53,7 +52,7 @@ func (w *Workers) keepRunning(life context.Context, number int, p *process) {
 		case <-p.ended:
 		}
 		w.remove(p)
-		log.WarnContext(life, "worker process ended, and is started anew", "error", p.err)
+		log.WarnContext(life, "worker process ended; restarting it", "error", p.err)
 		if time.Since(began) >= calmAfter {
 			wait = restartMin
 		}
@@ -61,11 +60,11 @@ func (w *Workers) keepRunning(life context.Context, number int, p *process) {
 			return
 		}
 		w.add(p)
-		log.InfoContext(life, "worker process started anew")
+		log.InfoContext(life, "worker process restarted")
 	}
 }
 
-// restart starts a process anew until it registers what it did before, and returns how long to
+// restart restarts a process until it registers what it did before, and returns how long to
 // wait the next time. It returns nil once life is done.
 func (w *Workers) restart(life context.Context, number int, wait time.Duration) (*process, time.Duration) {
 	for {
@@ -90,6 +89,6 @@ func (w *Workers) restart(life context.Context, number int, wait time.Duration) 
 			return nil, 0
 		}
 		w.setDown(err)
-		w.cfg.Logger.WarnContext(life, "worker process not started anew", "error", err, "next_try_in", wait)
+		w.cfg.Logger.WarnContext(life, "worker process not restarted", "error", err, "next_try_in", wait)
 	}
 }

@@ -24,7 +24,7 @@ func TestAProcessThatEndsFailsItsRunsAndIsStartedAnew(t *testing.T) {
 	if string(first.Result) == string(next.Result) || len(next.Result) == 0 {
 		t.Errorf("process %s, and then %s", first.Result, next.Result)
 	}
-	w.log.waitFor(t, "worker process ended, and is started anew")
+	w.log.waitFor(t, "worker process ended; restarting it")
 }
 
 // The last lines in a run's message are none of an earlier run.
@@ -77,7 +77,7 @@ func TestAJobSaysHowLongItsCancellationMayTake(t *testing.T) {
 	run.cancel(executor.ErrCancelled)
 	want(t, <-run.end, job.StatusCancelled, "within 50ms")
 	child.gone()
-	w.log.waitFor(t, "worker process started anew")
+	w.log.waitFor(t, "worker process restarted")
 }
 
 func TestOtherRunsOfAKilledProcessFail(t *testing.T) {

@@ -177,7 +177,6 @@ func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 	return true
 }
 
-// past says in words how an attempt ended.
 // endHere ends a run that no executor has, and says so in the record. The caller has
 // found room for what follows, if the status is one after which something does.
 func (m *Machine) endHere(b *builder, a *alive, s job.Status, why string) {
