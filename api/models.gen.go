@@ -1451,6 +1451,9 @@ type PutJobResultResult string
 // else wrote, such as the error of a handler, has no code.
 type Reason = reason.Text
 
+// Refusal A message of an instance that servers have refused. It is a dead letter
+type Refusal = fleet.Refusal
+
 // Report defines model for Report.
 type Report struct {
 	// From What the rows cover, in whole steps

@@ -43,6 +43,9 @@ func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 		}
 	}
 	h.Reason = "" // servers say it
+	if h.Refusal != nil {
+		*h.Refusal = h.Refusal.Clipped()
+	}
 	return &h, nil
 }
 

@@ -15,19 +15,21 @@ import (
 
 // Requests to one instance, on the subjects of its [Address].
 const (
-	VerbRun      = "run"      // take this attempt: the message is its trigger
-	VerbBeat     = "beat"     // are you alive, and taking work?
-	VerbIdle     = "idle"     // have you a free slot, and no run of this job?
-	VerbDrain    = "drain"    // finish what you have, then leave
-	VerbCordon   = "cordon"   // take no more, and stay
-	VerbUncordon = "uncordon" // take work again
-	VerbSet      = "set"      // change slots or labels
-	VerbKill     = "kill"     // end this run: the message is a KillRequest
-	VerbAttempts = "attempts" // which of these attempts have you?
+	VerbRun       = "run"       // take this attempt: the message is its trigger
+	VerbBeat      = "beat"      // are you alive, and taking work?
+	VerbIdle      = "idle"      // have you a free slot, and no run of this job?
+	VerbDrain     = "drain"     // finish what you have, then leave
+	VerbCordon    = "cordon"    // take no more, and stay
+	VerbUncordon  = "uncordon"  // take work again
+	VerbSet       = "set"       // change slots or labels
+	VerbKill      = "kill"      // end this run: the message is a KillRequest
+	VerbAttempts  = "attempts"  // which of these attempts have you?
+	VerbConsumers = "consumers" // pull from these: the message is a ConsumersRequest
+	VerbRefused   = "refused"   // a message of yours was refused: the message is a fleet.Refusal
 )
 
 // InstanceVerbs lists the requests that an instance answers.
-var InstanceVerbs = []string{VerbRun, VerbBeat, VerbIdle, VerbDrain, VerbCordon, VerbUncordon, VerbSet, VerbKill, VerbAttempts}
+var InstanceVerbs = []string{VerbRun, VerbBeat, VerbIdle, VerbDrain, VerbCordon, VerbUncordon, VerbSet, VerbKill, VerbAttempts, VerbConsumers, VerbRefused}
 
 // Headers of a [VerbRun] request.
 const (

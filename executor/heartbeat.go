@@ -23,7 +23,7 @@ func (l *loop) beat(now time.Time) {
 		Slots: l.slots, Running: len(l.live), DrainBy: l.drainBy, Labels: l.labels, Zone: l.labels["zone"], Load: l.e.hostLoad(),
 		Protocol: fleet.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),
-		StartedAt: l.began, At: now.UTC().Truncate(time.Millisecond),
+		StartedAt: l.began, At: now.UTC().Truncate(time.Millisecond), Refused: l.refused, Refusal: l.refusal,
 	}}
 	data, err := json.Marshal(beat)
 	if err != nil {

@@ -47,11 +47,13 @@ type loop struct {
 	waiting  []*Run              // delivered beyond the free slots, not begun
 	slots    int
 	labels   job.Labels
-	cordoned bool      // takes no work, on request
-	leaving  bool      // takes no work and ends when it has none, on request
-	draining bool      // is stopping
-	drainBy  time.Time // when it stops though it has runs, on request; zero: never
-	done     recent    // attempts that ended here, and runs that were killed before they came
+	cordoned bool           // takes no work, on request
+	leaving  bool           // takes no work and ends when it has none, on request
+	draining bool           // is stopping
+	drainBy  time.Time      // when it stops though it has runs, on request; zero: never
+	refused  int            // messages of this instance, by servers
+	refusal  *fleet.Refusal // of the last of them
+	done     recent         // attempts that ended here, and runs that were killed before they came
 	killed   recent
 
 	began        time.Time
@@ -69,7 +71,7 @@ type loop struct {
 func newLoop(life context.Context, e *Executor) (*loop, error) {
 	now := time.Now()
 	l := &loop{
-		e: e, trial: func() (context.Context, context.CancelFunc) { return context.WithCancel(life) }, puller: e.conn.NewPuller(bus.ConsumerAny(e.cfg.Group), e.cfg.Slots, e.log), requests: make(chan *nats.Msg, 8192),
+		e: e, trial: func() (context.Context, context.CancelFunc) { return context.WithCancel(life) }, puller: e.conn.NewPuller(e.cfg.Slots, e.log, bus.ConsumersOf(e.cfg.Group)...), requests: make(chan *nats.Msg, 8192),
 		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(doneFor), killed: newRecent(killedFor),
 		began: now.UTC().Truncate(time.Millisecond), secret: bus.NewControlSecret(),
 	}

@@ -56,6 +56,9 @@ const (
 	CountAbandoned
 	// CountRejected counts messages that were no triggers of the group.
 	CountRejected
+	// CountRefused counts messages of the executor of which servers said that they refused them.
+	// They say it at most once a second.
+	CountRefused
 	// CountEventRetries counts finished events that had to be published again.
 	CountEventRetries
 	// CountLogLinesDropped counts log lines given up because the log stream did not take them.

@@ -72,6 +72,8 @@ func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
 	same("event", func() any { return &bus.Event{} })
 	same("log", func() any { return &bus.Log{} })
 	same("kill", func() any { return &bus.KillRequest{} })
+	same("consumers", func() any { return new(bus.ConsumersRequest) })
+	same("refused", func() any { return new(fleet.Refusal) })
 	same("instance-reply", func() any {
 		return &struct {
 			Value fleet.InstanceReply `json:"value"`

@@ -94,6 +94,10 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer flee
 			return "", "", err
 		}
 		l.adjust(life)
+	case bus.VerbConsumers:
+		return fleet.AnswerAccepted, "", l.pullFrom(life, m)
+	case bus.VerbRefused:
+		return fleet.AnswerAccepted, "", l.refusedBy(life, m)
 	default:
 		return "", "", &job.InvalidError{Field: "verb", Reason: fmt.Sprintf("%q must be one of %s", verb, strings.Join(bus.InstanceVerbs, ", "))}
 	}
@@ -246,4 +250,34 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason)),
 	}, pulled.Reply)
 	return fleet.AnswerAccepted, "", nil
+}
+
+// pullFrom has the instance pull from other consumers.
+func (l *loop) pullFrom(life context.Context, m *nats.Msg) error {
+	var r bus.ConsumersRequest
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return &job.InvalidError{Reason: fmt.Sprintf("the request names no consumers: %v", err)}
+	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	l.e.log.InfoContext(life, "pulling from other consumers", "consumers", r.Consumers)
+	l.puller.From(r.Consumers)
+	return nil
+}
+
+// refusedBy takes in that servers have refused a message of this instance.
+func (l *loop) refusedBy(life context.Context, m *nats.Msg) error {
+	var r fleet.Refusal
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return &job.InvalidError{Reason: fmt.Sprintf("the request says of no message why it was refused: %v", err)}
+	}
+	r = r.Clipped()
+	l.refused++
+	l.refusal = &r
+	l.e.count(CountRefused, 1)
+	l.e.log.ErrorContext(life, "servers have refused a message of this executor",
+		"reason", r.Reason, "stream", r.Stream, "sequence", r.Sequence, "subject", r.Subject)
+	l.beat(time.Now())
+	return nil
 }

@@ -3,6 +3,7 @@ package jet
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,7 +19,11 @@ const (
 	pullBeat    = 3 * time.Second
 	pullSilence = 7 * time.Second
 
-	// maxPulls bounds the requests at the server. Each is for at least as many slots as
+	// pullTurn is how long a request waits where there are several consumers: so often are the
+	// free slots shared among them again.
+	pullTurn = time.Second
+
+	// maxPulls bounds the requests to one consumer at the server. Each is for at least as many slots as
 	// all others before it, so few are needed, and a freed slot never waits for one to
 	// end.
 	maxPulls = 4
@@ -28,80 +33,125 @@ const (
 	pullWaitMax = 2 * time.Second
 )
 
-// Puller asks a durable consumer on TRIG for triggers: as many as its user has room
-// for. Its requests overlap. One goroutine uses it.
+// Puller asks durable consumers for triggers: as many as its user has room for. Its requests
+// overlap. One goroutine uses it.
 type Puller struct {
-	nc       *nats.Conn
-	log      *slog.Logger
-	consumer string
-	inbox    chan *nats.Msg // of all requests; never full, as no more is asked for
+	nc    *nats.Conn
+	log   *slog.Logger
+	inbox chan *nats.Msg // of all requests; never full, as no more is asked for
 
+	sources  []*source
+	busiest  *source // brought the last trigger: it is asked for all that the others leave
 	requests map[*nats.Subscription]*pullRequest
 	ordered  int // triggers that requests may still bring
 
-	notBefore  time.Time     // no request until then
-	wait       time.Duration // of the next refusal
-	refused    bool          // the last request was, and it has been logged
-	reconnects uint64        // of the connection, when the requests were made
+	reconnects uint64 // of the connection, when the requests were made
+}
+
+// source is a consumer that is asked.
+type source struct {
+	bus.Consumer
+	ordered  int // of the puller's
+	requests int
+	asked    time.Time // when the last request was made
+
+	notBefore time.Time     // no request until then
+	wait      time.Duration // of the next refusal
+	refused   bool          // the last request was, and it has been logged
 }
 
 // pullRequest is one pull request at the server. It has a subject of its own, so that
 // what it may still bring is known.
 type pullRequest struct {
+	from  *source
 	left  int
 	heard time.Time
 }
 
-// NewPuller returns a puller for the consumer of that name. room is about how much
-// [Puller.Ask] will be told is free; what goes far beyond it is asked for later.
-func (c *Conn) NewPuller(consumer string, room int, log *slog.Logger) *Puller {
-	return &Puller{
-		nc: c.NC, log: log, consumer: consumer,
+// NewPuller returns a puller for consumers. room is about how much [Puller.Ask] will be told is
+// free; what goes far beyond it is asked for later.
+func (c *Conn) NewPuller(room int, log *slog.Logger, from ...bus.Consumer) *Puller {
+	p := &Puller{
+		nc: c.NC, log: log,
 		inbox:      make(chan *nats.Msg, 4*room+1024),
 		requests:   map[*nats.Subscription]*pullRequest{},
-		wait:       pullWaitMin,
 		reconnects: c.NC.Stats().Reconnects,
 	}
+	p.From(from)
+	return p
+}
+
+// From sets which consumers are asked from now on.
+func (p *Puller) From(consumers []bus.Consumer) {
+	p.Release() // so that the slots are shared again
+	p.sources = nil
+	for _, c := range consumers {
+		p.sources = append(p.sources, &source{Consumer: c, wait: pullWaitMin})
+	}
+	p.busiest = p.sources[0]
 }
 
 // Inbox returns the channel on which messages arrive, each to be given to
 // [Puller.Take].
 func (p *Puller) Inbox() <-chan *nats.Msg { return p.inbox }
 
-// Ask makes a request for the free slots that none has been made for, unless they
-// are few and enough others are on order.
+// Ask makes requests for the free slots that none has been made for: one slot of each consumer
+// that has no request, and all that is left of the consumer that brought the last trigger,
+// unless they are few and enough others are on order there.
 func (p *Puller) Ask(free int) {
 	n := min(free, cap(p.inbox)/2) - p.ordered
-	if n <= 0 || n < p.ordered || len(p.requests) >= maxPulls {
+	if n <= 0 || !p.nc.IsConnected() {
 		return
 	}
 	now := time.Now()
-	if now.Before(p.notBefore) {
-		return
+	for _, s := range p.idle(now) {
+		if n > 0 {
+			p.request(1, s, now)
+			n--
+		}
 	}
-	if err := p.request(n, now); err != nil {
-		p.refuse(now, err.Error())
+	if s := p.busiest; n > 0 && n >= s.ordered && s.requests < maxPulls && !now.Before(s.notBefore) {
+		p.request(n, s, now)
 	}
 }
 
-func (p *Puller) request(n int, now time.Time) error {
-	nc := p.nc
-	if !nc.IsConnected() {
-		p.notBefore = now.Add(pullWaitMin)
+// idle returns the consumers without a request, the one that has waited longest first; none if
+// there is only one consumer, which gets all slots anyway.
+func (p *Puller) idle(now time.Time) (idle []*source) {
+	if len(p.sources) == 1 {
 		return nil
 	}
-	inbox := nc.NewInbox()
-	sub, err := nc.ChanSubscribe(inbox, p.inbox)
+	for _, s := range p.sources {
+		if s.requests == 0 && !now.Before(s.notBefore) {
+			idle = append(idle, s)
+		}
+	}
+	slices.SortStableFunc(idle, func(a, b *source) int { return a.asked.Compare(b.asked) })
+	return idle
+}
+
+// request asks a consumer for n triggers.
+func (p *Puller) request(n int, from *source, now time.Time) {
+	r := PullRequest{Batch: n, Expires: pullFor, Heartbeat: pullBeat}
+	if len(p.sources) > 1 {
+		r.Expires, r.Heartbeat = pullTurn, pullTurn/2
+	}
+	inbox := p.nc.NewInbox()
+	sub, err := p.nc.ChanSubscribe(inbox, p.inbox)
 	if err != nil {
-		return err
+		p.refuse(from, now, err.Error())
+		return
 	}
-	if err := (PullRequest{Batch: n, Expires: pullFor, Heartbeat: pullBeat}).send(nc, bus.StreamTrig, p.consumer, inbox); err != nil {
+	if err := r.send(p.nc, from.Stream, from.Consumer.Consumer, inbox); err != nil {
 		_ = sub.Unsubscribe() // the connection is gone, and the subscription with it
-		return err
+		p.refuse(from, now, err.Error())
+		return
 	}
-	p.requests[sub] = &pullRequest{left: n, heard: now}
+	p.requests[sub] = &pullRequest{from: from, left: n, heard: now}
 	p.ordered += n
-	return nil
+	from.ordered += n
+	from.requests++
+	from.asked = now
 }
 
 // Take accounts for a message, and reports whether it is a trigger.
@@ -114,11 +164,13 @@ func (p *Puller) Take(m *nats.Msg) bool {
 			req.heard = now
 			req.left--
 			p.ordered--
+			req.from.ordered--
+			req.from.accepted(p.log)
+			p.busiest = req.from
 			if req.left == 0 {
 				p.close(m.Sub)
 			}
 		}
-		p.accepted()
 		return true
 	}
 	if req == nil {
@@ -128,48 +180,55 @@ func (p *Puller) Take(m *nats.Msg) bool {
 	case delivered:
 	case waiting:
 		req.heard = now
-		p.accepted()
+		req.from.accepted(p.log)
 	case over:
 		p.close(m.Sub)
-		p.accepted()
+		req.from.accepted(p.log)
 	case refused:
 		p.close(m.Sub)
-		p.refuse(now, why.Error())
+		p.refuse(req.from, now, why.Error())
 	}
 	return false
 }
 
 // close ends a request that the server has ended.
 func (p *Puller) close(sub *nats.Subscription) {
-	p.ordered -= p.requests[sub].left
-	delete(p.requests, sub)
+	p.strike(sub)
 	_ = sub.Unsubscribe() // fails only when the connection is closed
 }
 
 // giveUp ends a request that the server may still have. What it has delivered by
 // the time that it learns of it, arrives.
 func (p *Puller) giveUp(sub *nats.Subscription) {
-	p.ordered -= p.requests[sub].left
-	delete(p.requests, sub)
+	p.strike(sub)
 	_ = sub.Drain() // fails only when the connection is closed
 }
 
-// refuse puts the next request off. A group is often younger than its first
+// strike takes a request out of the accounts.
+func (p *Puller) strike(sub *nats.Subscription) {
+	req := p.requests[sub]
+	p.ordered -= req.left
+	req.from.ordered -= req.left
+	req.from.requests--
+	delete(p.requests, sub)
+}
+
+// refuse puts the next request to a consumer off. A group is often younger than its first
 // executor, so the first refusal is told in a quiet voice, and only that.
-func (p *Puller) refuse(now time.Time, why string) {
-	p.notBefore = now.Add(p.wait)
-	p.wait = min(2*p.wait, pullWaitMax)
-	if !p.refused {
-		p.refused = true
-		p.log.Info("waiting for triggers to be available", "reason", why)
+func (p *Puller) refuse(from *source, now time.Time, why string) {
+	from.notBefore = now.Add(from.wait)
+	from.wait = min(2*from.wait, pullWaitMax)
+	if !from.refused {
+		from.refused = true
+		p.log.Info("waiting for triggers to be available", "stream", from.Stream, "consumer", from.Consumer.Consumer, "reason", why)
 	}
 }
 
-func (p *Puller) accepted() {
-	p.wait = pullWaitMin
-	if p.refused {
-		p.refused = false
-		p.log.Info("triggers are available")
+func (s *source) accepted(log *slog.Logger) {
+	s.wait = pullWaitMin
+	if s.refused {
+		s.refused = false
+		log.Info("triggers are available", "stream", s.Stream, "consumer", s.Consumer.Consumer)
 	}
 }
 

@@ -62,6 +62,7 @@ func newObserver(reg prometheus.Registerer) (*observer, error) {
 			executor.CountHandedOver:      counter("triggers_handed_over_total", "Triggers that were handed to a server: delivered before, or not to be done here."),
 			executor.CountAbandoned:       counter("handlers_abandoned_total", "Handlers that ignored their cancelled context and were left behind."),
 			executor.CountRejected:        counter("triggers_rejected_total", "Messages that were no triggers of the group."),
+			executor.CountRefused:         counter("messages_refused_total", "Messages of this executor that servers said they refused, at most one a second."),
 			executor.CountEventRetries:    counter("event_publish_retries_total", "Finished events that had to be published again."),
 			executor.CountLogLinesDropped: counter("log_lines_dropped_total", "Log lines given up because the log stream did not take them."),
 		},

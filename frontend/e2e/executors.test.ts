@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -86,6 +87,35 @@ it("an instance's slots and labels are changed, and cordoning is undone", async 
   expect(faults).toEqual([]);
   await close();
 });
+
+it("an instance shows which of its messages was refused", async () => {
+  const { instance } = await executor();
+  await publish("evt.3.default", "event.v9", JSON.stringify({ instance }));
+  const { page, faults, close } = await open("/executors");
+  await page.locator("table.instances tbody tr").getByText("1 message refused").waitFor();
+  await page.getByRole("link", { name: instance, exact: true }).click();
+  await page.getByText('Carillon-Message is "event.v9"', { exact: false }).waitFor();
+  await page.getByText(/^EVT \d+ evt\.3\.default$/).waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+/** Publishes a message on the program's NATS, as a faulty executor would. */
+async function publish(subject: string, kind: string, data: string): Promise<void> {
+  const header = `NATS/1.0\r\nCarillon-Message: ${kind}\r\n\r\n`;
+  const { hostname, port } = new URL(program.natsURL);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `CONNECT {"headers":true,"verbose":false}\r\nHPUB ${subject} ${header.length} ${header.length + data.length}\r\n${header}${data}\r\nPING\r\n`,
+  );
+  let said = "";
+  for await (const chunk of socket) {
+    said += String(chunk);
+    if (said.includes("PONG")) break;
+  }
+  socket.destroy();
+}
 
 it("a group is prepared before anything connects", async () => {
   const { page, faults, close } = await open("/executors");

@@ -253,6 +253,7 @@ type Problem = api.Problem
 type PutJobResult = api.PutJobResult
 type PutJobResultResult = api.PutJobResultResult
 type Reason = api.Reason
+type Refusal = api.Refusal
 type Report = api.Report
 type ReportRow = api.ReportRow
 type RerunRequest = api.RerunRequest

@@ -1,11 +1,13 @@
 package conformance
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 var pullCases = []Case{
@@ -77,6 +79,72 @@ var pullCases = []Case{
 		g := t.trigger("echo", nil).pulled(1)
 		g.ended(seconds)
 	}},
+	{Name: "consumers", Passage: "Consumers", Rule: "an executor pulls from all consumers on its list, and answers each trigger where it came from; a consumer that is taken off the list is not asked any more", run: func(t *test) {
+		t.firstPull()
+		first, second := bus.ConsumersOf(group)[0], bus.Consumer{Stream: "TRIG2", Consumer: "any-" + group}
+		t.pullFrom(first, second)
+		for _, from := range []bus.Consumer{second, first, second} {
+			g := t.triggerFrom(from)
+			g.want(g.ended(seconds), job.StatusSucceeded, "")
+			g.answered("+ACK", seconds)
+		}
+		t.pullFrom(second)
+		t.untilWaiting("at the first consumer, which is not on the list", func(at map[bus.Consumer]int) bool { return at[first] == 0 && at[second] > 0 })
+		t.triggerFrom(second).ended(seconds)
+	}},
+	{Name: "busy-consumer", Passage: "Consumers", Rule: "the consumer that brought the last trigger is asked for all the slots that the others leave, and each of the others for one", run: func(t *test) {
+		t.firstPull()
+		slots := t.instance().Slots
+		busy, calm := bus.Consumer{Stream: "TRIG2", Consumer: "any-" + group}, bus.ConsumersOf(group)[0]
+		t.pullFrom(calm, busy)
+		for range 2 {
+			g := t.triggerFrom(busy)
+			g.ended(seconds)
+			t.untilWaiting("in these shares", func(at map[bus.Consumer]int) bool { return at[busy] == slots-1 && at[calm] == 1 })
+			busy, calm = calm, busy
+		}
+	}},
+	{Name: "consumers-take-turns", Passage: "Consumers", Rule: "with fewer slots than consumers, each has its turn", run: func(t *test) {
+		t.firstPull()
+		t.ask(bus.VerbSet, nil, `{"slots": 1}`)
+		all := []bus.Consumer{bus.ConsumersOf(group)[0], {Stream: "TRIG2", Consumer: "any-" + group}, {Stream: "TRIG3", Consumer: "any-" + group}}
+		t.pullFrom(all...)
+		for range 2 {
+			for _, from := range all {
+				t.triggerFrom(from).ended(seconds)
+			}
+		}
+		if n := t.waiting(); n > 1 {
+			t.failf("it asks for %d triggers, and has one slot", n)
+		}
+	}},
+}
+
+// pullFrom has the executor pull from these consumers.
+func (t *test) pullFrom(consumers ...bus.Consumer) {
+	body, err := json.Marshal(bus.ConsumersRequest{Consumers: consumers})
+	if err != nil {
+		t.failf("encode consumers: %v", err)
+	}
+	if reply := t.ask(bus.VerbConsumers, nil, string(body)); reply.Answer != fleet.AnswerAccepted {
+		t.failf("the answer is %s, want accepted", reply.Answer)
+	}
+}
+
+// triggerFrom delivers a trigger of a consumer.
+func (t *test) triggerFrom(from bus.Consumer) *given {
+	g := t.trigger("echo", nil)
+	g.from = from
+	return g.pulled(1)
+}
+
+// untilWaiting waits until pull requests wait in a way.
+func (t *test) untilWaiting(how string, fits func(map[bus.Consumer]int) bool) {
+	for deadline := time.Now().Add(seconds); !fits(t.waitingAt()); t.wait(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.failf("within %s pull requests did not wait %s: they are %v", seconds, how, t.waitingAt())
+		}
+	}
 }
 
 // firstPull waits for a pull request and returns it.

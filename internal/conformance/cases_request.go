@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
 	"time"
@@ -112,17 +113,27 @@ var requestCases = []Case{
 		if reply := t.ask(bus.VerbSet, nil, `{"slots": 2, "labels": {"zone": "eu"}}`); reply.Answer != fleet.AnswerAccepted || reply.Slots != 2 {
 			t.failf("set: %+v", reply)
 		}
-		for deadline := time.Now().Add(seconds); ; t.wait(20 * time.Millisecond) {
-			if h := t.instance(); h.Slots == 2 && h.Labels["zone"] == "eu" && h.Zone == "eu" {
-				return
+		t.untilHeartbeat(seconds, "has them", func(h *bus.Heartbeat) bool {
+			return h.Slots == 2 && h.Labels["zone"] == "eu" && h.Zone == "eu"
+		})
+	}},
+	{Name: "refused", Passage: "Requests", Rule: "a refusal is counted, and a heartbeat at once says how many there were and the last", run: func(t *test) {
+		for n, reason := range []string{"attempt: 0 must be 1 or more", "status: \"ok\" is none"} {
+			r := fleet.Refusal{Stream: "EVT", Sequence: uint64(n) + 7, Subject: "evt.1." + group, Reason: reason, At: time.Now().UTC().Truncate(time.Millisecond)}
+			body, err := json.Marshal(r)
+			if err != nil {
+				t.failf("encode refusal: %v", err)
 			}
-			if time.Now().After(deadline) {
-				t.failf("no heartbeat with them within %s: %+v", seconds, t.instance())
+			if reply := t.ask(bus.VerbRefused, nil, string(body)); reply.Answer != fleet.AnswerAccepted {
+				t.failf("the answer is %s, want accepted", reply.Answer)
 			}
+			t.untilHeartbeat(2*time.Second, "says so", func(h *bus.Heartbeat) bool {
+				return h.Refused == n+1 && h.Refusal != nil && *h.Refusal == r
+			})
 		}
 	}},
 	{Name: "wrong-requests", Passage: "Requests", Rule: "a request that makes no sense is answered with a fault of kind invalid", run: func(t *test) {
-		for _, c := range []struct{ verb, body string }{{bus.VerbSet, "no json"}, {bus.VerbSet, `{"slots": -1}`}, {"dance", ""}} {
+		for _, c := range []struct{ verb, body string }{{bus.VerbSet, "no json"}, {bus.VerbSet, `{"slots": -1}`}, {bus.VerbConsumers, `{"consumers": []}`}, {bus.VerbConsumers, `{"consumers": [{"stream": "TRIG.*", "consumer": "x"}]}`}, {bus.VerbRefused, "no json"}, {"dance", ""}} {
 			t.notef("request %s: %s", c.verb, c.body)
 			m, err := t.nc.RequestMsg(bus.NewRequest(t.instance().Address(), c.verb, nil, []byte(c.body)), time.Second)
 			if err != nil {
@@ -154,7 +165,7 @@ func (g *given) offer(n int, more nats.Header) *fleet.InstanceReply {
 	header := nats.Header{bus.HeaderToken: m.Header[bus.HeaderToken]}
 	g.mu.Lock()
 	g.stage.seq++
-	g.ack = ackSubject("route-"+group, n, g.seq, g.stage.seq)
+	g.ack = ackSubject(bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerRoute(group)}, n, g.seq, g.stage.seq)
 	g.mu.Unlock()
 	header[bus.HeaderAck] = []string{g.ack}
 	maps.Copy(header, more)
@@ -168,11 +179,16 @@ func (g *given) offered(n int) {
 	}
 }
 
-// untilState waits for a heartbeat that has a state.
+// untilState waits for a heartbeat that says so.
 func (t *test) untilState(state fleet.InstanceState) {
-	for deadline := time.Now().Add(2 * time.Second); t.instance().State != state; t.wait(20 * time.Millisecond) {
+	t.untilHeartbeat(2*time.Second, "says "+string(state), func(h *bus.Heartbeat) bool { return h.State == state })
+}
+
+// untilHeartbeat waits for a heartbeat that does what is said.
+func (t *test) untilHeartbeat(within time.Duration, does string, fits func(*bus.Heartbeat) bool) {
+	for deadline := time.Now().Add(within); !fits(t.instance()); t.wait(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.failf("no heartbeat that says %s within 2 s", state)
+			t.failf("no heartbeat that %s within %s: the last is %+v", does, within, t.instance().Instance)
 		}
 	}
 }

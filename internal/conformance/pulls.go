@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // onPull keeps a pull request, or says that there is no consumer.
 func (s *stage) onPull(m *nats.Msg) {
-	r := pullRequest{reply: m.Reply, at: time.Now()}
+	stream, consumer, _ := strings.Cut(strings.TrimPrefix(m.Subject, nextPrefix), ".")
+	r := pullRequest{from: bus.Consumer{Stream: stream, Consumer: consumer}, reply: m.Reply, at: time.Now()}
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		s.status(m.Reply, "400 Bad Request")
 		return
@@ -25,7 +28,7 @@ func (s *stage) onPull(m *nats.Msg) {
 		s.status(m.Reply, "503")
 		return
 	}
-	s.pulls = append(s.pulls, &pull{reply: m.Reply, left: max(r.Batch, 1), end: r.at.Add(r.Expires), beat: r.IdleHeartbeat, beatAt: r.at.Add(r.IdleHeartbeat)})
+	s.pulls = append(s.pulls, &pull{from: r.from, reply: m.Reply, left: max(r.Batch, 1), end: r.at.Add(r.Expires), beat: r.IdleHeartbeat, beatAt: r.at.Add(r.IdleHeartbeat)})
 }
 
 // serve sends idle heartbeats and ends pull requests until ctx is done.
@@ -56,19 +59,19 @@ func (s *stage) serve(ctx context.Context) {
 	}
 }
 
-// deliver gives a trigger to a pull request that waits, as delivery number delivered of the message
-// at a sequence of TRIG. It returns the subject on which the executor answers; "" if no request
+// deliver gives a trigger to a pull request at a consumer that waits, as delivery number delivered
+// of the message at a sequence of the stream. It returns the subject on which the executor answers; "" if no request
 // waits.
-func (s *stage) deliver(m *nats.Msg, seq uint64, delivered int) (ack string) {
+func (s *stage) deliver(m *nats.Msg, from bus.Consumer, seq uint64, delivered int) (ack string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.pulls {
-		if p.left == 0 || !s.listens(p.reply) {
+		if p.left == 0 || p.from != from || !s.listens(p.reply) {
 			continue
 		}
 		p.left--
 		s.seq++
-		ack = ackSubject("any-"+group, delivered, seq, s.seq)
+		ack = ackSubject(from, delivered, seq, s.seq)
 		out := &nats.Msg{Subject: p.reply, Reply: forStage(ack), Header: m.Header, Data: m.Data}
 		if s.nc.PublishMsg(out) != nil {
 			return ""
@@ -81,20 +84,29 @@ func (s *stage) deliver(m *nats.Msg, seq uint64, delivered int) (ack string) {
 
 // waiting returns how many triggers the executor has asked for and not got.
 func (s *stage) waiting() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.pulls {
-		if s.listens(p.reply) {
-			n += p.left
-		}
+	for _, left := range s.waitingAt() {
+		n += left
 	}
 	return n
+}
+
+// waitingAt returns the same for each consumer.
+func (s *stage) waitingAt() map[bus.Consumer]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := map[bus.Consumer]int{}
+	for _, p := range s.pulls {
+		if s.listens(p.reply) {
+			at[p.from] += p.left
+		}
+	}
+	return at
 }
 
 // forStage returns how the stage must write an acknowledgement's subject; see proxy.
 func forStage(ack string) string { return stagePrefix + strings.TrimPrefix(ack, ackPrefix) }
 
 // ackSubject returns the subject on which a delivery is answered.
-func ackSubject(consumer string, delivered int, seq, consumerSeq uint64) string {
-	return fmt.Sprintf("$JS.ACK.TRIG.%s.%d.%d.%d.%d.0", consumer, delivered, seq, consumerSeq, time.Now().UnixNano())
+func ackSubject(from bus.Consumer, delivered int, seq, consumerSeq uint64) string {
+	return fmt.Sprintf("$JS.ACK.%s.%s.%d.%d.%d.%d.0", from.Stream, from.Consumer, delivered, seq, consumerSeq, time.Now().UnixNano())
 }

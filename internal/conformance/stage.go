@@ -39,8 +39,12 @@ func (h heard) String() string {
 	return h.subject + id + " " + text
 }
 
+// nextPrefix begins the subjects of pull requests; the stream and the consumer follow.
+const nextPrefix = "$JS.API.CONSUMER.MSG.NEXT."
+
 // pull is a pull request that waits for triggers.
 type pull struct {
+	from   bus.Consumer
 	reply  string
 	left   int
 	end    time.Time
@@ -82,6 +86,7 @@ type pullRequest struct {
 	Batch         int           `json:"batch"`
 	Expires       time.Duration `json:"expires"`
 	IdleHeartbeat time.Duration `json:"idle_heartbeat"`
+	from          bus.Consumer
 	reply         string
 	at            time.Time
 }
@@ -103,7 +108,7 @@ func newStage(ctx context.Context) (*stage, error) {
 	s := &stage{broker: b, tokens: bus.NewTokens(), more: make(chan struct{}), kept: map[string]entry{}, ids: map[string]uint64{}, tries: map[string]int{}}
 	// One channel, so that messages are heard in the order in which they were sent.
 	in := make(chan *nats.Msg, 64<<10)
-	for _, subject := range []string{"$JS.API.CONSUMER.MSG.NEXT.TRIG.*", "$JS.API.DIRECT.GET.>", "$JS.ACK.>", "$KV.>", "evt.*.*", "log.*.*", "hand.*"} {
+	for _, subject := range []string{"$JS.API.CONSUMER.MSG.NEXT.*.*", "$JS.API.DIRECT.GET.>", "$JS.ACK.>", "$KV.>", "evt.*.*", "log.*.*", "hand.*"} {
 		if _, err := b.nc.ChanSubscribe(subject, in); err != nil {
 			b.close()
 			return nil, err
@@ -130,7 +135,7 @@ func (s *stage) hear(m *nats.Msg) {
 	s.more = make(chan struct{})
 	s.mu.Unlock()
 	switch first, _, _ := strings.Cut(m.Subject, "."); {
-	case strings.HasPrefix(m.Subject, "$JS.API.CONSUMER.MSG.NEXT.TRIG."):
+	case strings.HasPrefix(m.Subject, nextPrefix):
 		s.onPull(m)
 	case strings.HasPrefix(m.Subject, "$JS.API.DIRECT.GET."):
 		s.onGet(m)

@@ -58,6 +58,7 @@ type given struct {
 	*test
 	*bus.Trigger
 	token string
+	from  bus.Consumer // that hands it out
 	seq   uint64
 	ack   string // where it is answered
 	mark  int
@@ -82,7 +83,7 @@ func (t *test) trigger(handler string, params any, change ...func(*bus.Trigger))
 		c(tr)
 	}
 	tr.Shard = tr.Job.Shard(shards)
-	return &given{test: t, Trigger: tr, token: t.tokens.Trigger(tr, tr.Retry.Limit > 0, now), seq: t.triggers}
+	return &given{test: t, Trigger: tr, token: t.tokens.Trigger(tr, tr.Retry.Limit > 0, now), seq: t.triggers, from: bus.ConsumersOf(group)[0]}
 }
 
 // message returns the trigger as it is on TRIG.
@@ -104,7 +105,7 @@ func (g *given) pulled(n int) *given {
 func (g *given) pulledAs(m *nats.Msg, n int) *given {
 	g.mark = g.stage.mark()
 	for deadline := time.Now().Add(seconds); ; {
-		if g.ack = g.deliver(m, g.seq, n); g.ack != "" {
+		if g.ack = g.deliver(m, g.from, g.seq, n); g.ack != "" {
 			g.notef("a trigger for handler %s, delivery %d, reply subject %s: %s", g.Task.Handler, n, g.ack, m.Data)
 			return g
 		}

@@ -58,6 +58,8 @@ type Instance struct {
 	PID       int           `json:"pid"`
 	StartedAt time.Time     `json:"started_at"`
 	At        time.Time     `json:"at"`
+	Refused   int           `json:"refused,omitempty"` // messages of it that servers have refused since it started
+	Refusal   *Refusal      `json:"refusal,omitempty"` // the last of them
 }
 
 // HostLoad is how busy an instance's machine is, whoever uses it. Zero is unknown.

@@ -194,7 +194,7 @@ func (f *feed) foreign(ctx context.Context, b *batch, left *logstore.ForeignErro
 // maxBuried bounds the dead letters of a batch: beyond, rubbish is counted only.
 const maxBuried = 100
 
-// bury keeps a message that was refused for people to look at. That it cannot must
+// bury keeps a message that was refused for people to look at, and tells its sender. That it cannot must
 // not stop the rest.
 func (f *feed) bury(ctx context.Context, m *message, reason error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("the stream of dead letters does not answer"))
@@ -203,4 +203,5 @@ func (f *feed) bury(ctx context.Context, m *message, reason error) {
 	if err != nil && ctx.Err() == nil {
 		f.log.WarnContext(ctx, "refused message not kept", "stream", f.stream, "sequence", m.seq, "error", err)
 	}
+	f.teller.add(f.stream, m, reason)
 }

@@ -77,6 +77,7 @@ type Ingest struct {
 	log     *slog.Logger
 	metrics *metrics
 	refused *refusals
+	teller  *teller
 }
 
 // New returns an ingester that has not begun. conn's Setup or Open must have
@@ -90,7 +91,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Ingest, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Ingest{conn: conn, store: store, cfg: cfg, log: cfg.Logger, metrics: m, refused: newRefusals(cfg.Logger, m)}, nil
+	return &Ingest{conn: conn, store: store, cfg: cfg, log: cfg.Logger, metrics: m, refused: newRefusals(cfg.Logger, m), teller: newTeller(conn)}, nil
 }
 
 // Run ingests whenever it holds the lease, until ctx is done. It returns nil after
@@ -107,6 +108,7 @@ func (in *Ingest) lead(ctx context.Context, _ *jet.Held) error {
 	g, feeding := errgroup.WithContext(ctx)
 	g.Go(func() error { in.measure(feeding); return nil })
 	g.Go(func() error { in.measurePace(feeding); return nil })
+	g.Go(func() error { return in.teller.run(feeding) })
 	var ofRuns []*feed
 	for _, f := range in.feeds() {
 		if f.lock != nil {

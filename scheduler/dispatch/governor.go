@@ -76,7 +76,7 @@ func newGovernor(g *group, limits cluster.GroupLimits) *governor {
 	v := &governor{g: g, limits: limits, ended: make(chan placed, maxOffers), finished: make(chan string, maxOffers)}
 	v.hand.full, v.asking = map[poolKey]time.Time{}, map[poolKey]int{}
 	for i, p := range job.Priorities {
-		v.pullers[i] = g.d.conn.NewPuller(bus.ConsumerPriority(p, g.name), handRoom, g.d.log.With("executor_group", g.name))
+		v.pullers[i] = g.d.conn.NewPuller(handRoom, g.d.log.With("executor_group", g.name), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerPriority(p, g.name)})
 	}
 	if limits.Rate > 0 {
 		// A tenth of a second's runs may begin at once, but none at the beginning: what an

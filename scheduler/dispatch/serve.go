@@ -54,8 +54,8 @@ type question struct {
 // hands back what it has.
 func (g *group) serve(ctx context.Context) {
 	s := &server{
-		g: g, puller: g.d.conn.NewPuller(bus.ConsumerRoute(g.name), maxOffers, g.d.log.With("executor_group", g.name)),
-		along: g.d.conn.NewPuller(bus.ConsumerAny(g.name), maxOffers, g.d.log.With("executor_group", g.name)),
+		g: g, puller: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerRoute(g.name)}),
+		along: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerAny(g.name)}),
 		asked: map[uint64]*question{}, triggers: make(chan *offer, 2*maxOffers), ended: make(chan *offer, 2*maxOffers),
 	}
 	defer s.wait.Wait()

@@ -36,7 +36,7 @@ func (w *world) pullAndGiveBack() *spinner {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		p := conn.NewPuller(bus.ConsumerAny("g"), 8, slog.New(slog.DiscardHandler))
+		p := conn.NewPuller(8, slog.New(slog.DiscardHandler), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerAny("g")})
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for s.n.Load() < spinMost {

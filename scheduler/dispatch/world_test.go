@@ -291,7 +291,7 @@ func (w *world) heartbeat(i fleet.Instance) {
 // takeFirst takes a trigger as an instance would that dies with it.
 func (w *world) takeFirst(group string) {
 	w.t.Helper()
-	p := w.conn.NewPuller(bus.ConsumerAny(group), 1, slog.New(slog.DiscardHandler))
+	p := w.conn.NewPuller(1, slog.New(slog.DiscardHandler), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerAny(group)})
 	p.Ask(1)
 	for m := range p.Inbox() {
 		if p.Take(m) {

@@ -4913,6 +4913,22 @@ export interface components {
              * @description Of its last heartbeat
              */
             at: string;
+            /** @description Messages of it that servers have refused since it started, as far as it was told */
+            refused?: number;
+            refusal?: components["schemas"]["Refusal"];
+        };
+        /** @description A message of an instance that servers have refused. It is a dead letter */
+        Refusal: {
+            stream: string;
+            /**
+             * Format: int64
+             * @description On that stream
+             */
+            sequence: number;
+            subject: string;
+            reason: string;
+            /** Format: date-time */
+            at: string;
         };
         /** @description How busy an instance's machine is, with all its programs */
         HostLoad: {
@@ -5365,6 +5381,7 @@ export type BusState = components['schemas']['BusState'];
 export type StreamState = components['schemas']['StreamState'];
 export type ConsumerState = components['schemas']['ConsumerState'];
 export type Instance = components['schemas']['Instance'];
+export type Refusal = components['schemas']['Refusal'];
 export type HostLoad = components['schemas']['HostLoad'];
 export type DrainRequest = components['schemas']['DrainRequest'];
 export type InstanceReply = components['schemas']['InstanceReply'];

@@ -37,6 +37,9 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 			if i.Reason != "" {
 				t.Line(fmt.Sprintf("instance %s of group %s: %s", i.Instance, g.ExecutorGroup, i.Reason))
 			}
+			if i.Refusal != nil {
+				t.Line(fmt.Sprintf("instance %s of group %s: %s refused, the last because: %s", i.Instance, g.ExecutorGroup, draw.Count(i.Refused, "message"), i.Refusal.Reason))
+			}
 		}
 		if g.Suspended != "" {
 			t.Line(fmt.Sprintf("group %s: %s", g.ExecutorGroup, g.Suspended))

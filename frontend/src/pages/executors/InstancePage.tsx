@@ -104,6 +104,18 @@ function Facts({ instance: i }: { instance: Instance }) {
             </dd>
           </>
         )}
+        {i.refused && i.refusal ? (
+          <>
+            <dt>{t.fleet.refusedMessages}</dt>
+            <dd className="c-warn num">{i.refused}</dd>
+            <dt>{t.fleet.lastRefusal}</dt>
+            <dd>
+              <Ago at={i.refusal.at} />
+              <div className="c-warn">{i.refusal.reason}</div>
+              <div className="mut mono">{`${i.refusal.stream} ${i.refusal.sequence} ${i.refusal.subject}`}</div>
+            </dd>
+          </>
+        ) : null}
         <dt>{c.load}</dt>
         <dd className="row end">
           <Load load={i.load} />

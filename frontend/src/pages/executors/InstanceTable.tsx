@@ -60,6 +60,11 @@ function InstanceRow({ instance: i, newest }: { instance: Instance; newest: stri
         <InstanceState state={i.state} />
         {i.drain_by && <DrainLeft by={i.drain_by} />}
         {i.reason && <div className="mut">{say(i.reason)}</div>}
+        {i.refused ? (
+          <div className="c-warn" title={i.refusal?.reason}>
+            {t.fleet.refused(i.refused)}
+          </div>
+        ) : null}
       </td>
       <td>
         <span className="row g2">

@@ -128,6 +128,7 @@ class Instance:
         self.labels = dict(settings.labels or {})
         self.state = "online"
         self.drain_by: datetime | None = None
+        self.refused, self.refusal = 0, dict[str, Any]()  # messages of this instance, by servers, and the last of them
         self.secret = random.token_hex(20)
         self.live: dict[tuple[str, int, int], Attempt] = {}
         self.done: dict[tuple[str, int, int], float] = {}
@@ -398,6 +399,8 @@ class Instance:
             beat["zone"] = self.labels["zone"]
         if self.drain_by:
             beat["drain_by"] = wire.instant(self.drain_by)
+        if self.refused:
+            beat["refused"], beat["refusal"] = self.refused, self.refusal
         return wire.dumps(beat)
 
     async def _introduce(self) -> None:

@@ -1,11 +1,11 @@
-"""Pull requests: asking the group's consumer for as many triggers as there are free slots."""
+"""Pull requests: asking the group's consumers for as many triggers as there are free slots."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import nats.errors
@@ -18,49 +18,102 @@ if TYPE_CHECKING:
 
 EXPIRES = 30.0
 HEARTBEAT = 3.0
+TURN = 1.0  # how long a request waits while there are several consumers, which share the slots
 SILENCE = 2 * HEARTBEAT + 0.5
 PAUSE_MIN, PAUSE_MAX = 0.25, 2.0
-AT_MOST = 8  # requests at once
+AT_MOST = 8  # requests to a consumer at once
 
 log = logging.getLogger("carillon.executor")
 
 
-@dataclass
+@dataclass(eq=False)
+class Consumer:
+    """A consumer that triggers are pulled from."""
+
+    stream: str
+    name: str
+    asked: float = 0.0  # when the last request was made
+    pause: float = PAUSE_MIN
+    not_before: float = 0.0
+    refused: bool = False
+    requests: list[Request] = field(default_factory=list)
+
+    def ordered(self) -> int:
+        return sum(r.left for r in self.requests)
+
+    def accepted(self) -> None:
+        self.pause = PAUSE_MIN
+        if self.refused:
+            log.info("triggers are available (consumer %s of %s)", self.name, self.stream)
+        self.refused = False
+
+    def refuse(self, status: str) -> None:
+        self.not_before = time.monotonic() + self.pause
+        self.pause = min(2 * self.pause, PAUSE_MAX)
+        if not self.refused:
+            log.info("waiting for triggers to be available (consumer %s of %s, %s)", self.name, self.stream, status)
+        self.refused = True
+
+
+@dataclass(eq=False)
 class Request:
+    of: Consumer
     left: int
     heard: float
     sub: Any = None
 
 
 class Puller:
-    """Keeps requests out for the free slots that none has been made for."""
+    """Keeps requests out for the free slots that none has been made for.
+
+    Each consumer without a request is asked for one trigger, and the one that brought the last
+    trigger for all that the slots allow.
+    """
 
     def __init__(self, instance: Instance) -> None:
         self._of = instance
-        self._requests: list[Request] = []
-        self._pause, self._not_before, self._refused = PAUSE_MIN, 0.0, False
+        self._consumers: list[Consumer] = []
+        self.pull_from([("TRIG", f"any-{instance.group}")])
+
+    def pull_from(self, consumers: list[tuple[str, str]]) -> None:
+        """Replace the list of consumers, as pairs of stream and name."""
+        self.release()
+        self._consumers = [Consumer(stream, name) for stream, name in consumers]
+        self._busiest = self._consumers[0]
 
     async def look(self) -> None:
         """Give up requests that have died unseen, and ask for what is free."""
         now = time.monotonic()
-        for r in [r for r in self._requests if now - r.heard > SILENCE]:
+        for r in [r for c in self._consumers for r in c.requests if now - r.heard > SILENCE]:
             self._close(r)
-        n = self._of.free() - sum(r.left for r in self._requests)
-        if n > 0 and len(self._requests) < AT_MOST and now >= self._not_before and self._of.nc.is_connected:
-            with contextlib.suppress(nats.errors.Error):
-                await self._ask(n)
+        n = self._of.free() - sum(c.ordered() for c in self._consumers)
+        if n <= 0 or not self._of.nc.is_connected:
+            return
+        due = [c for c in self._consumers if now >= c.not_before]
+        with contextlib.suppress(nats.errors.Error):
+            if len(self._consumers) > 1:
+                for c in sorted((c for c in due if not c.requests), key=lambda c: c.asked)[:n]:
+                    await self._ask(c, 1)
+                    n -= 1
+            if n > 0 and self._busiest in due and len(self._busiest.requests) < AT_MOST:
+                await self._ask(self._busiest, n)
 
-    async def _ask(self, n: int) -> None:
-        nc, r = self._of.nc, Request(n, time.monotonic())
+    async def _ask(self, c: Consumer, n: int) -> None:
+        nc, r = self._of.nc, Request(c, n, time.monotonic())
         inbox = nc.new_inbox()
 
         async def heard(m: Msg) -> None:
             await self._hear(r, m)
 
         r.sub = await nc.subscribe(inbox, cb=heard)
-        self._requests.append(r)
-        body = wire.dumps({"batch": n, "expires": int(EXPIRES * 1e9), "idle_heartbeat": int(HEARTBEAT * 1e9)})
-        await nc.publish(f"$JS.API.CONSUMER.MSG.NEXT.TRIG.any-{self._of.group}", body, reply=inbox)
+        if c not in self._consumers:  # others are asked since
+            await _unsubscribe(r.sub)
+            return
+        c.requests.append(r)
+        c.asked = r.heard
+        lasts, beat = (EXPIRES, HEARTBEAT) if len(self._consumers) == 1 else (TURN, TURN / 2)
+        body = wire.dumps({"batch": n, "expires": int(lasts * 1e9), "idle_heartbeat": int(beat * 1e9)})
+        await nc.publish(f"$JS.API.CONSUMER.MSG.NEXT.{c.stream}.{c.name}", body, reply=inbox)
 
     async def _hear(self, r: Request, m: Msg) -> None:
         r.heard = time.monotonic()
@@ -69,35 +122,27 @@ class Puller:
             r.left -= 1
             if r.left <= 0:
                 self._close(r)
-            self._accepted()
+            r.of.accepted()
+            if r.of in self._consumers:
+                self._busiest = r.of
             await self._of.take(m)
         elif status == "100":
-            self._accepted()
+            r.of.accepted()
         elif status in ("404", "408"):
             self._close(r)
-            self._accepted()
-        else:
+            r.of.accepted()
+        elif r in r.of.requests:
             self._close(r)
-            self._not_before = time.monotonic() + self._pause
-            self._pause = min(2 * self._pause, PAUSE_MAX)
-            if not self._refused:
-                log.info("waiting for triggers to be available (%s)", status)
-            self._refused = True
-
-    def _accepted(self) -> None:
-        self._pause = PAUSE_MIN
-        if self._refused:
-            log.info("triggers are available")
-        self._refused = False
+            r.of.refuse(status)
 
     def _close(self, r: Request) -> None:
-        if r in self._requests:
-            self._requests.remove(r)
+        if r in r.of.requests:
+            r.of.requests.remove(r)
             self._of.spawn(_unsubscribe(r.sub))
 
     def release(self) -> None:
         """Give up all requests."""
-        for r in list(self._requests):
+        for r in [r for c in self._consumers for r in c.requests]:
             self._close(r)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from nats.aio.msg import Msg
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("carillon.executor")
 
 
-VERBS = frozenset({"run", "beat", "idle", "drain", "cordon", "uncordon", "set", "attempts", "kill"})
+VERBS = frozenset({"run", "beat", "idle", "drain", "cordon", "uncordon", "set", "attempts", "kill", "consumers", "refused"})
+
+
+MAX_CONSUMERS = 64
+CONSUMER = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 class Invalid(ValueError):
@@ -133,6 +138,29 @@ class Requests:
             self._of.puller.release()
         if labels is not None:
             self._of.labels = labels
+        self._of.changed()
+        return {}
+
+    async def _consumers(self, m: Msg) -> dict[str, Any]:
+        given = self._body(m).get("consumers")
+        if not isinstance(given, list) or not 1 <= len(given) <= MAX_CONSUMERS:
+            raise Invalid(f"consumers must be a list of 1 to {MAX_CONSUMERS}")
+        consumers = [(c["stream"], c["consumer"]) for c in given]
+        for pair in consumers:
+            if not all(isinstance(name, str) and CONSUMER.fullmatch(name) for name in pair):
+                raise Invalid(f"consumers: {pair} must be a stream and a consumer, of 1 to 128 letters, digits, hyphens and underscores")
+        if len(set(consumers)) < len(consumers):
+            raise Invalid("consumers: one is there twice")
+        log.info("pulling from other consumers: %s", consumers)
+        self._of.puller.pull_from(consumers)
+        return {}
+
+    async def _refused(self, m: Msg) -> dict[str, Any]:
+        body = self._body(m)
+        refusal = {name: body[name] for name in ("stream", "sequence", "subject", "reason", "at")}
+        log.error("servers have refused a message of this executor: %(reason)s (stream %(stream)s, sequence %(sequence)s, subject %(subject)s)", refusal)
+        self._of.refused += 1
+        self._of.refusal = refusal
         self._of.changed()
         return {}
 

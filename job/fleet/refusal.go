@@ -1,0 +1,27 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
+)
+
+// Refusal is about a message of an executor that servers have refused: it is a dead letter, and
+// changes nothing else. A server tells the instance, which says so in its heartbeats.
+type Refusal struct {
+	Stream   string    `json:"stream"` // that has stored it
+	Sequence uint64    `json:"sequence"`
+	Subject  string    `json:"subject"`
+	Reason   string    `json:"reason"` // at most MaxRefusalReason bytes
+	At       time.Time `json:"at"`     // when it was refused
+}
+
+// MaxRefusalReason bounds the reason of a [Refusal], in bytes.
+const MaxRefusalReason = 1024
+
+// Clipped returns r with texts that are not longer than they may be.
+func (r Refusal) Clipped() Refusal {
+	r.Reason = clip.Text(r.Reason, MaxRefusalReason)
+	r.Subject = clip.Text(r.Subject, MaxRefusalReason)
+	return r
+}

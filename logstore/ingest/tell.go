@@ -1,0 +1,105 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+)
+
+const (
+	// tellEvery is the shortest time between two messages to one instance: one that gets
+	// something wrong mostly does so with each run.
+	tellEvery = time.Second
+	// maxUntold bounds the refusals that wait to be told, maxTold the instances that are
+	// remembered. Beyond, dead letters have to do.
+	maxUntold, maxTold = 64, 10_000
+)
+
+// teller tells instances which of their messages were refused.
+type teller struct {
+	conn   *cluster.Conn
+	untold chan untold
+	told   map[string]time.Time // when each instance was told last, by its key
+}
+
+// untold is a refusal that an instance has not heard of.
+type untold struct {
+	group, instance string
+	refusal         fleet.Refusal
+}
+
+func newTeller(conn *cluster.Conn) *teller {
+	return &teller{conn: conn, untold: make(chan untold, maxUntold), told: map[string]time.Time{}}
+}
+
+// add has the instance told that m names, if it names one of the group that may publish on m's
+// subject. It does not wait.
+func (t *teller) add(stream string, m *message, reason error) {
+	group := senderOf(m.subject)
+	var says struct {
+		Instance string `json:"instance"`
+	}
+	if json.Unmarshal(m.data, &says) != nil || job.CheckSlug("group", group) != nil || job.CheckSlug("instance", says.Instance) != nil {
+		return // the dead letter says it to people
+	}
+	r := fleet.Refusal{Stream: stream, Sequence: m.seq, Subject: m.subject, Reason: reason.Error(), At: time.Now().UTC().Truncate(time.Millisecond)}
+	select {
+	case t.untold <- untold{group, says.Instance, r.Clipped()}:
+	default:
+	}
+}
+
+// senderOf returns the group whose executors publish on a subject of EVT or LOG, "" for others.
+func senderOf(subject string) string {
+	if _, group, ok := bus.ParseSubjectEvent(subject); ok {
+		return group
+	}
+	rest, _ := strings.CutPrefix(subject, "log.")
+	group, _, _ := strings.Cut(rest, ".")
+	return group
+}
+
+// run tells until ctx is done.
+func (t *teller) run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case u := <-t.untold:
+			t.tell(ctx, u)
+		}
+	}
+}
+
+// tell sends one refusal, unless the instance has heard of another just before. Nobody waits for
+// the answer.
+func (t *teller) tell(ctx context.Context, u untold) {
+	key, now := u.group+"."+u.instance, time.Now()
+	if now.Sub(t.told[key]) < tellEvery {
+		return
+	}
+	if len(t.told) >= maxTold {
+		clear(t.told)
+	}
+	t.told[key] = now
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("the bucket of heartbeats does not answer"))
+	defer cancel()
+	h, err := t.conn.Heartbeat(ctx, u.group, u.instance)
+	if err != nil || h.Protocol < fleet.Protocol {
+		return // it is gone, or would not understand
+	}
+	body, err := json.Marshal(u.refusal)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	m := bus.NewRequest(h.Address(), bus.VerbRefused, nil, body)
+	m.Reply = t.conn.NC.NewInbox() // executors answer every request
+	_ = t.conn.NC.PublishMsg(m)    // the next one tells it, or the dead letter
+}
