@@ -15,6 +15,15 @@ const SDK = "carillon-typescript/0.1.0";
 const WRONG_SEQUENCE = 10071;
 const DAY = 24 * 3600 * 1000;
 
+/** Why servers refused a message of this instance. */
+export interface Refusal {
+  stream: string;
+  sequence: number;
+  subject: string;
+  reason: string;
+  at: string;
+}
+
 export class Heart {
   private readonly subject: string;
   private readonly startedAt = new Date().toISOString();
@@ -134,6 +143,7 @@ export class Heart {
       ...(of.labels.zone && { zone: of.labels.zone }),
       load: { cpus: cpus().length, load1: loadavg()[0] ?? 0, memory_bytes: totalmem(), memory_used_bytes: totalmem() - freemem() },
       ...(of.drainBy && { drain_by: of.drainBy.toISOString() }),
+      ...(of.refusal && { refused: of.refused, refusal: of.refusal }),
       protocol: PROTOCOL,
       version: of.settings.version,
       sdk: SDK,

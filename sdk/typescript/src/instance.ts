@@ -8,9 +8,9 @@ import { Blocked } from "./blocked";
 import { Bus } from "./bus";
 import { Stopping, textOf } from "./errors";
 import type { Handler, Middleware } from "./handler";
-import { Heart } from "./heart";
+import { Heart, type Refusal } from "./heart";
 import type { Logger } from "./log";
-import { Puller } from "./pull";
+import { type ConsumerName, Puller } from "./pull";
 import { Requests } from "./requests";
 import type { Settings } from "./settings";
 import { Spool } from "./spool";
@@ -44,6 +44,9 @@ export class Instance {
   state: State = "online";
   drainBy: Date | undefined;
   bus!: Bus;
+  /** Messages of this instance that servers refused, and the last of them. */
+  refused = 0;
+  refusal: Refusal | undefined;
   /** Handlers that ignored that they had to end. */
   leftBehind = 0;
 
@@ -200,6 +203,20 @@ export class Instance {
       this.puller.release();
     }
     this.labels = labels ?? this.labels;
+    this.heart.beat();
+  }
+
+  pullFrom(consumers: ConsumerName[]): void {
+    this.log.info(`pulling from other consumers: ${consumers.map((c) => `${c.consumer} of ${c.stream}`).join(", ")}`);
+    this.puller.pullFrom(consumers);
+  }
+
+  refusedBy(refusal: Refusal): void {
+    this.refused++;
+    this.refusal = refusal;
+    this.telemetry.count("messages_refused");
+    const { reason, stream, sequence, subject } = refusal;
+    this.log.error(`servers have refused a message of this executor: ${reason} (stream ${stream}, sequence ${sequence}, subject ${subject})`);
     this.heart.beat();
   }
 

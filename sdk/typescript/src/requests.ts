@@ -3,7 +3,9 @@
 import type { Msg } from "@nats-io/transport-node";
 
 import { textOf } from "./errors";
+import type { Refusal } from "./heart";
 import type { Instance } from "./instance";
+import type { ConsumerName } from "./pull";
 import { milliseconds } from "./time";
 import { decode, isObject, isWhole, keyOf } from "./trigger";
 import { ACK, delivery, MESSAGE, RESUME, ROUTE_REASON, TOKEN, TRACE } from "./wire";
@@ -31,6 +33,8 @@ export class Requests {
       ["set", (m) => this.set(m)],
       ["attempts", (m) => this.attempts(m)],
       ["kill", (m) => this.kill(m)],
+      ["consumers", (m) => this.consumers(m)],
+      ["refused", (m) => this.refused(m)],
     ]);
   }
 
@@ -145,6 +149,30 @@ export class Requests {
     return {};
   }
 
+  private consumers(m: Msg): Answer {
+    const { consumers } = body(m);
+    if (!Array.isArray(consumers) || consumers.length < 1 || consumers.length > MAX_CONSUMERS) {
+      throw new Invalid(`consumers must be a list of 1 to ${MAX_CONSUMERS}`);
+    }
+    if (!consumers.every(isConsumer)) {
+      throw new Invalid("each of consumers needs stream and consumer: 1 to 128 letters, digits, hyphens and underscores");
+    }
+    if (new Set(consumers.map((c) => `${c.stream}.${c.consumer}`)).size < consumers.length) {
+      throw new Invalid("consumers: one is there twice");
+    }
+    this.of.pullFrom(consumers);
+    return {};
+  }
+
+  private refused(m: Msg): Answer {
+    const { stream, sequence, subject, reason, at } = body(m);
+    if (![stream, subject, reason, at].every((text) => typeof text === "string") || !isWhole(sequence, 1)) {
+      throw new Invalid("a refusal needs stream, sequence, subject, reason and at");
+    }
+    this.of.refusedBy({ stream, sequence, subject, reason, at } as Refusal);
+    return {};
+  }
+
   private attempts(m: Msg): Answer {
     const { attempts } = body(m);
     if (!Array.isArray(attempts)) {
@@ -180,6 +208,13 @@ function body(m: Msg): Record<string, unknown> {
     throw new Invalid("the body must be an object");
   }
   return value;
+}
+
+const MAX_CONSUMERS = 64;
+const CONSUMER = /^[A-Za-z0-9_-]{1,128}$/;
+
+function isConsumer(value: unknown): value is ConsumerName {
+  return isObject(value) && [value.stream, value.consumer].every((name) => typeof name === "string" && CONSUMER.test(name));
 }
 
 function isTexts(value: unknown): value is Record<string, string> {

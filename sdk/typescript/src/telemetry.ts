@@ -11,6 +11,7 @@ const SCOPE = "@carillon-scheduler/executor";
 const COUNTS = {
   runs_given_back: "Triggers that were given back to the group, because the executor stops or nobody could take them.",
   triggers_handed_over: "Triggers that were handed to a server: delivered before, or not to be done here.",
+  messages_refused: "Messages of this executor that servers said they refused, at most one a second.",
   handlers_abandoned: "Handlers that ignored that they had to end, and were left behind.",
   triggers_rejected: "Messages that were no triggers of the group.",
   event_publish_retries: "Finished events that had to be published again.",

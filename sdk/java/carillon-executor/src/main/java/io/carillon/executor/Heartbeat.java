@@ -19,6 +19,8 @@ final class Heartbeat {
   private final String secret;
   private final String subject;
   private final Instant began = Instant.now();
+  private int refused; // messages of this instance, by servers
+  private ObjectNode refusal; // the last of them
 
   Heartbeat(Instance of, String secret) {
     this.of = of;
@@ -36,12 +38,21 @@ final class Heartbeat {
     of.broker.publish(subject, null, new Headers().put("KV-Operation", "DEL"), new byte[0]);
   }
 
+  /** Has heartbeats say that servers have refused a message of this instance. */
+  void refusedBy(ObjectNode why) {
+    refused++;
+    refusal = why;
+  }
+
   private byte[] beat() {
     ObjectNode beat = Json.object().put("executor_group", of.settings.group()).put("instance", of.settings.instance());
     beat.putArray("kinds").add("handler");
     of.handlers.all().keySet().forEach(beat.putArray("handlers")::add);
     of.runs.describe(beat);
     of.runs.describeLabels(beat);
+    if (refusal != null) {
+      beat.put("refused", refused).set("refusal", refusal);
+    }
     return Json.bytes(beat.put("protocol", Wire.PROTOCOL).put("version", of.settings.version()).put("sdk", Wire.SDK)
         .put("host", Settings.host()).put("pid", ProcessHandle.current().pid()).put("started_at", Wire.instant(began))
         .put("at", Wire.instant(Instant.now())).put("control_secret", secret));

@@ -1,8 +1,10 @@
 package io.carillon.executor;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener.Events;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -43,7 +45,7 @@ final class Instance {
   private final CountDownLatch stopping = new CountDownLatch(1);
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private final Connector connector;
-  private final Puller puller = new Puller(this);
+  private final Puller puller;
   private final Requests requests;
   private final Heartbeat heartbeat;
 
@@ -63,6 +65,7 @@ final class Instance {
     this.handlers = handlers;
     this.runs = new Runs(this);
     this.spool = new Spool(settings.spool());
+    this.puller = new Puller(this);
     this.requests = new Requests(this, secret);
     this.heartbeat = new Heartbeat(this, secret);
     this.connector = new Connector(settings, stopping, this::heard);
@@ -199,6 +202,19 @@ final class Instance {
       introducing = true;
       threads.execute(this::introduce);
     }
+  }
+
+  /** Has triggers come from these consumers. The loop calls it. */
+  void pullFrom(List<Puller.Name> consumers) {
+    LOG.info("pulling from other consumers: {}", consumers);
+    puller.pullFrom(consumers);
+  }
+
+  /** Servers have refused a message of this instance. The loop calls it. */
+  void refusedBy(ObjectNode refusal) {
+    LOG.error("servers have refused a message of this executor: {}", refusal);
+    heartbeat.refusedBy(refusal);
+    changed = true;
   }
 
   /** The next look tells others how the instance is; pull requests for other numbers are given up. */

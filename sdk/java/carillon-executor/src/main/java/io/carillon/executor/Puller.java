@@ -4,60 +4,124 @@ import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks the group's consumer for as many triggers as there are free slots. The loop calls it. */
+/**
+ * Asks the group's consumers for as many triggers as there are free slots: each consumer without a
+ * request for one, and the one that brought the last trigger for all that the others leave. The
+ * loop calls it.
+ */
 final class Puller {
   private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
   private static final Duration EXPIRES = Duration.ofSeconds(30);
   private static final Duration HEARTBEAT = Duration.ofSeconds(3);
+  private static final Duration TURN = Duration.ofSeconds(1); // while several consumers share the slots
   private static final long SILENCE = HEARTBEAT.multipliedBy(2).plusMillis(500).toNanos();
   private static final long PAUSE_MIN = Duration.ofMillis(250).toNanos();
   private static final long PAUSE_MAX = Duration.ofSeconds(2).toNanos();
-  private static final int AT_MOST = 8; // requests at once
+  private static final int AT_MOST = 8; // requests to a consumer at once
 
   private final Instance of;
-  private final List<Request> requests = new ArrayList<>();
-  private long pause = PAUSE_MIN;
-  private long notBefore = System.nanoTime();
-  private boolean refused;
+  private List<Consumer> consumers = List.of();
+  private Consumer busiest;
+
+  /** A durable consumer of a stream of triggers. */
+  record Name(String stream, String consumer) {}
 
   private static final class Request {
+    private final Consumer of;
     private int left;
     private long heard = System.nanoTime();
     private Runnable forget;
+
+    Request(Consumer of, int left) {
+      this.of = of;
+      this.left = left;
+    }
+  }
+
+  private final class Consumer {
+    private final Name name;
+    private final List<Request> requests = new ArrayList<>();
+    private long asked = Long.MIN_VALUE; // when the last request was made
+    private long pause = PAUSE_MIN;
+    private long notBefore = System.nanoTime();
+    private boolean refused;
+
+    Consumer(Name name) {
+      this.name = name;
+    }
+
+    /** How many triggers its requests may still bring. */
+    int ordered() {
+      return requests.stream().mapToInt(r -> r.left).sum();
+    }
+
+    void accepted() {
+      pause = PAUSE_MIN;
+      if (refused) {
+        LOG.info("triggers are available");
+      }
+      refused = false;
+    }
+
+    void refuse(int status) {
+      notBefore = System.nanoTime() + pause;
+      pause = Math.min(2 * pause, PAUSE_MAX);
+      if (!refused) {
+        LOG.info("no triggers for group {} yet (consumer {} of {}, {}): waiting. Is a Carillon server at this NATS, and is the group's name right?",
+            Puller.this.of.settings.group(), name.consumer(), name.stream(), status);
+      }
+      refused = true;
+    }
   }
 
   Puller(Instance of) {
     this.of = of;
+    pullFrom(List.of(new Name("TRIG", "any-" + of.settings.group())));
+  }
+
+  /** Replaces the list of consumers. */
+  void pullFrom(List<Name> names) {
+    release();
+    consumers = names.stream().map(Consumer::new).toList();
+    busiest = consumers.get(0);
   }
 
   /** Gives up requests that have died unseen, and asks for what is free. */
   void look(long now) {
-    for (Request r : List.copyOf(requests)) {
-      if (now - r.heard > SILENCE) {
-        close(r);
-      }
-    }
     int free = of.runs.free();
-    for (Request r : requests) {
-      free -= r.left;
+    for (Consumer c : consumers) {
+      List.copyOf(c.requests).stream().filter(r -> now - r.heard > SILENCE).forEach(this::close);
+      free -= c.ordered();
     }
-    if (free > 0 && requests.size() < AT_MOST && now - notBefore >= 0 && of.broker.isConnected()) {
-      ask(free);
+    if (free <= 0 || !of.broker.isConnected()) {
+      return;
+    }
+    if (consumers.size() > 1) {
+      List<Consumer> idle = consumers.stream().filter(c -> c.requests.isEmpty() && now - c.notBefore >= 0)
+          .sorted(Comparator.comparingLong(c -> c.asked)).limit(free).toList();
+      idle.forEach(c -> ask(c, 1));
+      free -= idle.size();
+    }
+    if (free > 0 && busiest.requests.size() < AT_MOST && now - busiest.notBefore >= 0) {
+      ask(busiest, free);
     }
   }
 
-  private void ask(int n) {
-    Request r = new Request();
-    r.left = n;
+  private void ask(Consumer c, int n) {
+    Request r = new Request(c, n);
     String inbox = of.broker.inbox();
     r.forget = of.broker.listen(inbox, m -> of.onLoop(() -> hear(r, m)));
-    requests.add(r);
-    byte[] body = Json.bytes(Json.object().put("batch", n).put("expires", EXPIRES.toNanos()).put("idle_heartbeat", HEARTBEAT.toNanos()));
-    of.broker.publish("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-" + of.settings.group(), inbox, null, body);
+    c.requests.add(r);
+    c.asked = r.heard;
+    Duration expires = consumers.size() == 1 ? EXPIRES : TURN;
+    Duration heartbeat = consumers.size() == 1 ? HEARTBEAT : TURN.dividedBy(2);
+    byte[] body = Json.bytes(Json.object().put("batch", n).put("expires", expires.toNanos()).put("idle_heartbeat", heartbeat.toNanos()));
+    of.broker.publish("$JS.API.CONSUMER.MSG.NEXT." + c.name.stream() + "." + c.name.consumer(), inbox, null, body);
   }
 
   private void hear(Request r, Message m) {
@@ -65,36 +129,25 @@ final class Puller {
     int status = m.isStatusMessage() ? m.getStatus().getCode() : 0;
     switch (status) {
       case 0 -> {
-        accepted();
+        r.of.accepted();
         if (--r.left <= 0) {
           close(r);
         }
+        if (consumers.contains(r.of)) {
+          busiest = r.of;
+        }
         take(m);
       }
-      case 100 -> accepted();
+      case 100 -> r.of.accepted();
       case 404, 408 -> {
         close(r);
-        accepted();
+        r.of.accepted();
       }
       default -> {
         close(r);
-        notBefore = System.nanoTime() + pause;
-        pause = Math.min(2 * pause, PAUSE_MAX);
-        if (!refused) {
-          LOG.info("no triggers for group {} yet ({}): waiting. Is a Carillon server at this NATS, and is the group's name right?",
-              of.settings.group(), status);
-        }
-        refused = true;
+        r.of.refuse(status);
       }
     }
-  }
-
-  private void accepted() {
-    pause = PAUSE_MIN;
-    if (refused) {
-      LOG.info("triggers are available");
-    }
-    refused = false;
   }
 
   private void take(Message m) {
@@ -110,13 +163,13 @@ final class Puller {
   }
 
   private void close(Request r) {
-    if (requests.remove(r)) {
+    if (r.of.requests.remove(r)) {
       r.forget.run();
     }
   }
 
   /** Gives up all requests. */
   void release() {
-    List.copyOf(requests).forEach(this::close);
+    consumers.forEach(c -> List.copyOf(c.requests).forEach(this::close));
   }
 }

@@ -7,13 +7,17 @@ import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /** Requests to this instance: run, kill, drain and the others. The loop answers them. */
 final class Requests {
+  private static final int MAX_CONSUMERS = 64;
+  private static final Pattern CONSUMER = Pattern.compile("[A-Za-z0-9_-]{1,128}");
   private static final List<String> OTHER_KINDS = List.of("shell", "command", "http", "script");
 
   private final Instance of;
@@ -72,6 +76,8 @@ final class Requests {
       case "set" -> set(body(m));
       case "attempts" -> attempts(body(m), value);
       case "kill" -> kill(body(m), value);
+      case "consumers" -> of.pullFrom(consumers(body(m)));
+      case "refused" -> refused(body(m));
       default -> throw new Invalid("verb \"" + verb + "\" is not known");
     }
   }
@@ -148,6 +154,39 @@ final class Requests {
       }
     }
     of.runs.set(body.hasNonNull("slots") ? slots.intValue() : null, body.hasNonNull("labels") ? labels : null);
+  }
+
+  private static List<Puller.Name> consumers(JsonNode body) throws Invalid {
+    JsonNode given = body.path("consumers");
+    if (!given.isArray() || given.isEmpty() || given.size() > MAX_CONSUMERS) {
+      throw new Invalid("consumers must be a list of 1 to " + MAX_CONSUMERS);
+    }
+    List<Puller.Name> names = new ArrayList<>();
+    for (JsonNode c : given) {
+      Puller.Name name = new Puller.Name(c.path("stream").asText(), c.path("consumer").asText());
+      if (!CONSUMER.matcher(name.stream()).matches() || !CONSUMER.matcher(name.consumer()).matches()) {
+        throw new Invalid("each of consumers needs stream and consumer: 1 to 128 letters, digits, hyphens and underscores");
+      }
+      if (names.contains(name)) {
+        throw new Invalid("consumers: consumer " + name.consumer() + " of " + name.stream() + " is there twice");
+      }
+      names.add(name);
+    }
+    return names;
+  }
+
+  private void refused(JsonNode body) throws Invalid {
+    ObjectNode refusal = Json.object();
+    for (String field : List.of("stream", "subject", "reason", "at")) {
+      if (!body.path(field).isTextual()) {
+        throw new Invalid("a refusal needs " + field);
+      }
+      refusal.put(field, body.get(field).asText());
+    }
+    if (!body.path("sequence").isIntegralNumber()) {
+      throw new Invalid("a refusal needs sequence");
+    }
+    of.refusedBy(refusal.put("sequence", body.get("sequence").asLong()));
   }
 
   private void attempts(JsonNode body, ObjectNode value) throws Invalid {
