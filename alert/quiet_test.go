@@ -56,16 +56,16 @@ func TestASilenceHoldsBackUntilItEnds(t *testing.T) {
 func TestAcknowledgementEndsReminders(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Repeat = job.Duration(time.Hour) })
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Repeat = job.Duration(10 * time.Minute) })
 		w.ends(report, job.StatusFailed)
 		w.wantSent("opened billing/report failed")
-		time.Sleep(time.Hour + 10*time.Second)
+		time.Sleep(10*time.Minute + 10*time.Second)
 		w.wantSent("reminder Still open: billing/report failed")
 		_, err := w.book.EditIncident(w.t.Context(), w.incidents()[0].ID, func(inc *alerting.Incident) { inc.Acknowledge("ann", "on it", time.Now()) })
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		time.Sleep(5 * time.Hour)
+		time.Sleep(45 * time.Minute)
 		w.wantSent()
 		w.ends(report, job.StatusSucceeded)
 		w.wantSent("recovered Resolved: billing/report failed")
@@ -75,7 +75,7 @@ func TestAcknowledgementEndsReminders(t *testing.T) {
 func TestASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Repeat = job.Duration(time.Hour) })
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Repeat = job.Duration(10 * time.Minute) })
 		w.ends(report, job.StatusFailed)
 		w.wantSent("opened billing/report failed")
 		edit := func(change func(*alerting.Incident)) {
@@ -84,20 +84,20 @@ func TestASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}
-		snooze := func(inc *alerting.Incident) { inc.Snooze("ann", "", time.Now(), time.Now().Add(5*time.Hour)) }
+		snooze := func(inc *alerting.Incident) { inc.Snooze("ann", "", time.Now(), time.Now().Add(35*time.Minute)) }
 		edit(snooze)
-		time.Sleep(5*time.Hour - time.Minute)
+		time.Sleep(34 * time.Minute)
 		if inc := w.incidents()[0]; !inc.IsSnoozed(time.Now()) || inc.SnoozedBy != "ann" {
 			w.t.Errorf("incident snoozed until %v by %q", inc.SnoozedUntil, inc.SnoozedBy)
 		}
-		w.wantSent() // though it is repeated each hour
+		w.wantSent() // though it is repeated every ten minutes
 		time.Sleep(time.Minute + settled)
 		w.wantSent("reminder Still open: billing/report failed")
 
 		edit(snooze)
 		edit(snooze)
 		edit(func(inc *alerting.Incident) { inc.Wake(time.Now()) })
-		time.Sleep(59 * time.Minute)
+		time.Sleep(9 * time.Minute)
 		w.wantSent()
 		time.Sleep(time.Minute + settled)
 		w.wantSent("reminder Still open: billing/report failed")
@@ -105,7 +105,7 @@ func TestASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
 		edit(snooze)
 		w.ends(report, job.StatusSucceeded)
 		w.wantSent("recovered Resolved: billing/report failed")
-		time.Sleep(6 * time.Hour)
+		time.Sleep(45 * time.Minute)
 		w.wantSent()
 	})
 }
