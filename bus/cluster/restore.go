@@ -15,29 +15,37 @@ import (
 // keyRestoring is there while a backup is written back: its value names the backup.
 const keyRestoring = "restoring"
 
-// BeginRestore keeps servers from starting on what is half restored, until EndRestore.
-// again says that the same backup was begun before and not ended. The error is
-// job.ErrConflict when another one was.
-func (c *Conn) BeginRestore(ctx context.Context, backup string) (again bool, err error) {
+// Restoring returns which backup's restore has begun and not ended; "" if none has.
+func (c *Conn) Restoring(ctx context.Context) (backup string, err error) {
 	kv, err := c.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
-		return false, err
-	}
-	_, err = kv.Create(ctx, keyRestoring, []byte(backup))
-	if err == nil {
-		return false, nil
-	}
-	if !errors.Is(err, jetstream.ErrKeyExists) {
-		return false, fmt.Errorf("note that a restore begins: %w", jet.Unavailable(err))
+		return "", err
 	}
 	entry, err := kv.Get(ctx, keyRestoring)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return "", nil
+	}
 	if err != nil {
-		return false, fmt.Errorf("read which restore has begun: %w", jet.Unavailable(err))
+		return "", fmt.Errorf("read which restore has begun: %w", jet.Unavailable(err))
 	}
-	if string(entry.Value()) != backup {
-		return false, fmt.Errorf("%w: another backup's restore has begun and not ended; finish that one", job.ErrConflict)
+	return string(entry.Value()), nil
+}
+
+// BeginRestore keeps servers from starting on what is half restored, until EndRestore. The error
+// is job.ErrConflict when another restore has begun since [Conn.Restoring] said that none has.
+func (c *Conn) BeginRestore(ctx context.Context, backup string) error {
+	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	if err != nil {
+		return err
 	}
-	return true, nil
+	_, err = kv.Create(ctx, keyRestoring, []byte(backup))
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return fmt.Errorf("%w: another restore has just begun", job.ErrConflict)
+	}
+	if err != nil {
+		return fmt.Errorf("note that a restore begins: %w", jet.Unavailable(err))
+	}
+	return nil
 }
 
 // EndRestore lets servers start.

@@ -128,8 +128,51 @@ func TestWhatWasTakenIsRestoredWithItsVersionsIntoOtherShards(t *testing.T) {
 			t.Errorf("script %q, %v", s, err)
 		}
 		check(t, fresh.Setup(t.Context(), cluster.Assets{})) // servers may start
-		if err := f.Restore(t.Context(), fresh); !errors.Is(err, job.ErrConflict) {
-			t.Errorf("restored into what is there already: %v", err)
+		check(t, f.Restore(t.Context(), fresh))              // again
+		if again, err := fresh.JobVersions(t.Context(), "billing/report"); err != nil || len(again) != 2 {
+			t.Errorf("restored twice: %d versions, %v", len(again), err)
+		}
+	})
+}
+
+// A refusal must not keep servers out, nor make the next try pass.
+func TestARefusedRestoreLeavesNothingBehind(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		_, file := used(t)
+		f := read(t, file)
+		fresh := system(t, 4)
+		check(t, fresh.EnsureGroup(t.Context(), "before"))
+		for range 2 {
+			if err := f.Restore(t.Context(), fresh); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "group before") {
+				t.Errorf("restored into what is not empty: %v", err)
+			}
+			check(t, fresh.Setup(t.Context(), cluster.Assets{})) // servers may start
+		}
+		left, err := f.Compare(t.Context(), fresh)
+		check(t, err)
+		if !slices.Contains(names(left), "foreign group before") || !slices.Contains(names(left), "create job billing/report") {
+			t.Errorf("it differs by %v", names(left))
+		}
+	})
+}
+
+func TestAnInterruptedRestoreTouchesNothingThatIsNotItsOwn(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		_, file := used(t)
+		f := read(t, file)
+		fresh := system(t, 4)
+		check(t, fresh.BeginRestore(t.Context(), f.Sum))
+		check(t, fresh.EnsureGroup(t.Context(), "another"))
+		if err := f.Restore(t.Context(), fresh); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "group another") {
+			t.Errorf("restored over it: %v", err)
+		}
+		if _, err := fresh.Group(t.Context(), "another"); err != nil {
+			t.Errorf("it is gone: %v", err)
+		}
+		other := system(t, 4)
+		check(t, other.BeginRestore(t.Context(), "of another file"))
+		if err := f.Restore(t.Context(), other); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "another backup") {
+			t.Errorf("restored in the middle of another: %v", err)
 		}
 	})
 }
@@ -157,9 +200,9 @@ func TestARestoreThatBrokeOffKeepsServersOutUntilItIsWhole(t *testing.T) {
 		_, file := used(t)
 		f := read(t, file)
 		fresh := system(t, 4)
-		_, err := fresh.BeginRestore(t.Context(), f.Sum)
+		check(t, fresh.BeginRestore(t.Context(), f.Sum))
+		_, err := fresh.JS.Publish(t.Context(), bus.SubjectScript("billing", job.DigestOf("echo one")), []byte("echo one")) // so far it has come
 		check(t, err)
-		check(t, fresh.EnsureGroup(t.Context(), "half"))
 		if err := fresh.Setup(t.Context(), cluster.Assets{}); !errors.Is(err, job.ErrConflict) {
 			t.Errorf("a server may start on the half: %v", err)
 		}

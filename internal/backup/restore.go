@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,10 +32,19 @@ func (f *File) Compare(ctx context.Context, conn *cluster.Conn) ([]Difference, e
 	if err != nil {
 		return nil, err
 	}
+	return f.differences(there, conn.Cluster().Shards), nil
+}
+
+// CompareWithNothing is [File.Compare] for a NATS account that has no Carillon yet.
+func (f *File) CompareWithNothing() []Difference {
+	return f.differences(map[string]*entry{}, f.Head.Shards)
+}
+
+func (f *File) differences(there map[string]*entry, shards int) []Difference {
 	ours := map[string]*entry{}
 	for i := range f.entries {
 		e := f.entries[i]
-		e.Key = keyFor(&e, conn.Cluster().Shards)
+		e.Key = keyFor(&e, shards)
 		ours[e.Bucket+"/"+e.Key] = &e
 	}
 	list := []Difference{}
@@ -54,7 +64,7 @@ func (f *File) Compare(ctx context.Context, conn *cluster.Conn) ([]Difference, e
 		}
 	}
 	slices.SortFunc(list, func(a, b Difference) int { return strings.Compare(a.Name+a.What, b.Name+b.What) })
-	return list, nil
+	return list
 }
 
 // present returns what is in the system, by bucket and key.
@@ -105,32 +115,40 @@ func nameOf(e *entry) string {
 }
 
 // Restore writes a backup into a system that is set up, empty, and on which no server
-// runs; else the error is job.ErrConflict, and nothing was written. One that broke off
-// is begun anew.
+// runs; else the error is job.ErrConflict, and nothing was written or noted. One that broke off
+// begins from the start. To restore the same backup a second time does nothing.
 func (f *File) Restore(ctx context.Context, conn *cluster.Conn) error {
-	if err := unused(ctx, conn); err != nil {
-		return err
-	}
-	again, err := conn.BeginRestore(ctx, f.Sum)
+	begun, err := conn.Restoring(ctx)
 	if err != nil {
 		return err
 	}
-	if again {
-		if err := clean(ctx, conn); err != nil {
-			return err
-		}
+	if begun != "" && begun != f.Sum {
+		return fmt.Errorf("%w: the restore of another backup was interrupted; finish that one, with its file", job.ErrConflict)
+	}
+	if err := unused(ctx, conn); err != nil {
+		return err
 	}
 	there, err := present(ctx, conn)
 	if err != nil {
 		return err
 	}
-	if len(there) > 0 {
-		var names []string
-		for _, e := range there {
-			names = append(names, nameOf(e))
+	switch {
+	case begun != "":
+		// The rest is to be written, too; what is not of this backup came from elsewhere.
+		if err := f.onlyOurs(there, conn.Cluster().Shards); err != nil {
+			return err
 		}
-		slices.Sort(names)
-		return fmt.Errorf("%w: the system is not empty: it has %d things, such as %s; --dry-run shows how they differ", job.ErrConflict, len(there), names[0])
+		if err := clean(ctx, conn); err != nil {
+			return err
+		}
+	case len(there) > 0 && len(f.differences(there, conn.Cluster().Shards)) == 0:
+		return nil
+	case len(there) > 0:
+		return notEmpty(there)
+	default:
+		if err := conn.BeginRestore(ctx, f.Sum); err != nil {
+			return err
+		}
 	}
 	for i := range f.entries {
 		e := &f.entries[i]
@@ -143,6 +161,32 @@ func (f *File) Restore(ctx context.Context, conn *cluster.Conn) error {
 		}
 	}
 	return conn.EndRestore(ctx)
+}
+
+// onlyOurs returns job.ErrConflict when there is something that is not of the backup.
+func (f *File) onlyOurs(there map[string]*entry, shards int) error {
+	foreign := maps.Clone(there)
+	for i := range f.entries {
+		e := f.entries[i]
+		id := e.Bucket + "/" + keyFor(&e, shards)
+		if was := there[id]; was != nil && bytes.Equal(was.Value, e.Value) {
+			delete(foreign, id)
+		}
+	}
+	if len(foreign) > 0 {
+		return notEmpty(foreign)
+	}
+	return nil
+}
+
+// notEmpty says that a system has something already.
+func notEmpty(there map[string]*entry) error {
+	var names []string
+	for _, e := range there {
+		names = append(names, nameOf(e))
+	}
+	slices.Sort(names)
+	return fmt.Errorf("%w: the system is not empty: it has %d things, such as %s; --dry-run shows how they differ", job.ErrConflict, len(there), names[0])
 }
 
 // unused returns job.ErrConflict when a server runs on the system, or has fired on it:

@@ -1,11 +1,13 @@
 package operator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
@@ -119,10 +121,7 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output cli.Format, fi
 	}
 	defer conn.NC.Close()
 	if dryRun {
-		if err := conn.Open(ctx); err != nil {
-			return err
-		}
-		list, err := f.Compare(ctx, conn)
+		list, err := differences(ctx, f, conn)
 		if err != nil {
 			return err
 		}
@@ -141,6 +140,17 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output cli.Format, fi
 	}
 	cmd.Printf("restored the configuration of %s; start the servers with the same master key\n", cli.ClockOf(cmd).Instant(f.Head.MadeAt))
 	return nil
+}
+
+// differences returns how a system differs from a backup; it need not be set up yet.
+func differences(ctx context.Context, f *backup.File, conn *cluster.Conn) ([]backup.Difference, error) {
+	switch err := conn.Open(ctx); {
+	case errors.Is(err, jetstream.ErrBucketNotFound):
+		return f.CompareWithNothing(), nil
+	case err != nil:
+		return nil, err
+	}
+	return f.Compare(ctx, conn)
 }
 
 func drawDifferences(t *draw.Table, list []backup.Difference) {
