@@ -43,6 +43,10 @@ type Repeater interface {
 type Store interface {
 	Writer
 
+	// Identity returns a text that no other store has. It stays the same for as long as the
+	// store exists, and a copy of the store has it, too.
+	Identity(ctx context.Context) (string, error)
+
 	// Facts returns a page of the facts that match, the newest first. Cursors hold while
 	// facts are written and trimmed.
 	Facts(ctx context.Context, filter FactFilter) (FactPage, error)

@@ -31,6 +31,12 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.broker.begin(t)
+	await(t, patience, "show what a restore would create", func() error {
+		if out := g.ann.try("restore -f " + file + " --dry-run" + nats); !strings.Contains(out, "create  job billing/report") {
+			return errors.New(out)
+		}
+		return nil
+	})
 	await(t, patience, "restore", func() error {
 		if out := g.ann.try("restore -f " + file + nats); !strings.Contains(out, "restored the configuration") {
 			return errors.New(out)

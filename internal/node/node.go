@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/internal/build"
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
@@ -115,6 +116,12 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 	if slices.Contains(c.roles, roleStore) || slices.Contains(c.roles, roleAPI) {
 		if n.store, err = c.openStore(ctx, conn, log); err != nil {
 			return err
+		}
+		switch err := ingest.Bind(ctx, conn, n.store, c.node); {
+		case errors.Is(err, job.ErrConflict):
+			return err
+		case err != nil: // the ingester finds out
+			log.WarnContext(ctx, "log store not identified", "error", err)
 		}
 	}
 	if slices.Contains(c.roles, roleStore) {

@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 // Commands returns what whoever operates NATS and the servers does without the API.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{newNATSCommand(), newBackupCommand(), newRestoreCommand()}
+	return []*cobra.Command{newNATSCommand(), newBackupCommand(), newRestoreCommand(), newHistoryCommand()}
 }
 
 // UserCommands returns what such a person does with users.

@@ -41,6 +41,11 @@ func open(t *testing.T, address string) *clickhouse.Store {
 	return s
 }
 
+func TestAStoreKeepsItsIdentity(t *testing.T) {
+	address := chtest.Database(t)
+	logstoretest.Identity(t, open(t, address), open(t, address), open(t, chtest.Database(t)))
+}
+
 // The tests of the suite share databases, one at a time each, which are emptied for each: to make
 // their tables anew took most of the time.
 func TestStoreKeepsTheContract(t *testing.T) {

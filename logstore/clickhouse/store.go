@@ -52,6 +52,14 @@ type Store struct {
 	precedence atomic.Int64
 }
 
+// Identity implements [logstore.Store].
+func (s *Store) Identity(ctx context.Context) (string, error) {
+	if err := s.Prepare(ctx); err != nil {
+		return "", err
+	}
+	return s.db.Identity(ctx)
+}
+
 var (
 	_ logstore.Store = (*Store)(nil)
 	_ logstore.Asked = (*Store)(nil)

@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -101,8 +103,41 @@ func (in *Ingest) Run(ctx context.Context) error {
 	return nil
 }
 
+// Bind notes that a store keeps the cluster's history. The error is job.ErrConflict when another
+// does: it must not be filled, or each would have a part.
+func Bind(ctx context.Context, conn *cluster.Conn, store logstore.Store, node string) error {
+	id, err := store.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return conn.BindHistory(ctx, cluster.History{Store: id, Node: node, Host: host, Since: time.Now().UTC().Truncate(time.Second)})
+}
+
+// bind waits until it is known that the store keeps the cluster's history, or that it does not.
+func (in *Ingest) bind(ctx context.Context) error {
+	for again := newBackoff(); ; {
+		err := Bind(ctx, in.conn, in.store, in.cfg.Node)
+		switch {
+		case err == nil, ctx.Err() != nil:
+			return err
+		case errors.Is(err, job.ErrConflict):
+			in.log.ErrorContext(ctx, "nothing ingested", "error", err)
+			return err
+		}
+		in.log.WarnContext(ctx, "log store not identified", "error", err)
+		_ = again.Wait(ctx)
+	}
+}
+
 // lead ingests for as long as the lease lasts.
 func (in *Ingest) lead(ctx context.Context, _ *jet.Held) error {
+	if err := in.bind(ctx); err != nil {
+		return err
+	}
 	in.metrics.active.Set(1)
 	defer in.metrics.active.Set(0)
 	g, feeding := errgroup.WithContext(ctx)

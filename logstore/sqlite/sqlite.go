@@ -117,6 +117,14 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Identity implements [logstore.Store].
+func (s *Store) Identity(ctx context.Context) (id string, err error) {
+	if err := s.reads.QueryRowContext(ctx, "SELECT id FROM identity").Scan(&id); err != nil {
+		return "", fmt.Errorf("read the identity of log store %s: %w", s.path, err)
+	}
+	return id, nil
+}
+
 // SetRetention implements [logstore.Store].
 func (s *Store) SetRetention(r job.Retention) { s.keep.Store(&r) }
 

@@ -57,6 +57,11 @@ func TestFileOfANewerProgramIsRefusedAndLeftAlone(t *testing.T) {
 	open(t, path)
 }
 
+func TestAStoreKeepsItsIdentity(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	logstoretest.Identity(t, open(t, path), open(t, path), openEmpty(t))
+}
+
 func schemaVersion(t *testing.T, path string) (version int) {
 	t.Helper()
 	withFile(t, path, func(db *sql.DB) error {

@@ -2,9 +2,11 @@ package database
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -74,8 +76,13 @@ func (d *Database) Migrate(ctx context.Context, known []Migration, lock func(con
 		return err
 	}
 	due, err := d.due(ctx, known)
-	if err != nil || len(due) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(due) == 0 {
+		if _, err := d.Identity(ctx); !errors.Is(err, job.ErrNotFound) {
+			return err
+		}
 	}
 	unlock, err := lock(ctx)
 	if err != nil {
@@ -100,6 +107,34 @@ func (d *Database) Migrate(ctx context.Context, known []Migration, lock func(con
 			return fmt.Errorf("record migration %s of %s: %w", m.name, d.Name, Explain(err))
 		}
 	}
+	return d.identify(ctx)
+}
+
+// identityVersion is the version of the row among the migrations that has the database's identity.
+const identityVersion = 0
+
+// Identity returns what tells the database from others. The error is job.ErrNotFound until
+// [Database.Migrate] has given it one.
+func (d *Database) Identity(ctx context.Context) (id string, err error) {
+	err = d.Conn.QueryRow(ctx, "SELECT min(checksum) FROM schema_migrations WHERE version = ?", uint32(identityVersion)).Scan(&id)
+	if err != nil {
+		return "", fmt.Errorf("read the identity of %s: %w", d.Name, Explain(err))
+	}
+	if id == "" {
+		return "", fmt.Errorf("%w: %s has no identity yet", job.ErrNotFound, d.Name)
+	}
+	return id, nil
+}
+
+// identify gives the database an identity, if it has none.
+func (d *Database) identify(ctx context.Context) error {
+	if _, err := d.Identity(ctx); !errors.Is(err, job.ErrNotFound) {
+		return err
+	}
+	err := d.Conn.Exec(ctx, "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)", uint32(identityVersion), "identity", rand.Text(), time.Now().UTC())
+	if err != nil {
+		return fmt.Errorf("record the identity of %s: %w", d.Name, Explain(err))
+	}
 	return nil
 }
 
@@ -122,7 +157,10 @@ func (d *Database) due(ctx context.Context, known []Migration) ([]Migration, err
 		if err := rows.Scan(&version, &checksum); err != nil {
 			return nil, fmt.Errorf("read migrations of %s: %w", d.Name, err)
 		}
-		if version < 1 || int(version) > len(known) {
+		if version == identityVersion {
+			continue
+		}
+		if int(version) > len(known) {
 			return nil, fmt.Errorf("%w: the log store %s has schema version %d, and this program understands up to %d; use the newer program, or another database",
 				job.ErrInvalid, d.Name, version, len(known))
 		}

@@ -1,0 +1,35 @@
+//go:build unix
+
+package e2e
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A second server with a log store of its own would get a part of the history, and each of the two
+// would take the other's runs for lost.
+func TestAServerWithASecondLogStoreIsRefusedUntilTheHistoryIsReleased(t *testing.T) {
+	g := newGuarded(t)
+	nats := " --nats " + g.url + " --nats-ca " + g.cert + " --nats-keys " + filepath.Join(g.folder, "nats.keys")
+	second := "server --http 127.0.0.1:0" + nats + " --data " + filepath.Join(g.folder, "second")
+	g.ann.run(4, "", second, "another log store", "--roles scheduler,alert", "history release")
+	g.ann.run(0, "", "get history")
+
+	g.server.interrupt()
+	if _, err := g.server.wait(patience); err != nil {
+		t.Fatal(err)
+	}
+	g.ann.run(0, "", "history release"+nats, "next server")
+	replaced := newProcess(t, "second", nil, append([]string{program(t, "carillon")}, strings.Fields(second)...)...)
+	replaced.begin(t)
+	await(t, patience, "wait for the second server to ingest", func() error {
+		return errors.Join(says(replaced, "lease=role.ingest"), replaced.alive())
+	})
+	g.server.begin(t) // with the log store of before
+	if code, err := g.server.wait(patience); err != nil || code != 4 {
+		t.Errorf("the first server ended with %d, %v:\n%s", code, err, g.server.said())
+	}
+}
