@@ -38,7 +38,7 @@ func (w *world) consumersMade(stream string) func() int {
 }
 
 // Servers of a cluster agree on each consumer, so that a takeover must not need one a shard.
-func TestANodeHasOneConsumerOfJobsAndOneOfEventsWhateverTheNumberOfShards(t *testing.T) {
+func TestAtLengthANodeHasOneConsumerOfJobsAndOneOfEventsWhateverTheNumberOfShards(t *testing.T) {
 	const shards = 64
 	const kvJobs = "KV_" + bus.BucketJobs
 	runAt(t, start, shards, func(w *world) {

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-func TestNoNumberOfEditsWithoutAnOwnerLosesAFire(t *testing.T) {
+func TestAtLengthNoNumberOfEditsWithoutAnOwnerLosesAFire(t *testing.T) {
 	run(t, func(w *world) {
 		everyTen := func(j *job.Job) { j.Misfire = job.Misfire{Policy: job.FireAll, MaxCount: 100} }
 		w.put("g/a", cron("*/10 * * * *"), everyTen)

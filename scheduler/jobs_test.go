@@ -116,7 +116,7 @@ func lordHowe(text string) job.Schedule {
 	return job.Schedule{Cron: text, Zone: "Australia/Lord_Howe"}
 }
 
-func TestTheNightThatSkipsHalfAnHourFiresWhatItSkipsAtTheEndOfTheGap(t *testing.T) {
+func TestAtLengthTheNightThatSkipsHalfAnHourFiresWhatItSkipsAtTheEndOfTheGap(t *testing.T) {
 	runAt(t, time.Date(2026, time.October, 3, 15, 20, 0, 0, time.UTC), 1, func(w *world) { // 01:50 there
 		w.startNode("a")
 		w.put("g/before", lordHowe("55 1 * * *"))
@@ -131,7 +131,7 @@ func TestTheNightThatSkipsHalfAnHourFiresWhatItSkipsAtTheEndOfTheGap(t *testing.
 	})
 }
 
-func TestTheNightThatRepeatsHalfAnHourFiresDailyJobsOnce(t *testing.T) {
+func TestAtLengthTheNightThatRepeatsHalfAnHourFiresDailyJobsOnce(t *testing.T) {
 	runAt(t, time.Date(2026, time.April, 4, 14, 48, 0, 0, time.UTC), 1, func(w *world) { // 01:48 there
 		w.startNode("a")
 		w.put("g/daily", lordHowe("50 1 * * *"))

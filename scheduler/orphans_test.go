@@ -159,7 +159,7 @@ func TestWatchedJobsGoOnAfterTheEventStreamWasMadeAnew(t *testing.T) {
 	})
 }
 
-func TestARunWhoseEndHasAgedOutOfTheEventStreamIsLost(t *testing.T) {
+func TestAtLengthARunWhoseEndHasAgedOutOfTheEventStreamIsLost(t *testing.T) {
 	run(t, func(w *world) {
 		w.startNode("a")
 		w.skipping()
@@ -193,7 +193,7 @@ func TestARunIsCancelledWhereverItsTriggerHasGone(t *testing.T) {
 	})
 }
 
-func TestARunThatAnInstanceHoldsIsItsOwnThoughTheTriggerIsGone(t *testing.T) {
+func TestAtLengthARunThatAnInstanceHoldsIsItsOwnThoughTheTriggerIsGone(t *testing.T) {
 	run(t, func(w *world) {
 		w.startNode("a")
 		w.skipping()

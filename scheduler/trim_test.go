@@ -76,7 +76,7 @@ func noise(n int) []byte {
 	return b.Bytes()[:n]
 }
 
-func TestTenTimesTheLimitOfTheEventStreamPassesThrough(t *testing.T) {
+func TestAtLengthTenTimesTheLimitOfTheEventStreamPassesThrough(t *testing.T) {
 	run(t, func(w *world) {
 		const limit = 2 << 20
 		w.limit(bus.StreamEvt, limit)

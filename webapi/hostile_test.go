@@ -203,7 +203,7 @@ func (h *hostile) everything(rounds int) {
 	}
 }
 
-func TestNothingThatIsSentMakesTheServerFail(t *testing.T) { sendAnything(t, 3) }
+func TestNothingThatIsSentMakesTheServerFail(t *testing.T) { sendAnything(t, 1) }
 
 func TestAtLengthNothingThatIsSentMakesTheServerFail(t *testing.T) { sendAnything(t, 12) }
 
