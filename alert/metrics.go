@@ -40,6 +40,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	for _, s := range alerting.Severities {
 		m.opened.WithLabelValues(string(s))
 	}
+	for _, from := range []alerting.Source{fromNotices, fromEvents, fromLedger} {
+		m.read.WithLabelValues(string(from))
+	}
 	for _, k := range alerting.Kinds {
 		m.deliveries.WithLabelValues(string(k), resultSent)
 		m.deliveries.WithLabelValues(string(k), resultFailed)

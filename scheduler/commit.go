@@ -58,7 +58,7 @@ func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending)
 			}
 			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
 		default:
-			s.metrics.refused.WithLabelValues("unknown_or_stale").Inc()
+			s.metrics.refused.WithLabelValues(unknownOrStale).Inc()
 			var gone []pending
 			if batches, gone, err = s.resolve(ctx, batches); err != nil {
 				s.complain(attempt, batches, err)

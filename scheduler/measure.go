@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -22,6 +23,7 @@ type measures struct {
 	pending, running             *prometheus.GaugeVec // triggers, by executor group
 	instances, slots, slotsInUse *prometheus.GaugeVec // by executor group
 	bytes, limit, messages       *prometheus.GaugeVec // by stream
+	behind                       *prometheus.GaugeVec // copies, by stream
 }
 
 func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
@@ -39,6 +41,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 		bytes:      gauge("stream_bytes", "Size of the stream."+one, "stream"),
 		limit:      gauge("stream_limit_bytes", "Size that the stream may have."+one, "stream"),
 		messages:   gauge("stream_messages", "Messages on the stream."+one, "stream"),
+		behind:     gauge("stream_copies_behind", "Copies of the stream that are away or not up to date."+one, "stream"),
 	}
 	owned := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "shards_owned", Help: "Shards that this node fires for. The sum over all nodes must be the number of shards."},
 		func() float64 { return float64(s.Owned()) })
@@ -57,7 +60,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 	); err != nil {
 		return nil, err
 	}
-	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages)
+	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages, m.behind)
 }
 
 // leaseRemaining returns for how long the node may believe in all of its leases.
@@ -104,7 +107,7 @@ func (s *Scheduler) measure(ctx context.Context) error {
 
 // forget takes back what another node shows from now on.
 func (m *measures) forget() {
-	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages} {
+	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages, m.behind} {
 		g.Reset()
 	}
 }
@@ -119,6 +122,7 @@ func (s *Scheduler) measureStreams(ctx context.Context) error {
 		s.measures.bytes.WithLabelValues(name).Set(float64(info.State.Bytes))
 		s.measures.limit.WithLabelValues(name).Set(float64(info.Config.MaxBytes))
 		s.measures.messages.WithLabelValues(name).Set(float64(info.State.Msgs))
+		s.measures.behind.WithLabelValues(name).Set(float64(len(cluster.CopiesBehind(info))))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
@@ -23,6 +24,9 @@ type metrics struct {
 	unusable prometheus.Counter     // job versions in the bucket that cannot be used
 	misfires *prometheus.CounterVec // fires that were noticed too late, by the policy that ruled
 }
+
+// unknownOrStale is the reason of a batch whose answer was lost.
+const unknownOrStale = "unknown_or_stale"
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
@@ -49,6 +53,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		orphans:  counter("runs_orphaned_total", "Runs, or pieces of runs, that were ended as lost because their trigger had left TRIG and no end was reported."),
 		unusable: counter("job_versions_unusable_total", "Job versions in the bucket that could not be used."),
+	}
+	m.refused.WithLabelValues(unknownOrStale)
+	for _, reason := range jet.BatchErrorKinds {
+		m.refused.WithLabelValues(reason)
 	}
 	m.misfires = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "carillon", Name: "misfires_total", Help: "Fires that were noticed too late, by the misfire policy that ruled.",

@@ -145,7 +145,7 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 		s.metrics.connections.WithLabelValues(refusalOf(err)).Inc()
 		s.logRefusal(ctx, q, err)
 	} else {
-		s.metrics.connections.WithLabelValues("admitted").Inc()
+		s.metrics.connections.WithLabelValues(resultAdmitted).Inc()
 		delete(s.refused, c.PublicKey)
 		s.log.InfoContext(ctx, "executor admitted", "executor_group", c.Group, "credential", c.ID, "address", q.ClientInformation.Host)
 	}
@@ -161,9 +161,9 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 // refusalOf returns how a connection that was refused is counted.
 func refusalOf(err error) string {
 	if full := new(fullError); errors.As(err, &full) {
-		return "too_many"
+		return resultTooMany
 	}
-	return "refused"
+	return resultRefused
 }
 
 // errNoKey is what a client without a credential is told.

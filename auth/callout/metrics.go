@@ -13,6 +13,13 @@ type metrics struct {
 	overspent   *prometheus.CounterVec
 }
 
+// What becomes of a connection.
+const (
+	resultAdmitted = "admitted"
+	resultRefused  = "refused"
+	resultTooMany  = "too_many"
+)
+
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		connections: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -24,6 +31,9 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		overspent: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "carillon_nats_groups_refused_total", Help: "How often this server found that a group sends more than its budget, and refused it for a while.",
 		}, []string{"executor_group"}),
+	}
+	for _, result := range []string{resultAdmitted, resultRefused, resultTooMany} {
+		m.connections.WithLabelValues(result)
 	}
 	if reg == nil {
 		return m, nil

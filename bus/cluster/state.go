@@ -88,16 +88,24 @@ func streamState(info *jetstream.StreamInfo) fleet.StreamState {
 	if info.State.Msgs > 0 {
 		s.OldestAt = info.State.FirstTime.UTC().Truncate(time.Millisecond)
 	}
-	if info.Cluster == nil {
-		return s
+	if info.Cluster != nil {
+		s.Leader = info.Cluster.Leader
 	}
-	s.Leader = info.Cluster.Leader
+	s.Behind = CopiesBehind(info)
+	return s
+}
+
+// CopiesBehind returns the servers whose copy of a stream is not whole at the moment, or away.
+func CopiesBehind(info *jetstream.StreamInfo) (servers []string) {
+	if info.Cluster == nil {
+		return nil
+	}
 	for _, p := range info.Cluster.Replicas {
 		if p.Offline || !p.Current {
-			s.Behind = append(s.Behind, p.Name)
+			servers = append(servers, p.Name)
 		}
 	}
-	return s
+	return servers
 }
 
 // durability returns what the stream with the least copies has.

@@ -154,18 +154,30 @@ func (s *Staged) Commit(ctx context.Context) (first uint64, err error) {
 	return ack.Seq - uint64(s.n) + 1, nil //nolint:gosec // a count is positive
 }
 
+// The reasons of refusals in a word, for metrics.
+const (
+	kindStale     = "stale"
+	kindFull      = "full"
+	kindBusy      = "busy"
+	kindPermanent = "permanent"
+	kindOther     = "other"
+)
+
+// BatchErrorKinds are all that [BatchError.Kind] returns.
+var BatchErrorKinds = []string{kindStale, kindFull, kindBusy, kindPermanent, kindOther}
+
 // Kind names the reason of the refusal in a word, for metrics.
 func (e *BatchError) Kind() string {
 	switch {
 	case e.Stale():
-		return "stale"
+		return kindStale
 	case e.Full():
-		return "full"
+		return kindFull
 	case e.Busy():
-		return "busy"
+		return kindBusy
 	case e.Permanent():
-		return "permanent"
+		return kindPermanent
 	default:
-		return "other"
+		return kindOther
 	}
 }

@@ -9,7 +9,6 @@ umask 077
 
 [ -e secrets/nats.keys ] || carillon nats keygen > secrets/nats.keys
 [ -e secrets/master.key ] || carillon secret keygen > secrets/master.key
-[ -e secrets/default.seed ] || : > secrets/default.seed # until a credential is created
 
 if [ ! -e secrets/tls/cert.pem ]; then
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj /CN=carillon-compose-ca \
@@ -26,10 +25,9 @@ carillon nats config --keys secrets/nats.keys --name '$NATS_NAME' --listen 0.0.0
   --tls-cert /etc/nats/tls/cert.pem --tls-key /etc/nats/tls/key.pem --tls-ca /etc/nats/tls/ca.pem \
   --cluster carillon --cluster-listen 0.0.0.0:6222 --route nats1:6222,nats2:6222,nats3:6222 > secrets/nats.conf
 # The images run as users of their own, so files are readable; the folder lets nobody else
-# on this machine reach them. Docker mounts them as root. The seed is for root alone: jobs run
-# as the executor's user.
+# on this machine reach them. Docker mounts them as root. "carillon credential create" makes the seed of the
+# executor readable for its owner alone: jobs run as the executor's user.
 chmod 700 secrets
 chmod 755 secrets/tls
 chmod 644 secrets/nats.conf secrets/tls/*.pem secrets/nats.keys secrets/master.key
-chmod 600 secrets/default.seed
 echo "secrets are in $(pwd)/secrets; only you and root can reach them"

@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -189,7 +190,7 @@ func TestTheComposeFileFitsTheImagesAndTheProgram(t *testing.T) {
 				entry[2] = strings.ReplaceAll(fmt.Sprint(entry[2]), "$$", "$")
 			}
 			hidesTheSeed(t, "compose", entry, command, "/run/secrets/credential")
-			if inside(service, "user") != "root" || !strings.Contains(setup, "\nchmod 600 secrets/default.seed\n") {
+			if inside(service, "user") != "root" || !strings.Contains(setup, "\numask 077\n") {
 				t.Error("the seed is not for root alone")
 			}
 			_, mount, _ := strings.Cut(fmt.Sprint(inside(service, "volumes", 0)), ":")
@@ -209,11 +210,44 @@ func TestTheComposeFileFitsTheImagesAndTheProgram(t *testing.T) {
 	}
 	for name, secret := range secrets {
 		file := strings.TrimPrefix(fmt.Sprint(inside(secret, "file")), "./secrets/")
-		if base := file[strings.LastIndex(file, "/")+1:]; !strings.Contains(setup, base) {
+		if base := file[strings.LastIndex(file, "/")+1:]; name == "credential" {
+			// "credential create" refuses to overwrite a file.
+			if strings.Contains(setup, base) || !strings.Contains(string(deployed(t, "compose/compose.yaml")), "-g default --file secrets/"+base+"\n") {
+				t.Errorf("%s is made by setup.sh, or by nobody", base)
+			}
+		} else if !strings.Contains(setup, base) {
 			t.Errorf("nothing makes the file %s of the secret %s", file, name)
 		}
 	}
 	if looked < 10 {
 		t.Errorf("only %d secrets were looked at", looked)
+	}
+}
+
+// The files tell people to search the log for the link, and have it written as JSON.
+func TestTheLinkForTheAdministratorIsFoundInTheLog(t *testing.T) {
+	var b strings.Builder
+	log, err := NewLogger(&b, "warn", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Warn("no administrator yet: open the link to create one", "link", "https://localhost:8822/sign-in#invitation=abc")
+	for _, name := range []string{"compose/compose.yaml", "kubernetes/carillon.yaml"} {
+		text := string(deployed(t, name))
+		if !strings.Contains(text, "log-format") || !strings.Contains(text, "json") {
+			t.Errorf("%s: the log is no JSON", name)
+		}
+		hint := regexp.MustCompile(`grep -o '([^']+)'`).FindStringSubmatch(text)
+		if hint == nil || !strings.Contains(regexp.MustCompile(hint[1]).FindString(b.String()), "#invitation=abc") {
+			t.Errorf("%s: %v finds nothing in %s", name, hint, b.String())
+		}
+	}
+}
+
+func TestTheExamplesShowMetrics(t *testing.T) {
+	for _, name := range []string{"compose/compose.yaml", "kubernetes/carillon.yaml", "systemd/server.yaml.example"} {
+		if !strings.Contains(string(deployed(t, name)), ":9822") {
+			t.Errorf("%s: a server shows no metrics at the port of scrape.yaml", name)
+		}
 	}
 }

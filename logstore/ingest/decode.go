@@ -194,5 +194,8 @@ func reasonOf(err error) string {
 	if errors.As(err, &invalid) && invalid.Field != "" {
 		return invalid.Field
 	}
-	return "encoding"
+	return reasonEncoding
 }
+
+// reasonEncoding is the reason of what cannot be read at all.
+const reasonEncoding = "encoding"

@@ -56,6 +56,15 @@ func (in *Ingest) feeds() []*feed {
 	return feeds
 }
 
+// streams returns what is ingested.
+func streams() []string {
+	all := []string{bus.StreamTrig, bus.StreamEvt, bus.StreamLog}
+	for _, s := range cluster.FactStreams {
+		all = append(all, s.Stream)
+	}
+	return all
+}
+
 // run feeds until ctx is done, and then returns nil, or until another ingester is
 // at work.
 func (f *feed) run(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -76,6 +77,14 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m.storeBytes = store("bytes", "Size of the log store on disk, from the process that writes to it.")
 	m.diskTotal = store("disk_bytes", "Size of the disk below the log store: of the fullest, if there are several.")
 	m.diskFree = store("disk_free_bytes", "What is free of it.")
+	for _, stream := range streams() {
+		for _, c := range []*prometheus.CounterVec{m.messages, m.rows, m.dropped, m.failures} {
+			c.WithLabelValues(stream)
+		}
+		for _, reason := range []string{bus.HeaderMessage, bus.HeaderToken, reasonEncoding} { // of others there may be many
+			m.refused.WithLabelValues(stream, reason)
+		}
+	}
 	for _, s := range job.Statuses {
 		if s.Final() {
 			m.runs.WithLabelValues(string(s))

@@ -257,7 +257,7 @@ func (v *governor) end(ctx context.Context, p placed) {
 	}
 	switch p.result {
 	case taken, unknown:
-		v.g.d.metrics.outcome(map[bool]string{true: "taken", false: "unknown"}[p.result == taken])
+		v.g.d.metrics.outcome(map[bool]string{true: outcomeTaken, false: outcomeUnknown}[p.result == taken])
 	case busy, nobody, unable:
 		if ctx.Err() != nil {
 			p.handBackFor(holdMin)

@@ -22,7 +22,7 @@ const maxHanded = 4096
 func (d *Dispatcher) takeHanded(ctx context.Context, m *nats.Msg) {
 	err := d.hand(ctx, m)
 	if errors.Is(err, job.ErrInvalid) {
-		d.metrics.outcome("rejected")
+		d.metrics.outcome(outcomeRejected)
 		d.log.WarnContext(ctx, "trigger handed over rejected", "subject", m.Subject, "error", err)
 	}
 	if err := bus.Respond(m, struct{}{}, err); err != nil {

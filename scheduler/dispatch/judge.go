@@ -68,10 +68,10 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 			o.clear = true
 			return false
 		case elsewhere:
-			o.g.d.metrics.outcome("taken")
+			o.g.d.metrics.outcome(outcomeTaken)
 			return true
 		case over:
-			o.g.d.metrics.outcome("over")
+			o.g.d.metrics.outcome(outcomeOver)
 			o.g.answer(o.m, "+ACK")
 			return true
 		case lost:

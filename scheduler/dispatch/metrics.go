@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // metrics is what a dispatcher counts. Names and units are in docs/reference/metrics.md.
@@ -14,6 +16,18 @@ type metrics struct {
 	suspended   prometheus.Gauge       // instances, at present
 	suspensions *prometheus.CounterVec // by group
 }
+
+// What became of a delivery.
+const (
+	outcomeTaken    = "taken"
+	outcomeHeld     = "held"
+	outcomeUnknown  = "unknown"
+	outcomeOver     = "over"
+	outcomeRejected = "rejected"
+)
+
+// outcomes are these, and the statuses of runs that are ended without an instance.
+var outcomes = []string{outcomeTaken, outcomeHeld, outcomeUnknown, outcomeOver, outcomeRejected, string(job.StatusLost), string(job.StatusMissed)}
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
@@ -30,6 +44,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		suspensions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "carillon", Name: "suspensions_total", Help: "How often this server has found that an instance gives triggers back again and again.",
 		}, []string{"executor_group"}),
+	}
+	for _, o := range outcomes {
+		m.outcomes.WithLabelValues(o)
 	}
 	if r == nil {
 		return m, nil

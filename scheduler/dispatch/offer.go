@@ -97,7 +97,7 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	}
 	meta, metaErr := m.Metadata()
 	if err = errors.Join(err, metaErr); err != nil {
-		g.d.metrics.outcome("rejected")
+		g.d.metrics.outcome(outcomeRejected)
 		g.d.log.WarnContext(ctx, "trigger rejected", "subject", m.Subject, "error", err)
 		g.answer(m, "+TERM")
 		return nil
@@ -125,10 +125,10 @@ func (o *offer) place(ctx context.Context) result {
 		res := o.round(ctx)
 		switch {
 		case res == taken:
-			o.g.d.metrics.outcome("taken")
+			o.g.d.metrics.outcome(outcomeTaken)
 			return res
 		case res == unknown:
-			o.g.d.metrics.outcome("unknown")
+			o.g.d.metrics.outcome(outcomeUnknown)
 			return res // it comes again, unless who has it says that it lives
 		case ctx.Err() != nil:
 			o.handBackFor(holdMin)

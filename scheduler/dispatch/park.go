@@ -41,13 +41,13 @@ func (s *server) tick(ctx context.Context, now time.Time) {
 			delete(s.asked, number)
 			s.inHand--
 			q.learn(q.m, nil, job.ErrUnavailable)
-			s.g.d.metrics.outcome("unknown") // it comes again, unless who has it says that it lives
+			s.g.d.metrics.outcome(outcomeUnknown) // it comes again, unless who has it says that it lives
 		}
 	}
 	s.parked = slices.DeleteFunc(s.parked, func(o *offer) bool {
 		if now.Sub(o.came) > keepFor {
 			s.inHand--
-			s.g.d.metrics.outcome("held")
+			s.g.d.metrics.outcome(outcomeHeld)
 			o.handBackFor(0) // it has waited here for long
 			return true
 		}

@@ -160,7 +160,7 @@ func (s *server) answered(m *nats.Msg) (q *question, taken bool) {
 		return q, false
 	}
 	q.remember(q.m)
-	s.g.d.metrics.outcome("taken")
+	s.g.d.metrics.outcome(outcomeTaken)
 	s.inHand--
 	return q, true
 }

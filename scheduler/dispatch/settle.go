@@ -27,7 +27,7 @@ func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 // postpone hands the trigger back for a while, and tells the history why.
 func (o *offer) postpone(ctx context.Context, why string) {
 	o.tell(ctx, why)
-	o.g.d.metrics.outcome("held")
+	o.g.d.metrics.outcome(outcomeHeld)
 	o.handBack()
 }
 
