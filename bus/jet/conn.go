@@ -61,6 +61,7 @@ func Connect(cfg Config) (*Conn, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	var refusals atomic.Int64 // since we were last admitted
+	public := ""              // key of the credential
 	opts := []nats.Option{
 		nats.Name(cfg.Name),
 		nats.MaxReconnects(-1),
@@ -86,7 +87,7 @@ func Connect(cfg Config) (*Conn, error) {
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrAuthorization) { // once an attempt, of which there are some a second
 				if n := refusals.Add(1); n&(n-1) == 0 {
-					log.Warn("bus refuses us; trying on", "times", n)
+					log.Warn("NATS refuses us; trying again: the credential was revoked or has expired, or no Carillon server is there to admit it", "public_key", public, "times", n)
 				}
 				return
 			}
@@ -105,11 +106,11 @@ func Connect(cfg Config) (*Conn, error) {
 		opts = append(opts, nats.CustomInboxPrefix(cfg.Inbox))
 	}
 	if cfg.Key != "" {
-		signed, err := signedBy(cfg.Key)
+		signed, key, err := signedBy(cfg.Key)
 		if err != nil {
 			return nil, err
 		}
-		opts = append(opts, signed)
+		opts, public = append(opts, signed), key
 	}
 	if cfg.CAFile != "" || cfg.CertFile != "" {
 		secure, err := tlsConfig(cfg)
@@ -131,16 +132,15 @@ func Connect(cfg Config) (*Conn, error) {
 }
 
 // signedBy returns the option of a client that signs in with the seed of an nkey.
-func signedBy(seed string) (nats.Option, error) {
+func signedBy(seed string) (option nats.Option, public string, err error) {
 	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(seed)))
 	if err != nil {
-		return nil, &job.InvalidError{Field: "credential", Reason: "must be a seed, which begins with SU"}
+		return nil, "", &job.InvalidError{Field: "credential", Reason: "must be a seed, which begins with SU"}
 	}
-	public, err := pair.PublicKey()
-	if err != nil {
-		return nil, fmt.Errorf("read key: %w", err)
+	if public, err = pair.PublicKey(); err != nil {
+		return nil, "", fmt.Errorf("read key: %w", err)
 	}
-	return nats.Nkey(public, pair.Sign), nil
+	return nats.Nkey(public, pair.Sign), public, nil
 }
 
 func tlsConfig(cfg Config) (*tls.Config, error) {

@@ -116,7 +116,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	}
 	defer conn.NC.Close()
 	reg := newRegistry()
-	tracer, endTraces, err := startTraces(cmd.Context(), "carillon-executor")
+	tracer, endTraces, err := startTraces(cmd.Context(), "carillon-executor", log)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (n *node) close(ctx context.Context) (err error) {
 // traces. The API takes listener, which is nil without it. On an error all that was opened is closed.
 func (c *nodeConfig) begin(ctx context.Context, service string, conn *cluster.Conn, listener net.Listener, o monitorOptions, log *slog.Logger) (_ *node, err error) {
 	n := &node{metrics: newRegistry()}
-	if c.tracer, n.endTraces, err = startTraces(ctx, service); err != nil {
+	if c.tracer, n.endTraces, err = startTraces(ctx, service, log); err != nil {
 		return nil, err
 	}
 	defer func() {

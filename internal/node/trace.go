@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -24,7 +27,7 @@ const tracesEnd = 3 * time.Second
 // startTraces returns where traces go, as the environment says with OpenTelemetry's own
 // variables: nowhere, which is nil, unless it names an endpoint. The caller calls end last.
 // service is the name under which the process is shown, unless the environment has one.
-func startTraces(ctx context.Context, service string) (provider trace.TracerProvider, end func(context.Context), err error) {
+func startTraces(ctx context.Context, service string, log *slog.Logger) (provider trace.TracerProvider, end func(context.Context), err error) {
 	none := func(context.Context) {}
 	endpoint := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") + os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 	if endpoint == "" || os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
@@ -35,6 +38,12 @@ func startTraces(ctx context.Context, service string) (provider trace.TracerProv
 			return nil, none, &job.InvalidError{Field: name, Reason: fmt.Sprintf("%q must be http/protobuf", p)}
 		}
 	}
+	var failures atomic.Int64
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		if n := failures.Add(1); n&(n-1) == 0 {
+			log.WarnContext(ctx, "traces not sent", "error", err, "times", n)
+		}
+	}))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, none, fmt.Errorf("prepare to send traces: %w", err)
