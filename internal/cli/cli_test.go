@@ -40,7 +40,7 @@ func TestExitCodesTellWhatKindOfErrorItWas(t *testing.T) {
 	f(cli.ExitUsage, `carillon: unknown command "gte"; did you mean get?`, "gte")
 	f(cli.ExitUsage, `carillon: unknown command "nodez"; did you mean nodes?`, "get", "nodez")
 	f(cli.ExitUsage, "carillon: unknown flag: --frobnicate", "get", "jobs", "--frobnicate")
-	f(cli.ExitUsage, `carillon: invalid argument "xml" for "-o, --output" flag: must be one of table, json, yaml`, "get", "jobs", "-o", "xml")
+	f(cli.ExitUsage, `carillon: invalid argument "xml" for "-o, --output" flag: must be one of table, name, json, yaml`, "get", "jobs", "-o", "xml")
 	f(cli.ExitUsage, `carillon: job "a.b/*" has a group that may have only`, "get", "job", "a.b/*")
 	f(cli.ExitUsage, `carillon: run_id "x" must be a UUIDv7`, "get", "run", "x")
 	f(cli.ExitUsage, "carillon: name a file", "apply")

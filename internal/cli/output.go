@@ -13,14 +13,16 @@ import (
 // Format is how an answer is shown. It is a pflag.Value.
 type Format string
 
-// The formats of an answer: for people, and as the API returns it.
+// The formats of an answer: for people, the first column of that, for scripts, and as the API
+// returns it.
 const (
 	AsTable Format = "table"
+	AsNames Format = "name"
 	AsJSON  Format = "json"
 	AsYAML  Format = "yaml"
 )
 
-var formatNames = []string{string(AsTable), string(AsJSON), string(AsYAML)}
+var formatNames = []string{string(AsTable), string(AsNames), string(AsJSON), string(AsYAML)}
 
 func (f *Format) String() string { return string(*f) }
 
@@ -33,16 +35,22 @@ func (f *Format) Set(s string) error {
 	return nil
 }
 
+// IsData reports whether an answer is shown as the API returns it, not as a table.
+func (f Format) IsData() bool { return f == AsJSON || f == AsYAML }
+
 // Type names the flag's values in the help.
 func (f *Format) Type() string { return "format" }
 
 // Show writes v as JSON or YAML, or what fill makes of it for people, with instants by a
-// clock. Those of JSON and YAML are in UTC.
+// clock, or the names in its first column. Those of JSON and YAML are in UTC.
 func (f Format) Show(w io.Writer, clock draw.Clock, v any, fill func(*draw.Table)) error {
-	if f == AsTable {
+	if !f.IsData() {
 		_, terminal := w.(*draw.Screen)
-		t := draw.Table{Clock: clock, Whole: !terminal}
+		t := draw.Table{Clock: clock, Whole: !terminal || f == AsNames}
 		fill(&t)
+		if f == AsNames {
+			return t.WriteNames(w)
+		}
 		return t.Write(w)
 	}
 	data, err := json.MarshalIndent(v, "", "  ")

@@ -19,3 +19,21 @@ func TestNothingIsCutInAFile(t *testing.T) {
 		t.Errorf("a terminal has (%v)\n%s", err, shown.String())
 	}
 }
+
+func TestNamesAreTheFirstColumn(t *testing.T) {
+	fill := func(t *draw.Table) {
+		t.Row("GROUP", "INSTANCE")
+		t.Row("billing", "a")
+		t.Row("billing", "b")
+		t.Row("ops", t.Cell(strings.Repeat("c", 100), 10))
+		t.Line("1 more")
+	}
+	var b strings.Builder
+	if err := AsNames.Show(draw.NewScreen(&b), draw.Clock{}, nil, fill); err != nil || b.String() != "billing\nops\n" {
+		t.Errorf("the names are %q, %v", b.String(), err)
+	}
+	about := func(t *draw.Table) { t.Row("state", "active") }
+	if err := AsNames.Show(&b, draw.Clock{}, nil, about); err == nil {
+		t.Error("what is no list has names")
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/user"
@@ -19,6 +20,7 @@ import (
 // Remote is what the commands that ask a server share: the flags that say which
 // server, and how to show its answers.
 type Remote struct {
+	named  string // the context, if not the current one
 	server string
 	token  string
 	ca     string
@@ -30,10 +32,13 @@ type Remote struct {
 // NewRemote adds the shared flags to cmd.
 func NewRemote(cmd *cobra.Command) *Remote {
 	r := &Remote{Output: AsTable, say: func(text string) { cmd.PrintErrln(text) }, clock: func() draw.Clock { return ClockOf(cmd) }}
+	cmd.Flags().StringVar(&r.named, "context", "", "`name` of a context of \"carillon login\", also from "+contextVariable+" (default: the current one)")
 	cmd.Flags().StringVar(&r.server, "server", "", "`address` of the server, also from "+serverVariable+" (default: the current context, else "+DefaultServer+")")
 	cmd.Flags().StringVar(&r.token, "token", "", "API `token`, also from "+TokenVariable+" (default: that of \"carillon login\")")
+	cmd.MarkFlagsMutuallyExclusive("context", "server")
+	completeWith(cmd, "context", contextNames)
 	CAFlag(cmd, &r.ca)
-	cmd.Flags().VarP(&r.Output, "output", "o", "`format` of the answer: table, json or yaml")
+	cmd.Flags().VarP(&r.Output, "output", "o", "`format` of the answer: table, name, json or yaml")
 	Complete(cmd, "output", formatNames...)
 	UTCFlag(cmd)
 	return r
@@ -54,30 +59,33 @@ func CAFlag(cmd *cobra.Command, to *string) {
 
 // Complete makes a flag's values known to shells.
 func Complete(cmd *cobra.Command, flag string, values ...string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	completeWith(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completeWith(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic("BUG: complete a flag that is not there: " + err.Error())
 	}
 }
 
+// contextNames completes the name of a context.
+func contextNames(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all, err := ReadContexts()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, c := range all.Items {
+		names = append(names, c.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
 // API returns the server's API.
 func (r *Remote) API() (*client.API, error) {
-	server := cmp.Or(r.server, os.Getenv(serverVariable))
-	token := cmp.Or(r.token, os.Getenv(TokenVariable))
-	ca := cmp.Or(r.ca, os.Getenv(CAVariable))
-	if server == "" || token == "" || ca == "" {
-		all, err := ReadContexts()
-		if err != nil {
-			return nil, err
-		}
-		if now := all.Named(all.Current); server == "" && now != nil {
-			server = now.Server
-		}
-		if server == "" {
-			server = DefaultServer
-		}
-		if there := all.at(server); there != nil {
-			token, ca = cmp.Or(token, there.Token), cmp.Or(ca, there.CA)
-		}
+	server, token, ca, err := r.where()
+	if err != nil {
+		return nil, err
 	}
 	api, err := Dial(server, UserName(), ca)
 	if err != nil {
@@ -92,6 +100,40 @@ func (r *Remote) API() (*client.API, error) {
 		}
 	})
 	return api, nil
+}
+
+// where returns the address of the server, the token for it, and the file of its authority. What
+// flags say counts before what the environment says, and that before the context.
+func (r *Remote) where() (server, token, ca string, err error) {
+	server = r.server
+	if r.named == "" { // a context that is named on the command line counts more than the environment
+		server = cmp.Or(server, os.Getenv(serverVariable))
+	}
+	token = cmp.Or(r.token, os.Getenv(TokenVariable))
+	ca = cmp.Or(r.ca, os.Getenv(CAVariable))
+	if server != "" && token != "" && ca != "" {
+		return server, token, ca, nil
+	}
+	all, err := ReadContexts()
+	if err != nil {
+		return "", "", "", err
+	}
+	if server == "" {
+		named := cmp.Or(r.named, os.Getenv(contextVariable))
+		in := all.Named(cmp.Or(named, all.Current))
+		switch {
+		case in != nil:
+			server, token, ca = in.Server, cmp.Or(token, in.Token), cmp.Or(ca, in.CA)
+		case named != "":
+			return "", "", "", Usage(fmt.Errorf("there is no context %q; \"carillon get contexts\" shows all", named))
+		default:
+			server = DefaultServer
+		}
+	}
+	if there := all.at(server); there != nil {
+		token, ca = cmp.Or(token, there.Token), cmp.Or(ca, there.CA)
+	}
+	return server, token, ca, nil
 }
 
 // Again tells that a part of the system is away, and that the server is asked again.

@@ -93,8 +93,10 @@ const DefaultServer = "http://127.0.0.1:8822"
 // The variables that stand for the flags of the connection to a server.
 const (
 	serverVariable = "CARILLON_SERVER"
-	TokenVariable  = "CARILLON_TOKEN"
-	CAVariable     = "CARILLON_CA"
+	// contextVariable names a context of "carillon login".
+	contextVariable = "CARILLON_CONTEXT"
+	TokenVariable   = "CARILLON_TOKEN"
+	CAVariable      = "CARILLON_CA"
 )
 
 // ServerFromEnvironment returns the server that the environment names, or else DefaultServer.

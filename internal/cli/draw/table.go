@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -24,6 +25,24 @@ func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
 // Line adds a line across the columns. An empty one ends them: what comes after it has
 // columns of its own.
 func (t *Table) Line(text string) { t.Row(text) }
+
+// WriteNames writes the first column below the heading to w, each name once. The error is about a
+// table that is no list.
+func (t *Table) WriteNames(w io.Writer) error {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for i, row := range t.Rows {
+		if i == 0 && len(row) > 1 && row[0] != strings.ToUpper(row[0]) {
+			return errors.New("this answer is no list of names; use -o json or -o yaml")
+		}
+		if i > 0 && len(row) > 1 && !seen[row[0]] {
+			seen[row[0]] = true
+			b.WriteString(row[0] + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
 
 // Write writes the table to w.
 func (t *Table) Write(w io.Writer) error {

@@ -37,7 +37,7 @@ func newSearchCommand() *cobra.Command {
 		Short: "Search the logs of all runs",
 		Long: "Find log lines that contain all words, in any order and case, newest run first. Text in double\n" +
 			"quotes inside an argument must match as a phrase. Each line is shown with its job, run, attempt\n" +
-			"and number. Context lines (--context) have a \"-\" after the number. --count 24 divides the range\n" +
+			"and number. Context lines (--around) have a \"-\" after the number. --count 24 divides the range\n" +
 			"(by default the last seven days) into 24 intervals and counts the lines in each. With -o json,\n" +
 			"each line is a JSON object with highlights, before and after.",
 		Example: "  carillon search timeout db-7\n" +
@@ -56,16 +56,16 @@ func newSearchCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.From, "from", "", "only fires at or after this `time` (RFC 3339)")
 	cmd.Flags().StringVar(&f.To, "to", "", "only fires before this `time` (RFC 3339)")
 	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of lines to show; 0 shows all")
-	cmd.Flags().IntVarP(&around, "context", "C", 0, "number of context `lines` before and after each line, at most 20")
+	cmd.Flags().IntVarP(&around, "around", "C", 0, "number of `lines` to show before and after each one, at most 20")
 	cmd.Flags().IntVar(&parts, "count", 0, "count the lines in this number of `intervals`, at most 240, instead of showing them")
 	cmd.Flags().StringVar(&colour, "color", "auto", "highlight matches: auto (on a terminal, unless NO_COLOR is set), always or never")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream new lines until interrupted, at most 500 per second")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
-	for _, other := range []string{"since", "from", "to", "run", "context", "count", "limit"} {
+	for _, other := range []string{"since", "from", "to", "run", "around", "count", "limit"} {
 		cmd.MarkFlagsMutuallyExclusive("follow", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("count", "limit")
-	cmd.MarkFlagsMutuallyExclusive("count", "context")
+	cmd.MarkFlagsMutuallyExclusive("count", "around")
 	cli.Complete(cmd, "level", "debug", "info", "warn", "error")
 	cli.Complete(cmd, "color", "auto", "always", "never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -73,7 +73,7 @@ func newSearchCommand() *cobra.Command {
 		case limit < 0:
 			return cli.Usage(errors.New("--limit must not be negative"))
 		case around < 0 || around > maxAround:
-			return cli.Usage(fmt.Errorf("--context must be from 0 to %d", maxAround))
+			return cli.Usage(fmt.Errorf("--around must be from 0 to %d", maxAround))
 		case parts < 0 || parts > maxCounted:
 			return cli.Usage(fmt.Errorf("--count must be from 1 to %d", maxCounted))
 		case !slices.Contains([]string{"auto", "always", "never"}, colour):

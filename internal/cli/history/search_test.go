@@ -55,7 +55,7 @@ func TestASearchShowsWhatItFoundAndTheLinesAround(t *testing.T) {
 	if out := found(t, s, `"here"`, "-o", "json"); !strings.Contains(out, `"highlights":[{"from":19,"to":23}]`) {
 		t.Errorf("as JSON a hit is %s", out)
 	}
-	s.WantError(cli.ExitUsage, "carillon: --context", "", "search", "x", "-C", "21")
+	s.WantError(cli.ExitUsage, "carillon: --around", "", "search", "x", "-C", "21")
 	if code, out, e := s.Run("", "search", "unheard-of"); code != 0 || out != "" || e != "no lines found\n" {
 		t.Errorf("a search without a hit ends with code %d: %q, %q", code, out, e)
 	}

@@ -51,7 +51,7 @@ func newGetJobsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if r.Output != cli.AsTable {
+		if r.Output.IsData() {
 			return r.Show(cmd.OutOrStdout(), page, nil)
 		}
 		hold, err := client.Read[client.GlobalPause](api.GetPause(cmd.Context()))

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bufio"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -222,8 +223,8 @@ func brokenLines(lines []crontab.Line) error {
 	return cli.ExitWith(cli.ExitError, errors.New("broken and left out: "+which+strings.Join(numbers, ", ")))
 }
 
-// readImport reads the file that is to be imported, and a byte more than may be in it at the
-// most; - is standard input.
+// readImport reads the file that is to be imported, also one that gzip has packed, and a byte more
+// than may be in it at the most; - is standard input.
 func readImport(what, name string, stdin io.Reader, most int64) ([]byte, error) {
 	from := stdin
 	if name != "-" {
@@ -233,6 +234,15 @@ func readImport(what, name string, stdin io.Reader, most int64) ([]byte, error) 
 		}
 		defer func() { _ = f.Close() }()
 		from = f
+	}
+	whole := bufio.NewReader(from)
+	from = whole
+	if magic, _ := whole.Peek(2); string(magic) == "\x1f\x8b" { // what fails to be read fails below, too
+		unpacked, err := gzip.NewReader(whole)
+		if err != nil {
+			return nil, fmt.Errorf("unpack %s: %w", what, err)
+		}
+		from = unpacked
 	}
 	data, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err != nil {

@@ -1,6 +1,8 @@
 package manifest_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,7 +113,30 @@ func TestADumpOfXXLJobIsImportedAndLeavesAloneWhatOthersEdited(t *testing.T) {
 	}
 	f("0 created, 0 changed, 4 unchanged, 1 conflict, 1 skipped, 2 broken; zone Asia/Shanghai")
 	f("0 created, 1 changed, 4 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai", "--overwrite")
+	packed := filepath.Join(t.TempDir(), "dump.sql.gz")
+	pack(t, args[2], packed)
+	args[2] = packed
 	f("0 created, 0 changed, 5 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+}
+
+// pack writes a file as gzip does.
+func pack(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestExampleJobsAreApplied(t *testing.T) {

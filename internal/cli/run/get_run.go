@@ -46,7 +46,7 @@ func newGetRunCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if r.Output != cli.AsTable {
+		if r.Output.IsData() {
 			return r.Show(cmd.OutOrStdout(), run, nil)
 		}
 		return showRun(cmd.Context(), r, api, run, cmd.OutOrStdout())

@@ -137,7 +137,7 @@ func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) 
 // not mix with it but goes to standard error.
 func awaitRun(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) error {
 	p := linePrinter{w: cmd.OutOrStdout(), quiet: !follow}
-	if r.Output != cli.AsTable {
+	if r.Output.IsData() {
 		p.w = cmd.ErrOrStderr()
 	}
 	end, err := api.Tail(cmd.Context(), run.RunID, client.TailOptions{
