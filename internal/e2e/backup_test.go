@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
@@ -22,29 +24,29 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 	g.ann.run(4, "", "restore -f "+file+nats, "stop all servers first")
 
 	// The data of NATS is lost; the backup is not.
-	g.server.interrupt()
-	if _, err := g.server.wait(patience); err != nil {
+	g.server.Interrupt()
+	if _, err := g.server.Wait(processtest.Patience); err != nil {
 		t.Fatal(err)
 	}
-	g.broker.kill()
+	g.broker.Kill()
 	if err := os.RemoveAll(filepath.Join(g.folder, "nats")); err != nil {
 		t.Fatal(err)
 	}
-	g.broker.begin(t)
-	await(t, patience, "show what a restore would create", func() error {
+	g.broker.Begin(t)
+	processtest.Await(t, processtest.Patience, "show what a restore would create", func() error {
 		if out := g.ann.try("restore -f " + file + " --dry-run" + nats); !strings.Contains(out, "create  job billing/report") {
 			return errors.New(out)
 		}
 		return nil
 	})
-	await(t, patience, "restore", func() error {
+	processtest.Await(t, processtest.Patience, "restore", func() error {
 		if out := g.ann.try("restore -f " + file + nats); !strings.Contains(out, "restored the configuration") {
 			return errors.New(out)
 		}
 		return nil
 	})
-	g.server.begin(t)
-	await(t, patience, "wait for the server", func() error {
+	g.server.Begin(t)
+	processtest.Await(t, processtest.Patience, "wait for the server", func() error {
 		if out := g.ann.try("get jobs"); !strings.Contains(out, "billing/report") { // with the token of before
 			return errors.New(out)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/internal/chserver"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -88,7 +89,7 @@ func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
 
 	c.awaitReady()
 	for some := true; some; {
-		await(t, patience, "save the last jobs", func() (err error) {
+		processtest.Await(t, processtest.Patience, "save the last jobs", func() (err error) {
 			some, err = l.saveYoung(t.Context(), c.api)
 			return err
 		})

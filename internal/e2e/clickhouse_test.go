@@ -25,6 +25,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/chserver"
 	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
@@ -34,19 +35,19 @@ import (
 func TestDevKeepsItsHistoryInClickHouse(t *testing.T) {
 	d := newDev(t)
 	history := chtest.Start(t, chserver.Config{Dir: filepath.Join(t.TempDir(), "clickhouse")})
-	d.command = append(d.command, "--store", history.URL("carillon"), "--no-samples")
-	d.begin(t)
+	d.Command = append(d.Command, "--store", history.URL("carillon"), "--no-samples")
+	d.Begin(t)
 	d.save(t, "hello", `"task": {"shell": "echo the quick brown fox"}`)
 	id := d.run(t, "hello")
 	d.awaitSuccess(t, id)
 	d.awaitLog(t, id, "the quick brown fox")
-	d.kill()
+	d.Kill()
 
-	d.begin(t)
+	d.Begin(t)
 	d.awaitSuccess(t, id)
 	d.awaitLog(t, id, "the quick brown fox")
 	d.awaitSuccess(t, d.run(t, "hello"))
-	d.interrupt(t)
+	d.Interrupt(t)
 }
 
 // kills is how often ClickHouse is killed, or cut off, at least.
@@ -89,7 +90,7 @@ func (f *flow) survive(harm func(*rand.Rand) error) {
 		}
 	}
 	t.Logf("seed %d, harmed %d times, sent %d runs and %d lines", seed, waves, waves*wave, f.lines)
-	await(t, patience, "wait until all is stored", f.unstored)
+	processtest.Await(t, processtest.Patience, "wait until all is stored", f.unstored)
 
 	counts, err := f.store.Counts(t.Context(), logstore.RunFilter{})
 	if err != nil {

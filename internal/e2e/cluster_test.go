@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,14 +21,15 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // system is NATS servers, Carillon servers and executors, each a process.
 type system struct {
 	t         *testing.T
-	nats      []*process
-	servers   []*process // the first has the store and the API, too
-	executors []*process
+	nats      []*processtest.Process
+	servers   []*processtest.Process // the first has the store and the API, too
+	executors []*processtest.Process
 	ports     []int  // of the NATS servers
 	url       string // of all NATS servers, past the links
 	links     []*link
@@ -54,7 +52,7 @@ func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...
 	c := newServers(t, replicas, clocks, flags...)
 	for i := range 3 {
 		name := fmt.Sprintf("executor-%d", i)
-		c.startExecutor(name, program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.reach(name), "--slots", "128")
+		c.startExecutor(name, processtest.Program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.reach(name), "--slots", "128")
 	}
 	return c
 }
@@ -63,7 +61,7 @@ func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...
 func newServers(t *testing.T, replicas int, clocks bool, flags ...string) *system {
 	t.Helper()
 	c := &system{t: t, journal: filepath.Join(t.TempDir(), "journal")}
-	ports := freePorts(t, 2*replicas+1+servers)
+	ports := processtest.FreePorts(t, 2*replicas+1+servers)
 	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
 	c.startServers(ports[2*replicas:], replicas, clocks, flags)
 	return c
@@ -71,31 +69,10 @@ func newServers(t *testing.T, replicas int, clocks bool, flags ...string) *syste
 
 func (c *system) startExecutor(name string, command ...string) {
 	c.t.Helper()
-	p := newProcess(c.t, name, []string{"JOURNAL=" + c.journal}, command...)
-	p.keep = true
-	p.begin(c.t)
+	p := processtest.New(c.t, name, []string{"JOURNAL=" + c.journal}, command...)
+	p.Keep = true
+	p.Begin(c.t)
 	c.executors = append(c.executors, p)
-}
-
-// freePorts returns ports of loopback on which nobody listened just now. They are of those
-// that the system gives to nobody who asks for any: else a process that is killed and
-// started again would now and then find its port taken by a connection of another.
-func freePorts(t *testing.T, n int) []int {
-	t.Helper()
-	var ports []int
-	for len(ports) < n {
-		port := 10_000 + rand.IntN(20_000)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }() // all are held until all are chosen
-		ports = append(ports, port)
-	}
-	return ports
 }
 
 func (c *system) startNATS(ports, routes []int) {
@@ -117,11 +94,11 @@ func (c *system) startNATS(ports, routes []int) {
 		}
 		d := newDisk(c.t)
 		c.disks = append(c.disks, d)
-		p := newProcess(c.t, name, nil, d.command(program(c.t, "natsd"), path, filepath.Join(d.path, "store"), name, fmt.Sprintf("127.0.0.1:%d", port))...)
-		p.begin(c.t)
+		p := processtest.New(c.t, name, nil, d.command(processtest.Program(c.t, "natsd"), path, filepath.Join(d.path, "store"), name, fmt.Sprintf("127.0.0.1:%d", port))...)
+		p.Begin(c.t)
 		c.nats = append(c.nats, p)
 	}
-	await(c.t, patience, "connect to NATS", func() (err error) {
+	processtest.Await(c.t, processtest.Patience, "connect to NATS", func() (err error) {
 		if c.nc == nil {
 			c.nc, err = nats.Connect(c.url, nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
 		}
@@ -167,7 +144,7 @@ func (c *system) startServers(ports []int, replicas int, clocks bool, flags []st
 	for i := range servers {
 		c.monitors = append(c.monitors, fmt.Sprintf("127.0.0.1:%d", ports[i+1]))
 		name := fmt.Sprintf("server-%d", i)
-		binary, env := program(c.t, "carillon"), []string(nil)
+		binary, env := processtest.Program(c.t, "carillon"), []string(nil)
 		if clocks && i > 0 {
 			offset := filepath.Join(c.t.TempDir(), "offset")
 			c.clocks = append(c.clocks, offset)
@@ -180,9 +157,9 @@ func (c *system) startServers(ports []int, replicas int, clocks bool, flags []st
 		} else {
 			args = append(args, "--roles", "scheduler")
 		}
-		p := newProcess(c.t, name, env, args...)
-		p.keep = true
-		p.begin(c.t)
+		p := processtest.New(c.t, name, env, args...)
+		p.Keep = true
+		p.Begin(c.t)
 		c.servers = append(c.servers, p)
 	}
 	var err error
@@ -200,14 +177,14 @@ var linkPattern = regexp.MustCompile(`link="?(http[^\s"]+)`)
 func (c *system) signIn() {
 	c.t.Helper()
 	var link []string
-	await(c.t, patience, "wait for the link to create the administrator", func() error {
-		if link = linkPattern.FindStringSubmatch(c.servers[0].said()); link == nil {
+	processtest.Await(c.t, processtest.Patience, "wait for the link to create the administrator", func() error {
+		if link = linkPattern.FindStringSubmatch(c.servers[0].Said()); link == nil {
 			return errors.New("nothing yet")
 		}
 		return nil
 	})
 	contexts := filepath.Join(c.t.TempDir(), "contexts.json")
-	login := exec.Command(program(c.t, "carillon"), "login", "--user", "ann", "--link", link[1])
+	login := exec.Command(processtest.Program(c.t, "carillon"), "login", "--user", "ann", "--link", link[1])
 	login.Env = append(os.Environ(), "CARILLON_CONFIG="+contexts)
 	login.Stdin = strings.NewReader("correct horse battery staple\n")
 	if out, err := login.CombinedOutput(); err != nil {
@@ -232,18 +209,18 @@ func (c *system) signIn() {
 // awaitReady waits until the API says that all it needs is there.
 func (c *system) awaitReady() {
 	c.t.Helper()
-	await(c.t, patience, "wait for the API to be ready", func() error {
+	processtest.Await(c.t, processtest.Patience, "wait for the API to be ready", func() error {
 		_, err := client.Read[client.Health](c.api.Readyz(c.t.Context()))
 		return err
 	})
 }
 
 func (c *system) isNATS(name string) bool {
-	return slices.ContainsFunc(c.nats, func(p *process) bool { return p.name == name })
+	return slices.ContainsFunc(c.nats, func(p *processtest.Process) bool { return p.Name == name })
 }
 
-func (c *system) processes() []*process {
-	all := append([]*process(nil), c.nats...)
+func (c *system) processes() []*processtest.Process {
+	all := append([]*processtest.Process(nil), c.nats...)
 	return append(append(all, c.servers...), c.executors...)
 }
 
@@ -257,7 +234,7 @@ const wholeWithin = 3 * time.Second
 // so that one NATS server may be lost.
 func (c *system) whole() error {
 	seen := map[replica]bool{}
-	return within(wholeWithin, func() error { return c.lookWhole(seen) })
+	return processtest.Within(wholeWithin, func() error { return c.lookWhole(seen) })
 }
 
 // lookWhole is one look of whole. It adds the replicas that have all of their streams to seen.
@@ -296,10 +273,10 @@ func (c *system) lookWhole(seen map[replica]bool) error {
 func (c *system) brokenOff() error {
 	var errs []error
 	for _, p := range c.processes() {
-		said := p.said()
+		said := p.Said()
 		for _, mark := range []string{"panic: ", "fatal error: ", "BUG: "} {
 			if at := strings.Index(said, mark); at >= 0 {
-				errs = append(errs, fmt.Errorf("%s: %s", p.name, said[at:min(at+3000, len(said))]))
+				errs = append(errs, fmt.Errorf("%s: %s", p.Name, said[at:min(at+3000, len(said))]))
 				break
 			}
 		}

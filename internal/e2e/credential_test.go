@@ -21,6 +21,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -30,7 +31,7 @@ type guarded struct {
 	*testing.T
 	folder, cert, url string
 	address           string // of the API
-	broker, server    *process
+	broker, server    *processtest.Process
 	ann               *person
 	keys              callout.Keys
 }
@@ -49,19 +50,19 @@ func newGuarded(t *testing.T) *guarded {
 		t.Fatal(err)
 	}
 	conf := g.write("nats.conf", g.ann.run(0, "", "nats config --keys "+keys)+fmt.Sprintf("\ntls {cert_file: %q, key_file: %q}\n", certFile, keyFile))
-	ports := freePorts(t, 2)
+	ports := processtest.FreePorts(t, 2)
 	g.address = fmt.Sprintf("http://127.0.0.1:%d", ports[1])
 	g.url = fmt.Sprintf("tls://127.0.0.1:%d", ports[0])
-	g.broker = newProcess(t, "nats", nil, program(t, "natsd"), conf, filepath.Join(g.folder, "nats"), "nats", fmt.Sprintf("127.0.0.1:%d", ports[0]))
-	g.server = newProcess(t, "server", nil, program(t, "carillon"), "server", "--nats", g.url, "--nats-ca", certFile, "--nats-keys", keys,
+	g.broker = processtest.New(t, "nats", nil, processtest.Program(t, "natsd"), conf, filepath.Join(g.folder, "nats"), "nats", fmt.Sprintf("127.0.0.1:%d", ports[0]))
+	g.server = processtest.New(t, "server", nil, processtest.Program(t, "carillon"), "server", "--nats", g.url, "--nats-ca", certFile, "--nats-keys", keys,
 		"--http", fmt.Sprintf("127.0.0.1:%d", ports[1]), "--data", filepath.Join(g.folder, "data"))
-	g.server.begin(t) // before NATS: it waits
-	await(t, patience, "wait for the server to say that NATS is away", func() error { return says(g.server, "bus is away") })
-	g.broker.begin(t)
+	g.server.Begin(t) // before NATS: it waits
+	processtest.Await(t, processtest.Patience, "wait for the server to say that NATS is away", func() error { return says(g.server, "bus is away") })
+	g.broker.Begin(t)
 	var link []string
-	await(t, patience, "wait for the link to create the administrator", func() error {
-		if link = linkPattern.FindStringSubmatch(g.server.said()); link == nil {
-			return errors.Join(errors.New("nothing yet"), g.server.alive())
+	processtest.Await(t, processtest.Patience, "wait for the link to create the administrator", func() error {
+		if link = linkPattern.FindStringSubmatch(g.server.Said()); link == nil {
+			return errors.Join(errors.New("nothing yet"), g.server.Alive())
 		}
 		return nil
 	})
@@ -69,8 +70,8 @@ func newGuarded(t *testing.T) *guarded {
 	return g
 }
 
-func says(p *process, words string) error {
-	if !strings.Contains(p.said(), words) {
+func says(p *processtest.Process, words string) error {
+	if !strings.Contains(p.Said(), words) {
 		return fmt.Errorf("has not said %q", words)
 	}
 	return nil
@@ -103,10 +104,10 @@ func (g *guarded) credential(group, name string) (id, file string) {
 }
 
 // executor starts an executor of a group with a credential.
-func (g *guarded) executor(group, seed string) *process {
+func (g *guarded) executor(group, seed string) *processtest.Process {
 	g.Helper()
-	p := newProcess(g.T, "executor-"+group, nil, program(g.T, "carillon"), "executor", "-g", group, "--nats", g.url, "--nats-ca", g.cert, "--credential", seed)
-	p.begin(g.T)
+	p := processtest.New(g.T, "executor-"+group, nil, processtest.Program(g.T, "carillon"), "executor", "-g", group, "--nats", g.url, "--nats-ca", g.cert, "--credential", seed)
+	p.Begin(g.T)
 	return p
 }
 
@@ -114,7 +115,7 @@ func (g *guarded) executor(group, seed string) *process {
 func (g *guarded) connect(seed, inbox string, opts ...nats.Option) (*nats.Conn, <-chan error) {
 	g.Helper()
 	refused := make(chan error, 100)
-	opts = append(opts, nats.Timeout(patience), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+	opts = append(opts, nats.Timeout(processtest.Patience), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
 	conn, err := cluster.Connect(jet.Config{URL: g.url, CAFile: g.cert, Key: seed, Inbox: inbox, Options: opts})
 	if err != nil {
 		g.Fatal(err)
@@ -132,7 +133,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 
 	// Who has none is not let in, nor who has one that nobody made.
 	for name, seed := range map[string]string{"nobody": "", "a stranger": strangerSeed(t)} {
-		if _, err := cluster.Connect(jet.Config{URL: g.url, CAFile: g.cert, Key: seed, Options: []nats.Option{nats.Timeout(patience)}}); !errors.Is(err, nats.ErrAuthorization) {
+		if _, err := cluster.Connect(jet.Config{URL: g.url, CAFile: g.cert, Key: seed, Options: []nats.Option{nats.Timeout(processtest.Patience)}}); !errors.Is(err, nats.ErrAuthorization) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -211,7 +212,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 		}
 	}
 	g.executor("payroll", theirs)
-	await(t, patience, "wait for the run of the other group", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the run of the other group", func() error {
 		if out := g.ann.run(0, "", "get runs --job payroll/pay -o json"); !strings.Contains(out, `"succeeded"`) {
 			return errors.New(out)
 		}
@@ -239,7 +240,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 	stays, none := open(kept)
 	g.ann.run(0, "", "get credentials -g billing", id, keeps, "web1", "web2", "ann", "revoked")
 	g.ann.run(0, "", "credential revoke "+id+" -g billing", "revoked")
-	await(t, 5*time.Second, "wait for the cut", func() error {
+	processtest.Await(t, 5*time.Second, "wait for the cut", func() error {
 		if cuts.Load() == 0 || gone.IsConnected() {
 			return errors.New("still connected")
 		}
@@ -256,7 +257,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 
 	// A rotated one works on for a while, and no longer.
 	out := g.ann.run(0, "", "credential rotate "+keeps+" -g billing --overlap 0s -o json", `"replaces": "`+keeps+`"`)
-	await(t, 5*time.Second, "wait for the rotated one to end", func() error {
+	processtest.Await(t, 5*time.Second, "wait for the rotated one to end", func() error {
 		if stays.IsConnected() {
 			return errors.New("still connected")
 		}
@@ -273,7 +274,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 		t.Error("the new seed does not work")
 	}
 	g.ann.run(0, "", "audit-log", "createCredential", "revokeCredential", "rotateCredential", "credential billing/"+id)
-	if strings.Contains(g.ann.run(0, "", "audit-log -o json"), made.Seed) || strings.Contains(g.server.said(), made.Seed) {
+	if strings.Contains(g.ann.run(0, "", "audit-log -o json"), made.Seed) || strings.Contains(g.server.Said(), made.Seed) {
 		t.Error("the seed is written down somewhere")
 	}
 	g.ann.run(2, "", "credential create x -g billing --file "+kept, "is there already")
@@ -285,7 +286,7 @@ func TestAKilledExecutorTakesNoTriggersWithIt(t *testing.T) {
 	_, file := g.credential("billing", "web1")
 	dies := g.executor("billing", file)
 	g.ann.run(0, "", "run billing/report --wait", "succeeded")
-	dies.kill() // its pull request is at the server still
+	dies.Kill() // its pull request is at the server still
 	g.executor("billing", file)
 	// Had the trigger gone to the one that was killed, this would be its second delivery.
 	g.ann.run(0, "", "run billing/report --wait -o json", `"succeeded"`, `"delivery": 1,`)

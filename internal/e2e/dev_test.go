@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
 // dev is a `carillon dev` on a data folder that outlives it.
 type dev struct {
-	*process
+	*processtest.Process
 	data string
 	api  *client.API
 }
@@ -28,23 +29,23 @@ func newDev(t *testing.T) *dev {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	journal := filepath.Join(filepath.Dir(data), "journal")
-	return &dev{data: data, process: newProcess(t, "dev", []string{"JOURNAL=" + journal},
-		program(t, "carillon"), "dev", "--data", data, "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0")}
+	return &dev{data: data, Process: processtest.New(t, "dev", []string{"JOURNAL=" + journal},
+		processtest.Program(t, "carillon"), "dev", "--data", data, "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0")}
 }
 
 var addressPattern = regexp.MustCompile(`API and console +http://(\S+)`)
 
-// begin starts dev, and waits for the address that it prints.
-func (d *dev) begin(t *testing.T) {
+// Begin starts dev, and waits for the address that it prints.
+func (d *dev) Begin(t *testing.T) {
 	t.Helper()
-	before := len(d.said())
-	d.process.begin(t)
+	before := len(d.Said())
+	d.Process.Begin(t)
 	var address string
-	await(t, patience, "wait for dev to print its address", func() error {
-		if err := d.alive(); err != nil {
+	processtest.Await(t, processtest.Patience, "wait for dev to print its address", func() error {
+		if err := d.Alive(); err != nil {
 			t.Fatal(err)
 		}
-		found := addressPattern.FindStringSubmatch(d.said()[before:])
+		found := addressPattern.FindStringSubmatch(d.Said()[before:])
 		if found == nil {
 			return errors.New("nothing yet")
 		}
@@ -57,13 +58,13 @@ func (d *dev) begin(t *testing.T) {
 	}
 }
 
-// interrupt ends dev as Ctrl-C does, and wants it to end well within five seconds.
-func (d *dev) interrupt(t *testing.T) {
+// Interrupt ends dev as Ctrl-C does, and wants it to end well within five seconds.
+func (d *dev) Interrupt(t *testing.T) {
 	t.Helper()
-	d.process.interrupt()
-	code, err := d.wait(5 * time.Second)
+	d.Process.Interrupt()
+	code, err := d.Wait(5 * time.Second)
 	if err != nil || code != 0 {
-		t.Fatalf("after SIGINT: exit code %d, %v\n%s", code, err, d.tail(shownLines))
+		t.Fatalf("after SIGINT: exit code %d, %v\n%s", code, err, d.Tail(processtest.ShownLines))
 	}
 }
 
@@ -92,7 +93,7 @@ func (d *dev) run(t *testing.T, name string) job.RunID {
 func (d *dev) runIn(t *testing.T, group, name string) job.RunID {
 	t.Helper()
 	wanted, id := job.NewRunID(time.Now()), job.RunID("")
-	await(t, patience, "run "+name, func() error {
+	processtest.Await(t, processtest.Patience, "run "+name, func() error {
 		accepted, err := client.Read[client.RunAccepted](d.api.RunJob(t.Context(), group, name, &client.RunJobParams{}, client.RunRequest{RunID: wanted}))
 		if err != nil && !errors.Is(err, job.ErrUnavailable) {
 			t.Fatal(err)
@@ -107,7 +108,7 @@ func (d *dev) runIn(t *testing.T, group, name string) job.RunID {
 func (d *dev) awaitSuccess(t *testing.T, id job.RunID) client.Run {
 	t.Helper()
 	var detail client.RunDetail
-	await(t, patience, "wait for the success of run "+string(id), func() (err error) {
+	processtest.Await(t, processtest.Patience, "wait for the success of run "+string(id), func() (err error) {
 		if detail, err = client.Read[client.RunDetail](d.api.GetRun(t.Context(), string(id))); err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func (d *dev) awaitSuccess(t *testing.T, id job.RunID) client.Run {
 // their run come into the store by different ways.
 func (d *dev) awaitLog(t *testing.T, id job.RunID, words ...string) {
 	t.Helper()
-	await(t, patience, "read the log of run "+string(id), func() error {
+	processtest.Await(t, processtest.Patience, "read the log of run "+string(id), func() error {
 		page, err := client.Read[client.LogPage](d.api.GetLogs(t.Context(), string(id), &client.GetLogsParams{}))
 		if err != nil {
 			return err
@@ -143,13 +144,13 @@ func (d *dev) awaitLog(t *testing.T, id job.RunID, words ...string) {
 
 func TestDevRunsItsSamplesAndEndsAtOnce(t *testing.T) {
 	d := newDev(t)
-	d.begin(t)
+	d.Begin(t)
 
 	id := d.run(t, "ask-me")
 	d.awaitSuccess(t, id)
 	d.awaitLog(t, id, "run "+string(id), `"greeting"`)
 	var beat client.Run
-	await(t, patience, "wait for the heartbeat job to fire", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the heartbeat job to fire", func() error {
 		page, err := d.api.Runs(t.Context(), client.ListRunsParams{Job: &[]string{"default/heartbeat"}, Status: &[]client.Status{job.StatusSucceeded}}, 1)
 		if err == nil && len(page.Items) == 0 {
 			err = errors.New("no run yet")
@@ -160,12 +161,12 @@ func TestDevRunsItsSamplesAndEndsAtOnce(t *testing.T) {
 		return err
 	})
 	d.awaitLog(t, beat.RunID, "all is well")
-	d.interrupt(t)
+	d.Interrupt(t)
 }
 
 func TestDevCatchesUpWithWhatItMissed(t *testing.T) {
 	d := newDev(t)
-	d.begin(t)
+	d.Begin(t)
 	d.save(t, "steady", `"schedule": {"fixed_rate": "1s"}, "misfire": {"policy": "fire_all"}, "task": {"command": ["true"]}`)
 	fires := func() (list []client.Run) {
 		page, err := d.api.Runs(t.Context(), client.ListRunsParams{Job: &[]string{"default/steady"}, Status: &[]client.Status{job.StatusSucceeded}}, 0)
@@ -174,19 +175,19 @@ func TestDevCatchesUpWithWhatItMissed(t *testing.T) {
 		}
 		return page.Items
 	}
-	await(t, patience, "wait for fires", func() error {
+	processtest.Await(t, processtest.Patience, "wait for fires", func() error {
 		if n := len(fires()); n < 2 {
 			return fmt.Errorf("%d runs", n)
 		}
 		return nil
 	})
-	d.interrupt(t)
+	d.Interrupt(t)
 	stopped := time.Now()
 	time.Sleep(4 * time.Second)
-	d.begin(t)
+	d.Begin(t)
 	resumed := time.Now()
 
-	await(t, patience, "wait for the fires of the time away", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the fires of the time away", func() error {
 		list := fires()
 		newest, oldest := list[0].FireTime, list[len(list)-1].FireTime
 		if newest.Before(resumed) {
@@ -197,21 +198,21 @@ func TestDevCatchesUpWithWhatItMissed(t *testing.T) {
 		}
 		return nil
 	})
-	d.interrupt(t)
+	d.Interrupt(t)
 }
 
 func TestDevRunsAgainWhatAKillInterrupted(t *testing.T) {
 	d := newDev(t)
-	d.begin(t)
+	d.Begin(t)
 	d.save(t, "slow", `"task": {"shell": "echo delivery $CARILLON_DELIVERY | tee -a $JOURNAL; [ $CARILLON_DELIVERY != 1 ] || sleep 60"}`)
 	id := d.run(t, "slow")
 	journal := filepath.Join(filepath.Dir(d.data), "journal")
-	await(t, patience, "wait for the run to begin", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the run to begin", func() error {
 		_, err := os.Stat(journal)
 		return err
 	})
-	d.kill()
-	d.begin(t)
+	d.Kill()
+	d.Begin(t)
 
 	if run := d.awaitSuccess(t, id); run.Attempt != 1 {
 		t.Errorf("the run ended in attempt %d, which nothing asked for", run.Attempt)
@@ -223,5 +224,5 @@ func TestDevRunsAgainWhatAKillInterrupted(t *testing.T) {
 	if n := strings.Count(string(said), "\n"); n != 2 {
 		t.Errorf("the run was executed %d times, want twice: %q", n, said)
 	}
-	d.interrupt(t)
+	d.Interrupt(t)
 }

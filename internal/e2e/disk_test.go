@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // diskSize is the size of a NATS server's own file system, in MiB: more than the longest
@@ -84,16 +86,16 @@ func (d *disk) free() error { return d.run(`rm "$0"/filler`) }
 
 // wipe kills a NATS server and takes away its streams, which it has from the others
 // afterwards. Until then none of these may be missing.
-func (x *chaos) wipe(p *process, d *disk) {
+func (x *chaos) wipe(p *processtest.Process, d *disk) {
 	x.harmDisk(p, "wipe", func() error {
-		p.kill()
+		p.Kill()
 		return d.empty()
 	})
 }
 
 // fill leaves a NATS server no room on its disk for a time. It must be started again
 // afterwards: it does not write any more, whatever room there is.
-func (x *chaos) fill(ctx context.Context, p *process, d *disk, full time.Duration) {
+func (x *chaos) fill(ctx context.Context, p *processtest.Process, d *disk, full time.Duration) {
 	x.harmDisk(p, "fill", func() error {
 		if err := d.fill(); err != nil {
 			return err
@@ -102,14 +104,14 @@ func (x *chaos) fill(ctx context.Context, p *process, d *disk, full time.Duratio
 		if err := d.free(); err != nil {
 			return err
 		}
-		p.kill()
+		p.Kill()
 		return nil
 	})
 }
 
 // harmDisk does something to the disk of a NATS server that is not running afterwards, and
 // waits until the server has all streams again, even when the time for faults is over.
-func (x *chaos) harmDisk(p *process, kind string, harm func() error) {
+func (x *chaos) harmDisk(p *processtest.Process, kind string, harm func() error) {
 	x.routes.Lock()
 	defer x.routes.Unlock()
 	if x.c.whole() != nil {
@@ -119,11 +121,11 @@ func (x *chaos) harmDisk(p *process, kind string, harm func() error) {
 	if err := harm(); err != nil {
 		x.c.t.Error(err)
 	}
-	if err := p.start(); err != nil {
+	if err := p.Start(); err != nil {
 		x.c.t.Error(err)
 	}
-	if err := within(patience, x.c.whole); err != nil {
-		x.c.t.Errorf("%s of %s: %v", kind, p.name, err)
+	if err := processtest.Within(processtest.Patience, x.c.whole); err != nil {
+		x.c.t.Errorf("%s of %s: %v", kind, p.Name, err)
 	}
-	x.note(fault{kind, p.name, at, time.Since(at)})
+	x.note(fault{kind, p.Name, at, time.Since(at)})
 }

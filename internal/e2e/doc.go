@@ -1,7 +1,7 @@
 // Package e2e runs Carillon's built programs as processes, and kills them, freezes
 // them and cuts them off.
 //
-// It is all tests. TestMain's binaries are built once a run, NATS servers included
+// It is all tests. The programs (processtest) are built once a run, NATS servers included
 // (natsd), because what is to survive SIGKILL must not live in the test's process.
 // Everything listens on loopback, on ports that were free, and writes below the
 // test's own folder; every process is killed by its id when its test ends, and by

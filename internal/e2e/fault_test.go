@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // fault is something that was done to a process.
@@ -129,23 +130,23 @@ func often(ctx context.Context, r *rand.Rand, least, most time.Duration, do func
 const askFor = 3 * time.Second
 
 // kill kills a process and starts it again after the time that it is away.
-func (x *chaos) kill(ctx context.Context, p *process, away time.Duration) {
+func (x *chaos) kill(ctx context.Context, p *processtest.Process, away time.Duration) {
 	at := time.Now()
-	p.kill()
+	p.Kill()
 	pause(ctx, away)
-	if err := p.start(); err != nil {
+	if err := p.Start(); err != nil {
 		x.c.t.Error(err)
 	}
-	x.note(fault{"kill", p.name, at, time.Since(at)})
+	x.note(fault{"kill", p.Name, at, time.Since(at)})
 }
 
 // freeze stops a process and lets it go on, with no idea of the time that has passed.
-func (x *chaos) freeze(ctx context.Context, p *process, away time.Duration) {
+func (x *chaos) freeze(ctx context.Context, p *processtest.Process, away time.Duration) {
 	at := time.Now()
-	p.signal(syscall.SIGSTOP)
+	p.Signal(syscall.SIGSTOP)
 	pause(ctx, away)
-	p.signal(syscall.SIGCONT)
-	x.note(fault{"freeze", p.name, at, time.Since(at)})
+	p.Signal(syscall.SIGCONT)
+	x.note(fault{"freeze", p.Name, at, time.Since(at)})
 }
 
 func (x *chaos) note(f fault) {

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -25,8 +26,8 @@ var natsPattern = regexp.MustCompile(`NATS +(nats://\S+)`)
 
 func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	d := newDev(t)
-	d.begin(t)
-	conn, err := cluster.Connect(jet.Config{URL: natsPattern.FindStringSubmatch(d.said())[1]})
+	d.Begin(t)
+	conn, err := cluster.Connect(jet.Config{URL: natsPattern.FindStringSubmatch(d.Said())[1]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 
 	awaitRefused := func(want int) {
 		t.Helper()
-		await(t, patience, "wait for the forgeries to be counted", func() error {
+		processtest.Await(t, processtest.Patience, "wait for the forgeries to be counted", func() error {
 			n, err := refused(t, d)
 			if err == nil && n != want {
 				err = fmt.Errorf("%d refused of %d", n, want)
@@ -92,7 +93,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	all := fmt.Sprintf("%d of %d\n", forged, forged)
 	letters := func(want string, args ...string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), program(t, "carillon"), append(args, "--server", d.api.Address())...)
+		cmd := exec.CommandContext(t.Context(), processtest.Program(t, "carillon"), append(args, "--server", d.api.Address())...)
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("carillon %v: %v\n%s\nwant %q", args, err, out, want)
 		}
@@ -129,7 +130,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 	if err != nil || detail.Status != job.StatusSucceeded || len(detail.Attempts) != 1 {
 		t.Errorf("the run that was lied about: %+v, %v", detail, err)
 	}
-	d.interrupt(t)
+	d.Interrupt(t)
 }
 
 var refusedPattern = regexp.MustCompile(`(?m)^carillon_ingest_refused_total\{.*\} (\d+)$`)

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // A program with a group's credential pulls the group's triggers by raw NATS messages and
@@ -22,7 +23,7 @@ func TestWhoGivesBackAgainAndAgainIsToldAndKeepsNobodyFromWorking(t *testing.T) 
 	_, file := g.credential("alpha", "a")
 	honest := g.executor("alpha", file)
 	g.ann.run(0, "", "run alpha/hello --wait", "succeeded")
-	honest.terminate()
+	honest.Terminate()
 
 	seed, err := os.ReadFile(file)
 	if err != nil {
@@ -45,7 +46,7 @@ func TestWhoGivesBackAgainAndAgainIsToldAndKeepsNobodyFromWorking(t *testing.T) 
 		t.Fatal(err)
 	}
 	g.ann.run(0, "", "run alpha/hello")
-	await(t, patience, "wait for the incident", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the incident", func() error {
 		if out := g.ann.run(0, "", "get incidents"); !strings.Contains(out, "an instance of group alpha is suspended") {
 			return fmt.Errorf("incidents:\n%s", out)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // search looks for seeds of nkeys wherever a task may look, and prints what it finds.
@@ -43,7 +45,7 @@ func TestATaskFindsNoSeedInTheRecommendedSetUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary, ca := filepath.Join(place, "carillon"), filepath.Join(home, "ca.pem")
-	for to, from := range map[string]string{binary: program(t, "carillon"), ca: g.cert} {
+	for to, from := range map[string]string{binary: processtest.Program(t, "carillon"), ca: g.cert} {
 		data, err := os.ReadFile(from)
 		if err == nil {
 			err = os.WriteFile(to, data, 0o755)

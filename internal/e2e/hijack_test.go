@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -92,7 +93,7 @@ func TestAGroupCannotEndMaskFakeOrMoveRunsOfAnother(t *testing.T) {
 	}
 
 	g.ann.run(0, "", "wait "+string(slow), "succeeded")
-	await(t, patience, "wait for the forgeries to be refused", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the forgeries to be refused", func() error {
 		var letters struct {
 			Items []json.RawMessage `json:"items"`
 		}
@@ -113,7 +114,7 @@ func TestAGroupCannotEndMaskFakeOrMoveRunsOfAnother(t *testing.T) {
 	if out := g.ann.run(0, "", "logs "+string(slow)); !strings.Contains(out, "done") || strings.Contains(out, "INJECTED") {
 		t.Errorf("log:\n%s", out)
 	}
-	await(t, patience, "wait for three fires to have run", func() error {
+	processtest.Await(t, processtest.Patience, "wait for three fires to have run", func() error {
 		out := g.ann.run(0, "", "ledger show beta/hello --since 5m")
 		if strings.Contains(out, "alpha") || strings.Contains(strings.ToLower(out), "discrepanc") && !strings.Contains(out, "No discrepancy") {
 			t.Fatalf("the ledger:\n%s", out)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // A second server with a log store of its own would get a part of the history, and each of the two
@@ -18,18 +20,18 @@ func TestAServerWithASecondLogStoreIsRefusedUntilTheHistoryIsReleased(t *testing
 	g.ann.run(4, "", second, "another log store", "--roles scheduler,alert", "history release")
 	g.ann.run(0, "", "get history")
 
-	g.server.interrupt()
-	if _, err := g.server.wait(patience); err != nil {
+	g.server.Interrupt()
+	if _, err := g.server.Wait(processtest.Patience); err != nil {
 		t.Fatal(err)
 	}
 	g.ann.run(0, "", "history release"+nats, "next server")
-	replaced := newProcess(t, "second", nil, append([]string{program(t, "carillon")}, strings.Fields(second)...)...)
-	replaced.begin(t)
-	await(t, patience, "wait for the second server to ingest", func() error {
-		return errors.Join(says(replaced, "lease=role.ingest"), replaced.alive())
+	replaced := processtest.New(t, "second", nil, append([]string{processtest.Program(t, "carillon")}, strings.Fields(second)...)...)
+	replaced.Begin(t)
+	processtest.Await(t, processtest.Patience, "wait for the second server to ingest", func() error {
+		return errors.Join(says(replaced, "lease=role.ingest"), replaced.Alive())
 	})
-	g.server.begin(t) // with the log store of before
-	if code, err := g.server.wait(patience); err != nil || code != 4 {
-		t.Errorf("the first server ended with %d, %v:\n%s", code, err, g.server.said())
+	g.server.Begin(t) // with the log store of before
+	if code, err := g.server.Wait(processtest.Patience); err != nil || code != 4 {
+		t.Errorf("the first server ended with %d, %v:\n%s", code, err, g.server.Said())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 )
@@ -19,7 +20,7 @@ import (
 // to) of the load's group.
 func (c *system) judged(t *testing.T, group string, from, to time.Time) client.VerifiedPage {
 	t.Helper()
-	cmd := exec.Command(program(t, "carillon"), "ledger", "verify", "--server", c.api.Address(), "--token", c.token, "--group", group,
+	cmd := exec.Command(processtest.Program(t, "carillon"), "ledger", "verify", "--server", c.api.Address(), "--token", c.token, "--group", group,
 		"--from", from.UTC().Format(time.RFC3339Nano), "--to", to.UTC().Format(time.RFC3339Nano), "-o", "json")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said

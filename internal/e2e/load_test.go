@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -85,7 +86,7 @@ func (l *load) save(t *testing.T, api *client.API) {
 	for i := range l.jobs {
 		if i%10 != young {
 			g.Go(func() error {
-				return within(patience, func() error { return l.add(t.Context(), api, i) }) // a busy machine may not answer in time
+				return processtest.Within(processtest.Patience, func() error { return l.add(t.Context(), api, i) }) // a busy machine may not answer in time
 			})
 		}
 	}

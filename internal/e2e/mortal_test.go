@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // mortals is how many executors kill themselves; package mortal says when.
@@ -17,7 +19,7 @@ func (c *system) startMortals(group string, until time.Time) {
 	c.t.Helper()
 	for i := range mortals {
 		name := fmt.Sprintf("mortal-%d", i)
-		c.startExecutor(name, program(c.t, "mortal"), group, name, c.reach(name), until.Format(time.RFC3339))
+		c.startExecutor(name, processtest.Program(c.t, "mortal"), group, name, c.reach(name), until.Format(time.RFC3339))
 	}
 }
 
@@ -31,7 +33,7 @@ func (c *system) deaths(faults time.Duration) {
 	for _, where := range []string{"before the acknowledgement", "before the start", "in a piece"} {
 		n := 0
 		for _, p := range c.executors {
-			n += strings.Count(p.said(), "dies: "+where+"\n")
+			n += strings.Count(p.Said(), "dies: "+where+"\n")
 		}
 		c.t.Logf("executors died %s: %d times", where, n)
 		if n == 0 && faults >= allDeaths {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // clocksFrom is how long there have to be faults so that clocks are wrong, too: a program whose
@@ -84,7 +86,7 @@ var buildOff = sync.OnceValues(func() (string, error) {
 		filepath.Join(timeDir, "offset.go"):                     offsetSource,
 		filepath.Join(module, "cmd", "carillon", "offclock.go"): readerSource,
 	} {
-		path := filepath.Join(bin, "offclock-"+filepath.Base(at))
+		path := filepath.Join(processtest.Folder(), "offclock-"+filepath.Base(at))
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return "", err
 		}
@@ -94,11 +96,11 @@ var buildOff = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(bin, "offclock.json")
+	path := filepath.Join(processtest.Folder(), "offclock.json")
 	if err := os.WriteFile(path, overlay, 0o600); err != nil {
 		return "", err
 	}
-	built := filepath.Join(bin, "offclock")
+	built := filepath.Join(processtest.Folder(), "offclock")
 	if out, err := exec.Command("go", "build", "-overlay", path, "-o", built, "github.com/carillon-scheduler/carillon/cmd/carillon").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // step is a block of commands of a page, and what it shows below them.
@@ -43,7 +45,7 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 		t.Fatal("the README shows no commands")
 	}
 	r := newReader(t)
-	r.dev.begin(t)
+	r.dev.Begin(t)
 	for part := range strings.SplitSeq("\n"+block[1], "\n$ ") {
 		if commands, shown, _ := strings.Cut(part, "\n"); commands != "" {
 			r.follow(t, step{commands + "\n", shown})
@@ -54,7 +56,7 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 func newReader(t *testing.T, options ...string) *reader {
 	t.Helper()
 	d := newDev(t)
-	d.command = append(d.command, options...)
+	d.Command = append(d.Command, options...)
 	return &reader{dev: d, folder: t.TempDir()}
 }
 
@@ -79,22 +81,22 @@ func (r *reader) follow(t *testing.T, s step) {
 	t.Helper()
 	switch {
 	case strings.Contains(s.commands, "carillon dev --no-samples --data"):
-		r.dev.begin(t)
-		r.compare(t, s, r.dev.said())
+		r.dev.Begin(t)
+		r.compare(t, s, r.dev.Said())
 	case strings.HasPrefix(s.commands, "kill -9"):
-		r.dev.kill()
+		r.dev.Kill()
 		killed := time.Now()
-		await(t, 2*outage, "let fires pass", func() error {
+		processtest.Await(t, 2*outage, "let fires pass", func() error {
 			if time.Since(killed) < outage {
 				return errors.New("some are still to pass")
 			}
 			return nil
 		})
 	case strings.HasPrefix(s.commands, "rm -r"):
-		r.dev.interrupt(t)
+		r.dev.Interrupt(t)
 	case regexp.MustCompile(`carillon (get|ledger|logs|search|audit-log) `).MatchString(s.commands):
 		// What it shows may still be on its way.
-		err := within(patience, func() error { return r.differ(s, r.shell(t, s.commands)) })
+		err := processtest.Within(processtest.Patience, func() error { return r.differ(s, r.shell(t, s.commands)) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,10 +116,10 @@ func (r *reader) shell(t *testing.T, commands string) string {
 	t.Helper()
 	commands = regexp.MustCompile(`(?m)^RUN=.*$`).ReplaceAllString(commands, "")
 	commands = strings.ReplaceAll(incidentPattern.ReplaceAllString(commands, r.incident), "/tmp/", r.folder+"/")
-	addresses := addressPattern.FindAllStringSubmatch(r.dev.said(), -1)
+	addresses := addressPattern.FindAllStringSubmatch(r.dev.Said(), -1)
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", commands)
 	cmd.Dir = r.folder
-	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program(t, "carillon"))+":"+os.Getenv("PATH"), "HOME="+r.folder, "RUN="+r.run,
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(processtest.Program(t, "carillon"))+":"+os.Getenv("PATH"), "HOME="+r.folder, "RUN="+r.run,
 		"CARILLON_SERVER=http://"+addresses[len(addresses)-1][1])
 	out, _ := cmd.CombinedOutput() // some end with an exit code that tells of a failed run
 	said := string(out)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 func TestAStartThatCannotSucceedSaysWhyInOneLine(t *testing.T) {
@@ -31,14 +33,14 @@ func TestAStartThatCannotSucceedSaysWhyInOneLine(t *testing.T) {
 	// line that has all of the words.
 	refuses := func(code int, args string, words ...string) {
 		t.Helper()
-		p := newProcess(t, "carillon", nil, append([]string{program(t, "carillon")}, strings.Fields(args)...)...)
-		p.begin(t)
-		got, err := p.wait(patience)
+		p := processtest.New(t, "carillon", nil, append([]string{processtest.Program(t, "carillon")}, strings.Fields(args)...)...)
+		p.Begin(t)
+		got, err := p.Wait(processtest.Patience)
 		if err != nil {
 			t.Errorf("carillon %s: %v", args, err)
 			return
 		}
-		said := strings.TrimSpace(p.said())
+		said := strings.TrimSpace(p.Said())
 		last := said[strings.LastIndex(said, "\n")+1:] // what comes before is the log
 		if got != code || !strings.HasPrefix(last, "carillon: ") {
 			t.Errorf("carillon %s: exit code %d, want %d, and what is wrong in one line:\n%s", args, got, code, said)

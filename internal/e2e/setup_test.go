@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // page is a page of the documentation whose commands are run, in a folder and with ports
@@ -53,10 +55,10 @@ func (p *page) fill(commands string) string {
 }
 
 // begin starts a block that does not end.
-func (p *page) begin(name, commands string) *process {
+func (p *page) begin(name, commands string) *processtest.Process {
 	p.Helper()
-	proc := newProcess(p.T, name, append(p.env, "PWD="+p.folder), "/bin/sh", "-c", "cd "+p.folder+"\nexec "+strings.TrimPrefix(p.fill(commands), ownTerminal))
-	proc.begin(p.T)
+	proc := processtest.New(p.T, name, append(p.env, "PWD="+p.folder), "/bin/sh", "-c", "cd "+p.folder+"\nexec "+strings.TrimPrefix(p.fill(commands), ownTerminal))
+	proc.Begin(p.T)
 	return proc
 }
 
@@ -75,8 +77,8 @@ func (p *page) run(commands string) (string, error) {
 // docs/how-to/set-up.md: block by block, and some more than once until what the block
 // before has started is there.
 func TestTheSetUpPageWorksAsItStands(t *testing.T) {
-	carillon := program(t, "carillon")
-	free := freePorts(t, 5)
+	carillon := processtest.Program(t, "carillon")
+	free := processtest.FreePorts(t, 5)
 	var pairs []string
 	for i, port := range []string{"4222", "8822", "9822", "9823", "9900"} {
 		pairs = append(pairs, ":"+port, fmt.Sprintf(":%d", free[i]), `", `+port, fmt.Sprintf(`", %d`, free[i]))
@@ -101,7 +103,7 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 	if len(all) < 12 {
 		t.Fatalf("the page has %d blocks of commands", len(all))
 	}
-	var hook *process
+	var hook *processtest.Process
 	shown := 0
 	for i, block := range all {
 		if strings.HasPrefix(block, ownTerminal) {
@@ -117,7 +119,7 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 				words, shown = append(words, want...), shown+1
 			}
 		}
-		await(t, patience, "run what the page says", func() error {
+		processtest.Await(t, processtest.Patience, "run what the page says", func() error {
 			out, err := p.run(block)
 			if err != nil {
 				return err
@@ -136,8 +138,8 @@ func TestTheSetUpPageWorksAsItStands(t *testing.T) {
 	if shown != len(wanted) {
 		t.Errorf("%d blocks showed what they should, of %d", shown, len(wanted))
 	}
-	await(t, patience, "hear of the failure by webhook", func() error {
-		if said := hook.said(); !strings.Contains(said, `"event":"test"`) || !strings.Contains(said, "default/broken failed") || !strings.Contains(said, "v1=") {
+	processtest.Await(t, processtest.Patience, "hear of the failure by webhook", func() error {
+		if said := hook.Said(); !strings.Contains(said, `"event":"test"`) || !strings.Contains(said, "default/broken failed") || !strings.Contains(said, "v1=") {
 			return errors.New("it said: " + said)
 		}
 		return nil

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 
 // selfSigned writes a certificate of its own authority for loopback, and its key.
@@ -70,7 +71,7 @@ func newPerson(t *testing.T, certFile string) *person {
 // run runs a command line, and wants an exit code and what it says to have the words.
 func (p *person) run(code int, stdin, args string, words ...string) string {
 	p.t.Helper()
-	cmd := exec.Command(program(p.t, "carillon"), strings.Fields(args)...)
+	cmd := exec.Command(processtest.Program(p.t, "carillon"), strings.Fields(args)...)
 	cmd.Env, cmd.Stdin = p.env, strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -91,7 +92,7 @@ func (p *person) run(code int, stdin, args string, words ...string) string {
 // try runs a command line, and returns what it says, however it ends.
 func (p *person) try(args string) string {
 	p.t.Helper()
-	cmd := exec.Command(program(p.t, "carillon"), strings.Fields(args)...)
+	cmd := exec.Command(processtest.Program(p.t, "carillon"), strings.Fields(args)...)
 	cmd.Env = p.env
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -104,21 +105,21 @@ func (p *person) try(args string) string {
 // administrator, a read-only user, a token, and the audit of it all.
 func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	certFile, keyFile := selfSigned(t)
-	ports := freePorts(t, 2)
+	ports := processtest.FreePorts(t, 2)
 	folder := t.TempDir()
 	conf := filepath.Join(folder, "nats.conf")
 	if err := os.WriteFile(conf, []byte(embedded.DefaultConf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	broker := newProcess(t, "nats", nil, program(t, "natsd"), conf, filepath.Join(folder, "nats"), "nats", fmt.Sprintf("127.0.0.1:%d", ports[0]))
-	broker.begin(t)
+	broker := processtest.New(t, "nats", nil, processtest.Program(t, "natsd"), conf, filepath.Join(folder, "nats"), "nats", fmt.Sprintf("127.0.0.1:%d", ports[0]))
+	broker.Begin(t)
 	address := fmt.Sprintf("https://127.0.0.1:%d", ports[1])
-	server := newProcess(t, "server", nil, program(t, "carillon"), "server", "--nats", fmt.Sprintf("nats://127.0.0.1:%d", ports[0]),
+	server := processtest.New(t, "server", nil, processtest.Program(t, "carillon"), "server", "--nats", fmt.Sprintf("nats://127.0.0.1:%d", ports[0]),
 		"--http", fmt.Sprintf("0.0.0.0:%d", ports[1]), "--public-url", address, "--tls-cert", certFile, "--tls-key", keyFile, "--data", filepath.Join(folder, "data"))
-	server.begin(t)
+	server.Begin(t)
 	var link []string
-	await(t, patience, "wait for the link to create the administrator", func() error {
-		if link = linkPattern.FindStringSubmatch(server.said()); link == nil {
+	processtest.Await(t, processtest.Patience, "wait for the link to create the administrator", func() error {
+		if link = linkPattern.FindStringSubmatch(server.Said()); link == nil {
 			return errors.New("nothing yet")
 		}
 		return nil
@@ -127,8 +128,8 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	const password = "correct horse battery staple\n"
 	ann, bob := newPerson(t, certFile), newPerson(t, certFile)
 	bob.run(6, "", "get jobs --server "+address, "carillon login")
-	await(t, patience, "sign in", func() error {
-		cmd := exec.Command(program(t, "carillon"), "login", "--user", "ann", "--link", link[1])
+	processtest.Await(t, processtest.Patience, "sign in", func() error {
+		cmd := exec.Command(processtest.Program(t, "carillon"), "login", "--user", "ann", "--link", link[1])
 		cmd.Env, cmd.Stdin = ann.env, strings.NewReader(password)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, out)

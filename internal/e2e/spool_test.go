@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -22,47 +23,47 @@ func TestWhatEndsWhileNATSIsAwayOutlivesItsExecutor(t *testing.T) {
 	const group, name = "kept", "executor-kept"
 	c := newCluster(t, 1, "other", false)
 	spool := filepath.Join(t.TempDir(), "spool")
-	c.startExecutor(name, program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.reach(name), "--spool", spool)
+	c.startExecutor(name, processtest.Program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.reach(name), "--spool", spool)
 	executor := c.executors[len(c.executors)-1]
 
 	// The task ends once the test says so.
 	release := filepath.Join(t.TempDir(), "release")
 	script := fmt.Sprintf("echo begun >> %q; echo before; while [ ! -e %q ]; do sleep 0.1; done; echo after; echo ended >> %q", c.journal, release, c.journal)
 	body := fmt.Sprintf(`{"job":"kept/task","task":{"shell":%q}}`, script)
-	await(t, patience, "save the job", func() error {
+	processtest.Await(t, processtest.Patience, "save the job", func() error {
 		_, err := client.Read[client.PutJobResult](c.api.PutJobWithBody(t.Context(), group, "task", &client.PutJobParams{}, "application/json", strings.NewReader(body)))
 		return err
 	})
 	var accepted client.RunAccepted
 	wanted := job.NewRunID(time.Now())
-	await(t, patience, "run the job", func() (err error) {
+	processtest.Await(t, processtest.Patience, "run the job", func() (err error) {
 		accepted, err = client.Read[client.RunAccepted](c.api.RunJob(t.Context(), group, "task", &client.RunJobParams{}, client.RunRequest{RunID: wanted}))
 		return err
 	})
 	c.awaitJournal("begun\n")
 
-	c.nats[0].kill()
+	c.nats[0].Kill()
 	if err := os.WriteFile(release, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.awaitJournal("begun\nended\n")
-	await(t, patience, "wait for the end to be on disk", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the end to be on disk", func() error {
 		files, err := filepath.Glob(filepath.Join(spool, "*.json"))
 		if err == nil && len(files) != 1 {
 			err = fmt.Errorf("the spool has %d files", len(files))
 		}
 		return err
 	})
-	executor.kill()
-	if err := executor.start(); err != nil {
+	executor.Kill()
+	if err := executor.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.nats[0].start(); err != nil {
+	if err := c.nats[0].Start(); err != nil {
 		t.Fatal(err)
 	}
 
 	var run client.RunDetail
-	await(t, patience, "wait for the run to end", func() (err error) {
+	processtest.Await(t, processtest.Patience, "wait for the run to end", func() (err error) {
 		run, err = client.Read[client.RunDetail](c.api.GetRun(t.Context(), string(accepted.RunID)))
 		if err == nil && !run.Status.Final() {
 			err = fmt.Errorf("it is %s", run.Status)
@@ -72,7 +73,7 @@ func TestWhatEndsWhileNATSIsAwayOutlivesItsExecutor(t *testing.T) {
 	if run.Status != job.StatusSucceeded {
 		t.Errorf("the run is %s", run.Status)
 	}
-	await(t, patience, "wait for the lines", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the lines", func() error {
 		page, err := client.Read[client.LogPage](c.api.GetLogs(t.Context(), string(accepted.RunID), &client.GetLogsParams{}))
 		if err != nil {
 			return err
@@ -95,7 +96,7 @@ func TestWhatEndsWhileNATSIsAwayOutlivesItsExecutor(t *testing.T) {
 // awaitJournal waits until the tasks have written so much, and no more.
 func (c *system) awaitJournal(want string) {
 	c.t.Helper()
-	await(c.t, patience, "wait for the tasks to have written", func() error {
+	processtest.Await(c.t, processtest.Patience, "wait for the tasks to have written", func() error {
 		got, err := os.ReadFile(c.journal)
 		if err != nil {
 			return err

@@ -24,6 +24,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -39,21 +40,21 @@ func TestChaosEveryShardIsOwnedAgainAfterEachServerStops(t *testing.T) {
 
 	made := c.consumersMade()
 	var stops []time.Duration
-	roll := func(processes []*process, i int, how string, end func(*process)) {
+	roll := func(processes []*processtest.Process, i int, how string, end func(*processtest.Process)) {
 		p, others := processes[i], c.monitors
-		if !c.isNATS(p.name) {
+		if !c.isNATS(p.Name) {
 			others = slices.Delete(slices.Clone(c.monitors), i, i+1)
 		}
 		end(p)
-		took := c.awaitOwned("all without "+p.name, others)
-		if _, err := p.wait(patience); err != nil {
+		took := c.awaitOwned("all without "+p.Name, others)
+		if _, err := p.Wait(processtest.Patience); err != nil {
 			t.Fatal(err)
 		}
-		p.begin(t)
-		back := c.awaitOwned("all with "+p.name, c.monitors)
-		await(t, patience, "have whole replicas", c.whole)
+		p.Begin(t)
+		back := c.awaitOwned("all with "+p.Name, c.monitors)
+		processtest.Await(t, processtest.Patience, "have whole replicas", c.whole)
 		if stops = append(stops, took); how == "stopped" {
-			t.Logf("%s %s: every shard owned again after %s; started again: after %s; consumers made meanwhile: %s", p.name, how, took, back, made())
+			t.Logf("%s %s: every shard owned again after %s; started again: after %s; consumers made meanwhile: %s", p.Name, how, took, back, made())
 		}
 	}
 	median := func(what string) {
@@ -61,15 +62,15 @@ func TestChaosEveryShardIsOwnedAgainAfterEachServerStops(t *testing.T) {
 		t.Logf("%d times %s: every shard owned again after %s in the median, %s at most", len(stops), what, stops[len(stops)/2], stops[len(stops)-1])
 		stops = nil
 	}
-	for _, processes := range [][]*process{c.servers, c.nats} {
+	for _, processes := range [][]*processtest.Process{c.servers, c.nats} {
 		for until := time.Now().Add(chaosFor(t) / 2); len(stops) == 0 || time.Now().Before(until); {
-			roll(processes, len(stops)%len(processes), "stopped", (*process).terminate)
+			roll(processes, len(stops)%len(processes), "stopped", (*processtest.Process).Terminate)
 		}
-		median(processes[0].name + " or another stopped")
+		median(processes[0].Name + " or another stopped")
 	}
-	roll(c.servers, 1, "killed", (*process).kill)
+	roll(c.servers, 1, "killed", (*processtest.Process).Kill)
 	median("server-1 killed")
-	roll(c.nats, 1, "killed", (*process).kill)
+	roll(c.nats, 1, "killed", (*processtest.Process).Kill)
 	median("nats-1 killed")
 	if err := c.brokenOff(); err != nil {
 		t.Error(err)
@@ -86,7 +87,7 @@ func (c *system) awaitOwned(what string, monitors []string) time.Duration {
 	c.t.Helper()
 	began := time.Now()
 	owned := began
-	await(c.t, 10*time.Minute, "own shards: "+what, func() error {
+	processtest.Await(c.t, 10*time.Minute, "own shards: "+what, func() error {
 		if err := c.ownAll(monitors); err != nil {
 			owned = time.Now()
 			return err
@@ -178,7 +179,7 @@ func (c *system) saveNoOps(group string, jobs int, every time.Duration) {
 			j.Overlap.Policy = job.OverlapSkip
 		}
 		g.Go(func() error {
-			return within(patience, func() error {
+			return processtest.Within(processtest.Patience, func() error {
 				l := &load{group: group}
 				_, err := l.put(c.t.Context(), c.api, j)
 				return err

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
@@ -28,14 +29,14 @@ type twins struct {
 }
 
 func newTwins(c *system, group string) (*twins, error) {
-	conn, err := cluster.Connect(jet.Config{URL: c.url, Name: "twins", Options: []nats.Option{nats.Timeout(patience)}})
+	conn, err := cluster.Connect(jet.Config{URL: c.url, Name: "twins", Options: []nats.Option{nats.Timeout(processtest.Patience)}})
 	if err != nil {
 		return nil, err
 	}
 	c.t.Cleanup(conn.NC.Close)
 	w := &twins{conn: conn, group: group}
 	for _, p := range c.executors {
-		w.instances = append(w.instances, p.name)
+		w.instances = append(w.instances, p.Name)
 	}
 	return w, nil
 }

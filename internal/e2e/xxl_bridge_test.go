@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -25,20 +26,20 @@ var (
 
 // xxlBridge is a `carillon bridge xxl-job`, at an address that stays when it is started again.
 type xxlBridge struct {
-	*process
+	*processtest.Process
 	address string
 }
 
 func startXXLBridge(t *testing.T, name, nats, seed, listen string) *xxlBridge {
 	t.Helper()
-	b := &xxlBridge{process: newProcess(t, name, []string{"CARILLON_CREDENTIAL=" + seed}, program(t, "carillon"),
+	b := &xxlBridge{Process: processtest.New(t, name, []string{"CARILLON_CREDENTIAL=" + seed}, processtest.Program(t, "carillon"),
 		"bridge", "xxl-job", "--nats", nats, "--listen", listen, "--groups", "java-app", "--no-access-token", "--allow-private-addresses")}
-	b.begin(t)
-	await(t, patience, "wait for "+name+" to log its address", func() error {
-		if err := b.alive(); err != nil {
+	b.Begin(t)
+	processtest.Await(t, processtest.Patience, "wait for "+name+" to log its address", func() error {
+		if err := b.Alive(); err != nil {
 			t.Fatal(err)
 		}
-		found := listenPattern.FindStringSubmatch(b.said())
+		found := listenPattern.FindStringSubmatch(b.Said())
 		if found == nil {
 			return errors.New("nothing yet")
 		}
@@ -85,8 +86,8 @@ func startXXLExecutor(t *testing.T, takes time.Duration, admins ...string) *xxls
 // Then that one is killed, too, and the first one is started again.
 func TestABridgeForXXLJOBThatIsKilledLosesAndDoublesNothing(t *testing.T) {
 	d := newDev(t)
-	d.begin(t)
-	nats := xxlNATSPattern.FindStringSubmatch(d.said())[1]
+	d.Begin(t)
+	nats := xxlNATSPattern.FindStringSubmatch(d.Said())[1]
 	made, err := client.Read[client.NewCredential](d.api.CreateCredential(t.Context(), "java-app", nil, client.CredentialRequest{Name: "bridges", BridgeGroups: []string{"java-app"}}))
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func TestABridgeForXXLJOBThatIsKilledLosesAndDoublesNothing(t *testing.T) {
 	for range 4 {
 		executors = append(executors, startXXLExecutor(t, takes, "http://"+one.address, "http://"+two.address))
 	}
-	await(t, patience, "wait for four instances", func() error {
+	processtest.Await(t, processtest.Patience, "wait for four instances", func() error {
 		groups, err := client.Read[client.GroupList](d.api.ListGroups(t.Context()))
 		if err != nil {
 			return err
@@ -128,21 +129,21 @@ func TestABridgeForXXLJOBThatIsKilledLosesAndDoublesNothing(t *testing.T) {
 		}
 		return n
 	}
-	await(t, patience, "wait for the runs to begin", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the runs to begin", func() error {
 		if n := begun(); n < len(ids) {
 			return fmt.Errorf("%d have", n)
 		}
 		return nil
 	})
-	one.kill()
+	one.Kill()
 	begin(4)
-	await(t, patience, "wait for more runs to begin", func() error {
+	processtest.Await(t, processtest.Patience, "wait for more runs to begin", func() error {
 		if n := begun(); n < len(ids) {
 			return fmt.Errorf("%d have", n)
 		}
 		return nil
 	})
-	two.kill()
+	two.Kill()
 	startXXLBridge(t, "bridge-1-again", nats, made.Seed, one.address)
 	for _, id := range ids {
 		d.awaitSuccess(t, id)
