@@ -28,14 +28,18 @@ type peer struct {
 
 // kind is a program that speaks the protocol.
 type kind struct {
-	name string // as a folder of testdata
-	java bool   // then the name is the version
+	name    string // as a folder of testdata
+	java    bool   // then the name is the version
+	dialect string
 }
 
 func (k kind) command(t *testing.T) []string {
 	t.Helper()
-	if k.java {
+	switch {
+	case k.java:
 		return javaCommand(t, k.name)
+	case k.dialect == "C":
+		return []string{processtest.Program(t, "standin")}
 	}
 	return goCommand(t)
 }
@@ -44,9 +48,31 @@ func (k kind) command(t *testing.T) []string {
 func kinds() []kind {
 	var all []kind
 	for _, version := range versions {
-		all = append(all, kind{name: version, java: true})
+		all = append(all, javaOf(version))
 	}
-	return append(all, kind{name: "go-1.2.0"})
+	return append(all, goClient, standIn)
+}
+
+var (
+	goClient = kind{name: "go-1.2.0", dialect: "A"}
+	standIn  = kind{name: "standin", dialect: "C"}
+)
+
+// javaOf returns the executor in Java of a version.
+func javaOf(version string) kind {
+	k := kind{name: version, java: true, dialect: "A"}
+	if version >= "3.3" {
+		k.dialect = "B"
+	}
+	return k
+}
+
+// runPath is where an admin hands over a run.
+func (k kind) runPath() string {
+	if k.dialect == "C" {
+		return "/trigger"
+	}
+	return "/run"
 }
 
 // settings are what the executors of a test have in common, or not.
@@ -70,7 +96,7 @@ func newPeer(t *testing.T, k kind, s settings) *peer {
 	}
 	env := []string{
 		"XXL_ADMIN=" + s.admin, "XXL_APPNAME=" + s.appname, "XXL_TOKEN=" + s.token,
-		"XXL_PORT=" + strconv.Itoa(s.port), "XXL_LOGS=" + filepath.Join(dir, "logs"), "XXL_WITNESS=" + s.witness,
+		"XXL_DIALECT=" + k.dialect, "XXL_PORT=" + strconv.Itoa(s.port), "XXL_LOGS=" + filepath.Join(dir, "logs"), "XXL_WITNESS=" + s.witness,
 	}
 	return &peer{
 		Process: processtest.New(t, fmt.Sprintf("%s-%d", k.name, s.port), env, k.command(t)...),

@@ -1,0 +1,170 @@
+package standin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// queue is what an executor has of a job: a run, and those that wait for it. The executor's mutex
+// guards it.
+type queue struct {
+	waiting []trigger
+	stop    context.CancelCauseFunc // of the run
+}
+
+var (
+	errForgotten = errors.New("forgotten")
+	errKilled    = errors.New("scheduling center kill job.")       //nolint:staticcheck // the other's words
+	errCovered   = errors.New("block strategy effect：Cover Early") //nolint:staticcheck // the other's words
+	errTimeout   = errors.New("job execute timeout ")              //nolint:staticcheck // the other's words
+)
+
+// accept takes a run, or says why not.
+func (e *Executor) accept(t trigger) (code int, msg string) {
+	do, err := e.handlerOf(t)
+	if err != nil {
+		return codeFailure, err.Error()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	q := e.jobs[t.JobID]
+	switch {
+	case q == nil:
+	case t.Block == "DISCARD_LATER":
+		return codeFailure, "block strategy effect：Discard Later"
+	case t.Block == "COVER_EARLY":
+		e.stopLocked(t.JobID, errCovered)
+		q = nil
+	case slices.ContainsFunc(q.waiting, func(w trigger) bool { return w.LogID == t.LogID }):
+		return codeFailure, fmt.Sprintf("repeat trigger job, logId:%d", t.LogID)
+	}
+	if q != nil {
+		q.waiting = append(q.waiting, t)
+		return codeSuccess, "Success"
+	}
+	q = &queue{}
+	e.jobs[t.JobID] = q
+	e.startLocked(q, t, do)
+	return codeSuccess, "Success"
+}
+
+func (e *Executor) startLocked(q *queue, t trigger, do Handler) {
+	ctx, stop := context.WithCancelCause(e.alive)
+	q.stop = stop
+	e.tasks.Go(func() {
+		e.do(ctx, t, do)
+		stop(nil)
+		e.next(q, t.JobID)
+	})
+}
+
+// next starts what waits for a run of q that has ended.
+func (e *Executor) next(q *queue, job int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.jobs[job] != q {
+		return // killed, covered or forgotten
+	}
+	if len(q.waiting) == 0 {
+		delete(e.jobs, job)
+		return
+	}
+	t := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	do, err := e.handlerOf(t)
+	if err != nil {
+		panic("BUG: " + err.Error()) // it was accepted
+	}
+	e.startLocked(q, t, do)
+}
+
+// do does a run and reports its end. One that takes too long is reported while it goes on.
+func (e *Executor) do(ctx context.Context, t trigger, handler Handler) {
+	type result struct {
+		message string
+		err     error
+	}
+	r := &Run{ID: t.LogID, Job: t.JobID, Param: t.Params, Index: t.Index, Total: t.Total, executor: e}
+	var timeout <-chan time.Time
+	own, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if t.Timeout > 0 {
+		timer := time.NewTimer(time.Duration(t.Timeout) * time.Second)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	ended := make(chan result, 1)
+	e.tasks.Go(func() {
+		var out result
+		defer func() {
+			if p := recover(); p != nil {
+				out.err = fmt.Errorf("panic: %v", p)
+			}
+			ended <- out
+		}()
+		out.message, out.err = handler(own, r)
+	})
+	c := end{logID: t.LogID, logDateTime: t.LogDateTime, code: codeSuccess}
+	select {
+	case <-timeout:
+		stop(errTimeout)
+		c.code, c.message = codeTimeout, errTimeout.Error()
+	case out := <-ended:
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, errForgotten):
+			return
+		case cause != nil:
+			c.code, c.message = codeFailure, cause.Error()+" [job running, killed]"
+		case out.err != nil:
+			c.code, c.message = codeFailure, out.err.Error()
+		default:
+			c.message = out.message
+		}
+	}
+	e.ends <- c
+}
+
+// stopLocked stops the run of a job and fails those that wait for it. The run goes on until it
+// listens, and what comes next does not wait for that.
+func (e *Executor) stopLocked(job int64, cause error) {
+	q := e.jobs[job]
+	delete(e.jobs, job)
+	q.stop(cause)
+	for _, t := range q.waiting {
+		e.ends <- end{logID: t.LogID, logDateTime: t.LogDateTime, code: codeFailure, message: cause.Error() + " [job not executed, in the job queue, killed.]"}
+	}
+}
+
+func (e *Executor) kill(job int64) (code int, msg string, content any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.jobs[job] == nil {
+		return codeSuccess, "Success", "job thread already killed."
+	}
+	e.stopLocked(job, errKilled)
+	return codeSuccess, "Success", nil
+}
+
+func (e *Executor) idle(job int64) (code int, msg string, content any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.jobs[job] != nil {
+		return codeFailure, "job thread is running or has trigger queue.", nil
+	}
+	return codeSuccess, "Success", nil
+}
+
+// handlerOf returns what does a run.
+func (e *Executor) handlerOf(t trigger) (Handler, error) {
+	if t.GlueType != "BEAN" {
+		return script(t)
+	}
+	do, ok := e.cfg.Handlers[t.Handler]
+	if !ok {
+		return nil, fmt.Errorf("job handler [%s] not found.", t.Handler) //nolint:revive,staticcheck // the other's words
+	}
+	return do, nil
+}
