@@ -119,6 +119,10 @@ func (c *conversation) hold() {
 	bad.LogID, bad.JobID, bad.GlueType = 110, 110, "GLUE_COBOL"
 	c.ask("run-answer-unknown-glue.json", c.peer.kind.runPath(), bad)
 
+	if c.peer.kind != goClient { // whose callbacks name the wrong run when a handler has two
+		c.tryLimits()
+	}
+
 	wrong, err := c.peer.askWith(c.t, "wrong", "/beat", nil)
 	if err != nil {
 		c.t.Fatal(err)
@@ -128,6 +132,64 @@ func (c *conversation) hold() {
 
 	c.peer.Terminate()
 	c.said["registry-remove.json"] = c.admin.await(c.t, "/api/registryRemove", anyMessage).body
+}
+
+// stubborn is how long a handler works that does not listen, in milliseconds.
+const stubborn = "1500"
+
+// tryLimits looks at what becomes of runs that do not end when they have to, and of runs that come
+// twice, and keeps it as behaviour.txt.
+func (c *conversation) tryLimits() {
+	c.t.Helper()
+	var lines strings.Builder
+	note := func(format string, args ...any) { fmt.Fprintf(&lines, format+"\n", args...) }
+	run := func(id, logID int64, handler, params string, change func(*trigger)) reply {
+		tr := bean(id, handler, params)
+		tr.LogID = logID
+		if change != nil {
+			change(&tr)
+		}
+		return c.peer.mustAsk(c.t, c.peer.kind.runPath(), tr)
+	}
+	idle := func(id int) int { return c.peer.mustAsk(c.t, "/idleBeat", map[string]int{"jobId": id}).Outcome.Code }
+
+	late := stubborn + " timeout"
+	run(201, 201, "stubborn", late, func(tr *trigger) { tr.Timeout = 1 })
+	c.admin.callback(c.t, 201)
+	note("timeout: called back while the handler works: %v; idle then: %d", !c.hasEnded(late), idle(201))
+
+	killed := stubborn + " kill"
+	run(202, 202, "stubborn", killed, nil)
+	c.awaitStart(killed)
+	c.peer.mustAsk(c.t, "/kill", map[string]int{"jobId": 202})
+	note("kill: idle at once: %d", idle(202))
+	run(202, 203, "stubborn", "0 next", nil)
+	c.admin.callback(c.t, 203)
+	note("kill: the next run has ended while the killed one works: %v", !c.hasEnded(killed))
+	c.admin.callback(c.t, 202)
+	note("kill: called back when the killed one has ended: %v", c.hasEnded(killed))
+
+	run(204, 204, "slow", "300 twice", nil)
+	c.awaitStart("300 twice")
+	note("the same run again, while it happens: %s", bytes.TrimSpace(run(204, 204, "slow", "300 twice", nil).Body))
+	note("the same run again, while it waits: %s", bytes.TrimSpace(run(204, 204, "slow", "300 twice", nil).Body))
+	c.admin.callback(c.t, 204)
+
+	run(205, 205, "slow", "60000 covered", nil)
+	c.awaitStart("60000 covered")
+	run(205, 206, "slow", "0 covers", func(tr *trigger) { tr.Block = "COVER_EARLY" })
+	note("covered: %s", alone(c.t, c.admin.callback(c.t, 205), 205))
+
+	run(207, 207, "slow", "60000 other", nil)
+	c.awaitStart("60000 other")
+	run(207, 208, "success", "", nil)
+	note("another handler for the job: %s", alone(c.t, c.admin.callback(c.t, 207), 207))
+	c.said["behaviour.txt"] = []byte(lines.String())
+}
+
+func (c *conversation) hasEnded(param string) bool {
+	c.t.Helper()
+	return slices.ContainsFunc(c.peer.witnessed(c.t), func(l line) bool { return l.what == "end" && l.param == param })
 }
 
 // ask keeps the answer to a question.

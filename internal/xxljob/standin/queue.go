@@ -11,15 +11,17 @@ import (
 // queue is what an executor has of a job: a run, and those that wait for it. The executor's mutex
 // guards it.
 type queue struct {
+	handler string
 	waiting []trigger
 	stop    context.CancelCauseFunc // of the run
 }
 
 var (
 	errForgotten = errors.New("forgotten")
-	errKilled    = errors.New("scheduling center kill job.")       //nolint:staticcheck // the other's words
-	errCovered   = errors.New("block strategy effect：Cover Early") //nolint:staticcheck // the other's words
-	errTimeout   = errors.New("job execute timeout ")              //nolint:staticcheck // the other's words
+	errKilled    = errors.New("scheduling center kill job.")                                       //nolint:staticcheck // the other's words
+	errCovered   = errors.New("block strategy effect：Cover Early")                                 //nolint:staticcheck // the other's words
+	errOther     = errors.New("change jobhandler or glue type, and terminate the old job thread.") //nolint:staticcheck // the other's words
+	errTimeout   = errors.New("job execute timeout ")                                              //nolint:staticcheck // the other's words
 )
 
 // accept takes a run, or says why not.
@@ -33,19 +35,22 @@ func (e *Executor) accept(t trigger) (code int, msg string) {
 	q := e.jobs[t.JobID]
 	switch {
 	case q == nil:
+	case q.handler != t.Handler:
+		e.stopLocked(t.JobID, errOther)
+		q = nil
 	case t.Block == "DISCARD_LATER":
 		return codeFailure, "block strategy effect：Discard Later"
 	case t.Block == "COVER_EARLY":
 		e.stopLocked(t.JobID, errCovered)
 		q = nil
 	case slices.ContainsFunc(q.waiting, func(w trigger) bool { return w.LogID == t.LogID }):
-		return codeFailure, fmt.Sprintf("repeat trigger job, logId:%d", t.LogID)
+		return codeFailure, fmt.Sprintf("repeate trigger job, logId:%d", t.LogID)
 	}
 	if q != nil {
 		q.waiting = append(q.waiting, t)
 		return codeSuccess, "Success"
 	}
-	q = &queue{}
+	q = &queue{handler: t.Handler}
 	e.jobs[t.JobID] = q
 	e.startLocked(q, t, do)
 	return codeSuccess, "Success"
