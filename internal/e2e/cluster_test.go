@@ -3,13 +3,10 @@
 package e2e
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,42 +164,7 @@ func (c *system) startServers(ports []int, replicas int, clocks bool, flags []st
 		c.t.Fatal(err)
 	}
 	c.awaitReady()
-	c.signIn()
-}
-
-var linkPattern = regexp.MustCompile(`link="?(http[^\s"]+)`)
-
-// signIn creates the first administrator by the link in the server's log, as people
-// do, and goes on with the token of that.
-func (c *system) signIn() {
-	c.t.Helper()
-	var link []string
-	processtest.Await(c.t, processtest.Patience, "wait for the link to create the administrator", func() error {
-		if link = linkPattern.FindStringSubmatch(c.servers[0].Said()); link == nil {
-			return errors.New("nothing yet")
-		}
-		return nil
-	})
-	contexts := filepath.Join(c.t.TempDir(), "contexts.json")
-	login := exec.Command(processtest.Program(c.t, "carillon"), "login", "--user", "ann", "--link", link[1])
-	login.Env = append(os.Environ(), "CARILLON_CONFIG="+contexts)
-	login.Stdin = strings.NewReader("correct horse battery staple\n")
-	if out, err := login.CombinedOutput(); err != nil {
-		c.t.Fatalf("carillon login: %v: %s", err, out)
-	}
-	var file struct {
-		Contexts []struct {
-			Token string `json:"token"`
-		} `json:"contexts"`
-	}
-	data, err := os.ReadFile(contexts)
-	if err == nil {
-		err = json.Unmarshal(data, &file)
-	}
-	if err != nil || len(file.Contexts) != 1 {
-		c.t.Fatalf("read contexts: %v: %s", err, data)
-	}
-	c.token = file.Contexts[0].Token
+	c.token = processtest.SignIn(c.t, c.servers[0], processtest.Program(c.t, "carillon"))
 	c.api.Authorize(c.token)
 }
 

@@ -61,7 +61,7 @@ func newGuarded(t *testing.T) *guarded {
 	g.broker.Begin(t)
 	var link []string
 	processtest.Await(t, processtest.Patience, "wait for the link to create the administrator", func() error {
-		if link = linkPattern.FindStringSubmatch(g.server.Said()); link == nil {
+		if link = processtest.LinkPattern.FindStringSubmatch(g.server.Said()); link == nil {
 			return errors.Join(errors.New("nothing yet"), g.server.Alive())
 		}
 		return nil

@@ -119,7 +119,7 @@ func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
 	server.Begin(t)
 	var link []string
 	processtest.Await(t, processtest.Patience, "wait for the link to create the administrator", func() error {
-		if link = linkPattern.FindStringSubmatch(server.Said()); link == nil {
+		if link = processtest.LinkPattern.FindStringSubmatch(server.Said()); link == nil {
 			return errors.New("nothing yet")
 		}
 		return nil
