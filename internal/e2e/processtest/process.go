@@ -118,6 +118,13 @@ func (p *Process) restart(ended *exec.Cmd) {
 	}
 }
 
+// GaveUp returns how often it has ended by itself.
+func (p *Process) GaveUp() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gaveUp
+}
+
 // Signal sends a signal, unless the process has ended.
 func (p *Process) Signal(s os.Signal) {
 	p.mu.Lock()

@@ -44,8 +44,8 @@ func (k kind) command(t *testing.T) []string {
 	return goCommand(t)
 }
 
-// kinds returns all, in the order of their age.
-func kinds() []kind {
+// everyKind returns all, in the order of their age.
+func everyKind() []kind {
 	var all []kind
 	for _, version := range versions {
 		all = append(all, javaOf(version))
@@ -184,6 +184,7 @@ type line struct {
 	index         int
 	param         string
 	outcome       string // of an end
+	peer          *peer
 }
 
 // witnessed returns what the handlers have said.
@@ -199,7 +200,7 @@ func (p *peer) witnessed(t *testing.T) []line {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, line{what: f[0], handler: f[1], index: index, param: f[3], outcome: f[4]})
+		lines = append(lines, line{peer: p, what: f[0], handler: f[1], index: index, param: f[3], outcome: f[4]})
 	}
 	return lines
 }

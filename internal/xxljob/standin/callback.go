@@ -45,7 +45,7 @@ func (e *Executor) callBack(ctx context.Context) error {
 			continue
 		}
 		if err := e.tell(ctx, "callback", e.cfg.Dialect.callbacks(batch)); err != nil {
-			e.log.Warn("callback refused", "ends", len(batch), "error", err)
+			e.log.WarnContext(ctx, "callback refused", "ends", len(batch), "error", err)
 			refused = append(refused, batch...)
 		}
 	}

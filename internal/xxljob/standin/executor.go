@@ -101,7 +101,7 @@ func (e *Executor) Forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.forget != nil {
-		e.forget(errForgotten)
+		e.forget(forgotten)
 	}
 	e.alive, e.forget = context.WithCancelCause(context.Background()) //nolint:forbidigo // outlives the request that starts a run
 	e.jobs, e.logs = map[int64]*queue{}, logBook{}
@@ -114,14 +114,14 @@ func (e *Executor) beat(ctx context.Context) error {
 	defer every.Stop()
 	for {
 		if err := e.tell(ctx, "registry", registration); err != nil && ctx.Err() == nil {
-			e.log.Warn("not registered", "error", err)
+			e.log.WarnContext(ctx, "not registered", "error", err)
 		}
 		select {
 		case <-every.C:
 		case <-ctx.Done():
 			// The context has ended, and saying goodbye has a limit of its own.
 			if err := e.tell(context.WithoutCancel(ctx), "registryRemove", registration); err != nil {
-				e.log.Warn("not deregistered", "error", err)
+				e.log.WarnContext(ctx, "not deregistered", "error", err)
 			}
 			return nil
 		}

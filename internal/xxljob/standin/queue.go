@@ -16,12 +16,17 @@ type queue struct {
 	stop    context.CancelCauseFunc // of the run
 }
 
-var (
-	errForgotten = errors.New("forgotten")
-	errKilled    = errors.New("scheduling center kill job.")                                       //nolint:staticcheck // the other's words
-	errCovered   = errors.New("block strategy effect：Cover Early")                                 //nolint:staticcheck // the other's words
-	errOther     = errors.New("change jobhandler or glue type, and terminate the old job thread.") //nolint:staticcheck // the other's words
-	errTimeout   = errors.New("job execute timeout ")                                              //nolint:staticcheck // the other's words
+// cause is why a run was stopped, in XXL-JOB's own words.
+type cause string
+
+func (c cause) Error() string { return string(c) }
+
+const (
+	forgotten cause = "forgotten"
+	killed    cause = "scheduling center kill job."
+	covered   cause = "block strategy effect：Cover Early"
+	replaced  cause = "change jobhandler or glue type, and terminate the old job thread."
+	timeout   cause = "job execute timeout "
 )
 
 // accept takes a run, or says why not.
@@ -36,12 +41,12 @@ func (e *Executor) accept(t trigger) (code int, msg string) {
 	switch {
 	case q == nil:
 	case q.handler != t.Handler:
-		e.stopLocked(t.JobID, errOther)
+		e.stopLocked(t.JobID, replaced)
 		q = nil
 	case t.Block == "DISCARD_LATER":
 		return codeFailure, "block strategy effect：Discard Later"
 	case t.Block == "COVER_EARLY":
-		e.stopLocked(t.JobID, errCovered)
+		e.stopLocked(t.JobID, covered)
 		q = nil
 	case slices.ContainsFunc(q.waiting, func(w trigger) bool { return w.LogID == t.LogID }):
 		return codeFailure, fmt.Sprintf("repeate trigger job, logId:%d", t.LogID)
@@ -93,13 +98,13 @@ func (e *Executor) do(ctx context.Context, t trigger, handler Handler) {
 		err     error
 	}
 	r := &Run{ID: t.LogID, Job: t.JobID, Param: t.Params, Index: t.Index, Total: t.Total, executor: e}
-	var timeout <-chan time.Time
+	var late <-chan time.Time
 	own, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if t.Timeout > 0 {
 		timer := time.NewTimer(time.Duration(t.Timeout) * time.Second)
 		defer timer.Stop()
-		timeout = timer.C
+		late = timer.C
 	}
 	ended := make(chan result, 1)
 	e.tasks.Go(func() {
@@ -114,15 +119,15 @@ func (e *Executor) do(ctx context.Context, t trigger, handler Handler) {
 	})
 	c := end{logID: t.LogID, logDateTime: t.LogDateTime, code: codeSuccess}
 	select {
-	case <-timeout:
-		stop(errTimeout)
-		c.code, c.message = codeTimeout, errTimeout.Error()
+	case <-late:
+		stop(timeout)
+		c.code, c.message = codeTimeout, timeout.Error()
 	case out := <-ended:
-		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, errForgotten):
+		switch why := context.Cause(ctx); {
+		case errors.Is(why, forgotten):
 			return
-		case cause != nil:
-			c.code, c.message = codeFailure, cause.Error()+" [job running, killed]"
+		case why != nil:
+			c.code, c.message = codeFailure, why.Error()+" [job running, killed]"
 		case out.err != nil:
 			c.code, c.message = codeFailure, out.err.Error()
 		default:
@@ -134,12 +139,12 @@ func (e *Executor) do(ctx context.Context, t trigger, handler Handler) {
 
 // stopLocked stops the run of a job and fails those that wait for it. The run goes on until it
 // listens, and what comes next does not wait for that.
-func (e *Executor) stopLocked(job int64, cause error) {
+func (e *Executor) stopLocked(job int64, why cause) {
 	q := e.jobs[job]
 	delete(e.jobs, job)
-	q.stop(cause)
+	q.stop(why)
 	for _, t := range q.waiting {
-		e.ends <- end{logID: t.LogID, logDateTime: t.LogDateTime, code: codeFailure, message: cause.Error() + " [job not executed, in the job queue, killed.]"}
+		e.ends <- end{logID: t.LogID, logDateTime: t.LogDateTime, code: codeFailure, message: why.Error() + " [job not executed, in the job queue, killed.]"}
 	}
 }
 
@@ -149,7 +154,7 @@ func (e *Executor) kill(job int64) (code int, msg string, content any) {
 	if e.jobs[job] == nil {
 		return codeSuccess, "Success", "job thread already killed."
 	}
-	e.stopLocked(job, errKilled)
+	e.stopLocked(job, killed)
 	return codeSuccess, "Success", nil
 }
 

@@ -23,7 +23,7 @@ func (e *Executor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html;charset=UTF-8") // as the executor in Java does
 	if err := json.NewEncoder(w).Encode(body); err != nil {
-		e.log.Warn("not answered", "error", err)
+		e.log.WarnContext(r.Context(), "not answered", "error", err)
 	}
 }
 

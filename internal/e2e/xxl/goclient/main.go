@@ -106,10 +106,12 @@ func printLines(_ context.Context, r *xxl.RunReq) (message, outcome string) {
 }
 
 func takeShard(_ context.Context, r *xxl.RunReq) (message, outcome string) {
+	about := fmt.Sprintf("piece %d of %d", r.BroadcastIndex, r.BroadcastTotal)
+	logs.add(r.LogID, about)
 	if r.ExecutorParams != "" && int64(number(r)) == r.BroadcastIndex {
 		panic(fmt.Sprintf("piece %d failed", r.BroadcastIndex))
 	}
-	return fmt.Sprintf("piece %d of %d", r.BroadcastIndex, r.BroadcastTotal), "succeeded"
+	return about, "succeeded"
 }
 
 // number returns what the parameter begins with.
