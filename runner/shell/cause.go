@@ -3,6 +3,7 @@ package shell
 import (
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job/clip"
@@ -57,8 +58,8 @@ func causeOf(stderr, stdout []byte) string {
 // lastLine returns the last line that complains, else the last one that may be a cause.
 func lastLine(text []byte) (line string, complains bool) {
 	lines := strings.Split(strings.ToValidUTF8(string(text), "\uFFFD"), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		said := control.ReplaceAllString(lines[i], "")
+	for _, l := range slices.Backward(lines) {
+		said := control.ReplaceAllString(l, "")
 		if strings.TrimSpace(said) == "" || around.MatchString(said) {
 			continue
 		}
