@@ -27,6 +27,12 @@ class Client:
     def __init__(self):
         self.sent = []
 
+    def new_inbox(self):
+        return "inbox"
+
+    async def subscribe(self, subject, cb):
+        pass
+
     async def publish(self, subject, data, reply="", headers=None):
         self.sent.append((subject, data))
 
@@ -192,3 +198,28 @@ def test_an_executor_that_is_asked_to_stop_does_not_wait_for_ends_that_nobody_st
 def test_slots_of_a_handler_below_one_are_refused():
     with pytest.raises(ConfigurationError, match="slots of handler 'h' must be 1 or more"):
         Executor().handler("h", slots=0)(lambda run: None)
+
+
+def test_slots_that_become_free_are_asked_for_at_once():
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            pass
+
+        i = instance(app)
+        i._introduced, i.slots = True, 8
+        for n in range(8):
+            i.start(given(i, run_id=f"019b8be1-f500-746c-9285-f6b4613a170{n}"), REPLY)
+        await i.puller.slot_free()
+        assert not asked(i)  # no slot is free
+        await until(lambda: not i.live)
+        assert sum(asked(i)) == 8 and len(asked(i)) < 8  # not one by one
+
+    asyncio.run(go())
+
+
+def asked(i):
+    """The sizes of the pull requests that were made."""
+    return [json.loads(d)["batch"] for s, d in i.nc.sent if s.startswith("$JS.API.CONSUMER.MSG.NEXT.")]

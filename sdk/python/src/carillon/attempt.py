@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import json
 import logging
 import secrets as random
@@ -116,7 +115,7 @@ class Attempt:
         """Call the handler."""
         self.started = wire.now()
         h = self.of.handlers[self.trigger.handler or ""]
-        self._async = inspect.iscoroutinefunction(h.function)
+        self._async = h.is_async
         timeout, by = self.trigger.seconds("timeout"), self.trigger.time("end_by")
         if timeout:
             self._deadline = time.monotonic() + timeout, TimedOut(f"took longer than its timeout of {self.trigger.raw['timeout']}")
@@ -138,14 +137,15 @@ class Attempt:
             result = await self.of.handlers[self.trigger.handler or ""].call(self.run)
         except Dropped:
             self._over = True
-            self.of.settled(self, known=False)
+            await self.of.settled(self, known=False)
             return
         except asyncio.CancelledError:
             error = self.run.ending or RuntimeError("the handler cancelled itself")
         except Exception as e:  # noqa: BLE001 - a handler may raise anything
             error = e
         if not self._over:
-            self._finish(*self._outcome(error, result))
+            self._over = True
+            await self._report(*self._outcome(error, result))
 
     def _outcome(self, error: BaseException | None, result: Any) -> tuple[str, str, Any, dict[str, Any]]:
         """The status, message, result and wishes that follow; status "" gives the attempt back."""
@@ -189,7 +189,7 @@ class Attempt:
             self._log.abandon()
             with contextlib.suppress(nats.errors.Error):
                 await self.of.nc.publish(self.reply, wire.give_back(self.trigger.delivered))
-            self.of.settled(self, known=False)
+            await self.of.settled(self, known=False)
             return
         if status != "succeeded":
             self._log.system("error", f"the run ended as {status}: {message}")
@@ -199,9 +199,8 @@ class Attempt:
         if message:
             e["message"] = message
         if result is not None:
-            masked = mask(json.dumps(result, ensure_ascii=False))
             with contextlib.suppress(ValueError):  # a secret that was a number
-                e["result"] = json.loads(masked)
+                e["result"] = json.loads(mask(json.dumps(result, ensure_ascii=False))) if self.run._secrets else result
         if lines:
             e["log_lines"] = lines
         e |= wishes
@@ -216,7 +215,7 @@ class Attempt:
         with contextlib.suppress(nats.errors.Error):
             await self.of.nc.publish(self.reply, b"+ACK")
         self._log.abandon()
-        self.of.settled(self, known=True)
+        await self.of.settled(self, known=True)
         if self._claim is not None:
             with contextlib.suppress(Exception):  # it ends by itself, later
                 await self.of.stored(self._claim_subject, wire.dumps(self._claim | {"ended": True}), {"Nats-TTL": "10m"})

@@ -30,6 +30,7 @@ from .attempt import Attempt
 from .errors import Cancelled, ConfigurationError, Stopping
 from .handlers import Handler
 from .pull import Puller
+from .recent import Recent
 from .requests import Requests
 from .runlog import CaptureHandler
 from .settings import Settings
@@ -131,9 +132,9 @@ class Instance:
         self.refused, self.refusal = 0, dict[str, Any]()  # messages of this instance, by servers, and the last of them
         self.secret = random.token_hex(20)
         self.live: dict[tuple[str, int, int], Attempt] = {}
-        self.done: dict[tuple[str, int, int], float] = {}
-        self.killed: dict[str, float] = {}
-        self.reserved: dict[tuple[str, int, int], float] = {}  # handed over; a server may offer it back
+        self.done: Recent[tuple[str, int, int]] = Recent(REMEMBER)
+        self.killed: Recent[str] = Recent(60.0)
+        self.reserved: Recent[tuple[str, int, int]] = Recent(2.0)  # handed over; a server may offer it back
         self.key = sealed.key_of(settings.secret_key, self.group) if settings.secret_key else b""
         self.began = wire.now()
         self._changed = asyncio.Event()
@@ -220,7 +221,6 @@ class Instance:
                 return
             if self.drain_by and wire.now() >= self.drain_by:
                 return
-            self._forget()
             for attempt in list(self.live.values()):
                 await attempt.look()
             if self._introduced:
@@ -264,13 +264,6 @@ class Instance:
             await self.nc.flush(2)
         log.info("executor stopped")
 
-    def _forget(self) -> None:
-        now = time.monotonic()
-        forgettable: tuple[tuple[dict[Any, float], float], ...] = ((self.done, REMEMBER), (self.killed, 60.0), (self.reserved, 2.0))
-        for known, life in forgettable:
-            for key in [k for k, at in known.items() if now - at > life]:
-                del known[key]
-
     # --- triggers
 
     def free(self) -> int:
@@ -299,7 +292,7 @@ class Instance:
         elif t.run_id in self.killed:
             self.begin(t, m.reply).conclude("cancelled", "cancelled before it began here")
         elif t.delivered > 1 or t.handler not in self.handlers or kind != "trigger.v1" or self.is_full(t.handler):
-            self.reserved[t.key] = time.monotonic()
+            self.reserved.add(t.key)
             self.spawn(self._hand_over(t, m.reply))  # the triggers behind it do not wait
         elif self.state != "online" or len(self.live) >= self.slots:
             await self.nc.publish(m.reply, wire.give_back(t.delivered))
@@ -313,12 +306,12 @@ class Instance:
                 return
         except (nats.errors.Error, asyncio.TimeoutError, ValueError):
             pass
-        self.reserved.pop(t.key, None)
+        self.reserved.discard(t.key)
         await self.nc.publish(reply, b'-NAK {"delay": 5000000000}')
 
     def begin(self, t: wire.Trigger, reply: str, route_reason: str = "") -> Attempt:
         """Begin to know an attempt."""
-        self.reserved.pop(t.key, None)
+        self.reserved.discard(t.key)
         attempt = Attempt(self, t, reply, route_reason)
         self.live[t.key] = attempt
         return attempt
@@ -334,17 +327,19 @@ class Instance:
 
     def kill(self, run_id: str, reason: str) -> list[Attempt]:
         """End a run, in any attempt and piece, also one that is still to come."""
-        self.killed[run_id] = time.monotonic()
+        self.killed.add(run_id)
         found = [a for a in self.live.values() if a.trigger.run_id == run_id]
         for a in found:
             a.end(Cancelled(reason))
         return found
 
-    def settled(self, attempt: Attempt, known: bool) -> None:
+    async def settled(self, attempt: Attempt, known: bool) -> None:
         """An attempt is over; known says that it must not be done again here."""
         self.live.pop(attempt.trigger.key, None)
         if known:
-            self.done[attempt.trigger.key] = time.monotonic()
+            self.done.add(attempt.trigger.key)
+        if self._introduced:
+            await self.puller.slot_free()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Start a task and hold it: the loop holds tasks only weakly."""

@@ -71,7 +71,7 @@ class Puller:
     """
 
     def __init__(self, instance: Instance) -> None:
-        self._of = instance
+        self._of, self._looking = instance, False
         self._consumers: list[Consumer] = []
         self.pull_from([("TRIG", f"any-{instance.group}")])
 
@@ -81,8 +81,23 @@ class Puller:
         self._consumers = [Consumer(stream, name) for stream, name in consumers]
         self._busiest = self._consumers[0]
 
+    async def slot_free(self) -> None:
+        """Ask for what is free, unless it is little and more is on order: `look` does that soon."""
+        ordered = sum(c.ordered() for c in self._consumers)
+        if self._of.free() - ordered >= max(ordered, 1):
+            await self.look()
+
     async def look(self) -> None:
         """Give up requests that have died unseen, and ask for what is free."""
+        if self._looking:
+            return
+        self._looking = True
+        try:
+            await self._look()
+        finally:
+            self._looking = False
+
+    async def _look(self) -> None:
         now = time.monotonic()
         for r in [r for c in self._consumers for r in c.requests if now - r.heard > SILENCE]:
             self._close(r)
