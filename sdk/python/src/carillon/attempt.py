@@ -27,6 +27,7 @@ SIGN_OF_LIFE = 4.0
 STARTED_AFTER = 1.0
 PROGRESS_EVERY = 1.0
 PATIENCE = 10.0
+HEADROOM = 4 << 10  # for headers, which count in NATS' limit
 
 log = logging.getLogger("carillon.executor")
 
@@ -108,6 +109,10 @@ class Attempt:
             self._ended_at = time.monotonic()
             if self._task is not None and self._async:
                 self._task.cancel()
+
+    def tell(self, level: str, text: str) -> None:
+        """Say something about the run in its log. It may be called from any thread."""
+        self._log.system(level, text)
 
     # --- the attempt's own task
 
@@ -207,7 +212,12 @@ class Attempt:
         if not wishes.get("final") and (self.trigger.again(status) or self.run.split and status == "succeeded"):
             e["retry"] = True
         headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
-        data = wire.dumps(e)
+        data, most = wire.dumps(e), self.of.nc.max_payload - HEADROOM
+        if len(data) > most and "result" in e:
+            del e["result"]
+            e["message"] = (f"the result was left out: with it the event has {len(data)} bytes, and NATS takes {most}; raise max_payload in nats.conf, "
+                            "or store the result elsewhere and return where it is")
+            data = wire.dumps(e)
         kept = self.of.spool(self._subject, data, headers)
         await self.of.until_stored(self._subject, data, headers)
         if kept is not None:

@@ -9,24 +9,24 @@ import json
 import logging
 import os
 import platform
-import re
 import secrets as random
 import signal
-import ssl
+import sys
 import time
 from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-import nats
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from . import connection, wire
 from . import secrets as sealed
-from . import wire
 from .attempt import Attempt
+from .blocked import Blocked
+from .connection import Errors, Warnings
 from .errors import Cancelled, ConfigurationError, Stopping
 from .handlers import Handler
 from .pull import Puller
@@ -93,10 +93,17 @@ class Executor:
         return register
 
     def run(self) -> None:
-        """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return."""
+        """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return.
+
+        For the main module of a program: it logs what is wrong with a setting, and ends with code 2.
+        """
         if not logging.getLogger().handlers:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-        asyncio.run(self.serve(signals=(signal.SIGTERM, signal.SIGINT)))
+        try:
+            asyncio.run(self.serve(signals=(signal.SIGTERM, signal.SIGINT)))
+        except (ConfigurationError, Conflict) as e:
+            log.error("%s", e)
+            sys.exit(2)
 
     def stop(self) -> None:
         """Ask `serve` to stop."""
@@ -142,10 +149,12 @@ class Instance:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._announced = -DAY  # when the handlers were announced
         self._beaten = 0.0
+        self._blocked = Blocked(self._tell_live)
         self.puller = Puller(self)
         self.requests = Requests(self)
 
     nc: Client
+    _errors: Errors
 
     # --- life
 
@@ -160,9 +169,11 @@ class Instance:
             await self._introduce()
             self._introduced = True
             log.info("executor started: group %s, instance %s, %d slots, handlers %s", self.group, self.instance, self.slots, ", ".join(sorted(self.handlers)))
+            self._blocked.start()
             await self._work()
             await self._leave()
         finally:
+            self._blocked.stop()
             self._closing = True
             await self.nc.close()
 
@@ -180,24 +191,22 @@ class Instance:
 
     async def _connect(self) -> Any:
         """A connection. While NATS is away, or refuses us, it tries again."""
-        options: dict[str, Any] = {
-            "servers": [s.strip() for s in self.settings.nats.split(",")], "name": f"carillon executor {self.group}",
-            "inbox_prefix": f"_INBOX_{self.group}".encode(), "max_reconnect_attempts": -1, "reconnect_time_wait": 0.25, "connect_timeout": 10,
-            "ping_interval": 2, "max_outstanding_pings": 2, "reconnected_cb": self._on_reconnected, "disconnected_cb": self._on_disconnected, "error_cb": _on_error,
-        }
-        if self.settings.credential:
-            options["nkeys_seed_str"] = self.settings.credential
-        if self.settings.ca_file:
-            options["tls"] = ssl.create_default_context(cafile=self.settings.ca_file)
-        pause = 0.25
+        pause, warnings = 0.25, Warnings()
         while not self._stop.is_set():
+            nc, errors = Client(), Errors(self.settings)
+            options = connection.options(self.settings, errors)
             try:
-                return await nats.connect(**options)
+                if not await self._unless_stopped(nc.connect(**options, reconnected_cb=self._on_reconnected, disconnected_cb=self._on_disconnected)):
+                    return None
+                connection.keep(nc)
+                errors.connected()
+                self._errors = errors
+                return nc
             except (OSError, nats.errors.Error, asyncio.TimeoutError) as e:
-                log.warning("cannot connect to NATS at %s: %s; trying again", self.settings.nats, e or type(e).__name__)
-                with contextlib.suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self._stop.wait(), pause)
-                pause = min(2 * pause, 5.0)
+                warnings.warn(connection.why_not(errors.last or e, self.settings) + " (trying again)")
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), pause)
+            pause = min(2 * pause, 5.0)
         return None
 
     async def _on_disconnected(self) -> None:
@@ -206,6 +215,7 @@ class Instance:
 
     async def _on_reconnected(self) -> None:
         log.info("connected to NATS again")
+        self._errors.connected()
         self.puller.release()
         self._introduced = False
         self._changed.set()
@@ -213,6 +223,7 @@ class Instance:
     async def _work(self) -> None:
         self._beaten = time.monotonic()
         while not self._stop.is_set():
+            self._blocked.turn()
             if not self._introduced and self.nc.is_connected:
                 await self._introduce()
                 self._introduced = True
@@ -333,6 +344,10 @@ class Instance:
             a.end(Cancelled(reason))
         return found
 
+    def _tell_live(self, text: str) -> None:
+        for attempt in list(self.live.values()):
+            attempt.tell("warn", text)
+
     async def settled(self, attempt: Attempt, known: bool) -> None:
         """An attempt is over; known says that it must not be done again here."""
         self.live.pop(attempt.trigger.key, None)
@@ -417,9 +432,11 @@ class Instance:
                 expected = sequence
                 continue
             if sequence != seen and seen >= 0:
-                raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}; give each a name of its own")
+                raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}, process {other.get('pid')}: "
+                               "give each instance a name of its own (CARILLON_INSTANCE), or none, so that one is made")
             if sequence != seen:
                 seen, since = sequence, time.monotonic()
+                log.info("waiting: a heartbeat of instance %s is there; it may be of one that died", self.instance)
             elif time.monotonic() - since > wire.ACK_WAIT:
                 expected = sequence
                 continue
@@ -497,9 +514,3 @@ class Refused(Exception):
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error.get("description", "refused"))
         self.code = int(error.get("err_code", 0))
-
-
-async def _on_error(e: Exception) -> None:
-    # NATS quotes subjects in its errors, and that of requests has the secret of this instance.
-    log.warning("NATS: %s", re.sub(r'\bexec\.([^.\s"]+)\.[^\s"]+', r"exec.\1.…", str(e), flags=re.IGNORECASE))
-

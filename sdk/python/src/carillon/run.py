@@ -159,5 +159,5 @@ def encode_result(value: Any) -> tuple[Any, str]:
         return None, f"the result was left out: {e}"
     if len(data) > wire.MAX_RESULT:
         start = data[: 8 << 10].decode("utf-8", "ignore")
-        return {"cut": True, "bytes": len(data), "start": start}, f"the result has {len(data)} bytes, more than {wire.MAX_RESULT}: only its beginning is kept"
+        return {"cut": True, "bytes": len(data), "start": start}, f"the result has {len(data)} bytes, more than {wire.MAX_RESULT}: only its beginning is kept. Store it elsewhere, and return where it is"
     return json.loads(data), ""
