@@ -69,3 +69,21 @@ def test_a_loop_that_stands_still_is_noticed_with_the_place(caplog):
     assert "does not await" in told[0]
     with caplog.at_level(logging.WARNING):
         assert "the event loop has been blocked" in caplog.text and "the handler that does not await" in caplog.text
+
+
+def test_a_nats_without_carillon_is_said_to_be_one(caplog):
+    class Nats:
+        async def request(self, *_, **__):
+            raise nats.errors.NoRespondersError
+
+    async def go():
+        stop = asyncio.Event()
+        i = Instance(Settings(group="billing", instance="i").complete({}), {}, stop)
+        i.nc = Nats()
+        introducing = asyncio.ensure_future(i._introduce())
+        while "is a Carillon server running on this NATS?" not in caplog.text:
+            await asyncio.sleep(0.01)
+        stop.set()
+        await introducing
+
+    asyncio.run(go())

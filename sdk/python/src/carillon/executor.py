@@ -415,7 +415,7 @@ class Instance:
 
     async def _introduce(self) -> None:
         """Publish the first heartbeat; another instance of this name must not live."""
-        expected, seen, since = 0, -1, time.monotonic()
+        expected, seen, since, warnings = 0, -1, time.monotonic(), Warnings()
         while not self._stop.is_set():
             try:
                 await self.stored(self._beat_subject, self._beat(), {wire.EXPECTED: str(expected)})
@@ -424,7 +424,8 @@ class Instance:
                 if e.code != 10071:
                     await asyncio.sleep(1)
                     continue
-            except (nats.errors.Error, asyncio.TimeoutError, ValueError, OSError):
+            except (nats.errors.Error, asyncio.TimeoutError, ValueError, OSError) as e:
+                warnings.warn(f"the heartbeat is not stored ({e or type(e).__name__}): is a Carillon server running on this NATS? (trying again)")
                 await asyncio.sleep(0.5)
                 continue
             sequence, other = await self._present()
