@@ -42,7 +42,11 @@ var build = sync.OnceValue(func() error {
 	if err := seeSources(); err != nil {
 		return err
 	}
-	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "github.com/carillon-scheduler/carillon/cmd/carillon", "github.com/carillon-scheduler/carillon/internal/e2e/natsd", "github.com/carillon-scheduler/carillon/internal/e2e/mortal").CombinedOutput()
+	command := []string{"build", "-o", bin + string(filepath.Separator)}
+	for _, folder := range []string{"cmd/carillon", "internal/e2e/natsd", "internal/e2e/mortal", "internal/e2e/load"} {
+		command = append(command, "github.com/carillon-scheduler/carillon/"+folder)
+	}
+	out, err := exec.Command("go", command...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
