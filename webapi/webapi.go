@@ -205,7 +205,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	})
 	app.Server().HeaderReceived = s.guard.Room
 	app.Server().Handler = s.guard.KnownMethods(app, app.Server().Handler)
-	app.Use(s.guard.Outermost(requests), partial, s.guard.Ours, guard.Plain)
+	app.Use(s.guard.Outermost(requests), partial, s.guard.Ours, guard.Plain, guard.Pack)
 	routes := s.contract.Checked(app, s.guard.Admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
 	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))

@@ -31,7 +31,7 @@ func Await(ctx context.Context, cfg Config) (*Conn, error) {
 			return conn, err
 		}
 		if cfg.Logger != nil && attempts&(attempts-1) == 0 {
-			cfg.Logger.WarnContext(ctx, "bus is away; waiting for it", "attempts", attempts, "error", err)
+			cfg.Logger.WarnContext(ctx, "bus is away; waiting for it", "attempts", attempts, "error", err, "advice", advice(cfg, err))
 		}
 		rest.Reset(wait)
 		select {
@@ -39,6 +39,18 @@ func Await(ctx context.Context, cfg Config) (*Conn, error) {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("wait for NATS: %w", errors.Join(ctx.Err(), err))
 		}
+	}
+}
+
+// advice says what a person can do about a failure to connect.
+func advice(cfg Config, err error) string {
+	switch {
+	case !errors.Is(err, nats.ErrAuthorization):
+		return "is NATS running, and is its address right?"
+	case cfg.Key == "" && cfg.Credentials == "":
+		return "NATS wants a credential; for an executor, set CARILLON_CREDENTIAL_FILE to a file from: carillon credential create"
+	default:
+		return "NATS refuses the credential; is it revoked, or that of another group?"
 	}
 }
 

@@ -10,7 +10,7 @@ let browser: Awaited<ReturnType<typeof launch>>;
 
 interface Told {
   headers: IncomingHttpHeaders;
-  body: { event?: string; alert?: string; severity?: string; jobs?: { job: string }[] };
+  body: { event?: string; link?: string; alert?: string; severity?: string; jobs?: { job: string }[] };
 }
 
 const told: Told[] = [];
@@ -69,6 +69,19 @@ it("a rule is tried, fires, tells its webhook, and is over once the job is well 
   expect(told[0]?.headers["idempotency-key"]).toBeTruthy();
   expect(JSON.stringify(told[0]?.body)).toContain("default/sync");
   expect(JSON.stringify(told[0]?.body)).toContain("three-in-a-row");
+
+  // The message's link opens the incident, also after a reload; Close leaves the list.
+  const link = told[0]?.body.link ?? "";
+  expect(link).toMatch(/\/alerts\/incidents\/[\w-]+$/);
+  await page.goto(program.url + new URL(link).pathname);
+  await drawer.getByText("default/sync failed, 3 times in a row").first().waitFor();
+  expect(page.url()).toContain("incident=");
+  await page.reload();
+  await drawer.getByText("default/sync failed, 3 times in a row").first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await drawer.getByRole("button", { name: "Close" }).click();
+  await page.locator("tr", { hasText: "three-in-a-row" }).waitFor();
+  expect(page.url()).not.toContain("incident=");
 
   await page.getByRole("link", { name: "Firing", exact: true }).click();
   await page.locator("tr", { hasText: "three-in-a-row" }).click();

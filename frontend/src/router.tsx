@@ -265,9 +265,13 @@ const logs = createRoute({
   component: lazyRouteComponent(() => import("./pages/logs/LogsPage")),
 });
 
+/** Which incident is open beside a list. */
+const alertsSearch = (s: RawSearch) => optional({ incident: one(s.incident) });
+
 const alerts = createRoute({
   getParentRoute: () => root,
   path: "/alerts",
+  validateSearch: alertsSearch,
   component: lazyRouteComponent(() => import("./pages/alerts/AlertsPage")),
 });
 
@@ -278,7 +282,17 @@ const alertTab = createRoute({
     parse: (p) => ({ tab: oneOf(p.tab, alertTabs) ?? "open" }),
     stringify: (p) => p,
   },
+  validateSearch: alertsSearch,
   component: lazyRouteComponent(() => import("./pages/alerts/AlertsPage")),
+});
+
+/** The address in alert messages. */
+const incident = createRoute({
+  getParentRoute: () => root,
+  path: "/alerts/incidents/$incident",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/alerts", search: { incident: params.incident }, replace: true });
+  },
 });
 
 const ledger = createRoute({
@@ -340,6 +354,7 @@ const tree = root.addChildren([
   logs,
   alerts,
   alertTab,
+  incident,
   ledger,
   audit,
   settings,

@@ -24,6 +24,8 @@ type benchOptions struct {
 	route     string
 	instances int
 
+	executor string // of bench run: the command of a foreign executor; empty is the one in this process
+
 	// Of bench api: how many runs the history has, and how many streams are opened. Of bench
 	// outage: how many have ended.
 	runs, streams int
@@ -58,12 +60,19 @@ type benchResult struct {
 	RawBeforeP50 float64 `json:"raw_before_p50_ms,omitempty"`
 	RawBeforeP99 float64 `json:"raw_before_p99_ms,omitempty"` // lateness in those times where it never begins
 
-	RawP50    float64 `json:"raw_p50_ms,omitempty"`       // lateness in the same time and the same run without what is measured
-	RawP99    float64 `json:"raw_p99_ms,omitempty"`       //
-	RawMax    float64 `json:"raw_max_ms,omitempty"`       //
-	RSS       float64 `json:"rss_mb,omitempty"`           // of this process: node, bus and bench together
-	HeapMB    float64 `json:"heap_mb,omitempty"`          // live heap of the node alone, where it can be told
-	CPUMicros float64 `json:"cpu_us_each,omitempty"`      // of this process, for each counted thing
+	RawP50    float64 `json:"raw_p50_ms,omitempty"`  // lateness in the same time and the same run without what is measured
+	RawP99    float64 `json:"raw_p99_ms,omitempty"`  //
+	RawMax    float64 `json:"raw_max_ms,omitempty"`  //
+	RSS       float64 `json:"rss_mb,omitempty"`      // of this process: node, bus and bench together
+	HeapMB    float64 `json:"heap_mb,omitempty"`     // live heap of the node alone, where it can be told
+	CPUMicros float64 `json:"cpu_us_each,omitempty"` // of this process, for each counted thing
+
+	// Of bench run --executor: CPU of the foreign executor for each run, and what the executor
+	// that is built in reaches, with all its CPU.
+	ExecutorMicros float64 `json:"executor_cpu_us_each,omitempty"`
+	BuiltInRate    float64 `json:"built_in_rate,omitempty"`
+	BuiltInMicros  float64 `json:"built_in_cpu_us,omitempty"`
+
 	IdleCPU   float64 `json:"idle_cpu_percent,omitempty"` // of one processor: the cluster with nothing to do
 	CPUShare  float64 `json:"cpu_percent,omitempty"`
 	Events    float64 `json:"events_rate,omitempty"` // stored per second
@@ -127,8 +136,8 @@ func newBenchCommand() *cobra.Command {
 				}
 				r.Name = b.name
 				r.RSS = rssMB()
-				if r.RawRate > 0 {
-					r.Ratio = r.Rate / r.RawRate
+				if raw := max(r.RawRate, r.BuiltInRate); raw > 0 {
+					r.Ratio = r.Rate / raw
 				}
 				return r.print(cmd, opts.output)
 			},
@@ -140,6 +149,9 @@ func newBenchCommand() *cobra.Command {
 			sub.Flags().StringVar(&opts.route, "route", "any", "the jobs' `route`")
 			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
 			cli.Complete(sub, "route", cli.Words[string](job.Routes)...)
+		}
+		if b.name == "run" {
+			sub.Flags().StringVar(&opts.executor, "executor", "", "measure the executor that this `command` starts, which has a handler noop, beside the one that is built in")
 		}
 		if b.name == "outage" || b.name == "ingest" {
 			sub.Flags().StringVar(&opts.store, "store", "", "ClickHouse in which a database is made and dropped: `clickhouse://USER:PASSWORD@HOST`")
@@ -178,7 +190,7 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "ratio", "raw_before_p50_ms", "raw_before_p99_ms", "raw_p50_ms", "raw_p99_ms", "raw_max_ms", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "idle_cpu_percent", "cpu_percent", "events_rate", "store_cpu_us_each", "raw_store_cpu_us", "runs_rate", "runs_raw_rate", "runs_ratio", "runs_cpu_us_each", "runs_store_cpu_us_each", "runs_raw_store_cpu_us", "history_runs", "streams", "streams_mb"} {
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "built_in_rate", "built_in_cpu_us", "ratio", "raw_before_p50_ms", "raw_before_p99_ms", "raw_p50_ms", "raw_p99_ms", "raw_max_ms", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "executor_cpu_us_each", "idle_cpu_percent", "cpu_percent", "events_rate", "store_cpu_us_each", "raw_store_cpu_us", "runs_rate", "runs_raw_rate", "runs_ratio", "runs_cpu_us_each", "runs_store_cpu_us_each", "runs_raw_store_cpu_us", "history_runs", "streams", "streams_mb"} {
 		if v, ok := fields[key]; ok {
 			if f, isFloat := v.(float64); isFloat {
 				v = fmt.Sprintf("%.6g", f)

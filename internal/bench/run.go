@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -33,24 +34,35 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 {
 		return nil, cli.Usage(fmt.Errorf("--route must be one of %v, and --instances at least 1", job.Routes))
 	}
+	if o.executor == "" {
+		return measureRuns(ctx, o)
+	}
+	own := o
+	own.executor = ""
+	builtIn, err := measureRuns(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	r, err := measureRuns(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r.BuiltInRate, r.BuiltInMicros = builtIn.Rate, builtIn.CPUMicros
+	return r, nil
+}
+
+// measureRuns measures the runs of the executors in this process, beside the bus alone, or of
+// foreign ones.
+func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	w, err := newBenchWorld(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer w.close()
 	w.route = job.Route(o.route)
-	count := o.jobs
+	r := &benchResult{Jobs: o.jobs, Count: o.jobs}
 	if w.route == job.RouteBroadcast {
-		count *= o.instances // of pieces, each of which is an attempt
-	}
-	raw, rawCPU, err := w.rawRuns(ctx, min(count, 100_000))
-	if err != nil {
-		return nil, err
-	}
-	at := readyBy(o.jobs)
-	schedule := func(int) job.Schedule { return job.Schedule{Once: &at} }
-	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
-		return nil, err
+		r.Count *= o.instances // of pieces, each of which is an attempt
 	}
 	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
 	if err != nil {
@@ -59,36 +71,23 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	defer func() { _ = store.Close() }()
 	parts, stop := context.WithCancel(ctx)
 	defer stop()
-	ended := make(chan error, 1+o.instances)
-	if err := w.startRunParts(parts, store, o.instances, ended); err != nil {
-		return nil, err
+	var others *foreign
+	var ended [2]<-chan error
+	if o.executor == "" {
+		if r.RawRate, r.RawMicros, err = w.rawRuns(ctx, min(r.Count, 100_000)); err != nil {
+			return nil, err
+		}
+		ended[0], err = w.startExecutors(parts, "bench", o.instances, slotsOf(o.instances), func(context.Context, *executor.Run) (any, error) { return nil, nil })
+	} else if others, err = w.startForeign(ctx, o.executor, o.instances); err == nil {
+		defer func() { _ = others.stop(ctx) }() // again, after an error
 	}
-	node, err := w.startNode(ctx, "bench")
 	if err != nil {
 		return nil, err
 	}
-	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
+	if ended[1], err = w.startIngest(parts, store); err != nil {
 		return nil, err
 	}
-	if late := time.Since(at); late > 0 {
-		return nil, fmt.Errorf("the node was ready %s too late", late)
-	}
-	if err := pause.For(ctx, time.Until(at)); err != nil {
-		return nil, err
-	}
-	meter, err := startMeter(o.profile)
-	if err != nil {
-		return nil, err
-	}
-	defer meter.stop()
-	if err := w.stored(ctx, store, o.jobs); err != nil {
-		return nil, err
-	}
-	_, used := meter.stop()
-	r := &benchResult{Jobs: o.jobs, Count: count, RawRate: raw, RawMicros: rawCPU, Seconds: time.Since(at).Seconds()}
-	r.CPUMicros = each(used, count)
-	r.Rate = float64(r.Count) / r.Seconds
-	if err := node.close(); err != nil {
+	if err := w.timeRuns(ctx, o, store, others, r); err != nil {
 		return nil, err
 	}
 	counts, err := store.Counts(ctx, logstore.RunFilter{})
@@ -101,8 +100,47 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 		}
 	}
 	r.Doubled = max(0, counts[job.StatusSucceeded]-o.jobs)
+	if others != nil {
+		err = others.stop(ctx)
+	}
 	stop()
-	return r, drain(ended)
+	return r, errors.Join(err, drain(ended[0]), drain(ended[1]))
+}
+
+// timeRuns saves the jobs, starts a node, and notes in r what their runs take.
+func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstore.Store, others *foreign, r *benchResult) error {
+	at := readyBy(o.jobs)
+	schedule := func(int) job.Schedule { return job.Schedule{Once: &at} }
+	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
+		return err
+	}
+	node, err := w.startNode(ctx, "bench")
+	if err != nil {
+		return err
+	}
+	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
+		return err
+	}
+	if late := time.Since(at); late > 0 {
+		return fmt.Errorf("the node was ready %s too late", late)
+	}
+	if err := pause.For(ctx, time.Until(at)); err != nil {
+		return err
+	}
+	before := others.cpu()
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return err
+	}
+	defer meter.stop()
+	if err := w.stored(ctx, store, o.jobs); err != nil {
+		return err
+	}
+	r.Seconds = time.Since(at).Seconds()
+	r.Rate = float64(r.Count) / r.Seconds
+	_, used := meter.stop()
+	r.CPUMicros, r.ExecutorMicros = each(used, r.Count), each(others.cpu()-before, r.Count)
+	return node.close()
 }
 
 // drain waits until all have ended for which there is room in the channel, and returns
@@ -132,27 +170,23 @@ func (w *benchWorld) stored(ctx context.Context, store logstore.Store, runs int)
 	})
 }
 
-// startRunParts starts executors and ingest. Each sends to ended when it has.
-func (w *benchWorld) startRunParts(ctx context.Context, store logstore.Store, instances int, ended chan<- error) error {
+// startIngest starts it. The channel has what it returns when it has ended.
+func (w *benchWorld) startIngest(ctx context.Context, store logstore.Store) (<-chan error, error) {
 	conn, err := w.connect(ctx, "ingest")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in, err := ingest.New(conn, store, ingest.Config{})
 	if err != nil {
-		return err
+		return nil, err
 	}
+	ended := make(chan error, 1)
 	go func() { ended <- in.Run(ctx); conn.NC.Close() }()
-	executors, err := w.startExecutors(ctx, "bench", instances, max(benchSlots/instances, benchLeast),
-		func(context.Context, *executor.Run) (any, error) { return nil, nil })
-	if err != nil {
-		return err
-	}
-	for range instances {
-		go func() { ended <- <-executors }()
-	}
-	return nil
+	return ended, nil
 }
+
+// slotsOf returns how many runs each of so many executors does at once.
+func slotsOf(instances int) int { return max(benchSlots/instances, benchLeast) }
 
 // startExecutors starts the executors of a group, each on a connection of its own. The
 // channel has room for one value of each, which it sends when it has ended.

@@ -70,7 +70,7 @@ func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
 	t.Logf("seed %d, faults for %s", x.seed, d)
 
 	begun := time.Now()
-	l := newLoad("chaos", jobsFor(d), time.Now().UTC().Truncate(rate).Add(saving+d))
+	l := newLoad("chaos", jobsFor(d), time.Now().UTC().Truncate(rate).Add(saving+d), kindOf)
 	c.startMortals("chaos", l.until)
 	w := newWishes(l, c.api)
 	twice, err := newTwins(c, "chaos")

@@ -20,4 +20,7 @@
 // attempt (mortal), and triggers are handed to two instances (twins). Meanwhile jobs are
 // edited, and people ask for backfills and for runs once more, each of which is counted
 // too. The ledger judges all of it, as "carillon ledger verify" does.
+//
+// A crew is executors in all languages, with the same handlers (load), that serve one group. Its
+// test needs what the SDKs' tasks build, so "task sdk:together" runs it and "task test" does not.
 package e2e

@@ -24,11 +24,12 @@ type load struct {
 	group string
 	jobs  int
 	until time.Time
-	since []time.Time // by number, from when the job's first version holds; zero: not saved
+	since []time.Time    // by number, from when the job's first version holds; zero: not saved
+	kinds func(int) kind // by number
 }
 
-func newLoad(group string, jobs int, until time.Time) *load {
-	return &load{group: group, jobs: jobs, until: until, since: make([]time.Time, jobs)}
+func newLoad(group string, jobs int, until time.Time, kinds func(int) kind) *load {
+	return &load{group: group, jobs: jobs, until: until, since: make([]time.Time, jobs), kinds: kinds}
 }
 
 // rate is how often each job fires.
@@ -53,11 +54,11 @@ func (l *load) number(name job.Name) int {
 }
 
 // kind returns the kind of a job by its name. Those that run after others are plain.
-func (l *load) kind(name job.Name) kind { return kindOf(max(l.number(name), 0)) }
+func (l *load) kind(name job.Name) kind { return l.kinds(max(l.number(name), 0)) }
 
 // family returns all jobs of number i: first those that run after it.
 func (l *load) family(i int) (all []job.Job) {
-	if k := kindOf(i); k.after != nil {
+	if k := l.kinds(i); k.after != nil {
 		all = k.after(l.name(i))
 	}
 	return append(all, l.document(i))
@@ -72,7 +73,7 @@ func (l *load) document(i int) job.Job {
 		Misfire: job.Misfire{Policy: job.FireAll, MaxCount: job.MaxMaxCount, MaxAge: job.Duration(24 * time.Hour)},
 		Task:    job.Task{Shell: write},
 	}
-	if k := kindOf(i); k.make != nil {
+	if k := l.kinds(i); k.make != nil {
 		k.make(&j)
 	}
 	return j

@@ -15,5 +15,6 @@ func TestMain(m *testing.M) {
 	os.Exit(processtest.Main(m,
 		"github.com/carillon-scheduler/carillon/cmd/carillon",
 		"github.com/carillon-scheduler/carillon/internal/e2e/natsd",
-		"github.com/carillon-scheduler/carillon/internal/e2e/mortal"))
+		"github.com/carillon-scheduler/carillon/internal/e2e/mortal",
+		"github.com/carillon-scheduler/carillon/internal/e2e/load"))
 }

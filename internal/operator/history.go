@@ -4,9 +4,9 @@ import "github.com/spf13/cobra"
 
 func newHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "history",
-		Short: "Manage which log store keeps the history",
-		Args:  cobra.NoArgs,
+		Use:     "history",
+		Short:   "Manage which log store keeps the history",
+		Example: "  carillon history release --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys",
 	}
 	cmd.AddCommand(newHistoryReleaseCommand())
 	return cmd

@@ -19,6 +19,7 @@ var (
 	ResultLeftOut        = One{define("result_left_out", "the result was left out: {why:free}")}
 	ResultCut            = Two{define("result_cut", "the result has {bytes|byte|bytes}, more than {most:number}: only its beginning is kept")}
 	ExitCode             = One{define("exit_code", "exit code {exit_code:number}")}
+	ExitCodeSaid         = Two{define("exit_code_said", "exit code {exit_code:number}: {said:free}")}
 	KilledBySignal       = One{define("killed_by_signal", "killed by signal: {signal:phrase}")}
 	NoProgram            = One{define("no_program", `start "{program:phrase}": there is no such program in the executor's PATH`)}
 	NoFile               = Two{define("no_file", `start "{program:phrase}": there is no such file, seen from {dir:phrase}, or its interpreter is missing`)}

@@ -82,7 +82,8 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // running what the job says is the purpose
 	cmd.Dir = dir.work
 	cmd.Env = r.environment(run, dir)
-	cmd.Stdout, cmd.Stderr = run.Stdout(), run.Stderr()
+	stdout, stderr := &tail{Writer: run.Stdout()}, &tail{Writer: run.Stderr()}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	task := &run.Trigger().Task
 	if task.Stdin != "" {
 		cmd.Stdin = strings.NewReader(task.Stdin)
@@ -102,7 +103,7 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	err = cmd.Wait()
 	processgroup.Kill(cmd.Process)
 	if err := r.judge(ctx, run, cmd, err); err != nil {
-		return nil, err
+		return nil, because(err, causeOf(stderr.end, stdout.end))
 	}
 	return dir.result()
 }
@@ -136,11 +137,24 @@ func (r *runner) judge(ctx context.Context, run *executor.Run, cmd *exec.Cmd, er
 	case signal != "":
 		return errors.New(reason.KilledBySignal.With(signal))
 	case code != 0:
-		return errors.New(reason.ExitCode.With(code))
+		return exitError(code)
 	case err != nil:
 		return fmt.Errorf("run %s: %w", cmd.ProcessState, err)
 	}
 	return nil
+}
+
+// exitError is the exit code with which a program has failed.
+type exitError int
+
+func (e exitError) Error() string { return reason.ExitCode.With(int(e)) }
+
+// because returns the error of a program that has failed with its cause, if there is one.
+func because(err error, cause string) error {
+	if code := exitError(0); cause != "" && errors.As(err, &code) {
+		return errors.New(reason.ExitCodeSaid.With(int(code), cause))
+	}
+	return err
 }
 
 // environment returns the executor's environment and what is known of the run. The last

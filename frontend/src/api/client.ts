@@ -6,9 +6,15 @@ import { noteSignedOut } from "@/lib/expiry";
 import { asProblem, ProblemError, unreachable } from "@/lib/problem";
 import type { paths } from "./schema.gen";
 
+/** When each request that is under way was sent. */
+const sentAt = new WeakMap<Request, number>();
+
 const errors: Middleware = {
+  onRequest({ request }) {
+    sentAt.set(request, Date.now());
+  },
   async onResponse({ request, response }) {
-    noteServerDate(response.headers.get("Date"));
+    noteServerDate(response.headers.get("Date"), sentAt.get(request) ?? Date.now());
     noteAnswer(true);
     if (response.headers.has("Carillon-As-Of")) noteBehind(true);
     if (!response.ok) {

@@ -1,14 +1,20 @@
 /** How far the server's clock is ahead of this machine's, in ms; 0 while they agree within what can be told. */
 let ahead = 0;
 
-/** The Date header counts whole seconds and has travelled, so less than this is no difference. */
+/** The Date header counts whole seconds, so less than this is no difference. */
 const tolerance = 2000;
 
-export function noteServerDate(header: string | null): void {
+/**
+ * Takes in the Date header of an answer to a request of that instant. The server wrote it at some
+ * time between the two: what the way there and back took may be the whole difference.
+ */
+export function noteServerDate(header: string | null, sentAt: number): void {
   const server = header ? Date.parse(header) : Number.NaN;
   if (Number.isNaN(server)) return;
-  const difference = server + 500 - Date.now();
-  ahead = Math.abs(difference) > tolerance ? difference : 0;
+  const now = Date.now();
+  const half = Math.max(0, now - sentAt) / 2;
+  const difference = server + 500 - (now - half);
+  ahead = Math.abs(difference) > tolerance + half ? difference : 0;
 }
 
 /** The server's time, in ms. Countdowns and ages use it, since a browser may be hours off. */

@@ -8,7 +8,8 @@ import pytest
 
 from carillon import ConfigurationError, Executor, Stopping, wire
 from carillon.attempt import Attempt
-from carillon.executor import Instance, _on_error
+from carillon.connection import Errors
+from carillon.executor import Instance
 from carillon.requests import Requests
 from carillon.settings import Settings
 
@@ -26,6 +27,13 @@ class Client:
 
     def __init__(self):
         self.sent = []
+        self.max_payload = 1 << 20
+
+    def new_inbox(self):
+        return "inbox"
+
+    async def subscribe(self, subject, cb):
+        pass
 
     async def publish(self, subject, data, reply="", headers=None):
         self.sent.append((subject, data))
@@ -125,7 +133,9 @@ def test_a_run_that_ends_well_while_the_executor_stops_counts_and_any_other_is_g
 
 def test_the_log_does_not_tell_the_secret_that_nats_quotes(caplog):
     violation = 'nats: permissions violation for subscription to "exec.billing.web1-0123456789abcdef0123456789abcdef01234567.*"'
-    asyncio.run(_on_error(nats.errors.Error(violation)))
+    errors = Errors(Settings(group="g"))
+    errors.connected()
+    asyncio.run(errors.hear(nats.errors.Error(violation)))
     assert "exec.billing.…" in caplog.text
     assert "0123456789abcdef" not in caplog.text
 
@@ -192,3 +202,46 @@ def test_an_executor_that_is_asked_to_stop_does_not_wait_for_ends_that_nobody_st
 def test_slots_of_a_handler_below_one_are_refused():
     with pytest.raises(ConfigurationError, match="slots of handler 'h' must be 1 or more"):
         Executor().handler("h", slots=0)(lambda run: None)
+
+
+def test_slots_that_become_free_are_asked_for_at_once():
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            pass
+
+        i = instance(app)
+        i._introduced, i.slots = True, 8
+        for n in range(8):
+            i.start(given(i, run_id=f"019b8be1-f500-746c-9285-f6b4613a170{n}"), REPLY)
+        await i.puller.slot_free()
+        assert not asked(i)  # no slot is free
+        await until(lambda: not i.live)
+        assert sum(asked(i)) == 8 and len(asked(i)) < 8  # not one by one
+
+    asyncio.run(go())
+
+
+def asked(i):
+    """The sizes of the pull requests that were made."""
+    return [json.loads(d)["batch"] for s, d in i.nc.sent if s.startswith("$JS.API.CONSUMER.MSG.NEXT.")]
+
+
+def test_a_result_that_nats_does_not_take_is_left_out_and_the_run_says_so():
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            return "x" * 20_000
+
+        i = instance(app)
+        i.nc.max_payload = 16 << 10
+        i.start(given(i), REPLY)
+        await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
+        end = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
+        assert end["status"] == "succeeded" and "result" not in end and "raise max_payload in nats.conf" in end["message"]
+
+    asyncio.run(go())

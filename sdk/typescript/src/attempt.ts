@@ -24,7 +24,8 @@ export class Attempt {
   readonly runLog: RunLog;
   private readonly came = new Date();
   private readonly events: Events;
-  private readonly controller = new AbortController();
+  private ending: Ending | undefined; // why it has to end
+  private controller: AbortController | undefined; // made when the handler asks for the signal
   private began = 0; // when the time of the attempt began to run
   private deadline: { at: number; why: Ending } | undefined;
   private endedAt = 0; // when it was told to end
@@ -60,9 +61,10 @@ export class Attempt {
 
   /** Have the run end. */
   end(why: Ending): void {
-    if (!this.controller.signal.aborted && !this.over) {
+    if (this.ending === undefined && !this.over) {
       this.endedAt = monotonic();
-      this.controller.abort(why);
+      this.ending = why;
+      this.controller?.abort(why);
     }
   }
 
@@ -109,8 +111,14 @@ export class Attempt {
     }
   }
 
-  private get ending(): Ending | undefined {
-    return this.controller.signal.aborted ? (this.controller.signal.reason as Ending) : undefined;
+  private get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.ending !== undefined) {
+        this.controller.abort(this.ending);
+      }
+    }
+    return this.controller.signal;
   }
 
   // --- the handler
@@ -149,7 +157,9 @@ export class Attempt {
       throw new Error(`BUG: no handler ${this.trigger.handler}`);
     }
     const params = await handler.params(this.trigger.raw.params);
-    this.controller.signal.throwIfAborted();
+    if (this.ending !== undefined) {
+      throw this.ending;
+    }
     const span = this.of.telemetry.span(this.trigger);
     this.span = span;
     this.of.blocked.begins(handler.name);
@@ -181,7 +191,7 @@ export class Attempt {
       log: this.runLog,
       instance: this.of.name,
       fence: sequence * 65_536 + Math.min(count, 65_535),
-      signal: this.controller.signal,
+      signal: () => this.signal,
       onProgress: (progress: Progress) => {
         this.progress = progress;
       },

@@ -110,6 +110,7 @@ export class Attempts {
     if (stored) {
       this.done.add(attempt.trigger.key);
     }
+    this.of.slotFree();
   }
 
   /** How many runs may begin. */

@@ -18,6 +18,7 @@ export class Blocked {
   private last = 0;
   private timer: NodeJS.Timeout | undefined;
   private alarm: Worker | undefined;
+  private begun = "";
   private readonly turns = new Int32Array(new SharedArrayBuffer(4));
   private readonly handler = new Uint8Array(new SharedArrayBuffer(256));
 
@@ -42,6 +43,10 @@ export class Blocked {
 
   /** A handler is about to be called. */
   begins(handler: string): void {
+    if (handler === this.begun) {
+      return;
+    }
+    this.begun = handler;
     this.handler.fill(0);
     new TextEncoder().encodeInto(handler, this.handler);
   }

@@ -119,8 +119,10 @@ export class Bus {
   private async follow(): Promise<void> {
     for await (const status of this.nc.status()) {
       if (status.type === "disconnect" && !this.closing) {
+        if (this.connected) {
+          this.log.warn("disconnected from NATS; trying to connect again");
+        }
         this.connected = false;
-        this.log.warn("disconnected from NATS");
       } else if (status.type === "reconnect") {
         this.connected = true;
         this.log.info("connected to NATS again");

@@ -131,6 +131,13 @@ export class Instance {
     }
   }
 
+  /** A run has ended. */
+  slotFree(): void {
+    if (this.introduced === true) {
+      this.puller.slotFree(this.attempts.free());
+    }
+  }
+
   private hasDrained(): boolean {
     const empty = this.state === "draining" && this.attempts.live.size === 0;
     return empty || (this.drainBy !== undefined && Date.now() >= this.drainBy.getTime());

@@ -97,6 +97,14 @@ export class Puller {
     this.busiest = this.consumers[0];
   }
 
+  /** Ask for what is free, unless it is little and more is on order: look does that soon. */
+  slotFree(free: number): void {
+    const ordered = this.consumers.reduce((n, c) => n + c.ordered(), 0);
+    if (free - ordered >= Math.max(ordered, 1)) {
+      this.look(free);
+    }
+  }
+
   /** Give up requests that have died unseen, and ask for what is free. */
   look(free: number): void {
     const now = monotonic();

@@ -1,11 +1,14 @@
-/** Names that are remembered for a while. */
+/** The newest names, each for a while. */
 
 import { monotonic } from "./time";
 
 export class Recent {
   private readonly at = new Map<string, number>(); // oldest first
 
-  constructor(private readonly life: number) {}
+  constructor(
+    private readonly life: number,
+    private readonly most = 16_384, // more than the triggers that can be on their way
+  ) {}
 
   get size(): number {
     this.forget();
@@ -20,6 +23,9 @@ export class Recent {
   add(name: string): void {
     this.at.delete(name);
     this.at.set(name, monotonic());
+    if (this.at.size > this.most) {
+      this.at.delete(this.at.keys().next().value ?? name);
+    }
   }
 
   delete(name: string): void {

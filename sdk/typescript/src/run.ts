@@ -37,7 +37,7 @@ export interface RunState {
   instance: string;
   /** Greater than for every earlier attempt and delivery: a fencing token. */
   fence: number;
-  signal: AbortSignal;
+  signal: () => AbortSignal;
   onProgress: (progress: Progress) => void;
 }
 
@@ -47,8 +47,6 @@ export class Run<Params = unknown> {
   readonly params: Params;
   /** Makes lines of the run's log. */
   readonly log: Logger;
-  /** Aborted when the run has to end; its reason is a TimedOut, Cancelled or Stopping. */
-  readonly signal: AbortSignal;
   /** The secrets of the job's task, by variable. */
   readonly secrets: Readonly<Record<string, string>>;
   /** The W3C trace context of the attempt, for what it calls; "" when nobody traces. */
@@ -62,8 +60,12 @@ export class Run<Params = unknown> {
     this.params = more.params;
     this.secrets = more.secrets;
     this.traceParent = more.traceParent;
-    this.signal = state.signal;
     this.log = new Logger((level, text) => state.log.add("log", level, text));
+  }
+
+  /** Aborted when the run has to end; its reason is a TimedOut, Cancelled or Stopping. */
+  get signal(): AbortSignal {
+    return this.state.signal();
   }
 
   get id(): string {

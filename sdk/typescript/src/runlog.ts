@@ -48,8 +48,9 @@ export class RunLog {
   private full = false;
   private closed = false;
   private pumping: Promise<void> | undefined;
-  private wake = new AbortController(); // ends the wait for more lines
-  private readonly abandoned = new AbortController();
+  private wake: AbortController | undefined; // ends the wait for more lines
+  private retry: AbortController | undefined; // ends the wait for another try
+  private abandoned = false;
 
   constructor(
     private readonly send: (lines: Line[]) => Promise<void>,
@@ -110,7 +111,7 @@ export class RunLog {
     this.size += bytes + COST;
     this.count++;
     if (this.isBatchFull()) {
-      this.wake.abort();
+      this.wake?.abort(null);
     }
   }
 
@@ -133,7 +134,7 @@ export class RunLog {
       if (batch.length > 0) {
         await this.publish(batch);
       }
-    } while (this.lines.length > 0 && !this.abandoned.signal.aborted);
+    } while (this.lines.length > 0 && !this.abandoned);
     this.pumping = undefined;
   }
 
@@ -170,12 +171,13 @@ export class RunLog {
   }
 
   private async publish(batch: Line[]): Promise<void> {
-    for (let wait = 250; !this.abandoned.signal.aborted; wait = Math.min(2 * wait, 5000)) {
+    for (let wait = 250; !this.abandoned; wait = Math.min(2 * wait, 5000)) {
       try {
         await this.send(batch);
         return;
       } catch {
-        await pause(wait, this.abandoned.signal); // whatever it is, the lines are not stored
+        this.retry = new AbortController();
+        await pause(wait, this.retry.signal); // whatever it is, the lines are not stored
       }
     }
   }
@@ -187,7 +189,10 @@ export class RunLog {
       this.over = 0;
     }
     this.closed = true;
-    this.wake.abort();
+    if (this.lines.length === 0 && this.pumping === undefined) {
+      return this.count;
+    }
+    this.wake?.abort(null);
     const limit = new AbortController();
     const late = pause(LINGER, limit.signal);
     while (this.lines.length > 0 || this.pumping !== undefined) {
@@ -196,7 +201,7 @@ export class RunLog {
         break;
       }
     }
-    limit.abort();
+    limit.abort(null);
     return this.count;
   }
 
@@ -204,7 +209,8 @@ export class RunLog {
   abandon(): void {
     this.dropped += this.lines.length;
     this.lines = [];
-    this.abandoned.abort();
+    this.abandoned = true;
+    this.retry?.abort(null);
   }
 }
 

@@ -60,7 +60,7 @@ export async function runHandler(app: Executor, handler: string, params?: unknow
   log.mask = masker(secrets);
   const controller = new AbortController();
   const trigger = new Trigger(JSON.parse(JSON.stringify(rawOf(handler, params, options))), "");
-  const state = { trigger, log, instance: "test", fence: 65_537, signal: controller.signal, onProgress: (p: Progress) => void progress.push(p) };
+  const state = { trigger, log, instance: "test", fence: 65_537, signal: () => controller.signal, onProgress: (p: Progress) => void progress.push(p) };
   const end = endings(controller, options);
   const release = captureConsole();
   let did: Did;

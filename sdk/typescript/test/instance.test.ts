@@ -125,3 +125,18 @@ test("a task with secrets that this executor cannot open fails, with what to do"
   await nats.until((s) => s.data === "+ACK");
   assert.match(JSON.parse(nats.of(EVENTS)[0] ?? "").message, /set CARILLON_SECRET_KEY_FILE/);
 });
+
+test("slots that become free are asked for at once, and not one by one", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => undefined));
+  instance.slots = 8;
+  instance["introduced"] = true;
+  for (let n = 0; n < 8; n++) {
+    instance.attempts.start(trigger({ run_id: `${RUN_ID.slice(0, -1)}${n}` }), REPLY);
+  }
+  instance.slotFree();
+  const asked = () => nats.of("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-g").map((body) => JSON.parse(body).batch as number);
+  assert.deepEqual(asked(), []);
+  await nats.until(() => instance.attempts.live.size === 0);
+  assert.equal(asked().reduce((a, b) => a + b), 8);
+  assert.ok(asked().length < 8, `${asked()}`);
+});

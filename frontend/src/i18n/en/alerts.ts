@@ -31,6 +31,7 @@ export const alerts = {
     by: "By",
     reason: "Why",
   },
+  incident: "Incident",
   none: {
     firing: "Nothing is firing",
     acknowledged: "Nobody looks after anything",

@@ -18,6 +18,7 @@ export const reasons = {
   result_left_out: "the result was left out: {why:free}",
   result_cut: "the result has {bytes|byte|bytes}, more than {most:number}: only its beginning is kept",
   exit_code: "exit code {exit_code:number}",
+  exit_code_said: "exit code {exit_code:number}: {said:free}",
   killed_by_signal: "killed by signal: {signal:phrase}",
   no_program: "start \"{program:phrase}\": there is no such program in the executor's PATH",
   no_file: "start \"{program:phrase}\": there is no such file, seen from {dir:phrase}, or its interpreter is missing",

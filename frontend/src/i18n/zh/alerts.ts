@@ -30,6 +30,7 @@ export const alerts: typeof english = {
     by: "操作人",
     reason: "原因",
   },
+  incident: "告警事件",
   none: {
     firing: "没有触发中的告警",
     acknowledged: "没有已认领的告警",

@@ -20,6 +20,7 @@ export const reasons: Record<ReasonCode, string> = {
   result_left_out: "未保存返回结果：{why:free}",
   result_cut: "返回结果有 {bytes:number} 字节，超过 {most:number}，只保留开头部分",
   exit_code: "退出码 {exit_code:number}",
+  exit_code_said: "退出码 {exit_code:number}：{said:free}",
   killed_by_signal: "被信号终止：{signal:phrase}",
   no_program: "无法启动“{program:phrase}”：执行器的 PATH 中没有该程序",
   no_file: "无法启动“{program:phrase}”：在 {dir:phrase} 下没有该文件，或者缺少其解释器",

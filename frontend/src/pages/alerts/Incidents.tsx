@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { AlarmClock, BellOff, BellRing, CircleCheck, UserCheck } from "lucide-react";
 import { useState } from "react";
 import {
@@ -36,9 +36,19 @@ export default function Incidents({ state }: { state: IncidentState }) {
   const t = usePageT();
   const say = useSentence();
   const list = useInfiniteQuery(incidentList(state));
-  const [chosen, setChosen] = useState<string>();
+  const { incident: chosen } = useSearch({ strict: false }) as { incident?: string };
+  const navigate = useNavigate();
+  const choose = (incident?: string) => void navigate({ to: ".", search: { incident } });
   const items = list.data?.pages.flatMap((p) => p.items) ?? [];
-  if (!list.data) return <Waiting on={list} />;
+  const drawer = chosen && <Drawer key={chosen} id={chosen} onClose={() => choose()} />;
+  if (!list.data) {
+    return (
+      <>
+        <Waiting on={list} />
+        {drawer}
+      </>
+    );
+  }
   const c = t.alerts.columns;
   return (
     <>
@@ -54,12 +64,12 @@ export default function Incidents({ state }: { state: IncidentState }) {
           className="incidents"
         >
           {items.map((i) => (
-            <tr key={i.incident} className="click" onClick={() => setChosen(i.incident)}>
+            <tr key={i.incident} className="click" onClick={() => choose(i.incident)}>
               <td>
                 <Severity of={i.severity} />
               </td>
               <td className="result">
-                <button type="button" className="rowlink trunc" onClick={() => setChosen(i.incident)}>
+                <button type="button" className="rowlink trunc" onClick={() => choose(i.incident)}>
                   {say(i.summary_code, i.summary_params, i.summary)}
                 </button>
               </td>
@@ -76,7 +86,7 @@ export default function Incidents({ state }: { state: IncidentState }) {
         </Table>
       )}
       <More of={list} />
-      {chosen && <Drawer id={chosen} onClose={() => setChosen(undefined)} />}
+      {drawer}
     </>
   );
 }
@@ -128,7 +138,8 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
   const complain = useComplain();
   const may = useMay();
   const [note, setNote] = useState("");
-  const i = useQuery(incidentQuery(id)).data;
+  const incident = useQuery(incidentQuery(id));
+  const i = incident.data;
   const done = () => client.invalidateQueries({ queryKey: alertsKey });
   const answer = useMutation({
     mutationFn: (verb: "acknowledge" | "resolve") => answerIncident(id, verb, note),
@@ -145,7 +156,13 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
     onError: complain,
     onSuccess: done,
   });
-  if (!i) return null;
+  if (!i) {
+    return (
+      <Dialog title={a.incident} open drawer onClose={onClose}>
+        <Waiting on={incident} />
+      </Dialog>
+    );
+  }
   const acts = i.state === "open" && may("operate", i.executor_group ?? "*");
   return (
     <Dialog

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import json
 import logging
 import secrets as random
@@ -28,6 +27,7 @@ SIGN_OF_LIFE = 4.0
 STARTED_AFTER = 1.0
 PROGRESS_EVERY = 1.0
 PATIENCE = 10.0
+HEADROOM = 4 << 10  # for headers, which count in NATS' limit
 
 log = logging.getLogger("carillon.executor")
 
@@ -110,13 +110,17 @@ class Attempt:
             if self._task is not None and self._async:
                 self._task.cancel()
 
+    def tell(self, level: str, text: str) -> None:
+        """Say something about the run in its log. It may be called from any thread."""
+        self._log.system(level, text)
+
     # --- the attempt's own task
 
     def start(self) -> None:
         """Call the handler."""
         self.started = wire.now()
         h = self.of.handlers[self.trigger.handler or ""]
-        self._async = inspect.iscoroutinefunction(h.function)
+        self._async = h.is_async
         timeout, by = self.trigger.seconds("timeout"), self.trigger.time("end_by")
         if timeout:
             self._deadline = time.monotonic() + timeout, TimedOut(f"took longer than its timeout of {self.trigger.raw['timeout']}")
@@ -138,14 +142,15 @@ class Attempt:
             result = await self.of.handlers[self.trigger.handler or ""].call(self.run)
         except Dropped:
             self._over = True
-            self.of.settled(self, known=False)
+            await self.of.settled(self, known=False)
             return
         except asyncio.CancelledError:
             error = self.run.ending or RuntimeError("the handler cancelled itself")
         except Exception as e:  # noqa: BLE001 - a handler may raise anything
             error = e
         if not self._over:
-            self._finish(*self._outcome(error, result))
+            self._over = True
+            await self._report(*self._outcome(error, result))
 
     def _outcome(self, error: BaseException | None, result: Any) -> tuple[str, str, Any, dict[str, Any]]:
         """The status, message, result and wishes that follow; status "" gives the attempt back."""
@@ -189,7 +194,7 @@ class Attempt:
             self._log.abandon()
             with contextlib.suppress(nats.errors.Error):
                 await self.of.nc.publish(self.reply, wire.give_back(self.trigger.delivered))
-            self.of.settled(self, known=False)
+            await self.of.settled(self, known=False)
             return
         if status != "succeeded":
             self._log.system("error", f"the run ended as {status}: {message}")
@@ -199,16 +204,20 @@ class Attempt:
         if message:
             e["message"] = message
         if result is not None:
-            masked = mask(json.dumps(result, ensure_ascii=False))
             with contextlib.suppress(ValueError):  # a secret that was a number
-                e["result"] = json.loads(masked)
+                e["result"] = json.loads(mask(json.dumps(result, ensure_ascii=False))) if self.run._secrets else result
         if lines:
             e["log_lines"] = lines
         e |= wishes
         if not wishes.get("final") and (self.trigger.again(status) or self.run.split and status == "succeeded"):
             e["retry"] = True
         headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
-        data = wire.dumps(e)
+        data, most = wire.dumps(e), self.of.nc.max_payload - HEADROOM
+        if len(data) > most and "result" in e:
+            del e["result"]
+            e["message"] = (f"the result was left out: with it the event has {len(data)} bytes, and NATS takes {most}; raise max_payload in nats.conf, "
+                            "or store the result elsewhere and return where it is")
+            data = wire.dumps(e)
         kept = self.of.spool(self._subject, data, headers)
         await self.of.until_stored(self._subject, data, headers)
         if kept is not None:
@@ -216,7 +225,7 @@ class Attempt:
         with contextlib.suppress(nats.errors.Error):
             await self.of.nc.publish(self.reply, b"+ACK")
         self._log.abandon()
-        self.of.settled(self, known=True)
+        await self.of.settled(self, known=True)
         if self._claim is not None:
             with contextlib.suppress(Exception):  # it ends by itself, later
                 await self.of.stored(self._claim_subject, wire.dumps(self._claim | {"ended": True}), {"Nats-TTL": "10m"})

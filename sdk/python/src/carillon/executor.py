@@ -9,27 +9,28 @@ import json
 import logging
 import os
 import platform
-import re
 import secrets as random
 import signal
-import ssl
+import sys
 import time
 from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-import nats
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from . import connection, wire
 from . import secrets as sealed
-from . import wire
 from .attempt import Attempt
+from .blocked import Blocked
+from .connection import Errors, Warnings
 from .errors import Cancelled, ConfigurationError, Stopping
 from .handlers import Handler
 from .pull import Puller
+from .recent import Recent
 from .requests import Requests
 from .runlog import CaptureHandler
 from .settings import Settings
@@ -92,10 +93,17 @@ class Executor:
         return register
 
     def run(self) -> None:
-        """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return."""
+        """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return.
+
+        For the main module of a program: it logs what is wrong with a setting, and ends with code 2.
+        """
         if not logging.getLogger().handlers:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-        asyncio.run(self.serve(signals=(signal.SIGTERM, signal.SIGINT)))
+        try:
+            asyncio.run(self.serve(signals=(signal.SIGTERM, signal.SIGINT)))
+        except (ConfigurationError, Conflict) as e:
+            log.error("%s", e)
+            sys.exit(2)
 
     def stop(self) -> None:
         """Ask `serve` to stop."""
@@ -131,9 +139,9 @@ class Instance:
         self.refused, self.refusal = 0, dict[str, Any]()  # messages of this instance, by servers, and the last of them
         self.secret = random.token_hex(20)
         self.live: dict[tuple[str, int, int], Attempt] = {}
-        self.done: dict[tuple[str, int, int], float] = {}
-        self.killed: dict[str, float] = {}
-        self.reserved: dict[tuple[str, int, int], float] = {}  # handed over; a server may offer it back
+        self.done: Recent[tuple[str, int, int]] = Recent(REMEMBER)
+        self.killed: Recent[str] = Recent(60.0)
+        self.reserved: Recent[tuple[str, int, int]] = Recent(2.0)  # handed over; a server may offer it back
         self.key = sealed.key_of(settings.secret_key, self.group) if settings.secret_key else b""
         self.began = wire.now()
         self._changed = asyncio.Event()
@@ -141,10 +149,12 @@ class Instance:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._announced = -DAY  # when the handlers were announced
         self._beaten = 0.0
+        self._blocked = Blocked(self._tell_live)
         self.puller = Puller(self)
         self.requests = Requests(self)
 
     nc: Client
+    _errors: Errors
 
     # --- life
 
@@ -159,9 +169,11 @@ class Instance:
             await self._introduce()
             self._introduced = True
             log.info("executor started: group %s, instance %s, %d slots, handlers %s", self.group, self.instance, self.slots, ", ".join(sorted(self.handlers)))
+            self._blocked.start()
             await self._work()
             await self._leave()
         finally:
+            self._blocked.stop()
             self._closing = True
             await self.nc.close()
 
@@ -179,24 +191,22 @@ class Instance:
 
     async def _connect(self) -> Any:
         """A connection. While NATS is away, or refuses us, it tries again."""
-        options: dict[str, Any] = {
-            "servers": [s.strip() for s in self.settings.nats.split(",")], "name": f"carillon executor {self.group}",
-            "inbox_prefix": f"_INBOX_{self.group}".encode(), "max_reconnect_attempts": -1, "reconnect_time_wait": 0.25, "connect_timeout": 10,
-            "ping_interval": 2, "max_outstanding_pings": 2, "reconnected_cb": self._on_reconnected, "disconnected_cb": self._on_disconnected, "error_cb": _on_error,
-        }
-        if self.settings.credential:
-            options["nkeys_seed_str"] = self.settings.credential
-        if self.settings.ca_file:
-            options["tls"] = ssl.create_default_context(cafile=self.settings.ca_file)
-        pause = 0.25
+        pause, warnings = 0.25, Warnings()
         while not self._stop.is_set():
+            nc, errors = Client(), Errors(self.settings)
+            options = connection.options(self.settings, errors)
             try:
-                return await nats.connect(**options)
+                if not await self._unless_stopped(nc.connect(**options, reconnected_cb=self._on_reconnected, disconnected_cb=self._on_disconnected)):
+                    return None
+                connection.keep(nc)
+                errors.connected()
+                self._errors = errors
+                return nc
             except (OSError, nats.errors.Error, asyncio.TimeoutError) as e:
-                log.warning("cannot connect to NATS at %s: %s; trying again", self.settings.nats, e or type(e).__name__)
-                with contextlib.suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self._stop.wait(), pause)
-                pause = min(2 * pause, 5.0)
+                warnings.warn(connection.why_not(errors.last or e, self.settings) + " (trying again)")
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), pause)
+            pause = min(2 * pause, 5.0)
         return None
 
     async def _on_disconnected(self) -> None:
@@ -205,6 +215,7 @@ class Instance:
 
     async def _on_reconnected(self) -> None:
         log.info("connected to NATS again")
+        self._errors.connected()
         self.puller.release()
         self._introduced = False
         self._changed.set()
@@ -212,6 +223,7 @@ class Instance:
     async def _work(self) -> None:
         self._beaten = time.monotonic()
         while not self._stop.is_set():
+            self._blocked.turn()
             if not self._introduced and self.nc.is_connected:
                 await self._introduce()
                 self._introduced = True
@@ -220,7 +232,6 @@ class Instance:
                 return
             if self.drain_by and wire.now() >= self.drain_by:
                 return
-            self._forget()
             for attempt in list(self.live.values()):
                 await attempt.look()
             if self._introduced:
@@ -264,13 +275,6 @@ class Instance:
             await self.nc.flush(2)
         log.info("executor stopped")
 
-    def _forget(self) -> None:
-        now = time.monotonic()
-        forgettable: tuple[tuple[dict[Any, float], float], ...] = ((self.done, REMEMBER), (self.killed, 60.0), (self.reserved, 2.0))
-        for known, life in forgettable:
-            for key in [k for k, at in known.items() if now - at > life]:
-                del known[key]
-
     # --- triggers
 
     def free(self) -> int:
@@ -299,7 +303,7 @@ class Instance:
         elif t.run_id in self.killed:
             self.begin(t, m.reply).conclude("cancelled", "cancelled before it began here")
         elif t.delivered > 1 or t.handler not in self.handlers or kind != "trigger.v1" or self.is_full(t.handler):
-            self.reserved[t.key] = time.monotonic()
+            self.reserved.add(t.key)
             self.spawn(self._hand_over(t, m.reply))  # the triggers behind it do not wait
         elif self.state != "online" or len(self.live) >= self.slots:
             await self.nc.publish(m.reply, wire.give_back(t.delivered))
@@ -313,12 +317,12 @@ class Instance:
                 return
         except (nats.errors.Error, asyncio.TimeoutError, ValueError):
             pass
-        self.reserved.pop(t.key, None)
+        self.reserved.discard(t.key)
         await self.nc.publish(reply, b'-NAK {"delay": 5000000000}')
 
     def begin(self, t: wire.Trigger, reply: str, route_reason: str = "") -> Attempt:
         """Begin to know an attempt."""
-        self.reserved.pop(t.key, None)
+        self.reserved.discard(t.key)
         attempt = Attempt(self, t, reply, route_reason)
         self.live[t.key] = attempt
         return attempt
@@ -334,17 +338,23 @@ class Instance:
 
     def kill(self, run_id: str, reason: str) -> list[Attempt]:
         """End a run, in any attempt and piece, also one that is still to come."""
-        self.killed[run_id] = time.monotonic()
+        self.killed.add(run_id)
         found = [a for a in self.live.values() if a.trigger.run_id == run_id]
         for a in found:
             a.end(Cancelled(reason))
         return found
 
-    def settled(self, attempt: Attempt, known: bool) -> None:
+    def _tell_live(self, text: str) -> None:
+        for attempt in list(self.live.values()):
+            attempt.tell("warn", text)
+
+    async def settled(self, attempt: Attempt, known: bool) -> None:
         """An attempt is over; known says that it must not be done again here."""
         self.live.pop(attempt.trigger.key, None)
         if known:
-            self.done[attempt.trigger.key] = time.monotonic()
+            self.done.add(attempt.trigger.key)
+        if self._introduced:
+            await self.puller.slot_free()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Start a task and hold it: the loop holds tasks only weakly."""
@@ -405,7 +415,7 @@ class Instance:
 
     async def _introduce(self) -> None:
         """Publish the first heartbeat; another instance of this name must not live."""
-        expected, seen, since = 0, -1, time.monotonic()
+        expected, seen, since, warnings = 0, -1, time.monotonic(), Warnings()
         while not self._stop.is_set():
             try:
                 await self.stored(self._beat_subject, self._beat(), {wire.EXPECTED: str(expected)})
@@ -414,7 +424,8 @@ class Instance:
                 if e.code != 10071:
                     await asyncio.sleep(1)
                     continue
-            except (nats.errors.Error, asyncio.TimeoutError, ValueError, OSError):
+            except (nats.errors.Error, asyncio.TimeoutError, ValueError, OSError) as e:
+                warnings.warn(f"the heartbeat is not stored ({e or type(e).__name__}): is a Carillon server running on this NATS? (trying again)")
                 await asyncio.sleep(0.5)
                 continue
             sequence, other = await self._present()
@@ -422,9 +433,11 @@ class Instance:
                 expected = sequence
                 continue
             if sequence != seen and seen >= 0:
-                raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}; give each a name of its own")
+                raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}, process {other.get('pid')}: "
+                               "give each instance a name of its own (CARILLON_INSTANCE), or none, so that one is made")
             if sequence != seen:
                 seen, since = sequence, time.monotonic()
+                log.info("waiting: a heartbeat of instance %s is there; it may be of one that died", self.instance)
             elif time.monotonic() - since > wire.ACK_WAIT:
                 expected = sequence
                 continue
@@ -502,9 +515,3 @@ class Refused(Exception):
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error.get("description", "refused"))
         self.code = int(error.get("err_code", 0))
-
-
-async def _on_error(e: Exception) -> None:
-    # NATS quotes subjects in its errors, and that of requests has the secret of this instance.
-    log.warning("NATS: %s", re.sub(r'\bexec\.([^.\s"]+)\.[^\s"]+', r"exec.\1.…", str(e), flags=re.IGNORECASE))
-

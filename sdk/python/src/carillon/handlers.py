@@ -24,8 +24,10 @@ class Handler:
     slots: int | None = None
     takes_params: bool = False
     params_type: Any = None
+    is_async: bool = False
 
     def __post_init__(self) -> None:
+        self.is_async = inspect.iscoroutinefunction(self.function)
         parameters = list(inspect.signature(self.function).parameters.values())
         try:
             hints = typing.get_type_hints(self.function)
@@ -61,7 +63,7 @@ class Handler:
         token = _current.set(run)
         try:
             arguments = self.arguments(run)
-            if inspect.iscoroutinefunction(self.function):
+            if self.is_async:
                 return await self.function(*arguments)
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()

@@ -22,6 +22,7 @@ TURN = 1.0  # how long a request waits while there are several consumers, which 
 SILENCE = 2 * HEARTBEAT + 0.5
 PAUSE_MIN, PAUSE_MAX = 0.25, 2.0
 AT_MOST = 8  # requests to a consumer at once
+PUZZLING = 15.0  # how long there may be no consumer before somebody should look
 
 log = logging.getLogger("carillon.executor")
 
@@ -35,7 +36,8 @@ class Consumer:
     asked: float = 0.0  # when the last request was made
     pause: float = PAUSE_MIN
     not_before: float = 0.0
-    refused: bool = False
+    refused_since: float = 0.0
+    warned: bool = False
     requests: list[Request] = field(default_factory=list)
 
     def ordered(self) -> int:
@@ -43,16 +45,20 @@ class Consumer:
 
     def accepted(self) -> None:
         self.pause = PAUSE_MIN
-        if self.refused:
+        if self.refused_since:
             log.info("triggers are available (consumer %s of %s)", self.name, self.stream)
-        self.refused = False
+        self.refused_since, self.warned = 0.0, False
 
     def refuse(self, status: str) -> None:
-        self.not_before = time.monotonic() + self.pause
+        now = time.monotonic()
+        self.not_before = now + self.pause
         self.pause = min(2 * self.pause, PAUSE_MAX)
-        if not self.refused:
+        if not self.refused_since:
+            self.refused_since = now
             log.info("waiting for triggers to be available (consumer %s of %s, %s)", self.name, self.stream, status)
-        self.refused = True
+        elif not self.warned and now - self.refused_since > PUZZLING:
+            self.warned = True
+            log.warning("still no triggers (consumer %s of %s): is a Carillon server running on this NATS, and the group's name right?", self.name, self.stream)
 
 
 @dataclass(eq=False)
@@ -71,7 +77,7 @@ class Puller:
     """
 
     def __init__(self, instance: Instance) -> None:
-        self._of = instance
+        self._of, self._looking = instance, False
         self._consumers: list[Consumer] = []
         self.pull_from([("TRIG", f"any-{instance.group}")])
 
@@ -81,8 +87,23 @@ class Puller:
         self._consumers = [Consumer(stream, name) for stream, name in consumers]
         self._busiest = self._consumers[0]
 
+    async def slot_free(self) -> None:
+        """Ask for what is free, unless it is little and more is on order: `look` does that soon."""
+        ordered = sum(c.ordered() for c in self._consumers)
+        if self._of.free() - ordered >= max(ordered, 1):
+            await self.look()
+
     async def look(self) -> None:
         """Give up requests that have died unseen, and ask for what is free."""
+        if self._looking:
+            return
+        self._looking = True
+        try:
+            await self._look()
+        finally:
+            self._looking = False
+
+    async def _look(self) -> None:
         now = time.monotonic()
         for r in [r for c in self._consumers for r in c.requests if now - r.heard > SILENCE]:
             self._close(r)

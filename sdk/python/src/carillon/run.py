@@ -14,6 +14,8 @@ from . import wire
 from .errors import Ending
 from .runlog import RunLog
 
+_making = threading.Lock()  # what runs make when they are asked for it
+
 _current: contextvars.ContextVar[Run | None] = contextvars.ContextVar("carillon_run", default=None)
 
 
@@ -31,11 +33,8 @@ class Run:
         self._secrets: dict[str, str] = {}
         self._progress: tuple[float, str] | None = None
         self._ending: Ending | None = None
-        #: Set when the run has to end, for functions that are not async.
-        self.cancelled = threading.Event()
-        #: A logger whose records become lines of the run's log, and nothing else.
-        self.log = logging.Logger(f"carillon.run.{trigger.run_id}", logging.DEBUG)
-        self.log.addHandler(_Lines(log))
+        self._cancelled: threading.Event | None = None  # for those who ask for it
+        self._logger: logging.Logger | None = None
 
     @property
     def id(self) -> str:
@@ -84,6 +83,25 @@ class Run:
         """Whether this attempt lists the run's pieces, as its result, instead of its work."""
         return bool(self.trigger.raw.get("split"))
 
+    @property
+    def log(self) -> logging.Logger:
+        """A logger whose records become lines of the run's log, and nothing else."""
+        with _making:
+            if self._logger is None:
+                self._logger = logging.Logger(f"carillon.run.{self.id}", logging.DEBUG)
+                self._logger.addHandler(_Lines(self._log))
+            return self._logger
+
+    @property
+    def cancelled(self) -> threading.Event:
+        """Set when the run has to end, for functions that are not async."""
+        with _making:
+            if self._cancelled is None:
+                self._cancelled = threading.Event()
+                if self._ending is not None:
+                    self._cancelled.set()
+            return self._cancelled
+
     def secret(self, variable: str) -> str:
         """A secret of the job's task, by its variable; "" without."""
         return self._secrets.get(variable, "")
@@ -104,9 +122,11 @@ class Run:
             raise self._ending
 
     def _end(self, why: Ending) -> None:
-        if self._ending is None:
-            self._ending = why
-            self.cancelled.set()
+        with _making:
+            if self._ending is None:
+                self._ending = why
+                if self._cancelled is not None:
+                    self._cancelled.set()
 
 
 class _Lines(logging.Handler):
@@ -139,5 +159,5 @@ def encode_result(value: Any) -> tuple[Any, str]:
         return None, f"the result was left out: {e}"
     if len(data) > wire.MAX_RESULT:
         start = data[: 8 << 10].decode("utf-8", "ignore")
-        return {"cut": True, "bytes": len(data), "start": start}, f"the result has {len(data)} bytes, more than {wire.MAX_RESULT}: only its beginning is kept"
+        return {"cut": True, "bytes": len(data), "start": start}, f"the result has {len(data)} bytes, more than {wire.MAX_RESULT}: only its beginning is kept. Store it elsewhere, and return where it is"
     return json.loads(data), ""

@@ -31,14 +31,18 @@ class Garbage(ValueError):
     """A message that is no trigger of the group."""
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
 def dumps(value: Any) -> bytes:
     """JSON in UTF-8. NaN and Infinity, which JSON does not have, are a ValueError."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return _encode(value).encode()
 
 
 def instant(at: datetime) -> str:
     """An instant as the protocol writes it, in milliseconds."""
-    return at.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    utc = at if at.tzinfo is timezone.utc else at.astimezone(timezone.utc)
+    return utc.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def parse_instant(text: str) -> datetime:

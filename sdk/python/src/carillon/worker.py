@@ -7,8 +7,7 @@ import importlib
 import os
 import sys
 
-from .errors import ConfigurationError
-from .executor import Conflict, Executor
+from .executor import Executor
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -25,11 +24,7 @@ def main(argv: list[str] | None = None) -> int:
     if not isinstance(app, Executor):
         print(f"carillon-worker: {args.app} is a {type(app).__name__}; it must be a carillon.Executor", file=sys.stderr)
         return 2
-    try:
-        app.run()
-    except (ConfigurationError, Conflict) as e:
-        print(f"carillon-worker: {e}", file=sys.stderr)
-        return 2
+    app.run()
     return 0
 
 

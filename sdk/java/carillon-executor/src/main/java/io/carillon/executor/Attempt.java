@@ -6,13 +6,14 @@ import io.nats.client.impl.Headers;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One attempt, from its trigger to its acknowledgement. Its methods are called by the loop. */
 final class Attempt {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = LoggerFactory.getLogger(io.carillon.executor.Executor.class);
   private static final long SIGN_OF_LIFE = Duration.ofSeconds(4).toNanos();
   private static final long STARTED_AFTER = Duration.ofSeconds(1).toNanos();
   private static final long PROGRESS_EVERY = Duration.ofSeconds(1).toNanos();
@@ -158,19 +159,21 @@ final class Attempt {
     }
     Instant finished = Instant.now();
     ObjectNode about = about("finished");
-    log.close().thenAcceptAsync(lines -> report(about, outcome, finished, lines), of.threads);
+    // The spool waits for the disk, as the loop may not.
+    Executor by = of.spool.isKept() ? of.threads : Runnable::run;
+    log.close().thenComposeAsync(lines -> report(about, outcome, finished, lines), by).whenComplete((stored, error) -> {
+      if (error == null) {
+        of.onLoop(() -> acknowledge(outcome));
+      } else {
+        LOG.warn("the end of run {} is not stored, and the run will be done again: {}", trigger.runId(), error.toString());
+      }
+    });
   }
 
-  /** Tells the end until it is stored, in a thread of its own. */
-  private void report(ObjectNode about, Outcome outcome, Instant finished, int lines) {
-    try {
-      if (!outcome.status().isEmpty()) {
-        Report.of(of, trigger, about, outcome, finished, lines, log::masked).untilStored(headers("finished", ""));
-      }
-      of.onLoop(() -> acknowledge(outcome));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the instance is over; the spool has the end
-    }
+  /** Tells the end, and completes when it is stored. */
+  private CompletableFuture<Void> report(ObjectNode about, Outcome outcome, Instant finished, int lines) {
+    return outcome.status().isEmpty() ? CompletableFuture.completedFuture(null)
+        : Report.of(of, trigger, about, outcome, finished, lines, log::masked).store(headers("finished", ""));
   }
 
   private void acknowledge(Outcome outcome) {

@@ -14,6 +14,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -22,12 +23,13 @@ import org.slf4j.LoggerFactory;
 
 /** The connection to NATS: it publishes, asks, and listens. Any thread may use it. */
 final class Broker {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = LoggerFactory.getLogger(io.carillon.executor.Executor.class);
   private static final Duration ANSWER = Duration.ofSeconds(5);
   private static final int HEADROOM = 4 << 10; // for headers, which count in NATS' limit
 
   private volatile Connection nc;
   private volatile Dispatcher dispatcher;
+  private volatile boolean closed;
 
   /** Uses a connection from now on. What listened to the one before is gone with it. */
   void use(Connection connection) {
@@ -127,21 +129,48 @@ final class Broker {
     await(store(subject, headers, data));
   }
 
-  /** Publishes until JetStream has it. A message that NATS can never take is given up. */
-  void untilStored(String subject, Headers headers, byte[] data) throws InterruptedException {
-    Doubling tries = new Doubling();
-    for (long pause = 250; ; pause = Math.min(2 * pause, 5000)) {
-      try {
-        stored(subject, headers, data);
-        return;
-      } catch (IOException e) {
-        if (e.getCause() instanceof IllegalArgumentException && data.length > maxPayload()) {
-          LOG.error("not stored by NATS, and given up: {} has {} bytes, and NATS takes {}: raise its max_payload", subject, data.length, maxPayload());
-          return;
-        }
-        tries.warn("not stored by NATS, tried again: {}: {}", subject, e.getMessage());
+  /** Publishes until JetStream has it, and completes then. A message that NATS can never take is given up. */
+  CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data) {
+    return storeAtLast(subject, headers, data, 250, new Doubling());
+  }
+
+  private CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data, long pause, Doubling tries) {
+    return store(subject, headers, data).handle((stored, error) -> {
+      if (error == null || isGivenUp(error, subject, data)) {
+        return CompletableFuture.<Void>completedFuture(null);
       }
-      Thread.sleep(pause);
+      if (closed) {
+        return CompletableFuture.<Void>failedFuture(error);
+      }
+      tries.warn("not stored by NATS, tried again: {}: {}", subject, textOf(error));
+      Executor later = CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
+      return CompletableFuture.runAsync(() -> { }, later).thenCompose(due -> storeAtLast(subject, headers, data, Math.min(2 * pause, 5000), tries));
+    }).thenCompose(next -> next);
+  }
+
+  private boolean isGivenUp(Throwable error, String subject, byte[] data) {
+    boolean tooLong = causeOf(error) instanceof IllegalArgumentException && data.length > maxPayload();
+    if (tooLong) {
+      LOG.error("not stored by NATS, and given up: {} has {} bytes, and NATS takes {}: raise its max_payload", subject, data.length, maxPayload());
+    }
+    return tooLong;
+  }
+
+  private static Throwable causeOf(Throwable error) {
+    return error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+  }
+
+  private static String textOf(Throwable error) {
+    Throwable cause = causeOf(error);
+    return cause instanceof TimeoutException || cause instanceof CancellationException || cause.getMessage() == null ? "no answer" : cause.getMessage();
+  }
+
+  /** Publishes until JetStream has it, and waits for that. */
+  void untilStored(String subject, Headers headers, byte[] data) throws InterruptedException {
+    try {
+      storeAtLast(subject, headers, data).get();
+    } catch (ExecutionException e) {
+      LOG.debug("not stored before the end: {}: {}", subject, textOf(e.getCause()));
     }
   }
 
@@ -149,18 +178,17 @@ final class Broker {
     try {
       return future.get();
     } catch (ExecutionException e) {
-      Throwable cause = e.getCause();
-      if (cause instanceof Refused r) {
+      if (e.getCause() instanceof Refused r) {
         throw r;
       }
-      String text = cause instanceof TimeoutException || cause.getMessage() == null ? "no answer" : cause.getMessage();
-      throw new IOException(text, cause);
+      throw new IOException(textOf(e.getCause()), e.getCause());
     } catch (CancellationException e) {
       throw new IOException("no answer", e);
     }
   }
 
   void close() throws InterruptedException {
+    closed = true;
     Connection c = nc;
     if (c != null) {
       c.close();

@@ -50,9 +50,7 @@ final class Connector {
       try {
         return Nats.connect(options);
       } catch (AuthenticationException e) {
-        tries.warn("NATS at {} refuses {}: create a credential with `carillon credential create -g {}`, and name its file in "
-            + "CARILLON_CREDENTIAL_FILE; trying again", settings.nats(), settings.credential().isEmpty() ? "an executor without a credential"
-            : "the credential", settings.group());
+        tries.warn("NATS at {} {} (trying again)", settings.nats(), refusal(settings));
       } catch (IOException e) {
         tries.warn("cannot connect to NATS at {}: {}; is CARILLON_NATS right, and NATS there? trying again", settings.nats(), e.getMessage());
       }
@@ -65,7 +63,7 @@ final class Connector {
     Builder b = new Builder().servers(settings.nats().split("\\s*,\\s*")).connectionName("carillon executor " + settings.group())
         .inboxPrefix("_INBOX_" + settings.group() + ".").maxReconnects(-1).reconnectWait(Duration.ofMillis(250))
         .reconnectJitter(Duration.ofMillis(100)).connectionTimeout(Duration.ofSeconds(10)).pingInterval(Duration.ofSeconds(2))
-        .maxPingsOut(2).connectionListener(listener).errorListener(new Errors(settings.group(), new Doubling()));
+        .maxPingsOut(2).connectionListener(listener).errorListener(new Errors(settings, new Doubling()));
     if (!settings.credential().isEmpty()) {
       b.authHandler(new Seed(settings.credential()));
     }
@@ -95,6 +93,13 @@ final class Connector {
     } catch (IOException | GeneralSecurityException e) {
       throw new ConfigurationException("CARILLON_NATS_CA " + authorities + " must be certificates in PEM: " + e, e);
     }
+  }
+
+  /** What NATS does that refuses an executor, and what to do. */
+  static String refusal(Settings settings) {
+    String make = "make one with: carillon credential create NAME -g " + settings.group() + " --file FILE";
+    return settings.credential().isEmpty() ? "wants a credential: set CARILLON_CREDENTIAL_FILE; " + make
+        : "refuses the credential: is it for group " + settings.group() + ", and not revoked? Else " + make;
   }
 
   /** Hides the secret in the subject of requests. */
@@ -133,12 +138,14 @@ final class Connector {
     }
   }
 
-  private record Errors(String group, Doubling others) implements ErrorListener {
+  private record Errors(Settings settings, Doubling others) implements ErrorListener {
     @Override
     public void errorOccurred(Connection connection, String error) {
       String shown = withoutSecret(error);
       if (error.toLowerCase(Locale.ROOT).contains("permissions violation")) {
-        LOG.warn("NATS: {}; is the credential one of group {}?", shown, group);
+        LOG.warn("NATS: {}; is the credential one of group {}?", shown, settings.group());
+      } else if (error.toLowerCase(Locale.ROOT).contains("authorization")) {
+        others.warn("NATS: it {} ({})", refusal(settings), shown);
       } else {
         others.warn("NATS: {}", shown);
       }

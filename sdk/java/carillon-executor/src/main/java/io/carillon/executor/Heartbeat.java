@@ -65,6 +65,7 @@ final class Heartbeat {
   void introduce() throws InterruptedException {
     long expected = 0;
     long seen = -1;
+    Doubling tries = new Doubling();
     long since = System.nanoTime();
     while (true) {
       try {
@@ -79,6 +80,7 @@ final class Heartbeat {
           continue;
         }
       } catch (IOException e) {
+        tries.warn("the heartbeat is not stored ({}): is a Carillon server running on this NATS? (trying again)", e.getMessage());
         Thread.sleep(500);
         continue;
       }
@@ -88,7 +90,8 @@ final class Heartbeat {
       } else if (p.sequence() != seen) {
         if (seen >= 0) {
           throw new InstanceConflictException("instance " + of.settings.instance() + " of group " + of.settings.group() + " lives on host "
-              + p.from().path("host").asText() + "; give each a name of its own, with CARILLON_INSTANCE");
+              + p.from().path("host").asText() + ", process " + p.from().path("pid").asText() + ": give each instance a name of its own "
+              + "(CARILLON_INSTANCE), or none, so that one is made");
         }
         seen = p.sequence();
         since = System.nanoTime();

@@ -217,6 +217,13 @@ final class Instance {
     changed = true;
   }
 
+  /** A run has ended. */
+  void slotFree() {
+    if (phase == Phase.WORKING && introduced) {
+      puller.slotFree(System.nanoTime());
+    }
+  }
+
   /** The next look tells others how the instance is; pull requests for other numbers are given up. */
   void changed(boolean giveUpPulls) {
     changed = true;

@@ -91,6 +91,14 @@ final class Puller {
     busiest = consumers.get(0);
   }
 
+  /** Asks for what is free, unless it is little and more is on order: look does that soon. */
+  void slotFree(long now) {
+    int ordered = consumers.stream().mapToInt(Consumer::ordered).sum();
+    if (of.runs.free() - ordered >= Math.max(ordered, 1)) {
+      look(now);
+    }
+  }
+
   /** Gives up requests that have died unseen, and asks for what is free. */
   void look(long now) {
     int free = of.runs.free();

@@ -5,6 +5,7 @@ import io.nats.client.impl.Headers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 
 /** The finished event of an attempt. */
@@ -55,8 +56,8 @@ final class Report {
     }
   }
 
-  /** Writes the event to the spool, and publishes it until it is stored. */
-  void untilStored(Headers headers) throws InterruptedException {
+  /** Writes the event to the spool, publishes it until it is stored, and completes then. */
+  CompletableFuture<Void> store(Headers headers) {
     byte[] data = Json.bytes(event);
     if (data.length > of.broker.maxPayload()) {
       event.remove("result");
@@ -65,7 +66,6 @@ final class Report {
       data = Json.bytes(event);
     }
     Runnable stored = of.spool.keep(subject, headers, data);
-    of.broker.untilStored(subject, headers, data);
-    stored.run();
+    return of.broker.storeAtLast(subject, headers, data).thenRun(stored);
   }
 }

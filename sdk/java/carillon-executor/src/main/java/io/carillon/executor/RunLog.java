@@ -175,6 +175,10 @@ final class RunLog {
         append("system", "warn", over + " lines were dropped here: the log was full", Wire.instant(Instant.now()));
       }
       closed = true;
+      if (waiting.isEmpty() && dropped == 0 && !sending) {
+        empty.complete(null);
+        return CompletableFuture.completedFuture(count);
+      }
     }
     later(this::pump, 0);
     empty.completeOnTimeout(null, LINGER, TimeUnit.SECONDS);

@@ -14,16 +14,13 @@ import org.slf4j.LoggerFactory;
 /** The runs of an instance, those that it had, and whether it takes more. Only the loop uses it. */
 final class Runs {
   private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
-  private static final long REMEMBER_ENDED = Duration.ofHours(1).toNanos();
-  private static final long REMEMBER_KILLED = Duration.ofMinutes(1).toNanos();
-  private static final long KEEP_SLOT = Duration.ofSeconds(2).toNanos();
   private static final Duration HAND_OVER = Duration.ofSeconds(2);
 
   private final Instance of;
   private final Map<Trigger.Key, Attempt> live = new LinkedHashMap<>();
-  private final Map<Trigger.Key, Long> done = new LinkedHashMap<>();
-  private final Map<String, Long> killed = new LinkedHashMap<>();
-  private final Map<Trigger.Key, Long> reserved = new LinkedHashMap<>(); // handed over; a server may offer it back
+  private final Recent<Trigger.Key> done = new Recent<>(Duration.ofHours(1));
+  private final Recent<String> killed = new Recent<>(Duration.ofMinutes(1));
+  private final Recent<Trigger.Key> reserved = new Recent<>(Duration.ofSeconds(2)); // handed over; a server may offer it back
   private State state = State.ONLINE;
   private boolean closed;
   private Instant drainBy;
@@ -39,9 +36,6 @@ final class Runs {
   /** Looks at what is due. */
   void look(long now) {
     List.copyOf(live.values()).forEach(a -> a.look(now));
-    done.values().removeIf(at -> now - at > REMEMBER_ENDED);
-    killed.values().removeIf(at -> now - at > REMEMBER_KILLED);
-    reserved.values().removeIf(at -> now - at > KEEP_SLOT);
   }
 
   int count() {
@@ -80,12 +74,13 @@ final class Runs {
 
   /** Whether a trigger that is offered can begin. */
   boolean hasRoomFor(Trigger t) {
-    return (reserved.containsKey(t.key()) || free() > 0) && !isFull(t.handler());
+    return (reserved.contains(t.key()) || free() > 0) && !isFull(t.handler());
   }
 
   /** Whether as many runs of a handler are here as it may have. */
   private boolean isFull(String handler) {
-    return live.values().stream().filter(a -> a.trigger().handler().equals(handler)).count() >= of.handlers.all().get(handler).slots();
+    int most = of.handlers.all().get(handler).slots();
+    return live.size() >= most && live.values().stream().filter(a -> a.trigger().handler().equals(handler)).count() >= most;
   }
 
   /** Whether a run of the job is here. */
@@ -99,10 +94,10 @@ final class Runs {
       return;
     }
     boolean ours = t.delivery().count() == 1 && knownVersion && of.handlers.all().containsKey(t.handler()) && !isFull(t.handler());
-    if (killed.containsKey(t.runId())) {
+    if (killed.contains(t.runId())) {
       start(t, reply, "");
     } else if (!ours) {
-      reserved.put(t.key(), System.nanoTime());
+      reserved.add(t.key());
       of.threads.execute(() -> handOver(t.key(), reply)); // the triggers behind it do not wait
     } else if (free() < 1) {
       of.broker.answer(reply, Wire.giveBack(t.delivery().count()));
@@ -118,7 +113,7 @@ final class Runs {
       attempt.redelivered(reply, t.delivery());
       return true;
     }
-    if (done.containsKey(t.key())) {
+    if (done.contains(t.key())) {
       of.broker.answer(reply, "+ACK");
       return true;
     }
@@ -148,7 +143,7 @@ final class Runs {
     Attempt attempt = new Attempt(of, t, reply, routeReason);
     live.put(t.key(), attempt);
     Instant by = t.instant("start_by");
-    if (killed.containsKey(t.runId())) {
+    if (killed.contains(t.runId())) {
       attempt.conclude("cancelled", "cancelled before it began here");
     } else if (by != null && Instant.now().isAfter(by)) {
       attempt.conclude("missed", "no instance was free to begin it by " + Wire.instant(by));
@@ -161,15 +156,16 @@ final class Runs {
   void settled(Attempt attempt, boolean known) {
     live.remove(attempt.trigger().key());
     if (known) {
-      done.put(attempt.trigger().key(), System.nanoTime());
+      done.add(attempt.trigger().key());
     }
+    of.slotFree();
   }
 
   // What requests ask for
 
   /** Ends a run, in any attempt and piece, also one that is still to come. */
   List<Attempt> kill(String runId, String text) {
-    killed.put(runId, System.nanoTime());
+    killed.add(runId);
     List<Attempt> found = live.values().stream().filter(a -> a.trigger().runId().equals(runId)).toList();
     found.forEach(a -> a.end(Ending.CANCELLED, text));
     return found;
@@ -210,7 +206,7 @@ final class Runs {
 
   /** Whether an attempt is held, reported or none of both. */
   String custody(Trigger.Key key) {
-    return live.containsKey(key) ? "held" : done.containsKey(key) ? "reported" : "none";
+    return live.containsKey(key) ? "held" : done.contains(key) ? "reported" : "none";
   }
 
   /** Adds to an answer how the instance is. */

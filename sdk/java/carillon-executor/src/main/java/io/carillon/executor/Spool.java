@@ -39,6 +39,11 @@ final class Spool {
     }
   }
 
+  /** Whether anything is kept. */
+  boolean isKept() {
+    return folder != null;
+  }
+
   /** The permissions of files that hold tokens, where files have such. */
   private static FileAttribute<?>[] only(String permissions) {
     boolean posix = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");

@@ -1,0 +1,27 @@
+package jet
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+)
+
+func TestWhoeverWaitsForNATSIsToldWhatToDo(t *testing.T) {
+	refused := fmt.Errorf("connect: %w", nats.ErrAuthorization)
+	for _, c := range []struct {
+		cfg  Config
+		err  error
+		want string
+	}{
+		{Config{}, errors.New("no servers available"), "is its address right?"},
+		{Config{}, refused, "set CARILLON_CREDENTIAL_FILE"},
+		{Config{Key: "SU…"}, refused, "is it revoked"},
+	} {
+		if got := advice(c.cfg, c.err); !strings.Contains(got, c.want) {
+			t.Errorf("advice is %q; want %q in it", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,313 @@
+"""One attempt, from its trigger to its acknowledgement."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import secrets as random
+import time
+import traceback
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import nats.errors
+
+from . import secrets as sealed
+from . import wire
+from .errors import Ending, Final, RetryAfter, Stopping, TimedOut
+from .run import Run, encode_result
+from .runlog import RunLog
+
+if TYPE_CHECKING:
+    from .executor import Instance
+
+SIGN_OF_LIFE = 4.0
+STARTED_AFTER = 1.0
+PROGRESS_EVERY = 1.0
+PATIENCE = 10.0
+HEADROOM = 4 << 10  # for headers, which count in NATS' limit
+
+log = logging.getLogger("carillon.executor")
+
+
+class Dropped(Exception):
+    """Another instance has the attempt."""
+
+
+class Attempt:
+    def __init__(self, of: Instance, trigger: wire.Trigger, reply: str, route_reason: str = "") -> None:
+        self.of, self.trigger, self.reply = of, trigger, reply
+        self._reason = route_reason
+        self.came = wire.now()
+        self.started: datetime | None = None
+        self._log = RunLog(asyncio.get_running_loop(), self._send_lines, trigger.delivered)
+        fence = wire.delivery(reply)[1] << 16 | min(trigger.delivered, 65535)
+        self.run = Run(trigger, self._log, of.instance, fence)
+        self._life = self._sign = time.monotonic()
+        self._told_started = False
+        self._progressed = 0.0
+        self._warned = False
+        self._over = False  # its end is being told
+        self._task: asyncio.Task[Any] | None = None
+        self._deadline: tuple[float, Ending] | None = None
+        self._ended_at = 0.0
+        self._claim: dict[str, Any] | None = None
+
+    # --- the loop of the instance
+
+    async def look(self) -> None:
+        """Say that the attempt lives, and what else is due."""
+        now = time.monotonic()
+        if now - self._sign >= SIGN_OF_LIFE:
+            self._sign = now
+            with contextlib.suppress(nats.errors.Error):
+                await self.of.nc.publish(self.reply, b"+WPI")
+        if self._over or self.started is None:
+            return
+        if self._deadline and now >= self._deadline[0]:
+            self.end(self._deadline[1])
+        if now - self._life >= STARTED_AFTER:
+            await self._tell_started()
+            if self._told_started and self.run._progress and now - self._progressed >= PROGRESS_EVERY:
+                percent, text = self.run._progress
+                self.run._progress, self._progressed = None, now
+                await self._event("progress", {"percent": percent, "text": text})
+        warn = self.trigger.seconds("warn_after")
+        if warn and not self._warned and now - self._life > warn:
+            self._warned = True
+            self._log.system("warn", f"the attempt takes longer than {self.trigger.raw['warn_after']}")
+        if self._ended_at and now - self._ended_at > PATIENCE and not self._over:
+            log.warning("run %s ignores that it has to end; it is left behind", self.run.id)
+            why = self.run.ending
+            assert why is not None
+            self._finish(*self._outcome(why, None))
+
+    async def _tell_started(self) -> None:
+        if not self._told_started:
+            self._told_started = True
+            await self._event("started", {"route_reason": self._reason} if self._reason else {})
+
+    async def _event(self, kind: str, more: dict[str, Any]) -> None:
+        """Publish a started or progress event; whether it is stored is not waited for."""
+        e = self._about(kind) | more
+        tail = f":{self.trigger.delivered}" if kind == "started" else ":" + _base36(int(wire.now().timestamp() * 1000))
+        headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id(kind)}{tail}:{self.trigger.token}"}
+        subject, data = self._subject, wire.dumps(e)
+
+        async def tell() -> None:
+            with contextlib.suppress(Exception):  # a later event, and the end, say more
+                await self.of.stored(subject, data, headers)
+
+        self.of.spawn(tell())
+
+    def end(self, why: Ending) -> None:
+        """Have the run end."""
+        if self.run.ending is None and not self._over:
+            self.run._end(why)
+            self._ended_at = time.monotonic()
+            if self._task is not None and self._async:
+                self._task.cancel()
+
+    def tell(self, level: str, text: str) -> None:
+        """Say something about the run in its log. It may be called from any thread."""
+        self._log.system(level, text)
+
+    # --- the attempt's own task
+
+    def start(self) -> None:
+        """Call the handler."""
+        self.started = wire.now()
+        h = self.of.handlers[self.trigger.handler or ""]
+        self._async = h.is_async
+        timeout, by = self.trigger.seconds("timeout"), self.trigger.time("end_by")
+        if timeout:
+            self._deadline = time.monotonic() + timeout, TimedOut(f"took longer than its timeout of {self.trigger.raw['timeout']}")
+        if by:
+            left = time.monotonic() + (by - wire.now()).total_seconds()
+            if self._deadline is None or left < self._deadline[0]:
+                self._deadline = left, TimedOut(f"the run had to end by {wire.instant(by)}, with all its attempts")
+        if self._reason:
+            self.of.spawn(self._tell_started())
+        self._task = self.of.spawn(self._work())
+
+    async def _work(self) -> None:
+        result: Any = None
+        error: BaseException | None = None
+        try:
+            if self.trigger.at_most_once:
+                await self._claim_it()
+            await self._open_secrets()
+            result = await self.of.handlers[self.trigger.handler or ""].call(self.run)
+        except Dropped:
+            self._over = True
+            await self.of.settled(self, known=False)
+            return
+        except asyncio.CancelledError:
+            error = self.run.ending or RuntimeError("the handler cancelled itself")
+        except Exception as e:  # noqa: BLE001 - a handler may raise anything
+            error = e
+        if not self._over:
+            self._over = True
+            await self._report(*self._outcome(error, result))
+
+    def _outcome(self, error: BaseException | None, result: Any) -> tuple[str, str, Any, dict[str, Any]]:
+        """The status, message, result and wishes that follow; status "" gives the attempt back."""
+        why = self.run.ending
+        said = "" if error is None or isinstance(error, Ending) else str(error) or type(error).__name__
+        if isinstance(why, Stopping):
+            if error is not None and self.trigger.at_most_once:
+                return "lost", "the executor stopped before the run could end, and delivery at_most_once forbids to run it again", None, {}
+            if error is not None:
+                return "", "", None, {}
+        elif why is not None:
+            status = "timed_out" if isinstance(why, TimedOut) else "cancelled"
+            return status, ": ".join(filter(None, (str(why), said))), None, {}
+        if error is not None:
+            wishes: dict[str, Any] = {}
+            if isinstance(error, Final):
+                wishes["final"] = True
+            if isinstance(error, RetryAfter):
+                wishes["retry_after"] = wire.duration(error.delay)
+            if not isinstance(error, (Final, RetryAfter)):
+                trace = "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
+                self._log.add("stderr", "error", trace)
+            return "failed", said, None, wishes
+        value, note = encode_result(result)
+        return "succeeded", note, value, {}
+
+    def conclude(self, status: str, message: str) -> None:
+        """End an attempt that was not begun."""
+        self._finish(status, message, None, {})
+
+    def _finish(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
+        self._over = True
+        self.of.spawn(self._report(status, message, result, wishes))
+
+    async def _report(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
+        mask = self._log.mask
+        message = wire.cut(mask(message))
+        if status == "":
+            self._log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere")
+            await self._log.close()
+            self._log.abandon()
+            with contextlib.suppress(nats.errors.Error):
+                await self.of.nc.publish(self.reply, wire.give_back(self.trigger.delivered))
+            await self.of.settled(self, known=False)
+            return
+        if status != "succeeded":
+            self._log.system("error", f"the run ended as {status}: {message}")
+        finished = wire.now()
+        lines = await self._log.close()
+        e = self._about("finished") | {"finished_at": wire.instant(finished), "at": wire.instant(finished), "status": status}
+        if message:
+            e["message"] = message
+        if result is not None:
+            with contextlib.suppress(ValueError):  # a secret that was a number
+                e["result"] = json.loads(mask(json.dumps(result, ensure_ascii=False))) if self.run._secrets else result
+        if lines:
+            e["log_lines"] = lines
+        e |= wishes
+        if not wishes.get("final") and (self.trigger.again(status) or self.run.split and status == "succeeded"):
+            e["retry"] = True
+        headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
+        data, most = wire.dumps(e), self.of.nc.max_payload - HEADROOM
+        if len(data) > most and "result" in e:
+            del e["result"]
+            e["message"] = (f"the result was left out: with it the event has {len(data)} bytes, and NATS takes {most}; raise max_payload in nats.conf, "
+                            "or store the result elsewhere and return where it is")
+            data = wire.dumps(e)
+        kept = self.of.spool(self._subject, data, headers)
+        await self.of.until_stored(self._subject, data, headers)
+        if kept is not None:
+            kept.unlink(missing_ok=True)
+        with contextlib.suppress(nats.errors.Error):
+            await self.of.nc.publish(self.reply, b"+ACK")
+        self._log.abandon()
+        await self.of.settled(self, known=True)
+        if self._claim is not None:
+            with contextlib.suppress(Exception):  # it ends by itself, later
+                await self.of.stored(self._claim_subject, wire.dumps(self._claim | {"ended": True}), {"Nats-TTL": "10m"})
+
+    # --- messages
+
+    @property
+    def _subject(self) -> str:
+        return f"evt.{self.trigger.raw['shard']}.{self.of.group}"
+
+    def _headers(self, kind: str) -> dict[str, str]:
+        return {wire.MESSAGE: kind} | ({wire.TOKEN: self.trigger.token} if self.trigger.token else {})
+
+    def _about(self, kind: str) -> dict[str, Any]:
+        e = self.trigger.event(kind, self.of.instance)
+        if self.started is not None:
+            e |= {"delivered_at": wire.instant(self.came), "started_at": wire.instant(self.started)}
+        return e
+
+    async def _send_lines(self, lines: list[dict[str, Any]]) -> None:
+        t = self.trigger
+        body: dict[str, Any] = {"run_id": t.run_id, "job": t.job, "attempt": t.attempt, "instance": self.of.instance, "lines": lines}
+        if t.total > 0:
+            body |= {"broadcast_index": t.index, "broadcast_total": t.total}
+        await self.of.stored(f"log.{self.of.group}.{t.run_id}", wire.dumps(body), self._headers("log.v1"))
+
+    # --- before the handler
+
+    @property
+    def _claim_subject(self) -> str:
+        t = self.trigger
+        return f"$KV.CLAIM.{self.of.group}.{t.run_id}-{t.attempt}-{t.index}"
+
+    async def _claim_it(self) -> None:
+        """Store the claim, or find that another instance has it."""
+        from .executor import Refused
+
+        claim = {"instance": self.of.instance, "delivery": self.trigger.delivered, "try": random.token_hex(8)}
+        headers = {wire.EXPECTED: "0", "Nats-TTL": "744h"}
+        unanswered = False
+        while True:
+            try:
+                await self.of.stored(self._claim_subject, wire.dumps(claim), headers)
+                break
+            except Refused as e:
+                if e.code not in (10071, 10164):
+                    await asyncio.sleep(0.5)
+                    continue
+                if not unanswered or await self._claimed_by() != claim["try"]:
+                    raise Dropped from None
+                break
+            except (nats.errors.Error, asyncio.TimeoutError, OSError):
+                unanswered = True
+                await asyncio.sleep(0.25)
+        self._claim = claim
+
+    async def _claimed_by(self) -> str:
+        while True:
+            try:
+                m = await self.of.nc.request(f"$JS.API.DIRECT.GET.KV_CLAIM.{self._claim_subject}", b"", timeout=5)
+                return str(json.loads(m.data or b"{}").get("try"))
+            except (nats.errors.Error, asyncio.TimeoutError, ValueError):
+                await asyncio.sleep(0.5)
+
+    async def _open_secrets(self) -> None:
+        wanted = self.trigger.raw["task"].get("secrets") or {}
+        if not wanted:
+            return
+        if not self.of.key:
+            raise RuntimeError("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE")
+        values = {}
+        for variable, name in sorted(wanted.items()):
+            m = await self.of.nc.request(f"$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.{self.of.group}.{name}", b"", timeout=5)
+            if not m.data:
+                raise RuntimeError(f"there is no secret {name!r} in group {self.of.group}")
+            values[variable] = sealed.open_secret(self.of.key, self.of.group, name, json.loads(m.data)["sealed"])
+        self.run._secrets, self._log.mask = values, sealed.masker(values)
+
+
+def _base36(n: int) -> str:
+    digits, text = "0123456789abcdefghijklmnopqrstuvwxyz", ""
+    while n:
+        n, r = divmod(n, 36)
+        text = digits[r] + text
+    return text or "0"

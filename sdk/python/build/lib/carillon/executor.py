@@ -1,0 +1,516 @@
+"""The executor: it pulls triggers, does runs, and reports how they ended."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import logging
+import os
+import platform
+import secrets as random
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from . import connection, wire
+from . import secrets as sealed
+from .attempt import Attempt
+from .blocked import Blocked
+from .connection import Errors, Warnings
+from .errors import Cancelled, ConfigurationError, Stopping
+from .handlers import Handler
+from .pull import Puller
+from .recent import Recent
+from .requests import Requests
+from .runlog import CaptureHandler
+from .settings import Settings
+
+SDK = "carillon-python/0.1.0"
+PROTOCOL = 3
+BEAT = 5.0
+DAY = 86400.0  # handlers are forgotten after 30
+REMEMBER = 3600.0  # how long ended attempts are known
+PATIENCE = 10.0  # how long a run may take to end once it is told to
+
+F = TypeVar("F", bound=Callable[..., Any])
+log = logging.getLogger("carillon.executor")
+
+
+class Conflict(Exception):
+    """Another instance of this name lives."""
+
+
+class Executor:
+    """Does the runs of one executor group.
+
+    What is not given is read from the environment, from the variables of ``carillon executor``:
+    ``CARILLON_GROUP``, ``CARILLON_NATS``, ``CARILLON_CREDENTIAL_FILE``, ``CARILLON_NATS_CA``,
+    ``CARILLON_SLOTS`` and so on.
+    """
+
+    def __init__(self, group: str = "", *, nats: str = "", credential: str = "", ca_file: str = "", instance: str = "", slots: int = 0,
+                 labels: dict[str, str] | None = None, grace: float = -1.0, spool: str = "", secret_key: str = "", version: str = "") -> None:
+        self._given = Settings(group, nats, credential, ca_file, instance, slots, labels, grace, spool, secret_key, version)
+        self.handlers: dict[str, Handler] = {}
+        self._stop: asyncio.Event | None = None
+
+    @overload
+    def handler(self, name: F) -> F: ...
+    @overload
+    def handler(self, name: str | None = None, *, description: str = "", params_schema: dict[str, Any] | None = None,
+                slots: int | None = None) -> Callable[[F], F]: ...
+
+    def handler(self, name: Any = None, *, description: str = "", params_schema: dict[str, Any] | None = None, slots: int | None = None) -> Any:
+        """Register a function for jobs with ``task: {handler: NAME}``.
+
+        It takes the run, and the parameters if it has a second parameter: as the JSON has them, or
+        as the dataclass or pydantic model that annotates it. Its result becomes the run's. At most
+        ``slots`` of its runs are done at once here; others go to other instances, or wait.
+        """
+        if callable(name):
+            return self.handler()(name)
+
+        def register(function: F) -> F:
+            key = name or function.__name__
+            if key in self.handlers or not key or len(key) > 255:
+                raise ConfigurationError(f"handler {key!r} must be a name of 1 to 255 characters that no other has")
+            if slots is not None and slots < 1:
+                raise ConfigurationError(f"slots of handler {key!r} must be 1 or more, and is {slots}")
+            text = description or (function.__doc__ or "").strip().partition("\n")[0]
+            self.handlers[key] = Handler(key, function, text, params_schema, slots=slots)
+            return function
+
+        return register
+
+    def run(self) -> None:
+        """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return.
+
+        For the main module of a program: it logs what is wrong with a setting, and ends with code 2.
+        """
+        if not logging.getLogger().handlers:
+            logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+        try:
+            asyncio.run(self.serve(signals=(signal.SIGTERM, signal.SIGINT)))
+        except (ConfigurationError, Conflict) as e:
+            log.error("%s", e)
+            sys.exit(2)
+
+    def stop(self) -> None:
+        """Ask `serve` to stop."""
+        if self._stop is not None:
+            self._stop.set()
+
+    async def serve(self, signals: tuple[signal.Signals, ...] = ()) -> None:
+        """What `run` does, in a loop that is there."""
+        settings = Settings(**vars(self._given)).complete()
+        self._stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for s in signals:
+            loop.add_signal_handler(s, self._stop.set)
+        capture = CaptureHandler()
+        logging.getLogger().addHandler(capture)
+        try:
+            await Instance(settings, self.handlers, self._stop).serve()
+        finally:
+            logging.getLogger().removeHandler(capture)
+            for s in signals:
+                loop.remove_signal_handler(s)
+
+
+class Instance:
+    """One life of an executor: from its connection to its last acknowledgement."""
+
+    def __init__(self, settings: Settings, handlers: dict[str, Handler], stop: asyncio.Event) -> None:
+        self.settings, self.handlers, self._stop = settings, handlers, stop
+        self.group, self.instance, self.slots = settings.group, settings.instance, settings.slots
+        self.labels = dict(settings.labels or {})
+        self.state = "online"
+        self.drain_by: datetime | None = None
+        self.refused, self.refusal = 0, dict[str, Any]()  # messages of this instance, by servers, and the last of them
+        self.secret = random.token_hex(20)
+        self.live: dict[tuple[str, int, int], Attempt] = {}
+        self.done: Recent[tuple[str, int, int]] = Recent(REMEMBER)
+        self.killed: Recent[str] = Recent(60.0)
+        self.reserved: Recent[tuple[str, int, int]] = Recent(2.0)  # handed over; a server may offer it back
+        self.key = sealed.key_of(settings.secret_key, self.group) if settings.secret_key else b""
+        self.began = wire.now()
+        self._changed = asyncio.Event()
+        self._introduced = self._closing = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._announced = -DAY  # when the handlers were announced
+        self._beaten = 0.0
+        self._blocked = Blocked(self._tell_live)
+        self.puller = Puller(self)
+        self.requests = Requests(self)
+
+    nc: Client
+    _errors: Errors
+
+    # --- life
+
+    async def serve(self) -> None:
+        self.nc = await self._connect()
+        if self.nc is None:
+            return
+        try:
+            if not await self._unless_stopped(self._report_spooled()):
+                return
+            await self.requests.listen()
+            await self._introduce()
+            self._introduced = True
+            log.info("executor started: group %s, instance %s, %d slots, handlers %s", self.group, self.instance, self.slots, ", ".join(sorted(self.handlers)))
+            self._blocked.start()
+            await self._work()
+            await self._leave()
+        finally:
+            self._blocked.stop()
+            self._closing = True
+            await self.nc.close()
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Whether work came to its end before the executor was asked to stop."""
+        doing, stopping = asyncio.ensure_future(work), asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait({doing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if doing.done():
+                doing.result()  # raises what it raised
+            return doing.done()
+        finally:
+            doing.cancel()
+            stopping.cancel()
+
+    async def _connect(self) -> Any:
+        """A connection. While NATS is away, or refuses us, it tries again."""
+        pause, warnings = 0.25, Warnings()
+        while not self._stop.is_set():
+            nc, errors = Client(), Errors(self.settings)
+            options = connection.options(self.settings, errors)
+            try:
+                if not await self._unless_stopped(nc.connect(**options, reconnected_cb=self._on_reconnected, disconnected_cb=self._on_disconnected)):
+                    return None
+                connection.keep(nc)
+                errors.connected()
+                self._errors = errors
+                return nc
+            except (OSError, nats.errors.Error, asyncio.TimeoutError) as e:
+                warnings.warn(connection.why_not(errors.last or e, self.settings) + " (trying again)")
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), pause)
+            pause = min(2 * pause, 5.0)
+        return None
+
+    async def _on_disconnected(self) -> None:
+        if not self._closing:
+            log.warning("disconnected from NATS")
+
+    async def _on_reconnected(self) -> None:
+        log.info("connected to NATS again")
+        self._errors.connected()
+        self.puller.release()
+        self._introduced = False
+        self._changed.set()
+
+    async def _work(self) -> None:
+        self._beaten = time.monotonic()
+        while not self._stop.is_set():
+            self._blocked.turn()
+            if not self._introduced and self.nc.is_connected:
+                await self._introduce()
+                self._introduced = True
+                self._beaten = time.monotonic()
+            if self.state == "draining" and not self.live:
+                return
+            if self.drain_by and wire.now() >= self.drain_by:
+                return
+            for attempt in list(self.live.values()):
+                await attempt.look()
+            if self._introduced:
+                await self.puller.look()
+            await self._keep_known(time.monotonic())
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), 0.1)
+
+    async def _keep_known(self, now: float) -> None:
+        """Publish what others know of this instance, as it is due."""
+        if now - self._announced >= DAY:
+            self._announced = now
+            await self._announce()
+        if self._changed.is_set() or now - self._beaten >= BEAT:
+            self._changed.clear()
+            self._beaten = now
+            await self._publish(self._beat_subject, self._beat())
+
+    async def _leave(self) -> None:
+        """Take no more, let live runs end for a while, end the rest, and remove the heartbeat."""
+        self.state = "draining"
+        await self._publish(self._beat_subject, self._beat())
+        self.puller.release()
+        with contextlib.suppress(nats.errors.Error, asyncio.TimeoutError):
+            await self.nc.flush(2)
+        log.info("executor stopping: %d runs", len(self.live))
+        end = time.monotonic() + (0 if self.drain_by else self.settings.grace)
+        while self.live and time.monotonic() < end:
+            for attempt in list(self.live.values()):
+                await attempt.look()
+            await asyncio.sleep(0.05)
+        for attempt in list(self.live.values()):
+            attempt.end(Stopping("the executor is stopping"))
+        end = time.monotonic() + PATIENCE + 5
+        while self.live and time.monotonic() < end:
+            for attempt in list(self.live.values()):
+                await attempt.look()
+            await asyncio.sleep(0.05)
+        with contextlib.suppress(nats.errors.Error):
+            await self.nc.publish(self._beat_subject, b"", headers={"KV-Operation": "DEL"})
+            await self.nc.flush(2)
+        log.info("executor stopped")
+
+    # --- triggers
+
+    def free(self) -> int:
+        """How many runs may begin."""
+        return 0 if self.state != "online" else max(self.slots - len(self.live) - len(self.reserved), 0)
+
+    def is_full(self, handler: str) -> bool:
+        """Whether as many runs of a handler are here as it may have."""
+        slots = self.handlers[handler].slots if handler in self.handlers else None
+        return slots is not None and sum(a.trigger.handler == handler for a in self.live.values()) >= slots
+
+    async def take(self, m: Msg) -> None:
+        """A trigger that was pulled."""
+        try:
+            t = wire.decode(m.data, (m.headers or {}).get(wire.TOKEN, ""), wire.delivery(m.reply)[0], self.group)
+        except wire.Garbage as e:
+            log.warning("a message that is no trigger: %s", e)
+            await self.nc.publish(m.reply, b"+TERM")
+            return
+        kind = (m.headers or {}).get(wire.MESSAGE, "trigger.v1")
+        live = self.live.get(t.key)
+        if live is not None:
+            live.reply, live.trigger.delivered = m.reply, max(live.trigger.delivered, t.delivered)
+        elif t.key in self.done:
+            await self.nc.publish(m.reply, b"+ACK")
+        elif t.run_id in self.killed:
+            self.begin(t, m.reply).conclude("cancelled", "cancelled before it began here")
+        elif t.delivered > 1 or t.handler not in self.handlers or kind != "trigger.v1" or self.is_full(t.handler):
+            self.reserved.add(t.key)
+            self.spawn(self._hand_over(t, m.reply))  # the triggers behind it do not wait
+        elif self.state != "online" or len(self.live) >= self.slots:
+            await self.nc.publish(m.reply, wire.give_back(t.delivered))
+        else:
+            self.start(t, m.reply)
+
+    async def _hand_over(self, t: wire.Trigger, reply: str) -> None:
+        try:
+            m = await self.nc.request(f"hand.{self.group}", b"", timeout=2, headers={wire.ACK: reply, wire.INSTANCE: self.instance})
+            if "value" in json.loads(m.data):
+                return
+        except (nats.errors.Error, asyncio.TimeoutError, ValueError):
+            pass
+        self.reserved.discard(t.key)
+        await self.nc.publish(reply, b'-NAK {"delay": 5000000000}')
+
+    def begin(self, t: wire.Trigger, reply: str, route_reason: str = "") -> Attempt:
+        """Begin to know an attempt."""
+        self.reserved.discard(t.key)
+        attempt = Attempt(self, t, reply, route_reason)
+        self.live[t.key] = attempt
+        return attempt
+
+    def start(self, t: wire.Trigger, reply: str, route_reason: str = "") -> None:
+        """Do an attempt, unless it is too late for it."""
+        attempt = self.begin(t, reply, route_reason)
+        by = t.time("start_by")
+        if by and wire.now() > by:
+            attempt.conclude("missed", f"no instance was free to begin it by {wire.instant(by)}")
+        else:
+            attempt.start()
+
+    def kill(self, run_id: str, reason: str) -> list[Attempt]:
+        """End a run, in any attempt and piece, also one that is still to come."""
+        self.killed.add(run_id)
+        found = [a for a in self.live.values() if a.trigger.run_id == run_id]
+        for a in found:
+            a.end(Cancelled(reason))
+        return found
+
+    def _tell_live(self, text: str) -> None:
+        for attempt in list(self.live.values()):
+            attempt.tell("warn", text)
+
+    async def settled(self, attempt: Attempt, known: bool) -> None:
+        """An attempt is over; known says that it must not be done again here."""
+        self.live.pop(attempt.trigger.key, None)
+        if known:
+            self.done.add(attempt.trigger.key)
+        if self._introduced:
+            await self.puller.slot_free()
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Start a task and hold it: the loop holds tasks only weakly."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def changed(self) -> None:
+        """Have the next heartbeat sent at once."""
+        self._changed.set()
+
+    # --- messages
+
+    async def stored(self, subject: str, data: bytes, headers: dict[str, str], timeout: float = 5.0) -> dict[str, Any]:
+        """Publish once and return JetStream's acknowledgement; an error of it is a RuntimeError."""
+        m = await self.nc.request(subject, data, timeout=timeout, headers=headers)
+        answer = json.loads(m.data or b"{}")
+        if "error" in answer:
+            raise Refused(answer["error"])
+        return answer
+
+    async def until_stored(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        """Publish until JetStream has it."""
+        pause = 0.25
+        while True:
+            try:
+                await self.stored(subject, data, headers)
+                return
+            except (nats.errors.Error, asyncio.TimeoutError, Refused, ValueError, OSError) as e:
+                log.warning("not stored by NATS, tried again: %s: %s", subject, e or type(e).__name__)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 5.0)
+
+    async def _publish(self, subject: str, data: bytes) -> None:
+        with contextlib.suppress(nats.errors.Error):
+            await self.nc.publish(subject, data)
+
+    # --- heartbeats
+
+    @property
+    def _beat_subject(self) -> str:
+        return f"$KV.INST.{self.group}.{self.instance}"
+
+    def _beat(self) -> bytes:
+        beat: dict[str, Any] = {
+            "executor_group": self.group, "instance": self.instance, "state": self.state, "kinds": ["handler"], "handlers": sorted(self.handlers), "slots": self.slots,
+            "running": len(self.live), "labels": self.labels, "protocol": PROTOCOL, "version": self.settings.version, "sdk": SDK, "host": platform.node() or "host",
+            "pid": os.getpid(), "started_at": wire.instant(self.began), "at": wire.instant(wire.now()), "control_secret": self.secret,
+        }
+        if "zone" in self.labels:
+            beat["zone"] = self.labels["zone"]
+        if self.drain_by:
+            beat["drain_by"] = wire.instant(self.drain_by)
+        if self.refused:
+            beat["refused"], beat["refusal"] = self.refused, self.refusal
+        return wire.dumps(beat)
+
+    async def _introduce(self) -> None:
+        """Publish the first heartbeat; another instance of this name must not live."""
+        expected, seen, since = 0, -1, time.monotonic()
+        while not self._stop.is_set():
+            try:
+                await self.stored(self._beat_subject, self._beat(), {wire.EXPECTED: str(expected)})
+                return
+            except Refused as e:
+                if e.code != 10071:
+                    await asyncio.sleep(1)
+                    continue
+            except (nats.errors.Error, asyncio.TimeoutError, ValueError, OSError):
+                await asyncio.sleep(0.5)
+                continue
+            sequence, other = await self._present()
+            if sequence == 0 or other is None or other.get("control_secret") == self.secret:
+                expected = sequence
+                continue
+            if sequence != seen and seen >= 0:
+                raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}, process {other.get('pid')}: "
+                               "give each instance a name of its own (CARILLON_INSTANCE), or none, so that one is made")
+            if sequence != seen:
+                seen, since = sequence, time.monotonic()
+                log.info("waiting: a heartbeat of instance %s is there; it may be of one that died", self.instance)
+            elif time.monotonic() - since > wire.ACK_WAIT:
+                expected = sequence
+                continue
+            await asyncio.sleep(1)
+
+    async def _present(self) -> tuple[int, dict[str, Any] | None]:
+        """The last heartbeat of this name: its sequence, and what it says; None if it has left."""
+        try:
+            m = await self.nc.request(f"$JS.API.DIRECT.GET.KV_INST.{self._beat_subject}", b"", timeout=5)
+        except (nats.errors.Error, asyncio.TimeoutError):
+            return 0, None
+        headers = m.headers or {}
+        if "Nats-Sequence" not in headers:
+            return 0, None
+        sequence = int(headers["Nats-Sequence"])
+        if "KV-Operation" in headers or not m.data:
+            return sequence, None
+        return sequence, json.loads(m.data)
+
+    async def _announce(self) -> None:
+        for h in self.handlers.values():
+            about: dict[str, Any] = {"executor_group": self.group, "handler": h.name, "instance": self.instance, "at": wire.instant(wire.now())}
+            if h.description:
+                about["description"] = h.description
+            if h.schema is not None:
+                about["params_schema"] = h.schema
+            if h.result_schema is not None:
+                about["result_schema"] = h.result_schema
+            name = base64.urlsafe_b64encode(h.name.encode()).rstrip(b"=").decode()
+            self.spawn(self.until_stored(f"$KV.HANDLER.{self.group}.{name}", wire.dumps(about), {}))
+
+    # --- ends that outlive a restart
+
+    def spool(self, subject: str, data: bytes, headers: dict[str, str]) -> Path | None:
+        """Write an end to disk before it is published; None if nothing is kept."""
+        if not self.settings.spool:
+            return None
+        folder = Path(self.settings.spool)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"{random.token_hex(12)}.json"
+        with contextlib.suppress(OSError):
+            with os.fdopen(os.open(path.with_suffix(".new"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as f:
+                f.write(json.dumps({"subject": subject, "headers": headers, "data": data.decode()}).encode())
+                f.flush()
+                os.fsync(f.fileno())
+            path.with_suffix(".new").rename(path)
+            return path
+        log.warning("the spool %s does not take an end; it is kept in memory", folder)
+        return None
+
+    async def _report_spooled(self) -> None:
+        if not self.settings.spool or not Path(self.settings.spool).is_dir():
+            return
+        for path in sorted(Path(self.settings.spool).glob("*.json")):
+            try:
+                kept = json.loads(path.read_text())
+                await self.until_stored(kept["subject"], kept["data"].encode(), kept["headers"])
+            except (ValueError, KeyError) as e:
+                log.warning("what is in %s is no end of a run: %s", path, e)
+                path.rename(path.with_suffix(".refused"))
+                continue
+            path.unlink(missing_ok=True)
+
+    def drain(self, within: float | None) -> None:
+        """Take no more work, and leave when there is none; by then at the latest."""
+        self.state = "draining"
+        self.drain_by = None if within is None else datetime.now(timezone.utc) + timedelta(seconds=within)
+        self.puller.release()
+        self.changed()
+
+
+class Refused(Exception):
+    """JetStream has refused a message."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error.get("description", "refused"))
+        self.code = int(error.get("err_code", 0))

@@ -1,0 +1,96 @@
+"""Handlers: what they take, and how they are called."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import dataclasses
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from .run import Run, _current
+
+
+@dataclasses.dataclass
+class Handler:
+    name: str
+    function: Callable[..., Any]
+    description: str = ""
+    schema: dict[str, Any] | None = None
+    result_schema: dict[str, Any] | None = None
+    slots: int | None = None
+    takes_params: bool = False
+    params_type: Any = None
+    is_async: bool = False
+
+    def __post_init__(self) -> None:
+        self.is_async = inspect.iscoroutinefunction(self.function)
+        parameters = list(inspect.signature(self.function).parameters.values())
+        try:
+            hints = typing.get_type_hints(self.function)
+        except (NameError, TypeError):  # of a name that only type checkers know, or of a callable object
+            hints = {}
+        self.takes_params = len(parameters) > 1
+        if self.takes_params:
+            self.params_type = hints.get(parameters[1].name)
+        if self.schema is None:
+            self.schema = _schema_of(self.params_type)
+        if self.result_schema is None:
+            self.result_schema = _schema_of(hints.get("return"))
+
+    def arguments(self, run: Run) -> tuple[Any, ...]:
+        """What the function is called with. Parameters that do not fit are a ValueError."""
+        if not self.takes_params:
+            return (run,)
+        raw, want = run.params, self.params_type
+        validate = getattr(want, "model_validate", None)  # pydantic
+        if callable(validate):
+            return run, validate({} if raw is None else raw)
+        if dataclasses.is_dataclass(want) and isinstance(want, type):
+            if not isinstance(raw or {}, dict):
+                raise ValueError(f"params of handler {self.name} must be an object")
+            try:
+                return run, want(**(raw or {}))
+            except TypeError as e:
+                raise ValueError(f"params of handler {self.name}: {e}") from None
+        return run, raw
+
+    async def call(self, run: Run) -> Any:
+        """Call the function: an async one in this loop, any other in a thread."""
+        token = _current.set(run)
+        try:
+            arguments = self.arguments(run)
+            if self.is_async:
+                return await self.function(*arguments)
+            context = contextvars.copy_context()
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(_threads(), functools.partial(context.run, self.function, *arguments))
+        finally:
+            _current.reset(token)
+
+
+@functools.cache
+def _threads() -> Any:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(max_workers=1000, thread_name_prefix="carillon")
+
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
+
+
+def _schema_of(t: Any) -> dict[str, Any] | None:
+    """A JSON schema of a pydantic model, or of a dataclass; None of anything else."""
+    model = getattr(t, "model_json_schema", None)
+    if callable(model):
+        return typing.cast("dict[str, Any]", model())
+    if not (dataclasses.is_dataclass(t) and isinstance(t, type)):
+        return None
+    hints = typing.get_type_hints(t)
+    required = [f.name for f in dataclasses.fields(t) if f.default is f.default_factory is dataclasses.MISSING]
+    properties = {f.name: {"type": _TYPES[hints[f.name]]} if hints[f.name] in _TYPES else {} for f in dataclasses.fields(t)}
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": required} if required else {})

@@ -1,0 +1,43 @@
+"""Secrets of tasks: opened here, masked in everything a run says."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.parse
+from collections.abc import Callable
+
+
+def key_of(text: str, group: str) -> bytes:
+    """The key in what `carillon secret key` prints."""
+    form, _, rest = text.partition(".")
+    name, _, key = rest.partition(".")
+    if form != "carillon-group-1" or name != group:
+        raise ValueError(f"the key for secrets is not one of group {group}")
+    return base64.urlsafe_b64decode(key + "=" * (-len(key) % 4))
+
+
+def open_secret(key: bytes, group: str, name: str, sealed: str) -> str:
+    """The value of a sealed secret."""
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    except ImportError:
+        raise RuntimeError("secrets need the package cryptography: pip install 'carillon[secrets]'") from None
+    data = base64.b64decode(sealed)
+    return AESGCM(key).decrypt(data[:12], data[12:], f"{group}/{name}".encode()).decode()
+
+
+def masker(values: dict[str, str]) -> Callable[[str], str]:
+    """Replaces secrets of four bytes and more by ***, also as they look in URLs and in JSON."""
+    forms: set[str] = set()
+    for value in values.values():
+        for part in filter(lambda p: len(p) >= 4, (p.strip() for p in value.split("\n"))):
+            forms |= {part, urllib.parse.quote_plus(part), urllib.parse.quote(part), json.dumps(part)[1:-1]}
+    longest = sorted(forms, key=lambda f: (-len(f), f))
+
+    def mask(text: str) -> str:
+        for form in longest:
+            text = text.replace(form, "***")
+        return text
+
+    return mask

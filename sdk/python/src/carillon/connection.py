@@ -1,0 +1,104 @@
+"""The connection to NATS, and what to do when there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import ssl
+from typing import Any
+
+import nats.errors
+
+from .errors import ConfigurationError
+from .settings import Settings
+
+log = logging.getLogger("carillon.executor")
+
+
+class Warnings:
+    """Warnings about what happens again and again: the first, the second, the fourth and so on."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def warn(self, text: str) -> None:
+        self._count += 1
+        if self._count & (self._count - 1) == 0:
+            log.warning("%s", text)
+
+    def reset(self) -> None:
+        self._count = 0
+
+
+class Errors:
+    """Hears the errors of a connection."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._warnings = settings, Warnings()
+        self.connecting = True
+        self.last: BaseException | None = None  # while connecting
+
+    async def hear(self, e: Exception) -> None:
+        if self.connecting:
+            self.last = e
+        else:
+            self._warnings.warn(f"NATS: {explain(e, self._settings)}")
+
+    def connected(self) -> None:
+        self.connecting = False
+        self._warnings.reset()
+
+
+def options(settings: Settings, errors: Errors) -> dict[str, Any]:
+    """Options of one try to connect, which gives up soon; `keep` makes the connection stay."""
+    given: dict[str, Any] = {
+        "servers": [s.strip() for s in settings.nats.split(",")], "name": f"carillon executor {settings.group}", "inbox_prefix": f"_INBOX_{settings.group}".encode(),
+        "allow_reconnect": False, "max_reconnect_attempts": 1, "reconnect_time_wait": 0.25, "connect_timeout": 10, "ping_interval": 2, "max_outstanding_pings": 2,
+        "error_cb": errors.hear,
+    }
+    if settings.credential:
+        given["nkeys_seed_str"] = settings.credential
+    if settings.ca_file:
+        try:
+            given["tls"] = ssl.create_default_context(cafile=settings.ca_file)
+        except OSError as e:  # an ssl.SSLError is one
+            raise ConfigurationError(f"CARILLON_NATS_CA {settings.ca_file!r} must be a file of certificates in PEM: {e}") from e
+    return given
+
+
+def keep(nc: Any) -> None:
+    """Have a connection come back for ever."""
+    nc.options |= {"allow_reconnect": True, "max_reconnect_attempts": -1}
+
+
+def why_not(e: BaseException, settings: Settings) -> str:
+    """Why there is no connection, and what to do."""
+    text = str(e) or type(e).__name__
+    if _is_refusal(e):
+        return f"NATS at {settings.nats} {_about_credential(settings)} ({text})"
+    if isinstance(e, ssl.SSLError) or re.search(r"certificate|tls|ssl", text, re.IGNORECASE):
+        return f"cannot connect to NATS at {settings.nats} by TLS: {text}; CARILLON_NATS_CA must name the file of its certificate authority"
+    if isinstance(e, asyncio.TimeoutError):
+        text = "no answer within 10 s"
+    return f"cannot connect to NATS at {settings.nats}: {text}; is it running, and is CARILLON_NATS right?"
+
+
+def explain(e: BaseException, settings: Settings) -> str:
+    """An error of a connection, and what to do."""
+    # NATS quotes subjects in its errors, and that of requests has the secret of this instance.
+    text = re.sub(r'\bexec\.([^.\s"]+)\.[^\s"]+', r"exec.\1.…", str(e) or type(e).__name__, flags=re.IGNORECASE)
+    if "permissions violation" in text.lower():
+        return f"{text}; a credential is for one group, and this one may be for another than {settings.group}"
+    return f"it {_about_credential(settings)} ({text})" if _is_refusal(e) else text
+
+
+def _is_refusal(e: BaseException) -> bool:
+    return isinstance(e, nats.errors.AuthorizationError) or re.search(r"authorization|authentication", str(e), re.IGNORECASE) is not None
+
+
+def _about_credential(settings: Settings) -> str:
+    make = f"make one with: carillon credential create NAME -g {settings.group} --file FILE"
+    if not settings.credential:
+        return f"wants a credential: set CARILLON_CREDENTIAL_FILE; {make}"
+    return f"refuses the credential: is it for group {settings.group}, and not revoked? Else {make}"
