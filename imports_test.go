@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"scheduler/shard":   {"job", "bus", "scheduler"}, // decides, and needs no connection
 	"executor":          {"job", "bus", "bus/jet", "bus/seal"},
 	"runner":            {"job", "executor"},
+	"bridge":            {"job", "bus", "bus/jet"},
 	"examples":          {"executor"},
 	"runner/runnertest": {"job", "bus", "bus/jet", "bus/cluster", "bus/bustest", "executor"},
 	"auth":              {"job", "bus", "bus/jet", "bus/cluster"},

@@ -121,6 +121,29 @@ type KillRequest struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
+// DecodeKill reads the body of a [VerbKill] request. The error is an *InvalidError.
+func DecodeKill(data []byte) (KillRequest, error) {
+	var r KillRequest
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, &job.InvalidError{Reason: fmt.Sprintf("the request names no run: %v", err)}
+	}
+	_, err := job.ParseRunID(string(r.RunID))
+	return r, err
+}
+
+// Text is the message of the run that was ended so.
+func (r KillRequest) Text() string {
+	switch {
+	case r.By != "" && r.Reason != "":
+		return reason.RunCancelledByNote.With(r.By, r.Reason)
+	case r.By != "":
+		return reason.RunCancelledBy.With(r.By)
+	case r.Reason != "":
+		return reason.RunCancelledNote.With(r.Reason)
+	}
+	return reason.RunCancelled.String()
+}
+
 // reply is what travels back for every request: a value, or a fault.
 type reply struct {
 	Value json.RawMessage `json:"value,omitempty"`

@@ -33,6 +33,7 @@ const (
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease
 	BucketAccess   = "ACCESS"   // what package auth keeps of users, tokens and invitations
 	BucketSession  = "SESSION"  // what package auth keeps of sessions, and of sign-ins that failed
+	BucketXXLJob   = "XXLJOB"   // what the bridges for executors of XXL-JOB keep, see package bridge/xxljob/state
 	BucketAlert    = "ALERT"    // what package alert keeps: rules, channels, silences, incidents
 )
 

@@ -190,3 +190,21 @@ func DecodeTrigger(header nats.Header, data []byte) (*Trigger, error) {
 	}
 	return t, nil
 }
+
+// DecodeTriggerFor is [DecodeTrigger] for an executor of a group. What passes can be reported about:
+// an event of another group's job would be refused for ever. The error is an *InvalidError.
+func DecodeTriggerFor(group string, header nats.Header, data []byte) (*Trigger, error) {
+	t, err := DecodeTrigger(header, data)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.Job.Group() != group:
+		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q", t.Job, group)}
+	case t.Attempt < 1:
+		return nil, &job.InvalidError{Field: "attempt", Reason: fmt.Sprintf("%d must be 1 or more", t.Attempt)}
+	case t.Shard < 0 || t.Shard >= MaxShards:
+		return nil, &job.InvalidError{Field: "shard", Reason: fmt.Sprintf("%d must be between 0 and %d", t.Shard, MaxShards-1)}
+	}
+	return t, nil
+}

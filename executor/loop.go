@@ -125,7 +125,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 	if !l.puller.Take(m) {
 		return
 	}
-	t, err := l.decode(m)
+	t, err := bus.DecodeTriggerFor(l.e.cfg.Group, m.Header, m.Data)
 	meta, metaErr := m.Metadata()
 	if err == nil {
 		err = metaErr

@@ -211,7 +211,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 	header := maps.Clone(m.Header)
 	header.Set(bus.HeaderMessage, bus.MessageTrigger)
 	pulled := &nats.Msg{Subject: m.Subject, Reply: m.Header.Get(bus.HeaderAck), Header: header, Data: m.Data, Sub: m.Sub}
-	t, err := l.decode(pulled)
+	t, err := bus.DecodeTriggerFor(l.e.cfg.Group, pulled.Header, pulled.Data)
 	if err != nil {
 		return "", "", err
 	}

@@ -168,6 +168,8 @@ func (a Assets) executorBuckets() []jetstream.KeyValueConfig {
 		{Bucket: bus.BucketHandler, Description: "what executors say of their handlers", TTL: bus.HandlerTTL, MaxValueSize: maxValueSize, Replicas: a.Replicas},
 		{Bucket: bus.BucketInst, Description: "heartbeats of executor instances", TTL: fleet.InstanceShown, MaxValueSize: maxValueSize, Replicas: a.Replicas},
 		claimBucket(a.Replicas),
+		// Without markers, too: bridges know by their own clocks who is gone.
+		{Bucket: bus.BucketXXLJob, Description: "executors of XXL-JOB, and their runs", LimitMarkerTTL: time.Minute, MaxValueSize: maxMessageSize, Replicas: a.Replicas},
 	}
 }
 

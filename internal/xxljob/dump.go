@@ -66,7 +66,7 @@ func Import(data []byte, o Options) ([]Entry, error) {
 	}
 	im := importer{options: o, groups: map[string]string{}, names: map[job.Name]bool{}}
 	for _, g := range groups {
-		im.groups[g.get("id")] = slugOf(g.get("app_name"))
+		im.groups[g.get("id")] = GroupOf(g.get("app_name"))
 	}
 	entries := make([]Entry, len(infos))
 	for i, r := range infos {

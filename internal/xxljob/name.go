@@ -15,6 +15,9 @@ var (
 	word = regexp.MustCompile(`[a-z]{2}`)
 )
 
+// GroupOf returns the executor group that an AppName becomes, "" if nothing of it can be in a slug.
+func GroupOf(appName string) string { return slugOf(appName) }
+
 // slugOf returns a slug for a name: "demoJobHandler" is demo-job-handler. It is empty if nothing
 // of the name can be in one.
 func slugOf(name string) string {

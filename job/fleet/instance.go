@@ -79,9 +79,13 @@ func (i *Instance) Alive() bool { return i.State != InstanceLost }
 // Routable reports whether the instance takes runs that are routed to it.
 func (i *Instance) Routable() bool { return i.State == InstanceOnline && i.Protocol >= Protocol }
 
+// AnyHandler stands among the handlers of an instance that does not know the names of those it has:
+// it is offered runs of all handlers.
+const AnyHandler = "*"
+
 // Can reports whether the instance is able to do a task.
 func (i *Instance) Can(t *job.Task) bool {
-	return slices.Contains(i.Kinds, t.Kind()) && (t.Handler == "" || slices.Contains(i.Handlers, t.Handler))
+	return slices.Contains(i.Kinds, t.Kind()) && (t.Handler == "" || slices.Contains(i.Handlers, t.Handler) || slices.Contains(i.Handlers, AnyHandler))
 }
 
 // SameUse reports whether two heartbeats of an instance make it fit for the same runs.

@@ -72,6 +72,9 @@ func (e executors) handlersOf(ctx context.Context, group string) ([]api.HandlerI
 			continue
 		}
 		for _, name := range i.Handlers {
+			if name == fleet.AnyHandler { // it does not know the names
+				continue
+			}
 			if items[name] == nil {
 				items[name] = &api.HandlerItem{Handler: name}
 			}
@@ -110,6 +113,9 @@ func (v *View) checkHandler(ctx context.Context, j *job.Job, by executors) (warn
 	err = v.CheckParams(ctx, j.Job.Group(), j.Task.Handler, j.Params)
 	if !errors.Is(err, job.ErrNotFound) {
 		return warnings, err
+	}
+	if slices.ContainsFunc(instances, func(i fleet.Instance) bool { return i.Group == j.Job.Group() && i.Can(&j.Task) }) {
+		return warnings, nil
 	}
 	known, err := by.handlersOf(ctx, j.Job.Group())
 	if err != nil {

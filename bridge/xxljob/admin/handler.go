@@ -1,0 +1,199 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/bits"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// Bounds of bodies, in bytes: a callback has 50 messages of 50,000 characters at most.
+const (
+	maxRegistration = 16 << 10
+	maxCallback     = 12 << 20
+)
+
+// callbacksAtOnce is how many of the ends in one message are stored at the same time.
+const callbacksAtOnce = 50
+
+// Config says what a handler needs.
+type Config struct {
+	Tokens *Tokens
+	// Refuse returns why an address must not be called, nil if it may.
+	Refuse func(address string) error
+	Logger *slog.Logger
+}
+
+// Handler serves what executors call. It is safe for concurrent use.
+type Handler struct {
+	bridge    *xxljob.Bridge
+	cfg       Config
+	registers *limits
+	callbacks *limits
+	refusals  *limits
+	refused   atomic.Uint64
+}
+
+// New returns a handler for a bridge.
+func New(bridge *xxljob.Bridge, cfg Config) *Handler {
+	return &Handler{bridge: bridge, cfg: cfg, registers: newLimits(registersPerSecond), callbacks: newLimits(callbacksPerSecond), refusals: newLimits(refusedPerSecond)}
+}
+
+// Server returns a server of the handler with limits for slow clients.
+func (h *Handler) Server() *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 15 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(h.cfg.Logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// caller is who asks.
+type caller struct {
+	token   string
+	appName string // of dialect C
+}
+
+// dialect returns what the call says of its dialect.
+func (c caller) dialect() wire.Dialect {
+	if c.appName != "" {
+		return wire.DialectC
+	}
+	return ""
+}
+
+// ServeHTTP answers an executor.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, ours := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, "/xxl-job-admin"), "/api/")
+	if !ours {
+		h.answer(w, http.StatusNotFound, failure(fmt.Errorf("no such path: %s; executors call /api/registry, and need nothing else in xxl.job.admin.addresses than http://HOST:PORT", r.URL.Path)))
+		return
+	}
+	if r.Method != http.MethodPost {
+		h.answer(w, http.StatusOK, failure(errors.New("invalid request, HttpMethod not support")))
+		return
+	}
+	who := caller{r.Header.Get(wire.HeaderToken), r.Header.Get(wire.HeaderAppName)}
+	if !h.cfg.Tokens.AdmitsAny(who.token) {
+		if !h.refusals.allow(r.RemoteAddr) {
+			h.answer(w, http.StatusTooManyRequests, failure(errors.New("too many requests with a wrong access token; wait a second")))
+			return
+		}
+		h.refuse(r, wrongToken)
+		h.answer(w, http.StatusOK, wire.Answer{Code: wire.CodeFailed, Msg: wrongToken})
+		return
+	}
+	var act func(context.Context, caller, []byte) error
+	limit, most := h.registers, int64(maxRegistration)
+	switch path {
+	case "registry":
+		act = h.register
+	case "registryRemove":
+		act = h.remove
+	case "callback":
+		act, limit, most = h.callback, h.callbacks, maxCallback
+	default:
+		h.answer(w, http.StatusOK, failure(fmt.Errorf("invalid request, uri-mapping(%s) not found", path)))
+		return
+	}
+	if !limit.allow(r.RemoteAddr) {
+		h.answer(w, http.StatusTooManyRequests, failure(errors.New("too many requests from this address; wait a second")))
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err != nil {
+		h.answer(w, http.StatusOK, failure(fmt.Errorf("read the body, of at most %d bytes: %w", most, err)))
+		return
+	}
+	if err := act(r.Context(), who, body); err != nil {
+		if !errors.Is(err, job.ErrUnavailable) {
+			h.refuse(r, err.Error())
+		}
+		h.answer(w, http.StatusOK, failure(err))
+		return
+	}
+	h.answer(w, http.StatusOK, wire.Answer{Code: wire.CodeOK})
+}
+
+// wrongToken is XXL-JOB's own text, which its users search for.
+const wrongToken = "The access token is wrong."
+
+// refuse logs who asks for what it may not: the first and then each doubling.
+func (h *Handler) refuse(r *http.Request, why string) {
+	if n := h.refused.Add(1); bits.OnesCount64(n) == 1 {
+		h.cfg.Logger.WarnContext(r.Context(), "request of an executor refused", "address", r.RemoteAddr, "path", r.URL.Path, "reason", why, "times", n)
+	}
+}
+
+func failure(err error) wire.Answer { return wire.Answer{Code: wire.CodeFailed, Msg: err.Error()} }
+
+func (h *Handler) answer(w http.ResponseWriter, status int, a wire.Answer) {
+	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(a.Encode()) // whoever asked is gone, if it cannot be written
+}
+
+// registration reads one that its caller may send.
+func (h *Handler) registration(who caller, body []byte) (wire.Registration, error) {
+	r, err := wire.ReadRegistration(body)
+	if err != nil {
+		return r, err
+	}
+	group, err := xxljob.GroupOf(r.AppName)
+	switch {
+	case err != nil:
+		return r, err
+	case who.appName != "" && who.appName != r.AppName:
+		return r, &job.InvalidError{Field: wire.HeaderAppName, Reason: "is not the registryKey"}
+	case !h.cfg.Tokens.Admits(group, who.token):
+		return r, &job.InvalidError{Field: wire.HeaderToken, Reason: "is the access token of another executor group"}
+	}
+	return r, nil
+}
+
+func (h *Handler) register(ctx context.Context, who caller, body []byte) error {
+	r, err := h.registration(who, body)
+	if err != nil {
+		return err
+	}
+	if err := h.cfg.Refuse(r.Address); err != nil {
+		return &job.InvalidError{Field: "registryValue", Reason: err.Error()}
+	}
+	return h.bridge.Register(ctx, r, who.dialect())
+}
+
+func (h *Handler) remove(ctx context.Context, who caller, body []byte) error {
+	r, err := h.registration(who, body)
+	if err != nil {
+		return err
+	}
+	return h.bridge.Remove(ctx, r)
+}
+
+// callback succeeds once all ends in it are stored. If not all could be, the executor says all of them
+// again, which is harmless.
+func (h *Handler) callback(ctx context.Context, who caller, body []byte) error {
+	list, err := wire.ReadCallbacks(body)
+	if err != nil {
+		return err
+	}
+	var g errgroup.Group
+	g.SetLimit(callbacksAtOnce)
+	for _, c := range list {
+		g.Go(func() error {
+			return h.bridge.Callback(ctx, c, func(group string) bool { return h.cfg.Tokens.Admits(group, who.token) })
+		})
+	}
+	return g.Wait()
+}

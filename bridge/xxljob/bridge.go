@@ -1,0 +1,276 @@
+package xxljob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/peer"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+const (
+	// pollEvery is how often it is looked what has changed of the fleet.
+	pollEvery = 500 * time.Millisecond
+	// takeAtOnce bounds how many instances are taken over at the same time, and releaseAtOnce how
+	// many are given up at once: a bridge that comes shall not stop everything.
+	takeAtOnce    = 16
+	releaseAtOnce = 50
+	// logsAtOnce bounds the calls for logs that are open.
+	logsAtOnce = 64
+	// lastWords is how long the stop of a bridge may take.
+	lastWords = 2 * time.Second
+)
+
+// Bridge serves executors of XXL-JOB. Its methods for what executors say may be called concurrently,
+// also before Run.
+type Bridge struct {
+	cfg     Config
+	id      string
+	conn    *jet.Conn
+	js      jetstream.JetStream // of our own, so that what is pending ends with us
+	store   *state.Store
+	peers   *peer.Client
+	log     *slog.Logger
+	metrics *metrics
+
+	jobs    *numbers
+	scripts *scripts
+	blocks  *blocks
+	logs    chan struct{} // a place for each call for a log
+
+	mu        sync.Mutex
+	table     *table
+	serving   map[string]*instance // by key
+	taking    map[string]bool      // are being taken over, or tried
+	groups    map[string]*group
+	beaten    map[string]time.Time // when a beat was stored last
+	named     map[string]bool      // groups whose AppName is checked
+	reconnect uint64
+
+	work *errgroup.Group // what Run waits for
+}
+
+// New returns a bridge on conn, which stays the caller's. The error has an *InvalidError for each wrong
+// field of cfg.
+func New(conn *jet.Conn, cfg Config) (*Bridge, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("configure bridge: %w", err)
+	}
+	js, err := jetstream.New(conn.NC, jetstream.WithDefaultTimeout(jet.BatchTimeout), jetstream.WithPublishAsyncTimeout(5*time.Second), jetstream.WithPublishAsyncMaxPending(1<<16))
+	if err != nil {
+		return nil, fmt.Errorf("configure bridge: %w", err)
+	}
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	id := "b" + strings.ToLower(nuid.Next())
+	store := state.New(conn)
+	return &Bridge{
+		cfg: cfg, id: id, conn: conn, js: js, store: store, peers: peer.New(cfg.Dial, cfg.CallTimeout), log: cfg.Logger, metrics: m,
+		jobs: &numbers{store: store, least: cfg.FirstJobID, known: map[job.Name]int32{}}, scripts: &scripts{conn: conn, known: map[string]string{}},
+		blocks: &blocks{store: store, known: map[int64]state.Block{}}, logs: make(chan struct{}, logsAtOnce),
+		table: newTable(id), serving: map[string]*instance{}, taking: map[string]bool{}, groups: map[string]*group{}, beaten: map[string]time.Time{}, named: map[string]bool{},
+	}, nil
+}
+
+// Run serves until ctx is done, and returns nil then. Runs go on at their executors: another bridge
+// takes them over, or the next one.
+func (b *Bridge) Run(ctx context.Context) error {
+	defer b.js.CleanupPublisher()
+	defer b.peers.Close()
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	b.work = &errgroup.Group{}
+	b.log.InfoContext(ctx, "bridge started", "bridge", b.id, "groups", b.cfg.Groups)
+	b.follow(ctx, life)
+	end()
+	err := b.work.Wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	if removed := b.store.RemoveBridge(b.id); removed != nil {
+		b.log.DebugContext(last, "bridge not removed", "error", removed)
+	}
+	_ = b.conn.NC.FlushWithContext(last) // so that it has left before the caller closes
+	b.log.InfoContext(last, "bridge stopped", "bridge", b.id)
+	return err
+}
+
+// follow keeps up with the fleet until ctx is done. Instances are served in life.
+func (b *Bridge) follow(ctx, life context.Context) {
+	tail := b.store.Tail()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	renewed := time.Time{}
+	for {
+		now := time.Now()
+		if now.Sub(renewed) >= state.RenewEvery && b.conn.NC.IsConnected() {
+			if err := b.store.PutBridge(ctx, state.Bridge{ID: b.id, Groups: b.cfg.Groups}); err == nil {
+				renewed = now
+			} else if ctx.Err() == nil {
+				b.log.DebugContext(ctx, "bridge not renewed", "error", err)
+			}
+		}
+		b.poll(ctx, life, tail)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// poll hears news, and does what follows from them.
+func (b *Bridge) poll(ctx, life context.Context, tail *state.Tail) {
+	var news []state.Change
+	err := tail.Poll(ctx, func(c state.Change) { news = append(news, c) })
+	now := time.Now()
+	b.mu.Lock()
+	for _, c := range news {
+		b.table.hear(c, now)
+	}
+	if err == nil {
+		b.table.polledAt(now)
+	}
+	b.table.tidy(now)
+	lost := b.lostLocked()
+	var todo []wish
+	if err == nil {
+		todo = b.wishesLocked(now)
+	}
+	b.mu.Unlock()
+	for _, i := range lost {
+		i.drop("another bridge serves it")
+	}
+	b.tell(now)
+	b.fulfil(life, todo)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, job.ErrUnavailable) {
+		b.log.WarnContext(ctx, "executors not read", "error", err)
+	}
+}
+
+// lostLocked returns the instances that we serve and that are another bridge's by now.
+func (b *Bridge) lostLocked() []*instance {
+	var lost []*instance
+	for key, i := range b.serving {
+		if k := b.table.instances[key]; k != nil && k.Holder != b.id && i.behind(k.revision) {
+			lost = append(lost, i)
+		}
+	}
+	return lost
+}
+
+// wishesLocked returns what is to be done and is not being done.
+func (b *Bridge) wishesLocked(now time.Time) []wish {
+	var todo []wish
+	released := 0
+	for _, w := range b.table.wishes(now) {
+		switch i := b.serving[w.key]; {
+		case b.taking[w.key], (i != nil) != (w.act == release):
+			continue
+		case w.act == release:
+			if released++; released > releaseAtOnce || !i.idle() {
+				continue
+			}
+		default:
+			b.taking[w.key] = true
+		}
+		todo = append(todo, w)
+	}
+	for key, k := range b.table.instances { // which we took, and failed to begin to serve
+		if k.Holder == b.id && b.serving[key] == nil && !b.taking[key] {
+			b.taking[key] = true
+			todo = append(todo, wish{adopt, key})
+		}
+	}
+	return todo
+}
+
+// tell passes on what was heard of the executors of our instances.
+func (b *Bridge) tell(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, i := range b.serving {
+		i.heard(b.table.registered(key, now))
+	}
+}
+
+// fulfil does what is to be done, some at the same time. It does not wait.
+func (b *Bridge) fulfil(life context.Context, todo []wish) {
+	if len(todo) == 0 {
+		return
+	}
+	b.work.Go(func() error {
+		var g errgroup.Group
+		g.SetLimit(takeAtOnce)
+		for _, w := range todo {
+			g.Go(func() error {
+				b.do(life, w)
+				return nil
+			})
+		}
+		return g.Wait()
+	})
+}
+
+// do does one thing about an instance.
+func (b *Bridge) do(life context.Context, w wish) {
+	b.mu.Lock()
+	k, beat, i := b.table.instances[w.key], b.table.beats[w.key], b.serving[w.key]
+	var is state.Instance
+	var revision uint64
+	if k != nil {
+		is, revision = k.Instance, k.revision
+	}
+	b.mu.Unlock()
+	var err error
+	switch {
+	case w.act == release:
+		if i != nil {
+			err = i.release(life)
+		}
+	case w.act == forget:
+		is.Drained = false
+		_, err = b.store.PutInstance(life, &is, revision)
+	case w.act == adopt && k != nil:
+		err = b.adopt(life, is, revision)
+	case w.act == attach && beat != nil:
+		if k == nil {
+			is = state.Instance{Group: beat.Group, Instance: beat.Instance, AppName: beat.AppName, Secret: bus.NewControlSecret()}
+		}
+		is.Address, is.AppName = beat.Address, beat.AppName
+		if beat.Dialect != "" {
+			is.Dialect = beat.Dialect
+		}
+		err = b.attach(life, is, revision)
+	}
+	b.mu.Lock()
+	delete(b.taking, w.key)
+	b.mu.Unlock()
+	if err != nil && life.Err() == nil && !errors.Is(err, job.ErrConflict) { // another was faster
+		b.log.WarnContext(life, "instance not taken over", "instance", w.key, "error", err)
+	}
+}
+
+// instance returns the one that we serve under a key, nil if we do not.
+func (b *Bridge) instance(key string) *instance {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.serving[key]
+}
+
+// token returns what the executors of a group must show, and are shown.
+func (b *Bridge) token(group string) string { return b.cfg.Token(group) }

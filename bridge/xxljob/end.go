@@ -1,0 +1,185 @@
+package xxljob
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/bits"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+// errNotStored is what an executor is told whose callback is to be repeated.
+var errNotStored = errors.New("the end of the run is not stored yet; say it again later")
+
+// What could not be stored is tried again after a wait that doubles between these.
+const (
+	storeWaitMin = 250 * time.Millisecond
+	storeWaitMax = 5 * time.Second
+)
+
+// end is how a run ended.
+type end struct {
+	status  job.Status
+	message string
+	result  json.RawMessage
+	// unheard says that its executor has not said so, and may yet.
+	unheard bool
+}
+
+// endOf returns how a run ended of which an executor says so. What we have ended is what we ended it as.
+func endOf(r *state.Run, c wire.Callback) end {
+	text := strings.ToValidUTF8(c.Msg, "\uFFFD")
+	if e := r.Ending; e != nil && c.Code != wire.CodeOK {
+		return end{status: e.Status, message: e.Message}
+	}
+	switch c.Code {
+	case wire.CodeOK:
+		return end{status: job.StatusSucceeded, result: resultOf(text)}
+	case wire.CodeTimeout:
+		message := "its executor says that it took too long"
+		if r.Trigger.Timeout > 0 {
+			message = reason.TimedOut.With(r.Trigger.Timeout)
+		}
+		if text != "" {
+			message = reason.Join(message, text)
+		}
+		return end{status: job.StatusTimedOut, message: message}
+	}
+	return end{status: job.StatusFailed, message: text}
+}
+
+// resultOf returns what a run says of its success as its result: JSON if it is a list or an object, else
+// a text.
+func resultOf(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	if (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	data, err := json.Marshal(text)
+	if err != nil {
+		return nil // cannot happen: any string can be JSON
+	}
+	return data
+}
+
+// finished returns the event about an end.
+func (e end) finished(r *state.Run, instance string, lines int) *bus.Event {
+	ev := eventOf(r, instance, bus.EventFinished, time.Now())
+	result, note := bus.CutResult(e.result)
+	ev.FinishedAt, ev.Status, ev.Result, ev.LogLines = ev.At, e.status, result, lines
+	ev.Message = clip.Text(strings.TrimSpace(e.message+" "+note), bus.MaxMessage-len("…"))
+	ev.Retry = r.Trigger.Retry.Again(ev.Attempt, ev.Status, nil) || r.Trigger.Split && ev.Status == job.StatusSucceeded
+	return ev
+}
+
+// reported ends a run of which its executor has said how it ended. It returns nil once that is stored.
+func (i *instance) reported(ctx context.Context, r *run, c wire.Callback) error {
+	if c.Old {
+		i.mu.Lock()
+		i.is.Old = true
+		i.mu.Unlock()
+	}
+	i.lastLines(ctx, r)
+	return i.conclude(ctx, r, endOf(&r.kept, c))
+}
+
+// conclude stores how a run ended, and then acknowledges its trigger.
+func (i *instance) conclude(ctx context.Context, r *run, e end) error {
+	if e.unheard && r.kept.LogID != 0 {
+		i.lastLines(ctx, r)
+	}
+	m, err := e.finished(&r.kept, i.name, r.lines()).Msg(r.kept.Token)
+	if err != nil {
+		i.log.ErrorContext(ctx, "end of run not reported", "run_id", r.kept.Trigger.RunID, "error", err)
+		return err
+	}
+	if err := i.untilStored(ctx, func() error { return i.publish(ctx, m) }); err != nil {
+		return err
+	}
+	if r.kept.LogID != 0 {
+		r.kept.Ended, r.kept.GivenUp = !e.unheard, e.unheard
+		if err := i.untilStored(ctx, func() error { return i.store(ctx, r) }); err != nil {
+			return err
+		}
+	}
+	i.b.metrics.runs.WithLabelValues(string(e.status)).Inc()
+	i.settleEnd(r)
+	return nil
+}
+
+// settleEnd acknowledges the trigger of a run whose end is stored.
+func (i *instance) settleEnd(r *run) {
+	r.stored = true
+	if c := r.kept.Claim; c != nil {
+		m, err := c.OverMsg(r.kept.Trigger)
+		if err == nil {
+			err = i.b.conn.NC.PublishMsg(m)
+		}
+		if err != nil {
+			i.log.Debug("claim not let go", "run_id", r.kept.Trigger.RunID, "error", err)
+		}
+	}
+	i.b.answer(i.ack(r), "+ACK")
+}
+
+// giveUp ends a run whose executor is gone, or has forgotten it, by the policy of its job.
+func (i *instance) giveUp(ctx context.Context, r *run, why string) {
+	switch e := r.kept.Ending; {
+	case e != nil:
+		_ = i.conclude(ctx, r, end{status: e.Status, message: e.Message, unheard: true}) // ctx is done, or it is stored
+	case r.kept.Trigger.Delivery == job.AtMostOnce:
+		_ = i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(reason.WentSilent.With(i.name), why), unheard: true})
+	default:
+		i.log.WarnContext(ctx, "run given back", "run_id", r.kept.Trigger.RunID, "reason", why)
+		i.lastLines(ctx, r)
+		i.giveBack(ctx, r)
+	}
+}
+
+func (i *instance) publish(ctx context.Context, m *nats.Msg) error {
+	_, err := i.b.js.PublishMsg(ctx, m)
+	return err
+}
+
+// untilStored calls store until it has worked, or ctx is done, or the instance is another bridge's.
+func (i *instance) untilStored(ctx context.Context, store func() error) error {
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	<-rest.C
+	wait := storeWaitMin
+	for try := uint(1); ; try++ {
+		err := store()
+		if err == nil || ctx.Err() != nil || errors.Is(err, job.ErrConflict) {
+			return err
+		}
+		if bits.OnesCount(try) == 1 { // the first, and then each doubling
+			i.log.WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
+		}
+		rest.Reset(wait)
+		wait = min(2*wait, storeWaitMax)
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// answer tells JetStream about a trigger. A lost answer is made up for: the trigger comes again.
+func (b *Bridge) answer(ack, what string) {
+	if err := b.conn.NC.Publish(ack, []byte(what)); err != nil {
+		b.log.Debug("trigger not answered", "answer", what, "error", err)
+	}
+}

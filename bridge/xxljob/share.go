@@ -1,0 +1,213 @@
+package xxljob
+
+import (
+	"cmp"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
+)
+
+// table is what this bridge has heard of the fleet. It decides what the bridge is to do, and does
+// nothing itself. Instants are those at which something was heard here: no other clock counts.
+type table struct {
+	me        string
+	bridges   map[string]*peerBridge
+	instances map[string]*known // by key
+	beats     map[string]*heardBeat
+	// settled is since when news have come without a gap. What was not heard of before says nothing.
+	settled time.Time
+	polled  time.Time
+}
+
+type peerBridge struct {
+	groups []string
+	heard  time.Time
+}
+
+// known is an instance as it is stored.
+type known struct {
+	state.Instance
+	revision uint64
+	// free is since when nobody serves it; zero while somebody does.
+	free time.Time
+	// tried is when we last tried to attach it.
+	tried time.Time
+}
+
+type heardBeat struct {
+	state.Beat
+	at time.Time
+}
+
+func newTable(me string) *table {
+	return &table{me: me, bridges: map[string]*peerBridge{}, instances: map[string]*known{}, beats: map[string]*heardBeat{}}
+}
+
+// gap is how long without news is one after which silence counts anew.
+const gap = 2 * time.Second
+
+// polledAt notes that all news up to now have been heard.
+func (t *table) polledAt(now time.Time) {
+	if t.polled.IsZero() || now.Sub(t.polled) > gap {
+		t.settled = now
+	}
+	t.polled = now
+}
+
+// hear takes news in.
+func (t *table) hear(c state.Change, now time.Time) {
+	switch {
+	case c.Bridge != nil:
+		t.bridges[c.Bridge.ID] = &peerBridge{c.Bridge.Groups, now}
+	case c.Beat != nil:
+		t.beats[c.Beat.Key()] = &heardBeat{*c.Beat, now}
+	case c.Instance != nil:
+		k := t.instances[c.Instance.Key()]
+		if k == nil {
+			k = &known{}
+			t.instances[c.Instance.Key()] = k
+		}
+		if c.Revision >= k.revision {
+			k.Instance, k.revision = *c.Instance, c.Revision
+		}
+	case c.Gone != "":
+		delete(t.bridges, c.Gone)
+	}
+}
+
+// alive reports whether a bridge lives, as far as can be known.
+func (t *table) alive(id string, now time.Time) bool {
+	if id == t.me {
+		return true
+	}
+	b := t.bridges[id]
+	if b == nil {
+		return false
+	}
+	heard := b.heard
+	if heard.Before(t.settled) { // it could not be heard
+		heard = t.settled
+	}
+	return now.Sub(heard) <= state.DeadAfter
+}
+
+// registered returns the beat of an instance that counts: of an executor that is there, or has just
+// said that it leaves. Nil is none.
+func (t *table) registered(key string, now time.Time) *heardBeat {
+	b := t.beats[key]
+	if b == nil {
+		return nil
+	}
+	at := b.at
+	if at.Before(t.settled) {
+		at = t.settled
+	}
+	if now.Sub(at) > state.Registered {
+		return nil
+	}
+	return b
+}
+
+// preferred returns the bridge that is to serve an instance: of those that live and serve its group,
+// the one whose hash with it is the greatest, so that the instances of one that dies are shared.
+func (t *table) preferred(key, group string, now time.Time) string {
+	best, most := "", uint64(0)
+	for _, id := range slices.Sorted(maps.Keys(t.bridges)) {
+		b := t.bridges[id]
+		if !t.alive(id, now) || len(b.groups) > 0 && !slices.Contains(b.groups, group) {
+			continue
+		}
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(id + "|" + key)) // never fails
+		if sum := mix(h.Sum64()); best == "" || sum > most {
+			best, most = id, sum
+		}
+	}
+	return best
+}
+
+// mix spreads the bits of a hash: FNV changes the high ones little for texts that end alike.
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
+
+// act is something that this bridge is to do about an instance.
+type act int
+
+const (
+	adopt   act = iota // take it over: who served it is gone
+	attach             // an executor has registered whom nobody serves
+	forget             // it has left after it was drained, and may come again
+	release            // another bridge is to serve it
+)
+
+// wish is an act about one.
+type wish struct {
+	act act
+	key string
+}
+
+// How long an instance without a server waits for the bridge that is to serve it before any other
+// takes it, and how often one is tried that cannot be reached.
+const (
+	waitForPreferred = 4 * time.Second
+	attachEvery      = 5 * time.Second
+)
+
+// wishes returns what is to be done now, in a fixed order.
+func (t *table) wishes(now time.Time) []wish {
+	var all []wish
+	for key, k := range t.instances {
+		beat := t.registered(key, now)
+		present := beat != nil && !beat.Removed
+		first := t.preferred(key, k.Group, now)
+		if k.Holder != "" && t.alive(k.Holder, now) {
+			k.free = time.Time{}
+			if k.Holder == t.me && first != t.me {
+				all = append(all, wish{release, key})
+			}
+			continue
+		}
+		if k.free.IsZero() {
+			k.free = now
+		}
+		if t.settled.IsZero() || first != t.me && (first == "" || now.Sub(k.free) < waitForPreferred) || !t.serves(k.Group) {
+			continue
+		}
+		switch {
+		case !k.Offline:
+			all = append(all, wish{adopt, key})
+		case k.Drained && !present:
+			all = append(all, wish{forget, key})
+		case present && !k.Drained && now.Sub(k.tried) >= attachEvery:
+			k.tried = now
+			all = append(all, wish{attach, key})
+		}
+	}
+	for key, b := range t.beats {
+		if t.instances[key] == nil && !b.Removed && t.registered(key, now) != nil && t.preferred(key, b.Group, now) == t.me {
+			all = append(all, wish{attach, key})
+		}
+	}
+	slices.SortFunc(all, func(a, b wish) int { return cmp.Or(cmp.Compare(a.act, b.act), cmp.Compare(a.key, b.key)) })
+	return all
+}
+
+// serves reports whether this bridge serves a group.
+func (t *table) serves(group string) bool {
+	me := t.bridges[t.me]
+	return me != nil && (len(me.groups) == 0 || slices.Contains(me.groups, group))
+}
+
+// tidy forgets who has been silent for long.
+func (t *table) tidy(now time.Time) {
+	maps.DeleteFunc(t.bridges, func(id string, b *peerBridge) bool { return id != t.me && now.Sub(b.heard) > time.Minute })
+	maps.DeleteFunc(t.beats, func(_ string, b *heardBeat) bool { return now.Sub(b.at) > 2*state.Registered })
+}

@@ -1,0 +1,171 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+const (
+	// RenewEvery is how often a bridge says that it lives, and DeadAfter how long nothing was heard
+	// of one that is taken for dead. It must be well below the time for which heartbeats and triggers
+	// last, so that another one has taken its instances over before anybody misses them.
+	RenewEvery = 1500 * time.Millisecond
+	DeadAfter  = 6 * time.Second
+	// Registered is how long an executor counts as there after it registered, by XXL-JOB's own rule.
+	Registered = 90 * time.Second
+
+	bridgeFor = time.Minute // how long what a bridge said is kept
+)
+
+// Bridge is a bridge that lives.
+type Bridge struct {
+	ID string `json:"id"`
+	// Groups are those that it serves; empty is all.
+	Groups []string `json:"groups,omitempty"`
+}
+
+// Instance is an executor of XXL-JOB, as the instance of a group.
+type Instance struct {
+	Group    string       `json:"group"`
+	Instance string       `json:"instance"`
+	AppName  string       `json:"app_name"`
+	Address  string       `json:"address"`
+	Secret   string       `json:"secret"` // of the subjects of requests to it
+	Dialect  wire.Dialect `json:"dialect,omitempty"`
+	// Old says that it reports results as versions before 2.3 do.
+	Old   bool      `json:"old,omitempty"`
+	Since time.Time `json:"since"`
+
+	// Holder is the bridge that serves it; "" is none.
+	Holder string `json:"holder,omitempty"`
+	// Offline says that it has no runs and is not to be served until it can be reached. Why is the
+	// reason, if that is that it could not be.
+	Offline bool   `json:"offline,omitempty"`
+	Why     string `json:"why,omitempty"`
+
+	// What people have asked for.
+	Cordoned bool       `json:"cordoned,omitempty"`
+	Drained  bool       `json:"drained,omitempty"` // it has left, until it registers anew
+	Slots    int        `json:"slots,omitempty"`
+	Labels   job.Labels `json:"labels,omitempty"`
+}
+
+// Key returns the group and the name, which together tell the instance from all others.
+func (i *Instance) Key() string { return i.Group + "." + i.Instance }
+
+// Control returns where the instance takes requests.
+func (i *Instance) Control() bus.Address { return bus.NewAddress(i.Group, i.Instance, i.Secret) }
+
+// Beat says that an executor has registered.
+type Beat struct {
+	Group    string `json:"group"`
+	Instance string `json:"instance"`
+	AppName  string `json:"app_name"`
+	Address  string `json:"address"`
+	// Dialect is what its call says of it, mostly nothing.
+	Dialect wire.Dialect `json:"dialect,omitempty"`
+	// Removed says that it has left.
+	Removed bool `json:"removed,omitempty"`
+}
+
+// Key is that of the instance.
+func (b *Beat) Key() string { return b.Group + "." + b.Instance }
+
+const (
+	keyBridge = "fleet.bridge."
+	keyInst   = "fleet.inst."
+	keyBeat   = "fleet.beat."
+)
+
+// PutBridge says that a bridge lives.
+func (s *Store) PutBridge(ctx context.Context, b Bridge) error {
+	_, err := s.put(ctx, keyBridge+b.ID, b, bridgeFor, condition{revision: anyRevision})
+	return err
+}
+
+// RemoveBridge says that a bridge has ended.
+func (s *Store) RemoveBridge(id string) error { return s.remove(keyBridge + id) }
+
+// PutBeat stores that an executor has registered, or left.
+func (s *Store) PutBeat(ctx context.Context, b Beat) error {
+	_, err := s.put(ctx, keyBeat+b.Key(), b, Registered, condition{revision: anyRevision})
+	return err
+}
+
+// PutInstance stores an instance in the place of the one at a revision, 0 for none, and returns its
+// new one. The error is job.ErrConflict if another bridge has changed it.
+func (s *Store) PutInstance(ctx context.Context, i *Instance, revision uint64) (uint64, error) {
+	return s.put(ctx, keyInst+i.Key(), i, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
+}
+
+// Instance returns an instance and its revision, as the leader knows it.
+func (s *Store) Instance(ctx context.Context, group, instance string) (*Instance, uint64, error) {
+	i := &Instance{}
+	revision, err := s.last(ctx, keyInst+group+"."+instance, i)
+	return i, revision, err
+}
+
+// Change is news of the fleet: exactly one of its first three is set, or Gone is.
+type Change struct {
+	Bridge   *Bridge
+	Beat     *Beat
+	Instance *Instance
+	Revision uint64
+	Gone     string // the id of a bridge that has ended
+}
+
+// Tail reads what changes of bridges, beats and instances. One goroutine uses it.
+type Tail struct {
+	s    *Store
+	next uint64
+}
+
+// Tail returns a tail that begins with all there is.
+func (s *Store) Tail() *Tail { return &Tail{s: s, next: 1} }
+
+// Poll calls yield with what has changed since it was called last. The error is job.ErrUnavailable.
+func (t *Tail) Poll(ctx context.Context, yield func(Change)) error {
+	return t.s.conn.ReadKeys(ctx, bus.BucketXXLJob, "fleet.>", t.next, t.next-1, func(e jetstream.KeyValueEntry) {
+		t.next = max(t.next, e.Revision()+1)
+		if c, ok := changeOf(e); ok {
+			yield(c)
+		}
+	})
+}
+
+// changeOf reads an entry. What cannot be read says nothing.
+func changeOf(e jetstream.KeyValueEntry) (Change, bool) {
+	c := Change{Revision: e.Revision()}
+	kind, rest := e.Key(), ""
+	for _, p := range []string{keyBridge, keyInst, keyBeat} {
+		if r, ok := strings.CutPrefix(e.Key(), p); ok {
+			kind, rest = p, r
+		}
+	}
+	put := e.Operation() == jetstream.KeyValuePut
+	switch {
+	case kind == keyBridge && !put:
+		c.Gone = rest
+		return c, true
+	case !put:
+		return c, false
+	case kind == keyBridge:
+		c.Bridge = &Bridge{}
+		return c, json.Unmarshal(e.Value(), c.Bridge) == nil && c.Bridge.ID == rest
+	case kind == keyInst:
+		c.Instance = &Instance{}
+		return c, json.Unmarshal(e.Value(), c.Instance) == nil && c.Instance.Key() == rest
+	case kind == keyBeat:
+		c.Beat = &Beat{}
+		return c, json.Unmarshal(e.Value(), c.Beat) == nil && c.Beat.Key() == rest
+	}
+	return c, false
+}

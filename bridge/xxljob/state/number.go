@@ -1,0 +1,93 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// BlockSize is how many log ids an instance is given at once.
+const BlockSize = 100
+
+// Block says whose log ids those of a block are.
+type Block struct {
+	Group    string `json:"group"`
+	Instance string `json:"instance"`
+}
+
+func blockKey(n int64) string { return "block." + strconv.FormatInt(n, 10) }
+
+// TakeBlock gives an instance log ids that nobody else has or had, from first on. None is below least.
+func (s *Store) TakeBlock(ctx context.Context, b Block, least int64) (first int64, err error) {
+	n, err := s.next(ctx, "next.log", (max(least, 1)+BlockSize-1)/BlockSize)
+	if err != nil {
+		return 0, err
+	}
+	_, err = s.put(ctx, blockKey(n), b, lateFor+liveFor, condition{revision: anyRevision})
+	return n * BlockSize, err
+}
+
+// BlockOf returns whose a log id is. The error is job.ErrNotFound if it was given to nobody.
+func (s *Store) BlockOf(ctx context.Context, logID int64) (Block, error) {
+	var b Block
+	_, err := s.last(ctx, blockKey(logID/BlockSize), &b)
+	return b, err
+}
+
+// next returns the next value of a counter, at least least. Values may be left out.
+func (s *Store) next(ctx context.Context, key string, least int64) (int64, error) {
+	for {
+		var last int64
+		revision, err := s.last(ctx, key, &last)
+		if err != nil && !errors.Is(err, job.ErrNotFound) {
+			return 0, err
+		}
+		n := max(last+1, least)
+		_, err = s.put(ctx, key, n, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
+		if !errors.Is(err, job.ErrConflict) {
+			return n, err
+		}
+	}
+}
+
+func jobKey(name job.Name) string { return "job." + strings.Replace(string(name), "/", ".", 1) }
+
+// JobID returns the number of a job. It gives it one if it has none, at least least.
+func (s *Store) JobID(ctx context.Context, name job.Name, least int32) (int32, error) {
+	var id int32
+	_, err := s.last(ctx, jobKey(name), &id)
+	if !errors.Is(err, job.ErrNotFound) {
+		return id, err
+	}
+	n, err := s.next(ctx, "next.job", int64(max(least, 1)))
+	if err != nil {
+		return 0, err
+	}
+	id = int32(n) //nolint:gosec // it counts jobs
+	_, err = s.put(ctx, jobKey(name), id, 0, condition{revision: 0})
+	if errors.Is(err, job.ErrConflict) { // another bridge was faster
+		_, err = s.last(ctx, jobKey(name), &id)
+	}
+	return id, err
+}
+
+// KeepJobID stores the number that a job had in XXL-JOB. Numbers of other jobs are greater from then on.
+func (s *Store) KeepJobID(ctx context.Context, name job.Name, id int32) error {
+	if _, err := s.put(ctx, jobKey(name), id, 0, condition{revision: anyRevision}); err != nil {
+		return err
+	}
+	for {
+		var last int64
+		revision, err := s.last(ctx, "next.job", &last)
+		if err != nil && !errors.Is(err, job.ErrNotFound) || last >= int64(id) {
+			return err
+		}
+		_, err = s.put(ctx, "next.job", id, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
+		if !errors.Is(err, job.ErrConflict) {
+			return err
+		}
+	}
+}

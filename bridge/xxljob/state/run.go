@@ -1,0 +1,117 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+const (
+	// liveFor bounds how long a run is known that nobody ends.
+	liveFor = bus.ClaimFor
+	// repeatFor is how long the end of a run is known of which its executor has said that it ended:
+	// it may say so again if our answer got lost, 30 s later.
+	repeatFor = 2 * time.Minute
+	// lateFor is how long the run is known of which it has not: its word may come late.
+	lateFor = 30 * 24 * time.Hour
+)
+
+// Run is a run at an executor, with all that it takes to go on with it. It is stored before the
+// executor is asked to begin it.
+type Run struct {
+	Trigger  *bus.Trigger `json:"trigger,omitempty"`
+	Token    string       `json:"token,omitempty"`
+	Ack      string       `json:"ack,omitempty"` // where the trigger is answered
+	Delivery int          `json:"delivery,omitempty"`
+	Routed   string       `json:"routed,omitempty"` // why the run is here
+	Claim    *bus.Claim   `json:"claim,omitempty"`
+
+	LogID   int64        `json:"log_id"`
+	JobID   int32        `json:"job_id,omitempty"`
+	Address string       `json:"address,omitempty"`
+	Dialect wire.Dialect `json:"dialect,omitempty"`
+
+	Came    time.Time `json:"came,omitzero"`    // when the trigger was delivered
+	Started time.Time `json:"started,omitzero"` // when it was handed over, which names the day of its log file
+	// Said says that the started event is stored.
+	Said bool `json:"said,omitempty"`
+	// LogLine is the first line of its log that is not in the run's log yet.
+	LogLine int `json:"log_line,omitempty"`
+	// Ending is why we end it, before its executor has said that it ended.
+	Ending *Ending `json:"ending,omitempty"`
+
+	// Ended says that its end is stored, as its executor reported it. GivenUp says that it has been
+	// ended, or given back, without that: its executor may still report it.
+	Ended   bool `json:"ended,omitempty"`
+	GivenUp bool `json:"given_up,omitempty"`
+}
+
+// Ending is a decision to end a run.
+type Ending struct {
+	Status  job.Status `json:"status"`
+	Message string     `json:"message"`
+	At      time.Time  `json:"at"`
+}
+
+// Live reports whether the run is to be gone on with.
+func (r *Run) Live() bool { return !r.Ended && !r.GivenUp && r.Trigger != nil }
+
+func runKey(group, instance string, logID int64) string {
+	return "run." + group + "." + instance + "." + strconv.FormatInt(logID, 10)
+}
+
+// PutRun stores a run, unless another bridge serves its instance: then the error is job.ErrConflict.
+func (s *Store) PutRun(ctx context.Context, r *Run, f Fence) (uint64, error) {
+	ttl := liveFor
+	switch {
+	case r.Ended:
+		ttl, r = repeatFor, &Run{LogID: r.LogID, Ended: true}
+	case r.GivenUp:
+		ttl = lateFor
+	}
+	return s.put(ctx, runKey(f.Group, f.Instance, r.LogID), r, ttl, condition{int64(f.Revision), keyInst + f.Group + "." + f.Instance}) //nolint:gosec // a sequence
+}
+
+// EndRun stores that a run has ended whose instance another bridge serves, or none. The error is
+// job.ErrConflict if the run has changed since it was read at that revision.
+func (s *Store) EndRun(ctx context.Context, group, instance string, logID int64, revision uint64) error {
+	_, err := s.put(ctx, runKey(group, instance, logID), &Run{LogID: logID, Ended: true}, repeatFor, condition{revision: int64(revision)}) //nolint:gosec // a sequence
+	return err
+}
+
+// Run returns a run and its revision, as the leader knows it. The error is job.ErrNotFound if there is
+// none, or none any more.
+func (s *Store) Run(ctx context.Context, group, instance string, logID int64) (*Run, uint64, error) {
+	r := &Run{}
+	revision, err := s.last(ctx, runKey(group, instance, logID), r)
+	return r, revision, err
+}
+
+// Runs returns the live runs of an instance: all that were written before its revision known.
+func (s *Store) Runs(ctx context.Context, group, instance string, known uint64) ([]*Run, error) {
+	live := map[string]*Run{}
+	err := s.conn.ReadKeys(ctx, bus.BucketXXLJob, "run."+group+"."+instance+".*", 1, known, func(e jetstream.KeyValueEntry) {
+		r := &Run{}
+		if e.Operation() == jetstream.KeyValuePut && json.Unmarshal(e.Value(), r) == nil && r.Live() {
+			live[e.Key()] = r
+		} else {
+			delete(live, e.Key())
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read runs of %s.%s: %w", group, instance, err)
+	}
+	all := make([]*Run, 0, len(live))
+	for _, r := range live {
+		all = append(all, r)
+	}
+	return all, nil
+}

@@ -1,0 +1,111 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+const (
+	prefix = "$KV." + bus.BucketXXLJob + "."
+	stream = "KV_" + bus.BucketXXLJob
+)
+
+// Store reads and writes the bucket. It is safe for concurrent use.
+type Store struct{ conn *jet.Conn }
+
+// New returns a store on conn.
+func New(conn *jet.Conn) *Store { return &Store{conn} }
+
+// Fence is the revision of an instance that its server knows.
+type Fence struct {
+	Group, Instance string
+	Revision        uint64
+}
+
+// any is the revision of a write without condition.
+const anyRevision = -1
+
+// condition says when a value may be written.
+type condition struct {
+	revision int64  // of the key, or of the one that is fenced by; anyRevision: always
+	key      string // which is fenced by; "": the one that is written
+}
+
+// put stores a value, for ttl unless that is zero. The error is job.ErrConflict if the condition does
+// not hold, job.ErrUnavailable if it is not known whether the value is stored.
+func (s *Store) put(ctx context.Context, key string, value any, ttl time.Duration, c condition) (uint64, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return 0, fmt.Errorf("encode %s: %w", key, err)
+	}
+	m := &nats.Msg{Subject: prefix + key, Data: data, Header: nats.Header{}}
+	return s.publish(ctx, m, ttl, c)
+}
+
+func (s *Store) publish(ctx context.Context, m *nats.Msg, ttl time.Duration, c condition) (uint64, error) {
+	if ttl > 0 {
+		m.Header.Set(jetstream.MsgTTLHeader, ttl.String())
+	}
+	if c.revision != anyRevision {
+		m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatInt(c.revision, 10))
+	}
+	if c.key != "" {
+		m.Header.Set("Nats-Expected-Last-Subject-Sequence-Subject", prefix+c.key)
+	}
+	ctx, cancel := context.WithTimeout(ctx, jet.BatchTimeout)
+	defer cancel()
+	ack, err := s.conn.JS.PublishMsg(ctx, m)
+	switch {
+	case jet.WrongLast(err):
+		return 0, fmt.Errorf("%w: %s was changed by another", job.ErrConflict, m.Subject[len(prefix):])
+	case err != nil:
+		return 0, fmt.Errorf("write %s: %w", m.Subject[len(prefix):], jet.Unavailable(err))
+	}
+	return ack.Sequence, nil
+}
+
+// remove deletes a key. Nobody waits for it.
+func (s *Store) remove(key string) error {
+	m := &nats.Msg{Subject: prefix + key, Header: nats.Header{"KV-Operation": {"DEL"}}}
+	m.Header.Set(jetstream.MsgTTLHeader, time.Minute.String())
+	return s.conn.NC.PublishMsg(m)
+}
+
+// get reads a key into value, as any replica knows it, and returns its revision. The error is
+// job.ErrNotFound if the replica does not have it.
+func (s *Store) get(ctx context.Context, key string, value any) (uint64, error) {
+	m, err := s.conn.DirectOnce(ctx, stream, prefix+key)
+	return read(m, err, key, value)
+}
+
+// last is get, as the leader knows it.
+func (s *Store) last(ctx context.Context, key string, value any) (uint64, error) {
+	m, err := s.conn.Last(ctx, stream, prefix+key)
+	return read(m, err, key, value)
+}
+
+func read(m *jet.Stored, err error, key string, value any) (uint64, error) {
+	switch {
+	case errors.Is(err, jet.ErrNoMessage):
+		return 0, fmt.Errorf("%w: %s", job.ErrNotFound, key)
+	case err != nil:
+		return 0, err
+	case m.Header.Get("KV-Operation") != "":
+		return m.Seq, fmt.Errorf("%w: %s", job.ErrNotFound, key)
+	}
+	if err := json.Unmarshal(m.Data, value); err != nil {
+		return m.Seq, &job.InvalidError{Field: key, Reason: fmt.Sprintf("in bucket %s is damaged: %v", bus.BucketXXLJob, err)}
+	}
+	return m.Seq, nil
+}

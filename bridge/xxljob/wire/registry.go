@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
+)
+
+// Bounds of a registration, in bytes.
+const (
+	maxAppName = 64
+	maxAddress = 255
+)
+
+// Registration is the body of registry and registryRemove: an executor says that it is there, or
+// that it leaves.
+type Registration struct {
+	Group   string `json:"registryGroup"` // always EXECUTOR
+	AppName string `json:"registryKey"`
+	Address string `json:"registryValue"` // a URL
+}
+
+// ReadRegistration reads and checks a registration. Its address has no slash at its end. The error
+// is an *InvalidError.
+func ReadRegistration(body []byte) (Registration, error) {
+	var r Registration
+	if err := json.Unmarshal(body, &r); err != nil {
+		return r, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("is no JSON with registryGroup, registryKey and registryValue: %v", err)}
+	}
+	switch {
+	case r.Group != "EXECUTOR":
+		return r, &job.InvalidError{Field: "registryGroup", Reason: fmt.Sprintf("%q must be EXECUTOR", clip.Text(r.Group, 64))}
+	case r.AppName == "" || len(r.AppName) > maxAppName:
+		return r, &job.InvalidError{Field: "registryKey", Reason: fmt.Sprintf("must be an AppName of 1 to %d bytes", maxAppName)}
+	}
+	var err error
+	r.Address, err = CleanAddress(r.Address)
+	return r, err
+}
+
+// CleanAddress checks the address of an executor, and returns it without a slash at its end. The
+// error is an *InvalidError for registryValue.
+func CleanAddress(text string) (string, error) {
+	wrong := func(why string) (string, error) {
+		return "", &job.InvalidError{Field: "registryValue", Reason: fmt.Sprintf("%q %s", clip.Text(text, 100), why)}
+	}
+	if len(text) > maxAddress {
+		return wrong(fmt.Sprintf("must have at most %d bytes", maxAddress))
+	}
+	u, err := url.Parse(strings.TrimSpace(text))
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return wrong("must be an address such as http://10.0.0.5:9999")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
+		return wrong("must have no user, query or fragment")
+	}
+	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
+}

@@ -1,0 +1,150 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+func TestCallbacksAreReadInEveryDialect(t *testing.T) {
+	f := func(body string, want ...Callback) {
+		t.Helper()
+		got, err := ReadCallbacks([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", body, d)
+		}
+	}
+	f(`[{"logId":123,"logDateTim":1781913600000,"handleCode":200,"handleMsg":null}]`, Callback{LogID: 123, Code: 200})
+	f(`[{"logId":123,"logDateTim":0,"executeResult":{"code":500,"msg":"磁盘已满"}}]`, Callback{LogID: 123, Code: 500, Msg: "磁盘已满", Old: true})
+	f(`{"callbackList":[{"logId":9,"logDateTime":1,"handleCode":502,"handleMsg":"slow"}]}`, Callback{LogID: 9, Code: 502, Msg: "slow"})
+	// The Go client sends both forms.
+	f(`[{"logId":1,"handleCode":200,"handleMsg":"a","executeResult":{"code":500,"msg":"b"}}]`, Callback{LogID: 1, Code: 200, Msg: "a"})
+}
+
+func TestCallbacksThatAreNoneAreRefused(t *testing.T) {
+	for _, body := range []string{``, `{`, `"x"`, `[null]`, `[{}]`, `[{"logId":"x"}]`, `[1]`, `[{"logId":1e30}]`, "[" + strings.Repeat(`{"logId":1},`, MaxCallbacks) + `{"logId":1}]`} {
+		if got, err := ReadCallbacks([]byte(body)); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("%.40q is read as %v, %v", body, got, err)
+		}
+	}
+}
+
+func TestRegistrationsNeedAnAddressThatCanBeCalled(t *testing.T) {
+	f := func(address, want string) {
+		t.Helper()
+		body, err := json.Marshal(map[string]string{"registryGroup": "EXECUTOR", "registryKey": "app", "registryValue": address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadRegistration(body)
+		if (err == nil) != (want != "") || err == nil && r.Address != want {
+			t.Errorf("%q is %q, %v; want %q", address, r.Address, err, want)
+		}
+	}
+	f("http://10.0.0.5:9999/", "http://10.0.0.5:9999")
+	f("HTTP://Host:9999", "http://host:9999")
+	f("https://host/path/", "https://host/path")
+	for _, wrong := range []string{"", "10.0.0.5:9999", "ftp://h:1", "http://", "http://u:p@h:1", "http://h:1/?x=1", "http://h:1/#f", "http://[::1", "http://" + strings.Repeat("h", 300)} {
+		f(wrong, "")
+	}
+}
+
+func TestAnswersAreReadWhateverTheirForm(t *testing.T) {
+	f := func(body string, want Answer) {
+		t.Helper()
+		got, err := ReadAnswer([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", body, d)
+		}
+	}
+	f(`{"code":200}`, Answer{Code: 200})
+	f(`{"code":200,"msg":null,"content":"x"}`, Answer{Code: 200, Payload: json.RawMessage(`"x"`)})
+	f(`{"code":200,"msg":"Success","data":{"a":1},"success":true}`, Answer{Code: 200, Msg: "Success", Payload: json.RawMessage(`{"a":1}`)})
+	f(`[{"logId":1,"handleCode":500,"handleMsg":"Task not registered"}]`, Answer{Code: 500, Msg: "Task not registered"})
+	f(string(Answer{Code: 200, Payload: json.RawMessage(`"7"`)}.Encode()), Answer{Code: 200, Payload: json.RawMessage(`"7"`)})
+	for _, wrong := range []string{``, `<html>`, `{}`, `{"code":"x"}`, `[]`, `[{}]`, `null`} {
+		if a, err := ReadAnswer([]byte(wrong)); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("%q is read as %v, %v", wrong, a, err)
+		}
+	}
+}
+
+func TestALogIsReadFromALineOn(t *testing.T) {
+	f := func(body string, from int, want Log) {
+		t.Helper()
+		got, err := ReadLog([]byte(body), from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", body, d)
+		}
+	}
+	f(`{"code":200,"content":{"fromLineNum":1,"toLineNum":2,"logContent":"a\nb\n","isEnd":false}}`, 1, Log{Lines: []string{"a", "b"}, Next: 3, Dialect: DialectA})
+	f(`{"code":200,"data":{"fromLineNum":3,"toLineNum":2,"logContent":"","isEnd":false}}`, 3, Log{Next: 3, Dialect: DialectB})
+	f(`{"code":200,"content":{"fromLineNum":1,"toLineNum":0,"logContent":"readLog fail, logFile not exists","isEnd":true}}`, 1, Log{Next: 1, Missing: true, Dialect: DialectA})
+	f(`{"code":200,"content":{"fromLineNum":1,"toLineNum":1,"logContent":"a\nb\nc"}}`, 1, Log{Lines: []string{"a b c"}, Next: 2, Dialect: DialectA})
+}
+
+func TestARunHasEachField(t *testing.T) {
+	at := time.UnixMilli(1781913600012)
+	got := string(Run{JobID: 1, Handler: "demo", Timeout: 1500 * time.Millisecond, LogID: 123, LogTime: at, Glue: Bean, Updated: at}.Encode())
+	want := `{"jobId":1,"executorHandler":"demo","executorParams":"","executorBlockStrategy":"SERIAL_EXECUTION","executorTimeout":2,"logId":123,` +
+		`"logDateTime":1781913600012,"glueType":"BEAN","glueSource":"","glueUpdatetime":1781913600012,"broadcastIndex":0,"broadcastTotal":1}`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func FuzzReadCallbacks(f *testing.F) {
+	f.Add([]byte(`[{"logId":123,"handleCode":200}]`))
+	f.Add([]byte(`{"callbackList":[{"logId":1,"executeResult":{"code":500,"msg":"x"}}]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if list, err := ReadCallbacks(body); err != nil && !errors.Is(err, job.ErrInvalid) || len(list) > MaxCallbacks {
+			t.Errorf("%d callbacks, %v", len(list), err)
+		}
+	})
+}
+
+func FuzzReadRegistration(f *testing.F) {
+	f.Add([]byte(`{"registryGroup":"EXECUTOR","registryKey":"app","registryValue":"http://10.0.0.5:9999/"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r, err := ReadRegistration(body)
+		if err != nil {
+			if !errors.Is(err, job.ErrInvalid) {
+				t.Error(err)
+			}
+			return
+		}
+		if again, err := CleanAddress(r.Address); err != nil || again != r.Address {
+			t.Errorf("%q becomes %q, %v", r.Address, again, err)
+		}
+	})
+}
+
+func FuzzReadAnswer(f *testing.F) {
+	f.Add([]byte(`{"code":200,"msg":"Success","data":{"toLineNum":1,"logContent":"a"}}`), 1)
+	f.Add([]byte(`[{"logId":1,"handleCode":500}]`), 3)
+	f.Fuzz(func(t *testing.T, body []byte, from int) {
+		if _, err := ReadAnswer(body); err != nil && !errors.Is(err, job.ErrInvalid) {
+			t.Error(err)
+		}
+		from = min(max(from, 1), 1<<30)
+		l, err := ReadLog(body, from)
+		if err == nil && (l.Next < from || len(l.Lines) > l.Next-from) {
+			t.Errorf("from %d: %d lines, next %d", from, len(l.Lines), l.Next)
+		}
+	})
+}
