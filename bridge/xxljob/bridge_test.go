@@ -66,3 +66,188 @@ func TestAnExecutorOfXXLJOBDoesRuns(t *testing.T) {
 		})
 	}
 }
+
+func TestARunEndsAfterItsTimeout(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		name := w.save("billing-app/hang", handler("hang"), func(j *job.Job) { j.Timeout = job.Duration(2500 * time.Millisecond) })
+		end := w.wantEnd(w.begin(name), 10*time.Second, job.StatusTimedOut, "took longer than its timeout of 2.5s")
+		if took := end.FinishedAt.Sub(end.StartedAt); took < 2500*time.Millisecond || took > 4*time.Second {
+			w.Errorf("it took %s", took)
+		}
+		if asked := e.Taken()[0].Timeout; asked != 3 {
+			w.Errorf("the executor was told a timeout of %d s, want 3", asked)
+		}
+	})
+}
+
+func TestARunIsKilledAndNoOtherOfItsExecutor(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		hang := w.save("billing-app/hang", handler("hang"))
+		wait := w.save("billing-app/wait", handler("wait"))
+		killed, other := w.begin(hang), w.begin(wait)
+		w.until("both are begun", 10*time.Second, func() bool { return w.started(killed) && w.started(other) })
+		w.cancel(hang, killed, "ann")
+		w.wantEnd(killed, 15*time.Second, job.StatusCancelled, "the run was cancelled by ann")
+		w.wantEnd(other, 2*time.Minute, job.StatusSucceeded, "")
+	})
+}
+
+func TestARunWhoseExecutorIgnoresTheKillEndsAllTheSame(t *testing.T) {
+	run(t, func(w *world) {
+		release := make(chan struct{})
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{
+			"stubborn": func(context.Context, xxlstandin.Run, func(string)) (string, error) { <-release; return "", nil },
+		})
+		w.online(1)
+		name := w.save("billing-app/stubborn", handler("stubborn"))
+		id := w.begin(name)
+		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+		w.cancel(name, id, "ann")
+		w.wantEnd(id, 20*time.Second, job.StatusCancelled, "did not end it in time")
+		// The next one does not queue behind it, where a kill would end both.
+		next := w.begin(name)
+		time.Sleep(30 * time.Second)
+		if n := len(e.Taken()); n != 1 {
+			w.Errorf("the executor has %d runs of the job", n)
+		}
+		close(release)
+		w.wantEnd(next, time.Minute, job.StatusSucceeded, "")
+		if n := len(w.endsOf(id)); n != 1 {
+			w.Errorf("the run that was killed has %d ends: its late word must not count", n)
+		}
+	})
+}
+
+func TestAnExecutorHasOneRunOfAJobAtATime(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		name := w.save("billing-app/wait", handler("wait"))
+		first, second := w.begin(name), w.begin(name)
+		time.Sleep(30 * time.Second)
+		if n := len(e.Taken()); n != 1 {
+			w.Errorf("the executor was asked for %d runs", n)
+		}
+		w.wantEnd(first, 5*time.Minute, job.StatusSucceeded, "")
+		w.wantEnd(second, 5*time.Minute, job.StatusSucceeded, "")
+	})
+}
+
+func TestABroadcastHasAPieceForEachExecutor(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		var all []*executor
+		for _, address := range []string{"10.0.0.1:9999", "10.0.0.2:9999", "10.0.0.3:9999"} {
+			all = append(all, w.startExecutor(address, handlers))
+		}
+		w.online(3)
+		name := w.save("billing-app/each", handler("ok"), func(j *job.Job) { j.Route = job.RouteBroadcast })
+		id := w.begin(name)
+		w.until("all pieces end", time.Minute, func() bool { return len(w.endsOf(id)) == 3 })
+		seen := map[int]bool{}
+		for _, e := range all {
+			if len(e.Taken()) != 1 {
+				w.Fatalf("%s has %d pieces", e.address, len(e.Taken()))
+			}
+			r := e.Taken()[0]
+			seen[r.Index] = true
+			if r.Total != 3 {
+				w.Errorf("piece %d of %d", r.Index, r.Total)
+			}
+		}
+		if len(seen) != 3 {
+			w.Errorf("pieces %v", seen)
+		}
+	})
+}
+
+func TestEveryRouteReachesExecutors(t *testing.T) {
+	for _, route := range job.Routes {
+		if route == job.RouteBroadcast {
+			continue
+		}
+		t.Run(string(route), func(t *testing.T) {
+			run(t, func(w *world) {
+				w.startBridge("one")
+				w.startExecutor("10.0.0.1:9999", handlers)
+				w.startExecutor("10.0.0.2:9999", handlers)
+				w.online(2)
+				name := w.save("billing-app/routed", handler("ok"), func(j *job.Job) { j.Route = route })
+				for range 3 {
+					w.wantEnd(w.begin(name), 30*time.Second, job.StatusSucceeded, "")
+				}
+			})
+		})
+	}
+}
+
+func TestAFailedRunIsTriedAgain(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		name := w.save("billing-app/fail", handler("fail"), func(j *job.Job) {
+			j.Retry = job.Retry{Limit: 2, On: []job.Status{job.StatusFailed}, Backoff: job.BackoffConstant, Delay: job.Duration(time.Second)}
+		})
+		id := w.begin(name)
+		w.until("three attempts end", time.Minute, func() bool { return len(w.endsOf(id)) == 3 })
+		for k, end := range w.endsOf(id) {
+			if end.Attempt != k+1 || end.Retry != (k < 2) {
+				w.Errorf("attempt %d, another follows: %v", end.Attempt, end.Retry)
+			}
+		}
+		if n := len(e.Begun()); n != 3 {
+			w.Errorf("%d runs with numbers of their own", n)
+		}
+	})
+}
+
+func TestAnExecutorThatLeavesOrFallsSilentIsGone(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		other := w.startExecutor("10.0.0.2:9999", handlers)
+		w.online(2)
+		w.check(e.Leave(w.ctx))
+		time.Sleep(5 * time.Second)
+		w.online(1)
+		other.kill()
+		w.until("the killed one is gone", 100*time.Second, func() bool { return len(w.instances()) == 0 })
+		// It is there again as soon as it registers.
+		w.startExecutor("10.0.0.2:9999", handlers)
+		w.online(1)
+	})
+}
+
+func TestGlueScriptsAreSentWithEachRun(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{"*": handlers["ok"]})
+		w.online(1)
+		save := func(source string) job.Name {
+			return w.save("billing-app/script", job.Task{Script: &job.Script{Language: "python", Source: source}})
+		}
+		name := save("print(1)")
+		w.wantEnd(w.begin(name), 10*time.Second, job.StatusSucceeded, "")
+		w.wantEnd(w.begin(name), 10*time.Second, job.StatusSucceeded, "")
+		save("print(2)")
+		w.wantEnd(w.begin(name), 10*time.Second, job.StatusSucceeded, "")
+		r := e.Taken()
+		if r[0].Glue != "GLUE_PYTHON" || r[0].Source != "print(1)" || r[2].Source != "print(2)" {
+			w.Errorf("asked for %+v", r)
+		}
+		if r[0].Updated != r[1].Updated || r[1].Updated == r[2].Updated || r[0].Updated <= 0 {
+			w.Errorf("the source changed at %d, %d, %d", r[0].Updated, r[1].Updated, r[2].Updated)
+		}
+		w.wantEnd(w.begin(w.save("billing-app/star", job.Task{Script: &job.Script{Language: "starlark", Source: "x = 1"}})), 10*time.Second,
+			job.StatusFailed, "executors of XXL-JOB run no scripts in starlark")
+	})
+}

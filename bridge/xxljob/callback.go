@@ -202,6 +202,8 @@ func (b *Bridge) recall(ctx context.Context, block state.Block, c wire.Callback)
 		return "unknown", nil
 	case err != nil:
 		return "", err
+	case r.Unheard: // and it has ended without that
+		return "late", nil
 	case r.Ended || r.Trigger == nil:
 		return "repeated", nil
 	}

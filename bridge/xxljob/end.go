@@ -109,7 +109,7 @@ func (i *instance) conclude(ctx context.Context, r *run, e end) error {
 		return err
 	}
 	if r.kept.LogID != 0 {
-		r.kept.Ended, r.kept.GivenUp = !e.unheard, e.unheard
+		r.kept.Ended, r.kept.Unheard = true, e.unheard
 		if err := i.untilStored(ctx, func() error { return i.store(ctx, r) }); err != nil {
 			return err
 		}

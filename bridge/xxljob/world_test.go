@@ -421,3 +421,16 @@ type memory string
 
 func (memory) Network() string  { return "memory" }
 func (m memory) String() string { return string(m) }
+
+// started reports whether a started event of a run is stored.
+func (w *world) started(id job.RunID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.begins, func(e *bus.Event) bool { return e.RunID == id })
+}
+
+// cancel ends a run, as the API does.
+func (w *world) cancel(name job.Name, id job.RunID, by string) {
+	w.Helper()
+	w.check(w.conn.AskOwner(w.ctx, name, "cancel", 0, bus.CancelRequest{RunID: id, Job: name, By: by}, &bus.CancelReply{}, 5*time.Second))
+}

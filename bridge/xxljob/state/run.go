@@ -48,9 +48,10 @@ type Run struct {
 	// Ending is why we end it, before its executor has said that it ended.
 	Ending *Ending `json:"ending,omitempty"`
 
-	// Ended says that its end is stored, as its executor reported it. GivenUp says that it has been
-	// ended, or given back, without that: its executor may still report it.
+	// Ended says that its end is stored; Unheard, that its executor has not reported it, and may yet.
+	// GivenUp says that it was given back, to be done elsewhere: what its executor reports still counts.
 	Ended   bool `json:"ended,omitempty"`
+	Unheard bool `json:"unheard,omitempty"`
 	GivenUp bool `json:"given_up,omitempty"`
 }
 
@@ -72,6 +73,8 @@ func runKey(group, instance string, logID int64) string {
 func (s *Store) PutRun(ctx context.Context, r *Run, f Fence) (uint64, error) {
 	ttl := liveFor
 	switch {
+	case r.Ended && r.Unheard:
+		ttl, r = lateFor, &Run{LogID: r.LogID, Ended: true, Unheard: true}
 	case r.Ended:
 		ttl, r = repeatFor, &Run{LogID: r.LogID, Ended: true}
 	case r.GivenUp:
