@@ -14,10 +14,18 @@ import (
 
 // handlers are those of most tests.
 var handlers = map[string]xxlstandin.Handler{
-	"ok":   func(context.Context, xxlstandin.Run, func(string)) (string, error) { return "", nil },
-	"echo": func(_ context.Context, r xxlstandin.Run, log func(string)) (string, error) { log(r.Params); return r.Params, nil },
-	"fail": func(context.Context, xxlstandin.Run, func(string)) (string, error) { return "", errors.New("磁盘已满") },
-	"hang": func(ctx context.Context, _ xxlstandin.Run, _ func(string)) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+	"ok": func(context.Context, xxlstandin.Run, func(string)) (string, error) { return "", nil },
+	"echo": func(_ context.Context, r xxlstandin.Run, log func(string)) (string, error) {
+		log(r.Params)
+		return r.Params, nil
+	},
+	"fail": func(context.Context, xxlstandin.Run, func(string)) (string, error) {
+		return "", errors.New("磁盘已满")
+	},
+	"hang": func(ctx context.Context, _ xxlstandin.Run, _ func(string)) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	},
 	"wait": func(ctx context.Context, _ xxlstandin.Run, log func(string)) (string, error) {
 		log("waiting")
 		timer := time.NewTimer(time.Minute)

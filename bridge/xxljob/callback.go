@@ -89,19 +89,26 @@ func (b *Bridge) beatOf(r wire.Registration, dialect wire.Dialect) (string, *sta
 	if len(b.cfg.Groups) > 0 && !slices.Contains(b.cfg.Groups, group) {
 		return "", nil, &job.InvalidError{Field: "registryKey", Reason: fmt.Sprintf("%q stands for executor group %s, which this bridge does not serve", clip.Text(r.AppName, 64), group)}
 	}
-	address := r.Address
-	for from, to := range b.cfg.Rewrite {
-		if clean, err := wire.CleanAddress(from); err == nil && clean == address {
-			address, _ = wire.CleanAddress(to) // checked when the bridge was made
-		}
-	}
-	beat := &state.Beat{Group: group, Instance: instanceOf(address), AppName: r.AppName, Address: address, Dialect: dialect}
+	address := b.Rewritten(r.Address)
+	beat := &state.Beat{Group: group, Instance: InstanceOf(address), AppName: r.AppName, Address: address, Dialect: dialect}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.table.beats[beat.Key()] == nil && b.table.count(group) >= maxExecutors {
 		return "", nil, &job.InvalidError{Field: "registryKey", Reason: fmt.Sprintf("group %s has %d executors, which is the limit", group, maxExecutors)}
 	}
 	return group, beat, nil
+}
+
+// Rewritten returns at which address an executor is called that registers the given one.
+func (b *Bridge) Rewritten(address string) string {
+	for from, to := range b.cfg.Rewrite {
+		if clean, err := wire.CleanAddress(from); err == nil && clean == address {
+			if clean, err = wire.CleanAddress(to); err == nil { // which was checked when the bridge was made
+				return clean
+			}
+		}
+	}
+	return address
 }
 
 // count returns how many executors have registered for a group lately.

@@ -27,9 +27,9 @@ const (
 	hashLength  = 6
 )
 
-// instanceOf returns the name of the instance at an address: always the same, and another for each.
+// InstanceOf returns the name of the instance at an address: always the same, and another for each.
 // http://10.0.0.5:9999 is 10-0-0-5-9999. What is not as plain has a hash at its end.
-func instanceOf(address string) string {
+func InstanceOf(address string) string {
 	rest, plain := strings.CutPrefix(address, "http://")
 	if at, err := netip.ParseAddrPort(rest); err == nil && plain && at.Addr().Is4() {
 		return strings.NewReplacer(".", "-", ":", "-").Replace(rest)

@@ -25,19 +25,23 @@ type certificate struct {
 const lookEvery = 10 * time.Second
 
 // serveTLS has the API speak TLS with the certificate in two files, if they are given.
-func serveTLS(web *webapi.Config, certFile, keyFile string) error {
+func serveTLS(web *webapi.Config, certFile, keyFile string) (err error) {
+	if certFile+keyFile != "" {
+		web.TLS, err = certificateOf(certFile, keyFile)
+	}
+	return err
+}
+
+// certificateOf returns the configuration of a server with the certificate in two files.
+func certificateOf(certFile, keyFile string) (*tls.Config, error) {
+	if certFile == "" || keyFile == "" {
+		return nil, &job.InvalidError{Field: "tls-cert", Reason: "and tls-key must be set together"}
+	}
 	c := &certificate{certFile: certFile, keyFile: keyFile}
-	switch {
-	case certFile == "" && keyFile == "":
-		return nil
-	case certFile == "" || keyFile == "":
-		return &job.InvalidError{Field: "tls-cert", Reason: "and tls-key must be set together"}
-	}
 	if _, err := c.get(nil); err != nil {
-		return err
+		return nil, err
 	}
-	web.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}
-	return nil
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}, nil
 }
 
 // get implements the hook of [tls.Config]. A certificate that cannot be read any more

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write docs/reference/configuration.md a
 
 // running are the commands that run something, and are configured.
 func running() []*cobra.Command {
-	return []*cobra.Command{newServerCommand(), newExecutorCommand(), newDevCommand()}
+	return []*cobra.Command{newServerCommand(), newExecutorCommand(), newXXLJobCommand(), newDevCommand()}
 }
 
 // configuration renders docs/reference/configuration.md.
@@ -46,10 +46,15 @@ If a flag names a file with a secret, the variable without ` + "`_FILE`" + ` con
 
 - [carillon server](#carillon-server)
 - [carillon executor](#carillon-executor)
+- [carillon bridge xxl-job](#carillon-bridge-xxl-job)
 - [carillon dev](#carillon-dev)
 `)
 	for _, cmd := range running() {
-		fmt.Fprintf(&b, "\n## carillon %s\n\n%s.\n\n| flag | variable | default | |\n|---|---|---|---|\n", cmd.Name(), cmd.Short)
+		name := cmd.Name()
+		if name == "xxl-job" {
+			name = "bridge " + name
+		}
+		fmt.Fprintf(&b, "\n## carillon %s\n\n%s.\n\n| flag | variable | default | |\n|---|---|---|---|\n", name, cmd.Short)
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			kind, text := pflag.UnquoteUsage(f)
 			if kind != "" {

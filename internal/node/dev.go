@@ -39,6 +39,7 @@ type devOptions struct {
 	nodeConfig
 	runnerOptions
 	monitorOptions
+	xxl            xxlOptions
 	nats, logLevel string
 	slots          int
 	noSamples      bool
@@ -68,6 +69,8 @@ func newDevCommand() *cobra.Command {
 	o.nodeConfig.flags(f)
 	o.monitorOptions.flags(f)
 	o.runnerOptions.flags(f)
+	f.StringVar(&o.xxl.listen, "xxl-job", "", "loopback `address` for executors of XXL-JOB, such as 127.0.0.1:8080; port 0 picks a free port (default none)")
+	o.xxl.flags(f, "xxl-job-")
 	return configurable(cmd)
 }
 
@@ -133,10 +136,19 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	// Right above ingest, so that what runs say at the end is still stored.
 	ingest := slices.IndexFunc(n.layers, func(l layer) bool { return l.name == "ingest" })
 	layers := slices.Insert(n.layers, ingest+1, layer{"executor", worker.Run, 3 * time.Second})
+	bridge, err := devBridge(ctx, conn, o, n.metrics, log)
+	if err != nil {
+		return err
+	}
+	note := ""
+	if bridge != nil {
+		layers = slices.Insert(layers, ingest+1, bridge.layers()...)
+		note = fmt.Sprintf("\n  XXL-JOB admin    http://%s", bridge.listener.Addr())
+	}
 	layers = append(layers, layer{"welcome", func(ctx context.Context) error {
 		n.ready(ctx, conn.Cluster().Shards)
 		if ctx.Err() == nil {
-			cmd.Printf(welcome, n.api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, n.api.Addr())
+			cmd.Printf(welcome, n.api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, note, n.api.Addr())
 		}
 		<-ctx.Done()
 		return nil
@@ -169,7 +181,7 @@ const welcome = `Carillon is running.
   API and console  http://%s
   NATS             %s
   Data             %s
-  Executor         group %s, %d slots
+  Executor         group %s, %d slots%s
 
 Try, in another terminal:
 
@@ -209,6 +221,20 @@ func devExecutor(conn *cluster.Conn, o devOptions, key *seal.Key, metrics promet
 		return nil, err
 	}
 	return e, o.register(e, time.Second, log)
+}
+
+// devBridge returns a bridge for executors of XXL-JOB on this machine, who need no token unless a file
+// of them is given. Nil: nobody asked for it.
+func devBridge(ctx context.Context, conn *cluster.Conn, o devOptions, metrics prometheus.Registerer, log *slog.Logger) (*xxlBridge, error) {
+	if o.xxl.listen == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err := checkLoopback("xxl-job", o.xxl.listen); err != nil {
+		return nil, err
+	}
+	o.xxl.noToken = o.xxl.noToken || o.xxl.tokenFile == ""
+	o.xxl.allowPrivate, o.xxl.allowDefaultToken = true, true
+	return o.xxl.open(ctx, conn.Conn, metrics, log.With("component", "xxl-job"))
 }
 
 // saveSamples saves the sample jobs on a cluster that has never had a job.

@@ -121,7 +121,11 @@ func profileHandler() http.Handler {
 
 // serveUntil serves until ctx is done, and then returns nil.
 func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
+	return serveWith(ctx, l, &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second})
+}
+
+// serveWith is serveUntil with a server that is made already.
+func serveWith(ctx context.Context, l net.Listener, server *http.Server) error {
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
 	select {

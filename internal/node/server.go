@@ -21,6 +21,7 @@ type serverOptions struct {
 	nodeConfig
 	NATSFlags
 	monitorOptions
+	xxl                 xxlOptions
 	provider            providerOptions
 	assets              cluster.Assets
 	roleList, masterKey string
@@ -73,6 +74,8 @@ func newServerCommand() *cobra.Command {
 	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
 	o.nodeConfig.flags(f)
 	o.provider.flags(f)
+	f.StringVar(&o.xxl.listen, "xxl-job", "", "`address` for executors of XXL-JOB, such as 0.0.0.0:8080, which this server serves as \"carillon bridge xxl-job\" does (default none)")
+	o.xxl.flags(f, "xxl-job-")
 	return configurable(cmd)
 }
 
@@ -130,7 +133,15 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if listener != nil {
 		log.InfoContext(ctx, "api listens", "address", listener.Addr().String(), "tls", o.web.TLS != nil)
 	}
-	return runLayers(ctx, log, n.layers)
+	layers := n.layers
+	if o.xxl.listen != "" {
+		bridge, err := o.xxl.open(ctx, conn.Conn, n.metrics, log.With("component", "xxl-job"))
+		if err != nil {
+			return err
+		}
+		layers = append(layers, bridge.layers()...)
+	}
+	return runLayers(ctx, log, layers)
 }
 
 // connect connects to NATS, with keys as what NATS knows this server for, and a second

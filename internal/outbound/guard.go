@@ -91,6 +91,15 @@ func (g *Guard) Dial(ctx context.Context, network, address string) (net.Conn, er
 	return d.DialContext(ctx, network, address)
 }
 
+// Check returns a [*ForbiddenError] if the host of an address, HOST:PORT, is written as a number that may
+// not be dialled. What a name stands for is known only when it is dialled.
+func (g *Guard) Check(address string) error {
+	if _, err := netip.ParseAddrPort(address); err != nil || g.allowsName(address) {
+		return nil
+	}
+	return g.check(address)
+}
+
 // allowsName reports whether an exception names the host, whatever its address.
 func (g *Guard) allowsName(address string) bool {
 	host, port, err := net.SplitHostPort(address)

@@ -144,7 +144,9 @@ func (e *Executor) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // Leave tells the admin that the executor leaves.
-func (e *Executor) Leave(ctx context.Context) error { return e.tell(ctx, "registryRemove", e.registration()) }
+func (e *Executor) Leave(ctx context.Context) error {
+	return e.tell(ctx, "registryRemove", e.registration())
+}
 
 // Begun returns how often each run has begun, by its number.
 func (e *Executor) Begun() map[int64]int {

@@ -1,0 +1,252 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/keyfile"
+	"github.com/carillon-scheduler/carillon/internal/outbound"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// xxlOptions say how executors of XXL-JOB are served.
+type xxlOptions struct {
+	listen            string
+	groups            []string
+	tokenFile         string
+	allowDefaultToken bool
+	noToken           bool
+	allowPrivate      bool
+	allow             []string
+	rewrite           []string
+	certFile, keyFile string
+	cfg               xxljob.Config
+}
+
+// flags adds the flags of the options, whose names begin with prefix.
+func (o *xxlOptions) flags(f *pflag.FlagSet, prefix string) {
+	f.StringSliceVar(&o.groups, prefix+"groups", nil, "executor `groups` to serve (default: all that executors register for)")
+	f.StringVar(&o.tokenFile, prefix+"access-token-file", "", "`file` of access tokens: a line TOKEN for all groups, or APPNAME TOKEN for one")
+	f.BoolVar(&o.allowDefaultToken, prefix+"allow-default-token", false, "accept "+admin.DefaultToken+", the access token that XXL-JOB ships with, in that file")
+	f.BoolVar(&o.noToken, prefix+"no-access-token", false, "let executors of XXL-JOB attach without an access token")
+	f.BoolVar(&o.allowPrivate, prefix+"allow-private-addresses", false, "call executors of XXL-JOB at private and loopback addresses, too (never link-local ones, such as a cloud's metadata)")
+	f.StringSliceVar(&o.allow, prefix+"executor-allow", nil, "private `hosts`, addresses and networks at which executors of XXL-JOB are called, such as 10.1.0.0/16 (default none)")
+	f.StringArrayVar(&o.rewrite, prefix+"rewrite", nil, "call an executor of XXL-JOB that registers the first address at the second one, `FROM=TO`; can be repeated")
+	f.IntVar(&o.cfg.Slots, prefix+"slots", 64, "maximum number of concurrent runs per executor of XXL-JOB")
+	f.DurationVar(&o.cfg.Silence, prefix+"silence", 90*time.Second, "how long to wait for the end of a run of which its executor knows nothing any more")
+	f.DurationVar(&o.cfg.CallTimeout, prefix+"call-timeout", 3*time.Second, "how long a call to an executor of XXL-JOB may take")
+	f.Int64Var(&o.cfg.FirstLogID, prefix+"first-log-id", 1, "lowest logId for runs; more than the greatest in xxl_job_log keeps the logs of both apart")
+	f.Int32Var(&o.cfg.FirstJobID, prefix+"first-job-id", 1, "lowest jobId for jobs that were not imported")
+	f.StringVar(&o.certFile, prefix+"tls-cert", "", "TLS certificate `file` for executors of XXL-JOB; reloaded when it changes")
+	f.StringVar(&o.keyFile, prefix+"tls-key", "", "key `file` of that certificate")
+}
+
+// privateNetworks are what --allow-private-addresses allows: all that organisations number by
+// themselves, and this machine.
+var privateNetworks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "127.0.0.0/8", "::1/128"}
+
+// guard returns what decides which addresses are called.
+func (o *xxlOptions) guard() (*outbound.Guard, error) {
+	allow := o.allow
+	if o.allowPrivate {
+		allow = append(allow[:len(allow):len(allow)], privateNetworks...)
+	}
+	g, err := outbound.NewGuard(allow, "allow it with --executor-allow %s or --allow-private-addresses if executors are there")
+	if err != nil {
+		return nil, &job.InvalidError{Field: "executor-allow", Reason: err.Error()}
+	}
+	return g, nil
+}
+
+// tokens returns the access tokens.
+func (o *xxlOptions) tokens() (*admin.Tokens, error) {
+	switch {
+	case o.tokenFile == "" && !o.noToken:
+		return nil, &job.InvalidError{Field: "access-token-file", Reason: "must name a file of access tokens; to let executors attach without one, give --no-access-token"}
+	case o.tokenFile != "" && o.noToken:
+		return nil, &job.InvalidError{Field: "no-access-token", Reason: "contradicts --access-token-file"}
+	case o.noToken:
+		return admin.NoTokens(), nil
+	}
+	text, err := os.ReadFile(o.tokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("read access tokens: %w", err)
+	}
+	return admin.ReadTokens(string(text), o.allowDefaultToken)
+}
+
+// xxlBridge is a bridge that is ready to run.
+type xxlBridge struct {
+	*xxljob.Bridge
+	listener net.Listener
+	tls      *tls.Config
+	server   *http.Server
+}
+
+// open makes a bridge on conn, which takes the address that it listens on.
+func (o *xxlOptions) open(ctx context.Context, conn *jet.Conn, reg prometheus.Registerer, log *slog.Logger) (*xxlBridge, error) {
+	tokens, err := o.tokens()
+	if err != nil {
+		return nil, err
+	}
+	guard, err := o.guard()
+	if err != nil {
+		return nil, err
+	}
+	cfg := o.cfg
+	cfg.Groups, cfg.Token, cfg.Dial, cfg.Logger, cfg.Registerer = o.groups, tokens.Of, guard.Dial, log, reg
+	cfg.Rewrite = map[string]string{}
+	for _, pair := range o.rewrite {
+		from, to, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, &job.InvalidError{Field: "rewrite", Reason: fmt.Sprintf("%q must be FROM=TO, two addresses such as http://172.17.0.2:9999", pair)}
+		}
+		cfg.Rewrite[from] = to
+	}
+	b := &xxlBridge{}
+	if b.Bridge, err = xxljob.New(conn, cfg); err != nil {
+		return nil, err
+	}
+	if o.certFile+o.keyFile != "" {
+		if b.tls, err = certificateOf(o.certFile, o.keyFile); err != nil {
+			return nil, err
+		}
+	}
+	refuse := func(address string) error {
+		u, err := url.Parse(b.Bridge.Rewritten(address))
+		if err != nil {
+			return err
+		}
+		port := u.Port()
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		}
+		return guard.Check(net.JoinHostPort(u.Hostname(), port))
+	}
+	b.server = admin.New(b.Bridge, admin.Config{Tokens: tokens, Refuse: refuse, Logger: log}).Server()
+	var lc net.ListenConfig
+	if b.listener, err = lc.Listen(ctx, "tcp", o.listen); err != nil {
+		return nil, fmt.Errorf("listen for executors of XXL-JOB: %w", err)
+	}
+	log.InfoContext(ctx, "bridge listens", "address", b.listener.Addr().String(), "tls", b.tls != nil)
+	return b, nil
+}
+
+// layers returns what the bridge consists of: who serves executors rests on the bridge.
+func (b *xxlBridge) layers() []layer {
+	return []layer{
+		{"xxl-job", b.Run, 3 * time.Second},
+		{"xxl-job admin", func(ctx context.Context) error {
+			l := b.listener
+			if b.tls != nil {
+				l = tls.NewListener(l, b.tls)
+			}
+			return serveWith(ctx, l, b.server)
+		}, time.Second},
+	}
+}
+
+type bridgeOptions struct {
+	NATSFlags
+	monitorOptions
+	xxl                 xxlOptions
+	credential, check   string
+	logLevel, logFormat string
+}
+
+func newBridgeCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "bridge", Short: "Let executors of other schedulers attach", Example: "  carillon bridge xxl-job --help", Args: cobra.NoArgs}
+	cmd.AddCommand(newXXLJobCommand())
+	return cmd
+}
+
+func newXXLJobCommand() *cobra.Command {
+	var o bridgeOptions
+	cmd := &cobra.Command{
+		Use:   "xxl-job",
+		Short: "Let executors of XXL-JOB attach unchanged",
+		Long: "Run a bridge to which executors of XXL-JOB attach unchanged: to them it is their admin. Each of them\n" +
+			"becomes an instance of the executor group that its AppName stands for, and runs the jobs of that\n" +
+			"group. Point xxl.job.admin.addresses of the executors at the address of --listen. Several bridges\n" +
+			"share the executors, and take over from one that dies. All versions from 2.2 on can attach.\n\n" +
+			"Executors must show an access token (xxl.job.accessToken), and are called at the address that they\n" +
+			"register. With --check, the command only asks one executor whether it would attach, and why not.",
+		Example: "  carillon bridge xxl-job --nats nats://n1:4222 --listen 0.0.0.0:8080 --groups billing --credential bridge.seed --access-token-file tokens\n" +
+			"  carillon bridge xxl-job --check http://10.0.0.5:9999 --access-token-file tokens --allow-private-addresses",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBridge(cmd, o) },
+	}
+	f := cmd.Flags()
+	o.ConnectionFlags(f)
+	o.monitorOptions.flags(f)
+	o.xxl.flags(f, "")
+	f.StringVar(&o.xxl.listen, "listen", "127.0.0.1:8080", "`address` that executors call; port 0 picks a free port")
+	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create --bridge\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+keyfile.CredentialVariable+")")
+	f.StringVar(&o.check, "check", "", "ask the executor at this `address` whether it would attach, and end")
+	f.StringVar(&o.logLevel, "log-level", "info", "log level: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
+	return configurable(cmd)
+}
+
+func runBridge(cmd *cobra.Command, o bridgeOptions) error {
+	ctx := cmd.Context()
+	if o.check != "" {
+		return o.xxl.checkExecutor(cmd, o.check)
+	}
+	tuneRuntime()
+	log, err := NewLogger(cmd.ErrOrStderr(), o.logLevel, o.logFormat)
+	if err != nil {
+		return err
+	}
+	if _, err := o.xxl.tokens(); err != nil { // before anything is waited for
+		return err
+	}
+	if o.Key, err = keyfile.Read(o.credential, keyfile.CredentialVariable); err != nil {
+		return err
+	}
+	o.Name, o.Logger = "carillon bridge xxl-job", log
+	if o.Key != "" {
+		if len(o.xxl.groups) == 0 {
+			return &job.InvalidError{Field: "groups", Reason: "must list the groups of the credential"}
+		}
+		o.Inbox = bus.ExecutorInbox(o.xxl.groups[0])
+	}
+	conn, err := jet.Await(ctx, o.Config)
+	if err != nil {
+		return err
+	}
+	defer conn.NC.Close()
+	reg := newRegistry()
+	b, err := o.xxl.open(ctx, conn, reg, log.With("component", "xxl-job"))
+	if err != nil {
+		return err
+	}
+	reachable := check{"bus", func(context.Context) error {
+		if !conn.NC.IsConnected() {
+			return errors.New("NATS does not answer")
+		}
+		return nil
+	}}
+	watched, err := o.layers(ctx, reg, connAlive(conn), []check{reachable}, log)
+	if err != nil {
+		return err
+	}
+	return runLayers(ctx, log, append(b.layers(), watched...))
+}

@@ -1,0 +1,55 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/peer"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
+)
+
+// checkExecutor asks an executor whether it would attach, and prints what it says. The error says why it
+// would not.
+func (o *xxlOptions) checkExecutor(cmd *cobra.Command, address string) error {
+	clean, err := wire.CleanAddress(address)
+	if err != nil {
+		return err
+	}
+	tokens := admin.NoTokens()
+	if o.tokenFile != "" {
+		if tokens, err = o.tokens(); err != nil {
+			return err
+		}
+	}
+	guard, err := o.guard()
+	if err != nil {
+		return err
+	}
+	group := ""
+	if len(o.groups) > 0 {
+		group = o.groups[0]
+	}
+	client := peer.New(guard.Dial, o.cfg.CallTimeout)
+	defer client.Close()
+	asked := time.Now()
+	dialect, err := client.Dialect(cmd.Context(), peer.Target{Address: clean, AppName: group, Token: tokens.Of(group)})
+	refused := (*peer.Refusal)(nil)
+	switch {
+	case peer.Forbidden(err):
+		return fmt.Errorf("the executor would not attach: %w", err)
+	case errors.Is(err, peer.ErrNotSent):
+		return fmt.Errorf("the executor would not attach: nothing answers at %s: %w; does it listen there, and can this machine reach it?", clean, err)
+	case errors.As(err, &refused):
+		return fmt.Errorf("the executor would not attach: it refuses calls with %q; give its xxl.job.accessToken with --access-token-file", refused.Error())
+	case err != nil:
+		return fmt.Errorf("the executor would not attach: %w", err)
+	}
+	cmd.Printf("address   %s\nanswered  in %s\ndialect   %s (XXL-JOB %s)\ninstance  %s\nIt would attach.\n",
+		clean, time.Since(asked).Round(time.Millisecond), dialect, dialect.Versions(), xxljob.InstanceOf(clean))
+	return nil
+}
