@@ -100,7 +100,7 @@ func (i *instance) conclude(ctx context.Context, r *run, e end) error {
 	if e.unheard && r.kept.LogID != 0 {
 		i.lastLines(ctx, r)
 	}
-	m, err := e.finished(&r.kept, i.name, r.lines()).Msg(r.kept.Token)
+	m, err := e.finished(&r.kept, i.name, r.log.lines()).Msg(r.kept.Token)
 	if err != nil {
 		i.log.ErrorContext(ctx, "end of run not reported", "run_id", r.kept.Trigger.RunID, "error", err)
 		return err

@@ -2,7 +2,6 @@ package xxljob
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -34,16 +33,66 @@ const (
 	linePieces = 8
 )
 
+// at returns the first line that is not moved.
+func (g *runLog) at() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.line
+}
+
 // lines returns how many lines the run has logged, as far as is known.
-func (r *run) lines() int {
-	r.logging.Lock()
-	defer r.logging.Unlock()
-	return r.logLine - 1 + r.logNotes
+func (g *runLog) lines() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.line - 1 + g.notes
+}
+
+// failure returns why the last call brought no lines.
+func (g *runLog) failure() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
+}
+
+// moved notes that all lines before one are in the run's log, and reports whether more may follow.
+func (g *runLog) moved(line, bytes int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.line, g.bytes = line, g.bytes+bytes
+	return !g.fullLocked()
+}
+
+// full reports whether the log has as much as it may have, and notes it. It is first the first time.
+func (g *runLog) full() (full, first bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	first = g.fullLocked() && !g.over
+	g.over = g.fullLocked()
+	return g.over, first
+}
+
+func (g *runLog) fullLocked() bool { return g.line > maxLogLines || g.bytes > maxLogBytes }
+
+// note returns the number of a line of ours after the last one; 0 if there are too many.
+func (g *runLog) note(delivery int) int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if linePieces+g.notes+1 >= lineRoom {
+		return 0
+	}
+	g.notes++
+	return bus.LogBase(delivery) + int64(g.line-1)*lineRoom + linePieces + int64(g.notes)
 }
 
 // readLog moves what is new in the executor's log to the run's.
 func (i *instance) readLog(ctx context.Context, r *run) {
 	if r.kept.LogID == 0 {
+		return
+	}
+	select { // one after the other, and some for all runs
+	case r.log.reading <- struct{}{}:
+		defer func() { <-r.log.reading }()
+	case <-ctx.Done():
 		return
 	}
 	select {
@@ -52,17 +101,20 @@ func (i *instance) readLog(ctx context.Context, r *run) {
 	case <-ctx.Done():
 		return
 	}
-	r.logging.Lock()
-	defer r.logging.Unlock()
-	r.logFailed = i.moveLocked(ctx, r)
+	err := i.moveLines(ctx, r)
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	r.log.failed = err
 }
 
-// moveLocked moves lines; r's log is locked.
-func (i *instance) moveLocked(ctx context.Context, r *run) error {
-	if r.logOver {
+func (i *instance) moveLines(ctx context.Context, r *run) error {
+	if full, first := r.log.full(); full {
+		if first {
+			i.note(ctx, r, fmt.Sprintf("the log has more than %d lines or %d MiB; what follows is left out", maxLogLines, maxLogBytes>>20))
+		}
 		return nil
 	}
-	l, err := i.b.peers.Log(ctx, i.target(), r.kept.LogID, r.kept.Started, r.logLine)
+	l, err := i.b.peers.Log(ctx, i.target(), r.kept.LogID, r.kept.Started, r.log.at())
 	if err != nil {
 		return err
 	}
@@ -72,38 +124,23 @@ func (i *instance) moveLocked(ctx context.Context, r *run) error {
 		i.mu.Unlock()
 	}
 	var batch []bus.LogLine
-	size, next := 0, r.logLine
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		err := i.publishLines(ctx, r, batch)
-		if err == nil {
-			batch, size, r.logLine = batch[:0], 0, next
-		}
-		return err
-	}
+	size := 0
 	for k, text := range l.Lines {
-		if next > maxLogLines || r.logBytes > maxLogBytes {
-			r.logOver = true
-			if err := flush(); err != nil {
-				return err
-			}
-			return i.noteLocked(ctx, r, fmt.Sprintf("the log has more than %d lines or %d MiB; what follows is left out", maxLogLines, maxLogBytes>>20))
+		number := l.Next - len(l.Lines) + k
+		batch = append(batch, piecesOf(r.kept.Delivery, number, text)...)
+		size += len(text)
+		if len(batch) < batchLines && size < batchBytes && k < len(l.Lines)-1 {
+			continue
 		}
-		for _, line := range piecesOf(r.kept.Delivery, l.Next-len(l.Lines)+k, text) {
-			batch = append(batch, line)
-			size += len(line.Text)
-			r.logBytes += len(line.Text)
+		if err := i.publishLines(ctx, r, batch); err != nil {
+			return err
 		}
-		next = l.Next - len(l.Lines) + k + 1
-		if len(batch) >= batchLines || size >= batchBytes {
-			if err := flush(); err != nil {
-				return err
-			}
+		if !r.log.moved(number+1, size) {
+			break
 		}
+		batch, size = batch[:0], 0
 	}
-	return flush()
+	return nil
 }
 
 // piecesOf returns a line of the executor as lines of the run's log.
@@ -128,22 +165,14 @@ func piecesOf(delivery, number int, text string) []bus.LogLine {
 
 // note says something of our own after the last line of a run's log.
 func (i *instance) note(ctx context.Context, r *run, text string) {
-	r.logging.Lock()
-	defer r.logging.Unlock()
-	if err := i.noteLocked(ctx, r, text); err != nil {
+	seq := r.log.note(r.kept.Delivery)
+	if seq == 0 {
+		return
+	}
+	err := i.publishLines(ctx, r, []bus.LogLine{{Seq: seq, At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem, Text: text}})
+	if err != nil {
 		i.log.DebugContext(ctx, "log line not stored", "run_id", r.kept.Trigger.RunID, "error", err)
 	}
-}
-
-func (i *instance) noteLocked(ctx context.Context, r *run, text string) error {
-	if linePieces+r.logNotes+1 >= lineRoom {
-		return nil
-	}
-	r.logNotes++
-	return i.publishLines(ctx, r, []bus.LogLine{{
-		Seq: bus.LogBase(r.kept.Delivery) + int64(r.logLine-1)*lineRoom + linePieces + int64(r.logNotes), At: time.Now().UTC().Truncate(time.Millisecond),
-		Level: bus.LevelWarn, Output: bus.OutputSystem, Text: text,
-	}})
 }
 
 func (i *instance) publishLines(ctx context.Context, r *run, lines []bus.LogLine) error {
@@ -161,10 +190,7 @@ func (i *instance) lastLines(ctx context.Context, r *run) {
 	soon, cancel := context.WithTimeout(ctx, lastLogWait)
 	defer cancel()
 	i.readLog(soon, r)
-	r.logging.Lock()
-	failed := r.logFailed
-	r.logging.Unlock()
-	if failed == nil || ctx.Err() != nil {
+	if r.kept.LogID == 0 || ctx.Err() != nil || soon.Err() == nil && r.log.failure() == nil {
 		return
 	}
 	i.b.work.Go(func() error { i.lateLines(ctx, r); return nil })
@@ -178,10 +204,8 @@ func (i *instance) lateLines(ctx context.Context, r *run) {
 	defer rest.Stop()
 	for {
 		i.readLog(ctx, r)
-		r.logging.Lock()
-		failed := r.logFailed
-		r.logging.Unlock()
-		if failed == nil {
+		failed := r.log.failure()
+		if failed == nil && ctx.Err() == nil {
 			return
 		}
 		select {
@@ -191,7 +215,7 @@ func (i *instance) lateLines(ctx context.Context, r *run) {
 		}
 		last, end := context.WithTimeout(context.WithoutCancel(ctx), lastLogWait)
 		defer end()
-		i.note(last, r, fmt.Sprintf("the executor does not hand out the log from line %d on: %v", r.logLine, errors.Unwrap(failed)))
+		i.note(last, r, fmt.Sprintf("the executor does not hand out the log from line %d on: %v", r.log.at(), failed))
 		return
 	}
 }

@@ -105,7 +105,7 @@ func (i *instance) accept(o *offer) (answer fleet.Answer, detail string) {
 // resume takes in a run of which the instance had before this bridge served it.
 func (i *instance) resume(kept *state.Run) {
 	r := newRun(*kept)
-	r.resumed, r.doubt, r.logLine = true, !kept.Said, max(kept.LogLine, 1)
+	r.resumed, r.doubt = true, !kept.Said
 	i.live[kept.Trigger.Ref()], i.busy[kept.Trigger.Job], i.byLog[kept.LogID] = r, true, r
 }
 

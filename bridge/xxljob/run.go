@@ -47,19 +47,27 @@ type run struct {
 	unseen int  // how often that has said that it has not
 	idle   time.Time
 
-	results   chan func() (ended bool) // of a question that is under way
-	asking    bool
-	askedAt   time.Time
-	killedAt  time.Time
-	lookedAt  time.Time
-	loggedAt  time.Time
-	started   jetstream.PubAckFuture
-	logging   sync.Mutex // held while its log is read
-	logLine   int        // by logging
-	logNotes  int        // by logging: of our own, after that line
-	logOver   bool       // by logging: it has as much as it may have
-	logBytes  int        // by logging
-	logFailed error      // by logging: of the last call
+	results  chan func() (ended bool) // of a question that is under way
+	asking   bool
+	askedAt  time.Time
+	killedAt time.Time
+	lookedAt time.Time
+	loggedAt time.Time
+	started  jetstream.PubAckFuture
+	log      runLog
+}
+
+// runLog is how far the log of a run has been moved. Several goroutines may want to read it on, and
+// waiting for an executor must keep nobody from asking how far it is.
+type runLog struct {
+	reading chan struct{} // has a value while somebody reads
+
+	mu     sync.Mutex
+	line   int   // the first one that is not moved
+	notes  int   // of our own, after the line before
+	bytes  int   // that are moved
+	over   bool  // it has as much as it may have
+	failed error // of the last call
 }
 
 // reported is what an executor has said of the end of a run.
@@ -70,7 +78,7 @@ type reported struct {
 
 func newRun(kept state.Run) *run {
 	return &run{
-		kept: kept, logLine: 1, callbacks: make(chan reported, 1), kills: make(chan state.Ending, 1), givenUp: make(chan string, 1),
+		kept: kept, log: runLog{reading: make(chan struct{}, 1), line: max(kept.LogLine, 1)}, callbacks: make(chan reported, 1), kills: make(chan state.Ending, 1), givenUp: make(chan string, 1),
 		over: make(chan struct{}), results: make(chan func() bool, 1),
 	}
 }
@@ -283,9 +291,7 @@ func (i *instance) startEnding(ctx context.Context, r *run, e state.Ending) {
 
 // store stores the run as it is now.
 func (i *instance) store(ctx context.Context, r *run) error {
-	r.logging.Lock()
-	line := r.logLine
-	r.logging.Unlock()
+	line := r.log.at()
 	i.mu.Lock()
 	kept := r.kept
 	kept.LogLine = line

@@ -336,10 +336,11 @@ type network struct {
 	mu    sync.Mutex
 	at    map[string]*listener
 	conns map[string][]net.Conn // by the address of either side
+	deaf  map[string]func() bool
 }
 
 func newNetwork() *network {
-	return &network{at: map[string]*listener{}, conns: map[string][]net.Conn{}}
+	return &network{at: map[string]*listener{}, conns: map[string][]net.Conn{}, deaf: map[string]func() bool{}}
 }
 
 func (n *network) listen(address string) net.Listener {
@@ -360,8 +361,12 @@ func (n *network) dialFrom(from string) func(ctx context.Context, network, addre
 
 func (n *network) connect(ctx context.Context, from, address string) (net.Conn, error) {
 	n.mu.Lock()
-	l := n.at[address]
+	l, deaf := n.at[address], n.deaf[address]
 	n.mu.Unlock()
+	if deaf != nil && deaf() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	if l == nil {
 		return nil, refused
@@ -433,4 +438,15 @@ func (w *world) started(id job.RunID) bool {
 func (w *world) cancel(name job.Name, id job.RunID, by string) {
 	w.Helper()
 	w.check(w.conn.AskOwner(w.ctx, name, "cancel", 0, bus.CancelRequest{RunID: id, Job: name, By: by}, &bus.CancelReply{}, 5*time.Second))
+}
+
+// filter has connections to an address be accepted by nobody for as long as deaf says so.
+func (n *network) filter(address string, deaf func() bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.deaf[address] = deaf
+	for _, c := range n.conns[address] { // those that are kept open
+		_ = c.Close()
+	}
+	delete(n.conns, address)
 }

@@ -35,6 +35,9 @@ type Config struct {
 	Old bool
 	// Client calls admins. Defaults to one with a timeout of 3 s.
 	Client *http.Client
+	// Slow is how long the answer to a request on a path is held back, after it has had its effect.
+	// Defaults to not at all.
+	Slow func(path string) time.Duration
 	// RegisterEvery and RepeatEvery are how often it registers, and repeats callbacks that no admin
 	// took. Default to 30 s.
 	RegisterEvery, RepeatEvery time.Duration
@@ -281,6 +284,14 @@ func (e *Executor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	code, msg, payload := e.answer(r, body)
+	if e.cfg.Slow != nil {
+		hold := time.NewTimer(e.cfg.Slow(r.URL.Path))
+		defer hold.Stop()
+		select {
+		case <-hold.C:
+		case <-r.Context().Done():
+		}
+	}
 	out := map[string]any{"code": code}
 	if msg != "" {
 		out["msg"] = msg

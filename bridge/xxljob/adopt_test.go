@@ -1,0 +1,280 @@
+package xxljob_test
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
+	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// adoptionWorld is one with two bridges and four executors, of which each bridge serves some.
+func adoptionWorld(t *testing.T, f func(w *world, one, two *bridge, all []*executor)) {
+	t.Helper()
+	run(t, func(w *world) {
+		one, two := w.startBridge("one"), w.startBridge("two")
+		var all []*executor
+		for _, address := range []string{"10.0.0.1:9999", "10.0.0.2:9999", "10.0.0.3:9999", "10.0.0.4:9999"} {
+			all = append(all, w.startExecutor(address, handlers))
+		}
+		w.online(4)
+		f(w, one, two, all)
+	})
+}
+
+// begunOnce wants each run of all executors to have begun once.
+func (w *world) begunOnce(all []*executor, runs int) {
+	w.Helper()
+	n := 0
+	for _, e := range all {
+		for id, times := range e.Begun() {
+			if n++; times != 1 {
+				w.Errorf("run %d of %s has begun %d times", id, e.address, times)
+			}
+		}
+	}
+	if n != runs {
+		w.Errorf("%d runs have begun at the executors, want %d", n, runs)
+	}
+}
+
+func TestAnotherBridgeGoesOnWithTheRunsOfOneThatWasKilled(t *testing.T) {
+	for _, delivery := range []job.Delivery{job.AtLeastOnce, job.AtMostOnce} {
+		t.Run(string(delivery), func(t *testing.T) {
+			adoptionWorld(t, func(w *world, one, two *bridge, all []*executor) {
+				before := w.instances()
+				var ids []job.RunID
+				for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+					ids = append(ids, w.begin(w.save("billing-app/"+name, handler("wait"), func(j *job.Job) { j.Delivery = delivery })))
+				}
+				w.until("all are begun", 15*time.Second, func() bool {
+					return !slices.ContainsFunc(ids, func(id job.RunID) bool { return !w.started(id) })
+				})
+				one.kill()
+				time.Sleep(20 * time.Second)
+				if after := w.instances(); !slices.Equal(before, after) {
+					w.Errorf("instances were %v and are %v", before, after)
+				}
+				for _, id := range ids {
+					end := w.wantEnd(id, 2*time.Minute, job.StatusSucceeded, "")
+					if string(end.Result) != `"waited"` {
+						w.Errorf("result %s", end.Result)
+					}
+					if log := w.log(id); !slices.Contains(log, "waiting") {
+						w.Errorf("log %q", log)
+					}
+				}
+				time.Sleep(time.Minute)
+				w.begunOnce(all, len(ids))
+				for _, id := range ids {
+					if n := len(w.endsOf(id)); n != 1 {
+						w.Errorf("run %s has %d ends", id, n)
+					}
+				}
+				if n := w.triggers(); n != 0 {
+					w.Errorf("%d triggers are left", n)
+				}
+				_ = two
+			})
+		})
+	}
+}
+
+func TestABridgeThatIsAloneGoesOnAfterItsRestart(t *testing.T) {
+	run(t, func(w *world) {
+		one := w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		id := w.begin(w.save("billing-app/wait", handler("wait")))
+		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+		one.kill()
+		time.Sleep(2 * time.Second)
+		w.startBridge("one")
+		w.wantEnd(id, 2*time.Minute, job.StatusSucceeded, "")
+		w.begunOnce([]*executor{e}, 1)
+	})
+}
+
+func TestCallbacksThatComeWhileNobodyServesAreNotLost(t *testing.T) {
+	run(t, func(w *world) {
+		one := w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		id := w.begin(w.save("billing-app/wait", handler("wait")))
+		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+		one.kill()
+		time.Sleep(5 * time.Minute) // the run ends meanwhile, and its executor repeats the callback
+		if n := len(w.endsOf(id)); n != 0 {
+			w.Fatalf("ended %d times while no bridge is there", n)
+		}
+		w.startBridge("one")
+		w.wantEnd(id, 2*time.Minute, job.StatusSucceeded, "")
+		w.begunOnce([]*executor{e}, 1)
+	})
+}
+
+func TestRunsSurviveARestartOfNATS(t *testing.T) {
+	adoptionWorld(t, func(w *world, _, _ *bridge, all []*executor) {
+		var ids []job.RunID
+		for _, name := range []string{"a", "b", "c", "d"} {
+			ids = append(ids, w.begin(w.save("billing-app/"+name, handler("wait"), func(j *job.Job) { j.Delivery = job.AtMostOnce })))
+		}
+		w.until("all are begun", 15*time.Second, func() bool { return w.started(ids[0]) && w.started(ids[3]) })
+		w.broker.Stop()
+		time.Sleep(2 * time.Minute) // longer than everything but the retries of callbacks
+		w.broker.Start()
+		for _, id := range ids {
+			w.wantEnd(id, 2*time.Minute, job.StatusSucceeded, "")
+		}
+		w.begunOnce(all, len(ids))
+	})
+}
+
+func TestARunThatItsExecutorHasNeverSeenIsDoneAfterAll(t *testing.T) {
+	for _, delivery := range []job.Delivery{job.AtLeastOnce, job.AtMostOnce} {
+		t.Run(string(delivery), func(t *testing.T) {
+			run(t, func(w *world) {
+				one := w.startBridge("one")
+				var deaf atomic.Bool
+				e := w.startExecutor("10.0.0.1:9999", handlers)
+				w.online(1)
+				w.net.filter(e.address, func() bool { return deaf.Load() })
+				name := w.save("billing-app/ok", handler("ok"), func(j *job.Job) { j.Delivery = delivery })
+				deaf.Store(true)
+				id := w.begin(name)
+				time.Sleep(time.Second) // the call for the run is on its way, and never arrives
+				one.kill()
+				deaf.Store(false)
+				w.startBridge("two")
+				if delivery == job.AtMostOnce {
+					w.wantEnd(id, 2*time.Minute, job.StatusLost, "began this attempt and went silent")
+					w.begunOnce([]*executor{e}, 0)
+					return
+				}
+				w.wantEnd(id, 2*time.Minute, job.StatusSucceeded, "")
+				w.begunOnce([]*executor{e}, 1)
+			})
+		})
+	}
+}
+
+func TestAnExecutorThatForgetsARunHasItEndByItsPolicy(t *testing.T) {
+	for _, delivery := range []job.Delivery{job.AtLeastOnce, job.AtMostOnce} {
+		t.Run(string(delivery), func(t *testing.T) {
+			run(t, func(w *world) {
+				w.startBridge("one")
+				e := w.startExecutor("10.0.0.1:9999", handlers)
+				w.online(1)
+				id := w.begin(w.save("billing-app/wait", handler("wait"), func(j *job.Job) { j.Delivery = delivery }))
+				w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+				e.kill()
+				again := w.startExecutor("10.0.0.1:9999", handlers) // within a moment, so that no beat fails
+				if delivery == job.AtMostOnce {
+					w.wantEnd(id, 3*time.Minute, job.StatusLost, "did not report its end within 1m30s")
+					w.begunOnce([]*executor{again}, 0)
+					return
+				}
+				w.wantEnd(id, 5*time.Minute, job.StatusSucceeded, "")
+				w.begunOnce([]*executor{again}, 1)
+			})
+		})
+	}
+}
+
+func TestAKilledExecutorsRunsAreDoneElsewhere(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		first := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		id := w.begin(w.save("billing-app/wait", handler("wait")))
+		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+		other := w.startExecutor("10.0.0.2:9999", handlers)
+		w.online(2)
+		first.kill()
+		w.wantEnd(id, 3*time.Minute, job.StatusSucceeded, "")
+		w.begunOnce([]*executor{other}, 1)
+	})
+}
+
+func TestCallbacksMayComeTwiceLateOrForNobody(t *testing.T) {
+	run(t, func(w *world) {
+		one := w.startBridge("one")
+		release := make(chan struct{})
+		e := w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{
+			"ok": handlers["ok"],
+			"late": func(context.Context, xxlstandin.Run, func(string)) (string, error) {
+				<-release
+				return "late", nil
+			},
+		})
+		w.online(1)
+		anybody := func(string) bool { return true }
+		id := w.begin(w.save("billing-app/ok", handler("ok")))
+		w.wantEnd(id, 10*time.Second, job.StatusSucceeded, "")
+		done := wire.Callback{LogID: e.Taken()[0].LogID, Code: 500, Msg: "says something else the second time"}
+		w.check(one.Callback(w.ctx, done, anybody))
+		for _, unknown := range []int64{-1, 0, 7, 1 << 62, done.LogID + 1} {
+			w.check(one.Callback(w.ctx, wire.Callback{LogID: unknown, Code: 200}, anybody))
+		}
+		time.Sleep(time.Second)
+		if n := len(w.endsOf(id)); n != 1 {
+			w.Errorf("%d ends", n)
+		}
+
+		name := w.save("billing-app/late", handler("late"), func(j *job.Job) { j.Timeout = job.Duration(2 * time.Second) })
+		late := w.begin(name)
+		w.wantEnd(late, 30*time.Second, job.StatusTimedOut, "did not end it in time")
+		close(release)
+		time.Sleep(time.Minute)
+		if n := len(w.endsOf(late)); n != 1 {
+			w.Errorf("the run that timed out has %d ends", n)
+		}
+
+		// Of another group: its token must not end it.
+		w.check(one.Callback(w.ctx, wire.Callback{LogID: done.LogID, Code: 200}, func(string) bool { return false }))
+	})
+}
+
+func TestACallbackIsRefusedWhileItCannotBeStored(t *testing.T) {
+	run(t, func(w *world) {
+		one := w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		id := w.begin(w.save("billing-app/hang", handler("hang")))
+		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+		w.broker.Stop()
+		c := wire.Callback{LogID: e.Taken()[0].LogID, Code: 200}
+		if err := one.Callback(w.ctx, c, func(string) bool { return true }); err == nil {
+			w.Error("a callback that nobody has stored is taken")
+		}
+		w.broker.Start()
+		w.until("it is taken", 30*time.Second, func() bool { return one.Callback(w.ctx, c, func(string) bool { return true }) == nil })
+		w.wantEnd(id, time.Minute, job.StatusSucceeded, "")
+	})
+}
+
+func TestARunIsNotBegunAgainWhenTheAnswerIsLost(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers, func(c *xxlstandin.Config) {
+			c.Slow = func(path string) time.Duration {
+				if path == "/run" {
+					return 10 * time.Second // the bridge waits for 3
+				}
+				return 0
+			}
+		})
+		w.online(1)
+		for _, name := range []string{"wait", "ok"} {
+			end := w.wantEnd(w.begin(w.save("billing-app/"+name, handler(name))), 3*time.Minute, job.StatusSucceeded, "")
+			if end.Attempt != 1 || end.Delivery != 1 {
+				w.Errorf("%s: attempt %d, delivery %d", name, end.Attempt, end.Delivery)
+			}
+		}
+		w.begunOnce([]*executor{e}, 2)
+	})
+}
