@@ -482,9 +482,12 @@ type ConsumerState = fleet.ConsumerState
 // Credential defines model for Credential.
 type Credential struct {
 	// Author Who made it
-	Author    string    `json:"author"`
-	CreatedAt time.Time `json:"created_at"`
-	Expired   bool      `json:"expired"`
+	Author string `json:"author"`
+
+	// BridgeGroups If it is for a bridge, the groups that it serves
+	BridgeGroups []string  `json:"bridge_groups,omitempty"`
+	CreatedAt    time.Time `json:"created_at"`
+	Expired      bool      `json:"expired"`
 
 	// ExpiresAt Absent for never
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
@@ -514,6 +517,10 @@ type CredentialList struct {
 
 // CredentialRequest defines model for CredentialRequest.
 type CredentialRequest struct {
+	// BridgeGroups Makes it the credential of a bridge (`carillon bridge xxl-job`), which may do what executors of
+	// all these groups may. This group must be one of them.
+	BridgeGroups []string `json:"bridge_groups,omitempty"`
+
 	// ExpiresIn How long it works. Defaults to ever
 	ExpiresIn job.Duration `json:"expires_in,omitempty"`
 

@@ -18,6 +18,8 @@ import (
 const (
 	MaxCredentialLife    = 10 * 366 * 24 * time.Hour
 	MaxCredentialOverlap = 30 * 24 * time.Hour
+
+	maxBridgeGroups = 100
 )
 
 // Credential lets a program connect to NATS as an executor of one group. It is a key
@@ -34,6 +36,9 @@ type Credential struct {
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// Replaces is the credential that was rotated into this one.
 	Replaces string `json:"replaces,omitempty"`
+	// BridgeGroups makes it the credential of a bridge, which is an executor of all these groups; Group
+	// is one of them.
+	BridgeGroups []string `json:"bridge_groups,omitempty"`
 }
 
 // Expired reports whether the credential has ended at now.
@@ -45,7 +50,19 @@ func (c *Credential) Expired(now time.Time) bool {
 // nobody can see again. life is how long it works, zero for ever. Errors:
 // *job.InvalidError, job.ErrUnavailable.
 func (d *Directory) CreateCredential(ctx context.Context, group, name, author string, life time.Duration) (*Credential, string, error) {
+	return d.CreateBridgeCredential(ctx, group, nil, name, author, life)
+}
+
+// CreateBridgeCredential is [Directory.CreateCredential] for a bridge that serves several groups, of
+// which group must be one.
+func (d *Directory) CreateBridgeCredential(ctx context.Context, group string, groups []string, name, author string, life time.Duration) (*Credential, string, error) {
 	errs := []error{job.CheckSlug("group", group)}
+	for _, g := range groups {
+		errs = append(errs, job.CheckSlug("bridge_groups", g))
+	}
+	if len(groups) > 0 && !slices.Contains(groups, group) || len(groups) > maxBridgeGroups {
+		errs = append(errs, &job.InvalidError{Field: "bridge_groups", Reason: fmt.Sprintf("must have the group %q itself, and at most %d", clip.Text(group, 64), maxBridgeGroups)})
+	}
 	if name == "" || len(name) > 100 {
 		errs = append(errs, &job.InvalidError{Field: "name", Reason: "must say in 1 to 100 bytes where the credential is, or what for"})
 	}
@@ -55,7 +72,7 @@ func (d *Directory) CreateCredential(ctx context.Context, group, name, author st
 	if err := errors.Join(errs...); err != nil {
 		return nil, "", err
 	}
-	c := Credential{Name: name, Group: group, Author: author}
+	c := Credential{Name: name, Group: group, Author: author, BridgeGroups: groups}
 	if life > 0 {
 		c.ExpiresAt = time.Now().Add(life).UTC().Truncate(time.Millisecond)
 	}
@@ -141,7 +158,7 @@ func (d *Directory) RotateCredential(ctx context.Context, group, id, author stri
 	if old.Expired(now) {
 		return nil, "", fmt.Errorf("%w: credential %s has ended; create another", job.ErrConflict, id)
 	}
-	next := Credential{Name: old.Name, Group: group, Author: author, Replaces: old.ID}
+	next := Credential{Name: old.Name, Group: group, Author: author, Replaces: old.ID, BridgeGroups: old.BridgeGroups}
 	if !old.ExpiresAt.IsZero() {
 		next.ExpiresAt = now.Add(old.ExpiresAt.Sub(old.CreatedAt))
 	}

@@ -30,6 +30,25 @@ func ExecutorPermissions(group string) (publish, subscribe []string) {
 	return publish, subscribe
 }
 
+// BridgePermissions returns what a bridge for executors of another scheduler publishes and what it
+// subscribes to: all that an executor of each of its groups may, and all of the bucket that bridges
+// share. Within that, bridges trust each other.
+func BridgePermissions(groups []string) (publish, subscribe []string) {
+	for _, group := range groups {
+		p, s := ExecutorPermissions(group)
+		publish, subscribe = append(publish, p...), append(subscribe, s...)
+		publish = append(publish, "exec."+group+".*.callback") // to the bridge that has the run
+	}
+	const stream = "KV_" + BucketXXLJob
+	return append(publish,
+		"$KV."+BucketXXLJob+".>",
+		"$JS.API.STREAM.INFO."+stream,
+		"$JS.API.STREAM.MSG.GET."+stream,
+		"$JS.API.DIRECT.GET."+stream,
+		"$JS.API.DIRECT.GET."+stream+".>",
+	), subscribe
+}
+
 // ExecutorInbox returns the prefix of the inboxes of a group's executors. It is not
 // that of other clients: what these are sent is not for executors to hear.
 func ExecutorInbox(group string) string { return "_INBOX_" + group }

@@ -122,7 +122,12 @@ func (h *secretHandlers) CreateCredential(ctx context.Context, r CreateCredentia
 	if err := h.checksExecutors("create a credential"); err != nil {
 		return nil, err
 	}
-	made, seed, err := h.users.CreateCredential(ctx, r.Group, r.Body.Name, access.Author(ctx), time.Duration(r.Body.ExpiresIn))
+	for _, group := range r.Body.BridgeGroups {
+		if err := access.MayDo(ctx, "createCredential", group); err != nil {
+			return nil, err
+		}
+	}
+	made, seed, err := h.users.CreateBridgeCredential(ctx, r.Group, r.Body.BridgeGroups, r.Body.Name, access.Author(ctx), time.Duration(r.Body.ExpiresIn))
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +195,7 @@ func (h *secretHandlers) described(ctx context.Context, made *auth.Credential) e
 func credentialItem(c *auth.Credential) Credential {
 	item := Credential{
 		ID: c.ID, Name: c.Name, Group: c.Group, PublicKey: c.PublicKey, Author: c.Author, CreatedAt: c.CreatedAt,
-		Expired: c.Expired(time.Now()), Replaces: c.Replaces,
+		Expired: c.Expired(time.Now()), Replaces: c.Replaces, BridgeGroups: c.BridgeGroups,
 	}
 	if !c.ExpiresAt.IsZero() {
 		item.ExpiresAt = &c.ExpiresAt

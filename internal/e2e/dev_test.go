@@ -70,8 +70,13 @@ func (d *dev) interrupt(t *testing.T) {
 // save saves a job of the group that dev runs.
 func (d *dev) save(t *testing.T, name, document string) {
 	t.Helper()
-	body := fmt.Sprintf(`{"job": "default/%s", %s}`, name, document)
-	_, err := client.Read[client.PutJobResult](d.api.PutJobWithBody(t.Context(), "default", name, &client.PutJobParams{}, "application/json", strings.NewReader(body)))
+	d.saveIn(t, "default", name, document)
+}
+
+func (d *dev) saveIn(t *testing.T, group, name, document string) {
+	t.Helper()
+	body := fmt.Sprintf(`{"job": "%s/%s", %s}`, group, name, document)
+	_, err := client.Read[client.PutJobResult](d.api.PutJobWithBody(t.Context(), group, name, &client.PutJobParams{}, "application/json", strings.NewReader(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +86,14 @@ func (d *dev) save(t *testing.T, name, document string) {
 // has no owner: a node that was killed has one until its lease ends.
 func (d *dev) run(t *testing.T, name string) job.RunID {
 	t.Helper()
+	return d.runIn(t, "default", name)
+}
+
+func (d *dev) runIn(t *testing.T, group, name string) job.RunID {
+	t.Helper()
 	wanted, id := job.NewRunID(time.Now()), job.RunID("")
 	await(t, patience, "run "+name, func() error {
-		accepted, err := client.Read[client.RunAccepted](d.api.RunJob(t.Context(), "default", name, &client.RunJobParams{}, client.RunRequest{RunID: wanted}))
+		accepted, err := client.Read[client.RunAccepted](d.api.RunJob(t.Context(), group, name, &client.RunJobParams{}, client.RunRequest{RunID: wanted}))
 		if err != nil && !errors.Is(err, job.ErrUnavailable) {
 			t.Fatal(err)
 		}

@@ -198,7 +198,7 @@ func newXXLJobCommand() *cobra.Command {
 	o.monitorOptions.flags(f)
 	o.xxl.flags(f, "")
 	f.StringVar(&o.xxl.listen, "listen", "127.0.0.1:8080", "`address` that executors call; port 0 picks a free port")
-	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create --bridge\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+keyfile.CredentialVariable+")")
+	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create --bridge-groups\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+keyfile.CredentialVariable+")")
 	f.StringVar(&o.check, "check", "", "ask the executor at this `address` whether it would attach, and end")
 	f.StringVar(&o.logLevel, "log-level", "info", "log level: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")

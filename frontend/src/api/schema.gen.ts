@@ -5068,6 +5068,8 @@ export interface components {
             expired: boolean;
             /** @description The id of the one that was rotated into it */
             replaces?: string;
+            /** @description If it is for a bridge, the groups that it serves */
+            bridge_groups?: string[];
         };
         CredentialList: {
             items: components["schemas"]["Credential"][];
@@ -5080,6 +5082,11 @@ export interface components {
             name: string;
             /** @description How long it works. Defaults to ever */
             expires_in?: components["schemas"]["Duration"];
+            /**
+             * @description Makes it the credential of a bridge (`carillon bridge xxl-job`), which may do what executors of
+             *     all these groups may. This group must be one of them.
+             */
+            bridge_groups?: string[];
         };
         RotationRequest: {
             /**

@@ -78,21 +78,24 @@ func until(t *draw.Table, c client.Credential) string {
 
 func newCredentialCreateCommand() *cobra.Command {
 	var group, file string
+	var bridged []string
 	var life time.Duration
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Create a credential and show its seed once",
 		Long: "Create a credential for the executors of a group. The name says where or what it is used for. Pass\n" +
 			"the seed to executors with --credential or " + keyfile.CredentialVariable + ". Any number of instances can\n" +
-			"share a credential.",
+			"share a credential. With --bridge-groups, it is for a bridge, which serves several groups.",
 		Example: "  carillon credential create web1 -g billing --file billing.seed\n  carillon executor -g billing --credential billing.seed --nats tls://n1:4222\n" +
-			"  carillon credential create contractor -g billing --expires-in 30d",
+			"  carillon credential create contractor -g billing --expires-in 30d\n" +
+			"  carillon credential create bridge1 -g billing --bridge-groups billing,payroll --file bridge.seed",
 		Args: cobra.ExactArgs(1),
 	}
 	r := cli.NewRemote(cmd)
 	cli.GroupFlag(cmd, &group)
 	seedFlag(cmd.Flags(), &file)
 	cmd.Flags().Var(cli.OptionalDuration(&life), "expires-in", "how long it is valid, such as 90d (default: until it is revoked)")
+	cmd.Flags().StringSliceVar(&bridged, "bridge-groups", nil, "make it for a bridge (carillon bridge xxl-job) that serves these `groups`, of which -g is one")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), isNew(file)); err != nil {
 			return cli.Usage(err)
@@ -101,7 +104,7 @@ func newCredentialCreateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		made, err := client.Read[client.NewCredential](api.CreateCredential(cmd.Context(), group, nil, client.CredentialRequest{Name: args[0], ExpiresIn: job.Duration(life)}))
+		made, err := client.Read[client.NewCredential](api.CreateCredential(cmd.Context(), group, nil, client.CredentialRequest{Name: args[0], ExpiresIn: job.Duration(life), BridgeGroups: bridged}))
 		if err != nil {
 			return err
 		}
