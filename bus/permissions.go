@@ -37,13 +37,14 @@ func BridgePermissions(groups []string) (publish, subscribe []string) {
 	for _, group := range groups {
 		p, s := ExecutorPermissions(group)
 		publish, subscribe = append(publish, p...), append(subscribe, s...)
-		publish = append(publish, "exec."+group+".*.callback") // to the bridge that has the run
+		publish = append(publish,
+			"exec."+group+".*.callback", // to the bridge that has the run
+			"$JS.API.DIRECT.GET.KV_"+BucketJobs+".$KV."+BucketJobs+".*."+group+".*", // for the number that a job had
+		)
 	}
 	const stream = "KV_" + BucketXXLJob
 	return append(publish,
 		"$KV."+BucketXXLJob+".>",
-		"$JS.API.STREAM.INFO."+stream,
-		"$JS.API.STREAM.MSG.GET."+stream,
 		"$JS.API.DIRECT.GET."+stream,
 		"$JS.API.DIRECT.GET."+stream+".>",
 	), subscribe

@@ -34,6 +34,11 @@ type Envelope struct {
 	Format        int       `json:"format"`
 }
 
+// JobKey returns the key under which the bucket keeps the versions of a job of a shard.
+func JobKey(shard int, name job.Name) string {
+	return strconv.Itoa(shard) + "." + name.Group() + "." + name.Short()
+}
+
 // JobOfKey returns the job whose versions the bucket keeps under key.
 func JobOfKey(key string) (job.Name, bool) {
 	_, rest, ok := strings.Cut(key, ".")

@@ -81,7 +81,7 @@ func New(conn *jet.Conn, cfg Config) (*Bridge, error) {
 	store := state.New(conn)
 	return &Bridge{
 		cfg: cfg, id: id, conn: conn, js: js, store: store, peers: peer.New(cfg.Dial, cfg.CallTimeout), log: cfg.Logger, metrics: m,
-		jobs: &numbers{store: store, least: cfg.FirstJobID, known: map[job.Name]int32{}}, scripts: &scripts{conn: conn, known: map[string]string{}},
+		jobs: &numbers{conn: conn, store: store, least: cfg.FirstJobID, known: map[job.Name]int32{}}, scripts: &scripts{conn: conn, known: map[string]string{}},
 		blocks: &blocks{store: store, known: map[int64]state.Block{}}, logs: make(chan struct{}, logsAtOnce),
 		table: newTable(id), serving: map[string]*instance{}, taking: map[string]bool{}, groups: map[string]*group{}, beaten: map[string]time.Time{}, named: map[string]bool{},
 	}, nil
@@ -155,7 +155,9 @@ func (b *Bridge) poll(ctx, life context.Context, tail *state.Tail) {
 	for _, i := range lost {
 		i.drop("another bridge serves it")
 	}
-	b.tell(now)
+	if err == nil { // else silence says nothing
+		b.tell(now)
+	}
 	b.fulfil(life, todo)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, job.ErrUnavailable) {
 		b.log.WarnContext(ctx, "executors not read", "error", err)

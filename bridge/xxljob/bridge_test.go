@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -257,5 +258,28 @@ func TestGlueScriptsAreSentWithEachRun(t *testing.T) {
 		}
 		w.wantEnd(w.begin(w.save("billing-app/star", job.Task{Script: &job.Script{Language: "starlark", Source: "x = 1"}})), 10*time.Second,
 			job.StatusFailed, "executors of XXL-JOB run no scripts in starlark")
+	})
+}
+
+func TestAnImportedJobKeepsItsNumber(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		imported := job.Job{Job: "billing-app/imported", Task: handler("ok")}
+		_, _, err := w.conn.PutJob(w.ctx, imported, cluster.Edit{At: time.Now(), Author: "test", Note: "XXL-JOB 4711"})
+		w.check(err)
+		w.wantEnd(w.begin(imported.Job), 10*time.Second, job.StatusSucceeded, "")
+		_, _, err = w.conn.PutJob(w.ctx, job.Job{Job: imported.Job, Task: handler("echo")}, cluster.Edit{At: time.Now(), Author: "test", Note: "edited"})
+		w.check(err)
+		w.wantEnd(w.begin(imported.Job), 10*time.Second, job.StatusSucceeded, "")
+		w.wantEnd(w.begin(w.save("billing-app/new", handler("ok"))), 10*time.Second, job.StatusSucceeded, "")
+		var ids []int32
+		for _, r := range e.Taken() {
+			ids = append(ids, r.JobID)
+		}
+		if d := cmp.Diff([]int32{4711, 4711, 1_000_000}, ids); d != "" {
+			w.Error(d)
+		}
 	})
 }

@@ -32,9 +32,10 @@ type Config struct {
 	Silence time.Duration
 	// CallTimeout is how long a call to an executor may take. Defaults to 3 s.
 	CallTimeout time.Duration
-	// FirstLogID and FirstJobID are the least numbers for runs and for jobs that have none yet.
-	// Default to 1.
+	// FirstLogID is the least number for runs. Defaults to 1.
 	FirstLogID int64
+	// FirstJobID is the least number for jobs that were not imported. It is to be greater than those that
+	// were. Defaults to 1,000,000.
 	FirstJobID int32
 	// Logger hears what an operator wants to know. Defaults to none.
 	Logger *slog.Logger
@@ -51,6 +52,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Silence == 0 {
 		c.Silence = 90 * time.Second
+	}
+	if c.FirstJobID == 0 {
+		c.FirstJobID = 1_000_000
 	}
 	if c.CallTimeout == 0 {
 		c.CallTimeout = 3 * time.Second

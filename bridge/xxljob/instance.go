@@ -168,27 +168,25 @@ func (i *instance) put(ctx context.Context, r *state.Run) error {
 		i.storing.Lock() // a change of ours may be under way
 		same := i.fence() == f
 		i.storing.Unlock()
-		if same && !i.refence(ctx) {
+		if same && !i.refence(ctx, f.Revision) {
+			// It is another's, or that is not known. If it is ours, it is taken over anew.
+			i.drop("it was changed by another bridge")
 			return err
 		}
 	}
 }
 
-// refence finds out whether the instance is still ours, at another revision: the answer to a change of
-// ours may have been lost.
-func (i *instance) refence(ctx context.Context) bool {
+// refence finds out whether the instance is still ours, at a later revision: the answer to a change of ours
+// may have been lost.
+func (i *instance) refence(ctx context.Context, was uint64) bool {
 	is, revision, err := i.b.store.Instance(ctx, i.group.name, i.name)
-	if err != nil || is.Holder != i.b.id {
-		if err == nil {
-			i.drop("another bridge serves it")
-		}
+	if err != nil || is.Holder != i.b.id || revision <= was {
 		return false
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	changed := i.revision != revision
 	i.is, i.revision = *is, revision
-	return changed
+	return true
 }
 
 func (i *instance) fence() state.Fence {
@@ -340,7 +338,7 @@ func (i *instance) cutOff(ctx context.Context) {
 	runs := i.all()
 	i.mu.Unlock()
 	for _, r := range runs {
-		id, err := i.b.jobs.of(ctx, r.kept.Trigger.Job)
+		id, err := i.b.jobs.of(ctx, r.kept.Trigger)
 		if err == nil {
 			err = i.b.peers.Kill(ctx, i.target(), id)
 		}

@@ -3,6 +3,7 @@ package xxljob
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -137,7 +138,10 @@ func (i *instance) probe(ctx context.Context, name job.Name) (fleet.Answer, stri
 	if busy {
 		return fleet.AnswerBusy, "it runs the job already"
 	}
-	id, err := i.b.jobs.of(ctx, name)
+	id, err := i.b.jobs.find(ctx, name)
+	if errors.Is(err, job.ErrNotFound) { // it has never run here
+		return fleet.AnswerAccepted, ""
+	}
 	if err == nil {
 		var idle bool
 		if idle, err = i.b.peers.Idle(ctx, i.target(), id); err == nil && !idle {

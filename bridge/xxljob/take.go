@@ -19,7 +19,7 @@ func (b *Bridge) adopt(life context.Context, is state.Instance, revision uint64)
 		return err
 	}
 	// From here on nobody else begins runs there. All that were begun are read.
-	runs, err := b.store.Runs(life, is.Group, is.Instance, revision)
+	runs, err := b.store.Runs(life, state.Fence{Group: is.Group, Instance: is.Instance, Revision: revision})
 	if err != nil {
 		return err // we hold it, and try again
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/xxljob"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -40,7 +42,7 @@ func (b *Bridge) compose(ctx context.Context, t *bus.Trigger) (wire.Run, error) 
 		r.Updated = epoch
 	}
 	var err error
-	r.JobID, err = b.jobs.of(ctx, t.Job)
+	r.JobID, err = b.jobs.of(ctx, t)
 	return r, err
 }
 
@@ -80,6 +82,7 @@ func updated(digest string) time.Time {
 
 // numbers knows the numbers of jobs. It is safe for concurrent use.
 type numbers struct {
+	conn  *jet.Conn
 	store *state.Store
 	least int32
 
@@ -87,21 +90,59 @@ type numbers struct {
 	known map[job.Name]int32
 }
 
-func (n *numbers) of(ctx context.Context, name job.Name) (int32, error) {
+// of returns the number of a trigger's job. The first time, that is the one by which XXL-JOB knew it if
+// it was imported, else a new one.
+func (n *numbers) of(ctx context.Context, t *bus.Trigger) (int32, error) {
+	id, err := n.find(ctx, t.Job)
+	if !errors.Is(err, job.ErrNotFound) {
+		return id, err
+	}
+	wanted, err := n.imported(ctx, t)
+	if err == nil {
+		id, err = n.store.GiveJobID(ctx, t.Job, wanted, n.least)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("give job %s a number: %w", t.Job, err)
+	}
+	n.keep(t.Job, id)
+	return id, nil
+}
+
+// find returns the number of a job that has one. The error is job.ErrNotFound if it has none.
+func (n *numbers) find(ctx context.Context, name job.Name) (int32, error) {
 	n.mu.Lock()
 	id, ok := n.known[name]
 	n.mu.Unlock()
 	if ok {
 		return id, nil
 	}
-	id, err := n.store.JobID(ctx, name, n.least)
-	if err != nil {
-		return 0, fmt.Errorf("find the number of job %s: %w", name, err)
+	id, err := n.store.JobID(ctx, name)
+	if err == nil {
+		n.keep(name, id)
 	}
+	return id, err
+}
+
+func (n *numbers) keep(name job.Name, id int32) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.known[name] = id
-	return id, nil
+}
+
+// imported returns the number by which XXL-JOB knew a job, as the note of its version says; 0 if it
+// comes from elsewhere.
+func (n *numbers) imported(ctx context.Context, t *bus.Trigger) (int32, error) {
+	m, err := n.conn.Direct(ctx, "KV_"+bus.BucketJobs, "$KV."+bus.BucketJobs+"."+bus.JobKey(t.Shard, t.Job))
+	if errors.Is(err, jet.ErrNoMessage) {
+		return 0, nil
+	}
+	var version struct {
+		Note string `json:"note"`
+	}
+	if err != nil || json.Unmarshal(m.Data, &version) != nil {
+		return 0, err
+	}
+	return xxljob.IDOf(version.Note), nil
 }
 
 // scripts knows the texts of scripts, which never change. It is safe for concurrent use.

@@ -32,7 +32,7 @@ type Edit struct {
 }
 
 func (c *Conn) jobKey(name job.Name) string {
-	return strconv.Itoa(name.Shard(c.cluster.Shards)) + "." + name.Group() + "." + name.Short()
+	return bus.JobKey(name.Shard(c.cluster.Shards), name)
 }
 
 // PutJob saves j as the job's next version, and its script for the executors of the

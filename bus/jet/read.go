@@ -165,7 +165,13 @@ func (c *Conn) ScanFrom(ctx context.Context, stream, filter string, from uint64,
 // ScanNear is Scan of any replica, which may lag behind: it may leave out what was stored
 // last, and have what is gone. It costs a hundredth of Scan on a replicated stream.
 func (c *Conn) ScanNear(ctx context.Context, stream, filter string, yield func(*Stored) bool) error {
-	for from, more := uint64(1), true; more; {
+	return c.ScanNearFrom(ctx, stream, filter, 1, yield)
+}
+
+// ScanNearFrom is [Conn.ScanNear] for the messages from a sequence on. It needs no other permission than
+// to read the stream directly.
+func (c *Conn) ScanNearFrom(ctx context.Context, stream, filter string, from uint64, yield func(*Stored) bool) error {
+	for more := true; more; {
 		var err error
 		if from, more, err = c.readPage(ctx, stream, filter, from, yield); err != nil {
 			return err

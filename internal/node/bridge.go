@@ -53,7 +53,7 @@ func (o *xxlOptions) flags(f *pflag.FlagSet, prefix string) {
 	f.DurationVar(&o.cfg.Silence, prefix+"silence", 90*time.Second, "how long to wait for the end of a run of which its executor knows nothing any more")
 	f.DurationVar(&o.cfg.CallTimeout, prefix+"call-timeout", 3*time.Second, "how long a call to an executor of XXL-JOB may take")
 	f.Int64Var(&o.cfg.FirstLogID, prefix+"first-log-id", 1, "lowest logId for runs; more than the greatest in xxl_job_log keeps the logs of both apart")
-	f.Int32Var(&o.cfg.FirstJobID, prefix+"first-job-id", 1, "lowest jobId for jobs that were not imported")
+	f.Int32Var(&o.cfg.FirstJobID, prefix+"first-job-id", 1_000_000, "lowest jobId for jobs that were not imported; more than the greatest in xxl_job_info")
 	f.StringVar(&o.certFile, prefix+"tls-cert", "", "TLS certificate `file` for executors of XXL-JOB; reloaded when it changes")
 	f.StringVar(&o.keyFile, prefix+"tls-key", "", "key `file` of that certificate")
 }

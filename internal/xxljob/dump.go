@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
@@ -74,7 +75,7 @@ func Import(data []byte, o Options) ([]Entry, error) {
 		if err != nil {
 			return nil, wrong("line %d: a row of %s has the id %q; it must be a number", r.line, infoTable, r.get("id"))
 		}
-		entries[i] = Entry{ID: id, Line: r.line, Title: r.get("job_desc"), Origin: fmt.Sprintf("XXL-JOB %d", id), row: r}
+		entries[i] = Entry{ID: id, Line: r.line, Title: r.get("job_desc"), Origin: originPrefix + strconv.Itoa(id), row: r}
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range entries {
@@ -83,6 +84,20 @@ func Import(data []byte, o Options) ([]Entry, error) {
 	}
 	linkChildren(entries)
 	return entries, nil
+}
+
+// originPrefix begins what the notes of imported versions say; the number follows.
+const originPrefix = "XXL-JOB "
+
+// IDOf returns the number that a job had in XXL-JOB, by the note of a version that was imported; 0 if
+// the note says something else.
+func IDOf(note string) int32 {
+	number, ok := strings.CutPrefix(note, originPrefix)
+	id, err := strconv.ParseInt(number, 10, 32)
+	if !ok || err != nil || id < 1 {
+		return 0
+	}
+	return int32(id)
 }
 
 func (o Options) validate(data []byte) error {

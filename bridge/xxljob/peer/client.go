@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
@@ -170,6 +171,9 @@ func (c *Client) call(ctx context.Context, t Target, path string, body []byte, m
 	req.Header[wire.HeaderAppName] = []string{t.AppName}
 	resp, err := c.http.Do(req)
 	if err != nil {
+		if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) { // which repeats the address
+			err = wrapped.Err
+		}
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, ErrNotSent) {
 			err = cause
 		}

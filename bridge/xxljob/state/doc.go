@@ -7,6 +7,7 @@
 //	run.<group>.<instance>.<log id>      a run at an executor: everything that is needed to go on with it
 //	block.<n>                            which instance has the log ids from n × [BlockSize] on
 //	job.<group>.<name>                   the number of a job
+//	number.<n>                           which job has it
 //	name.<group>                         the AppName that the group stands for
 //	next.log, next.job                   counters
 //
@@ -15,7 +16,7 @@
 //   - A number is never given out twice, by however many bridges.
 //   - A run is written with the revision of its instance as a condition ([Fence]): who does not serve
 //     the instance any more begins no run there.
-//   - [Store.Runs] returns all runs that were written before the revision that it is given.
+//   - [Store.Runs] returns all runs of an instance that were written before whoever asks began to serve it.
 //
 // It reads by requests alone, never by a consumer: a consumer may deliver to any subject, so whoever
 // may create one may write anywhere. See ADR 39.

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -106,10 +105,10 @@ func (s *Store) PutInstance(ctx context.Context, i *Instance, revision uint64) (
 	return s.put(ctx, keyInst+i.Key(), i, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
 }
 
-// Instance returns an instance and its revision, as the leader knows it.
+// Instance returns an instance and its revision. A replica that lags behind may answer.
 func (s *Store) Instance(ctx context.Context, group, instance string) (*Instance, uint64, error) {
 	i := &Instance{}
-	revision, err := s.last(ctx, keyInst+group+"."+instance, i)
+	revision, err := s.get(ctx, keyInst+group+"."+instance, i)
 	return i, revision, err
 }
 
@@ -131,26 +130,29 @@ type Tail struct {
 // Tail returns a tail that begins with all there is.
 func (s *Store) Tail() *Tail { return &Tail{s: s, next: 1} }
 
-// Poll calls yield with what has changed since it was called last. The error is job.ErrUnavailable.
+// Poll calls yield with what has changed since it was called last. What a replica that lags behind does
+// not know yet comes the next time. The error is job.ErrUnavailable.
 func (t *Tail) Poll(ctx context.Context, yield func(Change)) error {
-	return t.s.conn.ReadKeys(ctx, bus.BucketXXLJob, "fleet.>", t.next, t.next-1, func(e jetstream.KeyValueEntry) {
-		t.next = max(t.next, e.Revision()+1)
-		if c, ok := changeOf(e); ok {
+	return t.s.conn.ScanNearFrom(ctx, stream, prefix+"fleet.>", t.next, func(m *jet.Stored) bool {
+		t.next = max(t.next, m.Seq+1)
+		if c, ok := changeOf(m); ok {
 			yield(c)
 		}
+		return true
 	})
 }
 
 // changeOf reads an entry. What cannot be read says nothing.
-func changeOf(e jetstream.KeyValueEntry) (Change, bool) {
-	c := Change{Revision: e.Revision()}
-	kind, rest := e.Key(), ""
+func changeOf(m *jet.Stored) (Change, bool) {
+	c := Change{Revision: m.Seq}
+	key := strings.TrimPrefix(m.Subject, prefix)
+	kind, rest := key, ""
 	for _, p := range []string{keyBridge, keyInst, keyBeat} {
-		if r, ok := strings.CutPrefix(e.Key(), p); ok {
+		if r, ok := strings.CutPrefix(key, p); ok {
 			kind, rest = p, r
 		}
 	}
-	put := e.Operation() == jetstream.KeyValuePut
+	put := m.Header.Get("KV-Operation") == ""
 	switch {
 	case kind == keyBridge && !put:
 		c.Gone = rest
@@ -159,13 +161,13 @@ func changeOf(e jetstream.KeyValueEntry) (Change, bool) {
 		return c, false
 	case kind == keyBridge:
 		c.Bridge = &Bridge{}
-		return c, json.Unmarshal(e.Value(), c.Bridge) == nil && c.Bridge.ID == rest
+		return c, json.Unmarshal(m.Data, c.Bridge) == nil && c.Bridge.ID == rest
 	case kind == keyInst:
 		c.Instance = &Instance{}
-		return c, json.Unmarshal(e.Value(), c.Instance) == nil && c.Instance.Key() == rest
+		return c, json.Unmarshal(m.Data, c.Instance) == nil && c.Instance.Key() == rest
 	case kind == keyBeat:
 		c.Beat = &Beat{}
-		return c, json.Unmarshal(e.Value(), c.Beat) == nil && c.Beat.Key() == rest
+		return c, json.Unmarshal(m.Data, c.Beat) == nil && c.Beat.Key() == rest
 	}
 	return c, false
 }

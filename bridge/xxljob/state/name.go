@@ -13,7 +13,7 @@ import (
 func (s *Store) KeepName(ctx context.Context, group, appName string) error {
 	for {
 		var is string
-		_, err := s.last(ctx, "name."+group, &is)
+		_, err := s.now(ctx, "name."+group, &is)
 		switch {
 		case err == nil && is == appName:
 			return nil

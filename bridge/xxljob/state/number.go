@@ -33,7 +33,7 @@ func (s *Store) TakeBlock(ctx context.Context, b Block, least int64) (first int6
 // BlockOf returns whose a log id is. The error is job.ErrNotFound if it was given to nobody.
 func (s *Store) BlockOf(ctx context.Context, logID int64) (Block, error) {
 	var b Block
-	_, err := s.last(ctx, blockKey(logID/BlockSize), &b)
+	_, err := s.get(ctx, blockKey(logID/BlockSize), &b)
 	return b, err
 }
 
@@ -41,7 +41,7 @@ func (s *Store) BlockOf(ctx context.Context, logID int64) (Block, error) {
 func (s *Store) next(ctx context.Context, key string, least int64) (int64, error) {
 	for {
 		var last int64
-		revision, err := s.last(ctx, key, &last)
+		revision, err := s.now(ctx, key, &last)
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
 			return 0, err
 		}
@@ -55,39 +55,49 @@ func (s *Store) next(ctx context.Context, key string, least int64) (int64, error
 
 func jobKey(name job.Name) string { return "job." + strings.Replace(string(name), "/", ".", 1) }
 
-// JobID returns the number of a job. It gives it one if it has none, at least least.
-func (s *Store) JobID(ctx context.Context, name job.Name, least int32) (int32, error) {
+func numberKey(id int32) string { return "number." + strconv.FormatInt(int64(id), 10) }
+
+// JobID returns the number of a job that has one. The error is job.ErrNotFound if it has none.
+func (s *Store) JobID(ctx context.Context, name job.Name) (int32, error) {
 	var id int32
-	_, err := s.last(ctx, jobKey(name), &id)
-	if !errors.Is(err, job.ErrNotFound) {
-		return id, err
+	_, err := s.now(ctx, jobKey(name), &id)
+	return id, err
+}
+
+// GiveJobID gives a job the number that is wanted, unless that is zero or another job's. Then it gets one
+// that no other has or had, at least least. A job that has one keeps it.
+func (s *Store) GiveJobID(ctx context.Context, name job.Name, wanted, least int32) (int32, error) {
+	id := wanted
+	for first := true; ; first = false {
+		if id == 0 || !first {
+			n, err := s.next(ctx, "next.job", int64(max(least, 1)))
+			if err != nil {
+				return 0, err
+			}
+			id = int32(n) //nolint:gosec // it counts jobs
+		}
+		mine, err := s.claimNumber(ctx, id, name)
+		if err != nil {
+			return 0, err
+		}
+		if mine {
+			break
+		}
 	}
-	n, err := s.next(ctx, "next.job", int64(max(least, 1)))
-	if err != nil {
-		return 0, err
-	}
-	id = int32(n) //nolint:gosec // it counts jobs
-	_, err = s.put(ctx, jobKey(name), id, 0, condition{revision: 0})
+	_, err := s.put(ctx, jobKey(name), id, 0, condition{revision: 0})
 	if errors.Is(err, job.ErrConflict) { // another bridge was faster
-		_, err = s.last(ctx, jobKey(name), &id)
+		return s.JobID(ctx, name)
 	}
 	return id, err
 }
 
-// KeepJobID stores the number that a job had in XXL-JOB. Numbers of other jobs are greater from then on.
-func (s *Store) KeepJobID(ctx context.Context, name job.Name, id int32) error {
-	if _, err := s.put(ctx, jobKey(name), id, 0, condition{revision: anyRevision}); err != nil {
-		return err
+// claimNumber makes a number that of a job, and reports whether it is.
+func (s *Store) claimNumber(ctx context.Context, id int32, name job.Name) (bool, error) {
+	_, err := s.put(ctx, numberKey(id), name, 0, condition{revision: 0})
+	if !errors.Is(err, job.ErrConflict) {
+		return err == nil, err
 	}
-	for {
-		var last int64
-		revision, err := s.last(ctx, "next.job", &last)
-		if err != nil && !errors.Is(err, job.ErrNotFound) || last >= int64(id) {
-			return err
-		}
-		_, err = s.put(ctx, "next.job", id, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
-		if !errors.Is(err, job.ErrConflict) {
-			return err
-		}
-	}
+	var of job.Name
+	_, err = s.now(ctx, numberKey(id), &of)
+	return of == name, err
 }

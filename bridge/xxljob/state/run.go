@@ -3,14 +3,14 @@ package state
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -65,6 +65,26 @@ type Ending struct {
 // Live reports whether the run is to be gone on with.
 func (r *Run) Live() bool { return !r.Ended && !r.GivenUp && r.Trigger != nil }
 
+// How often a replica that lags behind is asked again, and after how long.
+const (
+	lagTries = 20
+	lagRest  = 250 * time.Millisecond
+)
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// runKeys matches the keys of all runs of an instance.
+func runKeys(f Fence) string { return "run." + f.Group + "." + f.Instance + ".*" }
+
 func runKey(group, instance string, logID int64) string {
 	return "run." + group + "." + instance + "." + strconv.FormatInt(logID, 10)
 }
@@ -90,27 +110,44 @@ func (s *Store) EndRun(ctx context.Context, group, instance string, logID int64,
 	return err
 }
 
-// Run returns a run and its revision, as the leader knows it. The error is job.ErrNotFound if there is
-// none, or none any more.
+// Run returns a run and its revision. The error is job.ErrNotFound if there is none, or none any more.
 func (s *Store) Run(ctx context.Context, group, instance string, logID int64) (*Run, uint64, error) {
 	r := &Run{}
-	revision, err := s.last(ctx, runKey(group, instance, logID), r)
+	revision, err := s.get(ctx, runKey(group, instance, logID), r)
 	return r, revision, err
 }
 
-// Runs returns the live runs of an instance: all that were written before its revision known.
-func (s *Store) Runs(ctx context.Context, group, instance string, known uint64) ([]*Run, error) {
-	live := map[string]*Run{}
-	err := s.conn.ReadKeys(ctx, bus.BucketXXLJob, "run."+group+"."+instance+".*", 1, known, func(e jetstream.KeyValueEntry) {
-		r := &Run{}
-		if e.Operation() == jetstream.KeyValuePut && json.Unmarshal(e.Value(), r) == nil && r.Live() {
-			live[e.Key()] = r
-		} else {
-			delete(live, e.Key())
-		}
-	})
+// Runs returns the live runs of an instance: all that were written before. The caller serves it, with a
+// fence that lets nobody else write more.
+//
+// Any replica may answer. So a mark is written first, and it is read until that comes: whoever knows it
+// knows all that was written before.
+func (s *Store) Runs(ctx context.Context, f Fence) ([]*Run, error) {
+	mark, err := s.PutRun(ctx, &Run{LogID: 0, Ended: true}, f)
 	if err != nil {
-		return nil, fmt.Errorf("read runs of %s.%s: %w", group, instance, err)
+		return nil, err
+	}
+	live := map[string]*Run{}
+	seen := uint64(0)
+	for try := 0; seen < mark; try++ {
+		if try > 0 {
+			if err := pause(ctx, lagRest); err != nil || try == lagTries {
+				return nil, errors.Join(fmt.Errorf("%w: read runs of %s.%s: a replica that lags behind has answered", job.ErrUnavailable, f.Group, f.Instance), err)
+			}
+		}
+		err := s.conn.ScanNearFrom(ctx, stream, prefix+runKeys(f), seen+1, func(m *jet.Stored) bool {
+			seen = m.Seq
+			r := &Run{}
+			if json.Unmarshal(m.Data, r) == nil && r.Live() {
+				live[m.Subject] = r
+			} else {
+				delete(live, m.Subject)
+			}
+			return seen < mark
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read runs of %s.%s: %w", f.Group, f.Instance, err)
+		}
 	}
 	all := make([]*Run, 0, len(live))
 	for _, r := range live {

@@ -62,7 +62,7 @@ func TestOnlyWhoServesAnInstanceBeginsRunsThere(t *testing.T) {
 		check(t, err)
 		_, err = s.PutRun(t.Context(), &state.Run{LogID: 100, Trigger: r.Trigger, Ended: true}, two)
 		check(t, err)
-		live, err := s.Runs(t.Context(), "billing", "a", second)
+		live, err := s.Runs(t.Context(), two)
 		check(t, err)
 		if len(live) != 1 || live[0].LogID != 102 || live[0].Trigger.Job != "billing/report" {
 			t.Errorf("live: %+v", live)
@@ -124,23 +124,27 @@ func TestNumbersAreGivenOutOnce(t *testing.T) {
 	})
 }
 
-func TestAJobKeepsItsNumber(t *testing.T) {
+func TestAJobKeepsItsNumberAndNoOtherHasIt(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
-		want := func(name job.Name, want int32) {
+		give := func(name job.Name, wanted, want int32) {
 			t.Helper()
-			got, err := s.JobID(t.Context(), name, 1)
+			got, err := s.GiveJobID(t.Context(), name, wanted, 1000)
 			check(t, err)
-			if got != want {
-				t.Errorf("%s has %d, want %d", name, got, want)
+			kept, err := s.JobID(t.Context(), name)
+			check(t, err)
+			if got != want || kept != want {
+				t.Errorf("%s has %d and then %d, want %d", name, got, kept, want)
 			}
 		}
-		check(t, s.KeepJobID(t.Context(), "g/imported", 40))
-		check(t, s.KeepJobID(t.Context(), "g/older", 7))
-		want("g/imported", 40)
-		want("g/older", 7)
-		want("g/new", 41)
-		want("g/newer", 42)
-		want("g/new", 41)
+		give("g/imported", 40, 40)
+		give("g/new", 0, 1000)
+		give("g/newer", 0, 1001)
+		give("g/new", 0, 1000)
+		give("g/imported", 0, 40)
+		give("g/claims-another's", 40, 1004) // 1002 and 1003 went to those that had one
+		if _, err := s.JobID(t.Context(), "g/nobody"); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("a job without a number: %v", err)
+		}
 	})
 }
 

@@ -33,7 +33,7 @@ type Fence struct {
 	Revision        uint64
 }
 
-// any is the revision of a write without condition.
+// anyRevision is that of a write without condition.
 const anyRevision = -1
 
 // condition says when a value may be written.
@@ -82,16 +82,17 @@ func (s *Store) remove(key string) error {
 	return s.conn.NC.PublishMsg(m)
 }
 
-// get reads a key into value, as any replica knows it, and returns its revision. The error is
-// job.ErrNotFound if the replica does not have it.
+// get reads a key into value, and returns its revision. A replica that lags behind may answer, so whoever
+// writes what follows from it does so on the condition of that revision. The error is job.ErrNotFound if
+// several tries in a row have found nothing.
 func (s *Store) get(ctx context.Context, key string, value any) (uint64, error) {
-	m, err := s.conn.DirectOnce(ctx, stream, prefix+key)
+	m, err := s.conn.Direct(ctx, stream, prefix+key)
 	return read(m, err, key, value)
 }
 
-// last is get, as the leader knows it.
-func (s *Store) last(ctx context.Context, key string, value any) (uint64, error) {
-	m, err := s.conn.Last(ctx, stream, prefix+key)
+// now is get, with one try: for what is mostly not there.
+func (s *Store) now(ctx context.Context, key string, value any) (uint64, error) {
+	m, err := s.conn.DirectOnce(ctx, stream, prefix+key)
 	return read(m, err, key, value)
 }
 
