@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -80,7 +82,8 @@ func metricNames(t *testing.T) names {
 	_, calloutErr := callout.New(conn, conn.NC, keys, callout.Config{Registerer: all})
 	_, apiErr := webapi.New(conn, nil, webapi.Config{Registerer: all, Gatherer: prometheus.NewRegistry()})
 	_, executorErr := executor.New(conn.Conn, executor.Config{Group: "g", Observers: observers(all, nil)})
-	if err := errors.Join(schedulerErr, ingestErr, alertErr, ledgerErr, orphansErr, keysErr, calloutErr, apiErr, executorErr); err != nil {
+	_, bridgeErr := xxljob.New(conn.Conn, xxljob.Config{Dial: (&net.Dialer{}).DialContext, Registerer: all})
+	if err := errors.Join(bridgeErr, schedulerErr, ingestErr, alertErr, ledgerErr, orphansErr, keysErr, calloutErr, apiErr, executorErr); err != nil {
 		t.Fatal(err)
 	}
 	all.MustRegister(roomMetrics(t.Context(), conn)...)

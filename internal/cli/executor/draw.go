@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func drawGroups(t *draw.Table, groups client.GroupList) {
@@ -25,7 +26,10 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 		}
 		for _, i := range g.Instances {
 			kinds := i.Kinds
-			if len(i.Handlers) > 0 {
+			switch {
+			case slices.Contains(i.Handlers, fleet.AnyHandler):
+				kinds = append(slices.Clip(kinds), "any handler")
+			case len(i.Handlers) > 0:
 				kinds = append(slices.Clip(kinds), fmt.Sprintf("%d handlers", len(i.Handlers)))
 			}
 			t.Row(g.ExecutorGroup, string(i.State), t.Cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
