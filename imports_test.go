@@ -70,7 +70,7 @@ var mayImport = map[string][]string{
 
 	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench", "internal/conformance"},
 	"internal/conformance":       {"job", "bus", "executor", "internal/cli"},
-	"internal/bench":             {"job", "bus", "bus/jet", "bus/cluster", "bus/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
+	"internal/bench":             {"bridge", "job", "bus", "bus/jet", "bus/cluster", "bus/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
 	"internal/node":              {"bridge", "job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "scheduler", "executor", "runner", "auth", "alert", "ledger", "logstore", "logstore/ingest", "logstore/standin", "logstore/orphans", "webapi", "internal/cli"},
 	"internal/operator":          {".", "job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "auth", "audit", "internal/cli", "internal/cli/draw", "internal/node"},
 	"internal/cli/all":           slices.Concat(nouns, []string{"internal/cli", "internal/operator"}),

@@ -142,7 +142,7 @@ func TestARunThatItsExecutorHasNeverSeenIsDoneAfterAll(t *testing.T) {
 				var deaf atomic.Bool
 				e := w.startExecutor("10.0.0.1:9999", handlers)
 				w.online(1)
-				w.net.filter(e.address, func() bool { return deaf.Load() })
+				w.net.filter(e.address, deaf.Load)
 				name := w.save("billing-app/ok", handler("ok"), func(j *job.Job) { j.Delivery = delivery })
 				deaf.Store(true)
 				id := w.begin(name)
@@ -276,5 +276,26 @@ func TestARunIsNotBegunAgainWhenTheAnswerIsLost(t *testing.T) {
 			}
 		}
 		w.begunOnce([]*executor{e}, 2)
+	})
+}
+
+func TestRunsGoOnThoughTheirExecutorCannotRegister(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{"long": func(ctx context.Context, _ xxlstandin.Run, _ func(string)) (string, error) {
+			timer := time.NewTimer(5 * time.Minute)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return "", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		}}, func(c *xxlstandin.Config) { c.RegisterEvery = time.Hour })
+		w.online(1)
+		id := w.begin(w.save("billing-app/long", handler("long")))
+		w.wantEnd(id, 6*time.Minute, job.StatusSucceeded, "")
+		w.begunOnce([]*executor{e}, 1)
+		w.until("it has left", time.Minute, func() bool { return len(w.instances()) == 0 })
 	})
 }

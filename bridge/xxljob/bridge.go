@@ -50,14 +50,13 @@ type Bridge struct {
 	blocks  *blocks
 	logs    chan struct{} // a place for each call for a log
 
-	mu        sync.Mutex
-	table     *table
-	serving   map[string]*instance // by key
-	taking    map[string]bool      // are being taken over, or tried
-	groups    map[string]*group
-	beaten    map[string]time.Time // when a beat was stored last
-	named     map[string]bool      // groups whose AppName is checked
-	reconnect uint64
+	mu      sync.Mutex
+	table   *table
+	serving map[string]*instance // by key
+	taking  map[string]bool      // are being taken over, or tried
+	groups  map[string]*group
+	beaten  map[string]time.Time // when a beat was stored last
+	named   map[string]bool      // groups whose AppName is checked
 
 	work *errgroup.Group // what Run waits for
 }
@@ -244,6 +243,8 @@ func (b *Bridge) do(life context.Context, w wish) {
 		if i != nil {
 			err = i.release(life)
 		}
+	case w.act == bury:
+		err = b.store.RemoveInstance(life, w.key, revision)
 	case w.act == forget:
 		is.Drained = false
 		_, err = b.store.PutInstance(life, &is, revision)

@@ -267,11 +267,11 @@ func TestAnImportedJobKeepsItsNumber(t *testing.T) {
 		e := w.startExecutor("10.0.0.1:9999", handlers)
 		w.online(1)
 		imported := job.Job{Job: "billing-app/imported", Task: handler("ok")}
-		_, _, err := w.conn.PutJob(w.ctx, imported, cluster.Edit{At: time.Now(), Author: "test", Note: "XXL-JOB 4711"})
+		entry, _, err := w.conn.PutJob(w.ctx, imported, cluster.Edit{At: time.Now(), Author: "test", Note: "XXL-JOB 4711"})
 		w.check(err)
+		w.saved = entry.Revision
 		w.wantEnd(w.begin(imported.Job), 10*time.Second, job.StatusSucceeded, "")
-		_, _, err = w.conn.PutJob(w.ctx, job.Job{Job: imported.Job, Task: handler("echo")}, cluster.Edit{At: time.Now(), Author: "test", Note: "edited"})
-		w.check(err)
+		w.save("billing-app/imported", handler("echo")) // an edit, with another note
 		w.wantEnd(w.begin(imported.Job), 10*time.Second, job.StatusSucceeded, "")
 		w.wantEnd(w.begin(w.save("billing-app/new", handler("ok"))), 10*time.Second, job.StatusSucceeded, "")
 		var ids []int32

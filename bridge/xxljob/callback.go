@@ -137,9 +137,12 @@ func (b *Bridge) Callback(ctx context.Context, c wire.Callback, may func(group s
 }
 
 func (b *Bridge) callback(ctx context.Context, c wire.Callback, may func(group string) bool) (kind string, err error) {
-	block, err := b.blocks.of(ctx, c.LogID)
+	block, err := state.Block{}, job.ErrNotFound
+	if c.LogID > 0 {
+		block, err = b.blocks.of(ctx, c.LogID)
+	}
 	switch {
-	case c.LogID <= 0, errors.Is(err, job.ErrNotFound):
+	case errors.Is(err, job.ErrNotFound):
 		b.log.WarnContext(ctx, "callback for an unknown run", "log_id", c.LogID)
 		return "unknown", nil
 	case err != nil:

@@ -92,31 +92,35 @@ func (i *instance) reported(ctx context.Context, r *run, c wire.Callback) error 
 		i.mu.Unlock()
 	}
 	i.lastLines(ctx, r)
-	return i.conclude(ctx, r, endOf(&r.kept, c))
+	i.conclude(ctx, r, endOf(&r.kept, c))
+	if !r.stored {
+		return errNotStored
+	}
+	return nil
 }
 
-// conclude stores how a run ended, and then acknowledges its trigger.
-func (i *instance) conclude(ctx context.Context, r *run, e end) error {
+// conclude stores how a run ended, and then acknowledges its trigger. It gives up only when ctx is done,
+// or the instance is another bridge's: that one goes on with the run then.
+func (i *instance) conclude(ctx context.Context, r *run, e end) {
 	if e.unheard && r.kept.LogID != 0 {
 		i.lastLines(ctx, r)
 	}
 	m, err := e.finished(&r.kept, i.name, r.log.lines()).Msg(r.kept.Token)
 	if err != nil {
 		i.log.ErrorContext(ctx, "end of run not reported", "run_id", r.kept.Trigger.RunID, "error", err)
-		return err
+		return
 	}
-	if err := i.untilStored(ctx, func() error { return i.publish(ctx, m) }); err != nil {
-		return err
+	if i.untilStored(ctx, func() error { return i.publish(ctx, m) }) != nil {
+		return
 	}
 	if r.kept.LogID != 0 {
 		r.kept.Ended, r.kept.Unheard = true, e.unheard
-		if err := i.untilStored(ctx, func() error { return i.store(ctx, r) }); err != nil {
-			return err
+		if i.untilStored(ctx, func() error { return i.store(ctx, r) }) != nil {
+			return
 		}
 	}
 	i.b.metrics.runs.WithLabelValues(string(e.status)).Inc()
 	i.settleEnd(r)
-	return nil
 }
 
 // settleEnd acknowledges the trigger of a run whose end is stored.
@@ -138,9 +142,9 @@ func (i *instance) settleEnd(r *run) {
 func (i *instance) giveUp(ctx context.Context, r *run, why string) {
 	switch e := r.kept.Ending; {
 	case e != nil:
-		_ = i.conclude(ctx, r, end{status: e.Status, message: e.Message, unheard: true}) // ctx is done, or it is stored
+		i.conclude(ctx, r, end{status: e.Status, message: e.Message, unheard: true})
 	case r.kept.Trigger.Delivery == job.AtMostOnce:
-		_ = i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(reason.WentSilent.With(i.name), why), unheard: true})
+		i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(reason.WentSilent.With(i.name), why), unheard: true})
 	default:
 		i.log.WarnContext(ctx, "run given back", "run_id", r.kept.Trigger.RunID, "reason", why)
 		i.lastLines(ctx, r)

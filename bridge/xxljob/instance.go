@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"sync"
 	"time"
@@ -244,8 +245,8 @@ func (i *instance) look(ctx context.Context, now time.Time) {
 	if ask {
 		i.asking, i.asked = true, now
 	}
-	dead := i.silent >= maxSilent || i.absent
-	leave := (i.removed || i.leaving) && len(i.live) == 0
+	dead := i.silent >= maxSilent
+	leave := (i.removed || i.leaving || i.absent) && len(i.live) == 0
 	overdue := i.leaving && !i.drainBy.IsZero() && now.After(i.drainBy)
 	beat := now.Sub(i.lastBeat) >= fleet.HeartbeatEvery
 	i.mu.Unlock()
@@ -253,8 +254,8 @@ func (i *instance) look(ctx context.Context, now time.Time) {
 		i.b.answer(ack, "+WPI")
 	}
 	switch {
-	case dead && i.b.conn.NC.IsConnected(): // else nobody registers, and nothing can be said
-		i.offline(ctx, "its executor does not answer, or has not registered for too long")
+	case dead && i.b.conn.NC.IsConnected(): // else nothing can be said
+		i.offline(ctx, "its executor does not answer")
 	case leave:
 		i.offline(ctx, "")
 	case overdue:
@@ -279,9 +280,7 @@ func (i *instance) ask(ctx context.Context) {
 		if i.is.Dialect == "" {
 			i.is.Dialect = dialect
 		}
-		for name, id := range i.stray {
-			strays[name] = id
-		}
+		maps.Copy(strays, i.stray)
 	} else if ctx.Err() == nil {
 		i.silent++
 	}
@@ -361,7 +360,7 @@ func (i *instance) all() []*run {
 // state is what the instance says of itself. The caller holds the lock.
 func (i *instance) state() fleet.InstanceState {
 	switch {
-	case i.gone, i.leaving, i.removed:
+	case i.gone, i.leaving, i.removed, i.absent:
 		return fleet.InstanceDraining
 	case i.is.Cordoned:
 		return fleet.InstanceCordoned

@@ -33,6 +33,8 @@ type known struct {
 	revision uint64
 	// free is since when nobody serves it; zero while somebody does.
 	free time.Time
+	// quiet is since when it has been offline without anybody who registers.
+	quiet time.Time
 	// tried is when we last tried to attach it.
 	tried time.Time
 }
@@ -75,6 +77,8 @@ func (t *table) hear(c state.Change, now time.Time) {
 		}
 	case c.Gone != "":
 		delete(t.bridges, c.Gone)
+	case c.Removed != "":
+		delete(t.instances, c.Removed)
 	}
 }
 
@@ -146,6 +150,7 @@ const (
 	attach             // an executor has registered whom nobody serves
 	forget             // it has left after it was drained, and may come again
 	release            // another bridge is to serve it
+	bury               // nobody has registered at its address for long
 )
 
 // wish is an act about one.
@@ -153,6 +158,10 @@ type wish struct {
 	act act
 	key string
 }
+
+// buryAfter is how long an instance is remembered whose executor is gone: addresses of containers do not
+// come again.
+const buryAfter = 10 * time.Minute
 
 // How long an instance without a server waits for the bridge that is to serve it before any other
 // takes it, and how often one is tried that cannot be reached.
@@ -181,9 +190,16 @@ func (t *table) wishes(now time.Time) []wish {
 		if t.settled.IsZero() || first != t.me && (first == "" || now.Sub(k.free) < waitForPreferred) || !t.serves(k.Group) {
 			continue
 		}
+		if !k.Offline || present {
+			k.quiet = time.Time{}
+		} else if k.quiet.IsZero() {
+			k.quiet = now
+		}
 		switch {
 		case !k.Offline:
 			all = append(all, wish{adopt, key})
+		case !k.quiet.IsZero() && now.Sub(k.quiet) > buryAfter:
+			all = append(all, wish{bury, key})
 		case k.Drained && !present:
 			all = append(all, wish{forget, key})
 		case present && !k.Drained && now.Sub(k.tried) >= attachEvery:

@@ -135,3 +135,26 @@ func TestAnAddressHasOneNameAndNoOtherHasIt(t *testing.T) {
 		t.Error("a plain address has no plain name")
 	}
 }
+
+func TestAnInstanceIsForgottenLongAfterItsExecutorIsGone(t *testing.T) {
+	tab := shared("one", "one")
+	tab.know("i", state.Instance{Offline: true, Why: "it cannot be reached"})
+	at := now
+	buried := func() bool {
+		tab.hear(state.Change{Bridge: &state.Bridge{ID: "one"}}, at)
+		tab.polledAt(at)
+		return slices.Contains(tab.wishes(at), wish{bury, "g.i"})
+	}
+	for ; at.Sub(now) <= buryAfter; at = at.Add(time.Second) {
+		if buried() {
+			t.Fatalf("forgotten after %s", at.Sub(now))
+		}
+	}
+	if !buried() {
+		t.Error("it is never forgotten")
+	}
+	tab.hear(state.Change{Removed: "g.i"}, at)
+	if buried() {
+		t.Error("it is forgotten twice")
+	}
+}

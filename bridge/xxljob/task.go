@@ -88,7 +88,13 @@ type numbers struct {
 
 	mu    sync.Mutex
 	known map[job.Name]int32
+
+	taking sync.Mutex // held while numbers are taken
+	spare  []int32    // that are ours to give, by taking
 }
+
+// takeJobIDs is how many numbers are taken at once.
+const takeJobIDs = 50
 
 // of returns the number of a trigger's job. The first time, that is the one by which XXL-JOB knew it if
 // it was imported, else a new one.
@@ -98,13 +104,38 @@ func (n *numbers) of(ctx context.Context, t *bus.Trigger) (int32, error) {
 		return id, err
 	}
 	wanted, err := n.imported(ctx, t)
-	if err == nil {
-		id, err = n.store.GiveJobID(ctx, t.Job, wanted, n.least)
+	for err == nil {
+		if wanted == 0 {
+			if wanted, err = n.take(ctx); err != nil {
+				break
+			}
+		}
+		if id, err = n.store.GiveJobID(ctx, t.Job, wanted); err == nil {
+			n.keep(t.Job, id)
+			return id, nil
+		}
+		if errors.Is(err, job.ErrConflict) { // it is another job's
+			wanted, err = 0, nil
+		}
 	}
-	if err != nil {
-		return 0, fmt.Errorf("give job %s a number: %w", t.Job, err)
+	return 0, fmt.Errorf("give job %s a number: %w", t.Job, err)
+}
+
+// take returns a number that nobody else takes.
+func (n *numbers) take(ctx context.Context) (int32, error) {
+	n.taking.Lock()
+	defer n.taking.Unlock()
+	if len(n.spare) == 0 {
+		first, err := n.store.TakeJobIDs(ctx, takeJobIDs, n.least)
+		if err != nil {
+			return 0, err
+		}
+		for k := range int32(takeJobIDs) {
+			n.spare = append(n.spare, first+k)
+		}
 	}
-	n.keep(t.Job, id)
+	id := n.spare[0]
+	n.spare = n.spare[1:]
 	return id, nil
 }
 

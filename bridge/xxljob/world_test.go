@@ -39,7 +39,8 @@ type world struct {
 	broker *bustest.Broker
 	conn   *cluster.Conn
 	net    *network
-	ctx    context.Context //nolint:containedctx // that of the test
+	ctx    context.Context // that of the test
+	saved  uint64          // revision of the job that was saved last
 
 	mu     sync.Mutex
 	ends   map[job.RunID][]*bus.Event // finished events, as servers read them
@@ -144,8 +145,9 @@ func (w *world) save(name string, task job.Task, change ...func(*job.Job)) job.N
 	for _, c := range change {
 		c(&j)
 	}
-	_, _, err := w.conn.PutJob(w.ctx, j, cluster.Edit{At: time.Now(), Author: "test"})
+	entry, _, err := w.conn.PutJob(w.ctx, j, cluster.Edit{At: time.Now(), Author: "test"})
 	w.check(err)
+	w.saved = entry.Revision
 	return j.Job
 }
 
@@ -157,7 +159,7 @@ func (w *world) begin(name job.Name, params ...string) job.RunID {
 		r.Params = []byte(params[0])
 	}
 	w.until("run "+string(name), 10*time.Second, func() bool {
-		return w.conn.AskOwner(w.ctx, name, "trigger", 0, r, &bus.TriggerReply{}, time.Second) == nil
+		return w.conn.AskOwner(w.ctx, name, "trigger", w.saved, r, &bus.TriggerReply{}, time.Second) == nil
 	})
 	return r.RunID
 }
@@ -232,15 +234,12 @@ type bridge struct {
 }
 
 // startBridge starts a bridge at http://<name>:8080.
-func (w *world) startBridge(name string, change ...func(*xxljob.Config)) *bridge {
+func (w *world) startBridge(name string) *bridge {
 	w.Helper()
 	conn := w.connect(name)
 	tokens, err := admin.ReadTokens(token, false)
 	w.check(err)
 	cfg := xxljob.Config{Token: tokens.Of, Dial: w.net.dial, Logger: logger().With("bridge", name)}
-	for _, c := range change {
-		c(&cfg)
-	}
 	b, err := xxljob.New(conn.Conn, cfg)
 	w.check(err)
 	handler := admin.New(b, admin.Config{Tokens: tokens, Refuse: func(string) error { return nil }, Logger: cfg.Logger})

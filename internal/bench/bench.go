@@ -106,6 +106,7 @@ var benches = []bench{
 	{"herd", "jobs that are all due in the same second", benchOptions{jobs: 100_000}, benchHerd},
 	{"takeover", "time from the death of a node until another fires for all its jobs", benchOptions{jobs: 1_000_000}, benchTakeover},
 	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000, instances: 1}, benchRun},
+	{"bridge", "whole runs per second at executors of XXL-JOB that answer at once: trigger, call, callback, log, stored", benchOptions{jobs: 20_000, instances: 4}, benchBridge},
 	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
 	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
 	{"backlog", "what triggers cost that wait for a group whose executors are all stuck", benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},

@@ -56,9 +56,9 @@ func startXXLExecutor(t *testing.T, takes time.Duration, admins ...string) *xxls
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Timeout: 3 * time.Second}
+	calls := &http.Client{Timeout: 3 * time.Second}
 	e := xxlstandin.New(xxlstandin.Config{
-		AppName: "javaApp", Address: "http://" + l.Addr().String(), Admins: admins, Client: client, RegisterEvery: time.Second, RepeatEvery: time.Second,
+		AppName: "javaApp", Address: "http://" + l.Addr().String(), Admins: admins, Client: calls, RegisterEvery: time.Second, RepeatEvery: time.Second,
 	}, map[string]xxlstandin.Handler{"work": func(ctx context.Context, r xxlstandin.Run, log func(string)) (string, error) {
 		log("at work on " + r.Params)
 		timer := time.NewTimer(takes)
@@ -77,7 +77,7 @@ func startXXLExecutor(t *testing.T, takes time.Duration, admins ...string) *xxls
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() { stop(); serving.Wait(); client.CloseIdleConnections() })
+	t.Cleanup(func() { stop(); serving.Wait(); calls.CloseIdleConnections() })
 	return e
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ var privateNetworks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", 
 func (o *xxlOptions) guard() (*outbound.Guard, error) {
 	allow := o.allow
 	if o.allowPrivate {
-		allow = append(allow[:len(allow):len(allow)], privateNetworks...)
+		allow = append(slices.Clip(allow), privateNetworks...)
 	}
 	g, err := outbound.NewGuard(allow, "allow it with --executor-allow %s or --allow-private-addresses if executors are there")
 	if err != nil {
@@ -130,7 +131,7 @@ func (o *xxlOptions) open(ctx context.Context, conn *jet.Conn, reg prometheus.Re
 		}
 	}
 	refuse := func(address string) error {
-		u, err := url.Parse(b.Bridge.Rewritten(address))
+		u, err := url.Parse(b.Rewritten(address))
 		if err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func newXXLJobCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.ConnectionFlags(f)
-	o.monitorOptions.flags(f)
+	o.flags(f)
 	o.xxl.flags(f, "")
 	f.StringVar(&o.xxl.listen, "listen", "127.0.0.1:8080", "`address` that executors call; port 0 picks a free port")
 	f.StringVar(&o.credential, "credential", "", "the `file` of the seed for the connection to NATS, from \"carillon credential create --bridge-groups\"; - is standard input, fd:3 an\ninherited descriptor (default: from "+keyfile.CredentialVariable+")")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -140,7 +141,7 @@ func (e *Executor) Serve(ctx context.Context, l net.Listener) error {
 	}
 	e.mu.Unlock()
 	err := server.Close()
-	<-done
+	<-done //nolint:errcheck // it says that the server is closed
 	loops.Wait()
 	e.work.Wait()
 	return err
@@ -155,11 +156,7 @@ func (e *Executor) Leave(ctx context.Context) error {
 func (e *Executor) Begun() map[int64]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	all := map[int64]int{}
-	for id, n := range e.begun {
-		all[id] = n
-	}
-	return all
+	return maps.Clone(e.begun)
 }
 
 // Taken returns what the executor was asked to do, in order.
@@ -403,7 +400,7 @@ func (e *Executor) nextLocked(t *thread) {
 	if h == nil || r.Glue != "BEAN" {
 		h = e.handlers["*"]
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background()) //nolint:forbidigo // a run outlives the request that began it
 	t.cancel = cancel
 	e.begun[r.LogID]++
 	e.logs[r.LogID] = []string{"----------- job execute start -----------"}

@@ -141,7 +141,7 @@ func failure(err error) wire.Answer { return wire.Answer{Code: wire.CodeFailed, 
 func (h *Handler) answer(w http.ResponseWriter, status int, a wire.Answer) {
 	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(a.Encode()) // whoever asked is gone, if it cannot be written
+	_, _ = w.Write(a.Encode()) //nolint:gosec // JSON; whoever asked is gone, if it cannot be written
 }
 
 // registration reads one that its caller may send.

@@ -99,7 +99,7 @@ func (c *Client) Beat(ctx context.Context, t Target) (wire.Dialect, error) {
 
 // Idle asks whether the executor has neither a running nor a queued run of a job.
 func (c *Client) Idle(ctx context.Context, t Target, jobID int32) (bool, error) {
-	_, err := c.do(ctx, t, wire.PathIdleBeat, wire.JobRequest(jobID))
+	err := c.do(ctx, t, wire.PathIdleBeat, wire.JobRequest(jobID))
 	if refused := (*Refusal)(nil); errors.As(err, &refused) {
 		return false, nil
 	}
@@ -109,12 +109,12 @@ func (c *Client) Idle(ctx context.Context, t Target, jobID int32) (bool, error) 
 // Run hands a run over. It returns the dialect by which it was taken.
 func (c *Client) Run(ctx context.Context, t Target, r wire.Run) (wire.Dialect, error) {
 	body := r.Encode()
-	_, err := c.do(ctx, t, t.Dialect.RunPath(), body)
+	err := c.do(ctx, t, t.Dialect.RunPath(), body)
 	if !unknownPath(err, t.Dialect.RunPath()) {
 		return t.Dialect, err
 	}
 	other := t.Dialect.Other()
-	if _, again := c.do(ctx, t, other.RunPath(), body); !unknownPath(again, other.RunPath()) {
+	if again := c.do(ctx, t, other.RunPath(), body); !unknownPath(again, other.RunPath()) {
 		return other, again
 	}
 	return t.Dialect, err
@@ -128,7 +128,7 @@ func unknownPath(err error, path string) bool {
 
 // Kill has the executor end all runs of a job.
 func (c *Client) Kill(ctx context.Context, t Target, jobID int32) error {
-	_, err := c.do(ctx, t, wire.PathKill, wire.JobRequest(jobID))
+	err := c.do(ctx, t, wire.PathKill, wire.JobRequest(jobID))
 	return err
 }
 
@@ -141,13 +141,13 @@ func (c *Client) Log(ctx context.Context, t Target, logID int64, at time.Time, f
 	return wire.ReadLog(body, from)
 }
 
-// do calls, and returns an answer with code 200.
-func (c *Client) do(ctx context.Context, t Target, path string, body []byte) (wire.Answer, error) {
+// do calls, and wants an answer with code 200.
+func (c *Client) do(ctx context.Context, t Target, path string, body []byte) error {
 	data, err := c.call(ctx, t, path, body, maxAnswer, c.timeout)
-	if err != nil {
-		return wire.Answer{}, err
+	if err == nil {
+		_, err = answered(data)
 	}
-	return answered(data)
+	return err
 }
 
 func answered(data []byte) (wire.Answer, error) {

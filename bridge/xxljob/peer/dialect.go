@@ -15,7 +15,7 @@ func (c *Client) Dialect(ctx context.Context, t Target) (wire.Dialect, error) {
 		return "", err
 	}
 	path := wire.DialectC.RunPath()
-	_, err = c.do(ctx, t, path, []byte("?"))
+	err = c.do(ctx, t, path, []byte("?"))
 	if refused := (*Refusal)(nil); errors.As(err, &refused) && !unknownPath(err, path) {
 		return wire.DialectC, nil
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -13,11 +15,11 @@ import (
 )
 
 const (
-	// RenewEvery is how often a bridge says that it lives, and DeadAfter how long nothing was heard
-	// of one that is taken for dead. It must be well below the time for which heartbeats and triggers
-	// last, so that another one has taken its instances over before anybody misses them.
+	// RenewEvery is how often a bridge says that it lives.
 	RenewEvery = 1500 * time.Millisecond
-	DeadAfter  = 6 * time.Second
+	// DeadAfter is how long nothing was heard of a bridge that is taken for dead. It must be well below the time for which heartbeats and triggers
+	// last, so that another one has taken its instances over before anybody misses them.
+	DeadAfter = 6 * time.Second
 	// Registered is how long an executor counts as there after it registered, by XXL-JOB's own rule.
 	Registered = 90 * time.Second
 
@@ -105,6 +107,14 @@ func (s *Store) PutInstance(ctx context.Context, i *Instance, revision uint64) (
 	return s.put(ctx, keyInst+i.Key(), i, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
 }
 
+// RemoveInstance forgets an instance that is stored at a revision. The error is job.ErrConflict if another
+// bridge has changed it.
+func (s *Store) RemoveInstance(ctx context.Context, key string, revision uint64) error {
+	m := &nats.Msg{Subject: prefix + keyInst + key, Header: nats.Header{"KV-Operation": {"DEL"}}}
+	_, err := s.publish(ctx, m, bridgeFor, condition{revision: int64(revision)}) //nolint:gosec // a sequence
+	return err
+}
+
 // Instance returns an instance and its revision. A replica that lags behind may answer.
 func (s *Store) Instance(ctx context.Context, group, instance string) (*Instance, uint64, error) {
 	i := &Instance{}
@@ -112,13 +122,14 @@ func (s *Store) Instance(ctx context.Context, group, instance string) (*Instance
 	return i, revision, err
 }
 
-// Change is news of the fleet: exactly one of its first three is set, or Gone is.
+// Change is news of the fleet: exactly one of its first three is set, or Gone or Removed is.
 type Change struct {
 	Bridge   *Bridge
 	Beat     *Beat
 	Instance *Instance
 	Revision uint64
 	Gone     string // the id of a bridge that has ended
+	Removed  string // the key of an instance that is forgotten
 }
 
 // Tail reads what changes of bridges, beats and instances. One goroutine uses it.
@@ -156,6 +167,9 @@ func changeOf(m *jet.Stored) (Change, bool) {
 	switch {
 	case kind == keyBridge && !put:
 		c.Gone = rest
+		return c, true
+	case kind == keyInst && !put:
+		c.Removed = rest
 		return c, true
 	case !put:
 		return c, false

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -22,7 +23,7 @@ func blockKey(n int64) string { return "block." + strconv.FormatInt(n, 10) }
 
 // TakeBlock gives an instance log ids that nobody else has or had, from first on. None is below least.
 func (s *Store) TakeBlock(ctx context.Context, b Block, least int64) (first int64, err error) {
-	n, err := s.next(ctx, "next.log", (max(least, 1)+BlockSize-1)/BlockSize)
+	n, err := s.next(ctx, "next.log", 1, (max(least, 1)+BlockSize-1)/BlockSize)
 	if err != nil {
 		return 0, err
 	}
@@ -37,18 +38,19 @@ func (s *Store) BlockOf(ctx context.Context, logID int64) (Block, error) {
 	return b, err
 }
 
-// next returns the next value of a counter, at least least. Values may be left out.
-func (s *Store) next(ctx context.Context, key string, least int64) (int64, error) {
+// next moves a counter on by n, to at least least + n - 1, and returns the first of the n values that
+// are the caller's. Values may be left out.
+func (s *Store) next(ctx context.Context, key string, n, least int64) (int64, error) {
 	for {
 		var last int64
 		revision, err := s.now(ctx, key, &last)
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
 			return 0, err
 		}
-		n := max(last+1, least)
-		_, err = s.put(ctx, key, n, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
+		first := max(last+1, least)
+		_, err = s.put(ctx, key, first+n-1, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
 		if !errors.Is(err, job.ErrConflict) {
-			return n, err
+			return first, err
 		}
 	}
 }
@@ -64,28 +66,25 @@ func (s *Store) JobID(ctx context.Context, name job.Name) (int32, error) {
 	return id, err
 }
 
-// GiveJobID gives a job the number that is wanted, unless that is zero or another job's. Then it gets one
-// that no other has or had, at least least. A job that has one keeps it.
-func (s *Store) GiveJobID(ctx context.Context, name job.Name, wanted, least int32) (int32, error) {
-	id := wanted
-	for first := true; ; first = false {
-		if id == 0 || !first {
-			n, err := s.next(ctx, "next.job", int64(max(least, 1)))
-			if err != nil {
-				return 0, err
-			}
-			id = int32(n) //nolint:gosec // it counts jobs
-		}
-		mine, err := s.claimNumber(ctx, id, name)
-		if err != nil {
-			return 0, err
-		}
-		if mine {
-			break
-		}
+// TakeJobIDs returns the first of n numbers that no job has or had, at least least. Jobs that were imported
+// may have some of them: see [Store.GiveJobID].
+func (s *Store) TakeJobIDs(ctx context.Context, n, least int32) (first int32, err error) {
+	id, err := s.next(ctx, "next.job", int64(n), int64(max(least, 1)))
+	return int32(id), err //nolint:gosec // it counts jobs
+}
+
+// GiveJobID gives a job a number, and returns it, or the one that it has already. The error is
+// job.ErrConflict if the number is another job's.
+func (s *Store) GiveJobID(ctx context.Context, name job.Name, id int32) (int32, error) {
+	mine, err := s.claimNumber(ctx, id, name)
+	switch {
+	case err != nil:
+		return 0, err
+	case !mine:
+		return 0, fmt.Errorf("%w: %d is the number of another job", job.ErrConflict, id)
 	}
-	_, err := s.put(ctx, jobKey(name), id, 0, condition{revision: 0})
-	if errors.Is(err, job.ErrConflict) { // another bridge was faster
+	_, err = s.put(ctx, jobKey(name), id, 0, condition{revision: 0})
+	if errors.Is(err, job.ErrConflict) { // it has one
 		return s.JobID(ctx, name)
 	}
 	return id, err

@@ -40,6 +40,7 @@ func check(t *testing.T, err error) {
 
 func TestOnlyWhoServesAnInstanceBeginsRunsThere(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
+		t.Helper()
 		i := &state.Instance{Group: "billing", Instance: "a", Holder: "one"}
 		first, err := s.PutInstance(t.Context(), i, 0)
 		check(t, err)
@@ -72,6 +73,7 @@ func TestOnlyWhoServesAnInstanceBeginsRunsThere(t *testing.T) {
 
 func TestTheEndOfARunIsForgottenUnlessItsExecutorMayStillReportIt(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
+		t.Helper()
 		rev, err := s.PutInstance(t.Context(), &state.Instance{Group: "billing", Instance: "a"}, 0)
 		check(t, err)
 		f := state.Fence{Group: "billing", Instance: "a", Revision: rev}
@@ -94,6 +96,7 @@ func TestTheEndOfARunIsForgottenUnlessItsExecutorMayStillReportIt(t *testing.T) 
 
 func TestNumbersAreGivenOutOnce(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
+		t.Helper()
 		var mu sync.Mutex
 		var firsts []int64
 		var g sync.WaitGroup
@@ -126,9 +129,10 @@ func TestNumbersAreGivenOutOnce(t *testing.T) {
 
 func TestAJobKeepsItsNumberAndNoOtherHasIt(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
-		give := func(name job.Name, wanted, want int32) {
+		t.Helper()
+		give := func(name job.Name, id, want int32) {
 			t.Helper()
-			got, err := s.GiveJobID(t.Context(), name, wanted, 1000)
+			got, err := s.GiveJobID(t.Context(), name, id)
 			check(t, err)
 			kept, err := s.JobID(t.Context(), name)
 			check(t, err)
@@ -137,11 +141,19 @@ func TestAJobKeepsItsNumberAndNoOtherHasIt(t *testing.T) {
 			}
 		}
 		give("g/imported", 40, 40)
-		give("g/new", 0, 1000)
-		give("g/newer", 0, 1001)
-		give("g/new", 0, 1000)
-		give("g/imported", 0, 40)
-		give("g/claims-another's", 40, 1004) // 1002 and 1003 went to those that had one
+		first, err := s.TakeJobIDs(t.Context(), 10, 1000)
+		check(t, err)
+		second, err := s.TakeJobIDs(t.Context(), 10, 1000)
+		check(t, err)
+		if first != 1000 || second != 1010 {
+			t.Errorf("numbers from %d and %d on", first, second)
+		}
+		give("g/new", 1000, 1000)
+		give("g/new", 1001, 1000)
+		give("g/imported", 1002, 40)
+		if _, err := s.GiveJobID(t.Context(), "g/other", 40); !errors.Is(err, job.ErrConflict) {
+			t.Errorf("the number of another job: %v", err)
+		}
 		if _, err := s.JobID(t.Context(), "g/nobody"); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("a job without a number: %v", err)
 		}
@@ -150,6 +162,7 @@ func TestAJobKeepsItsNumberAndNoOtherHasIt(t *testing.T) {
 
 func TestAGroupStandsForOneAppName(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
+		t.Helper()
 		check(t, s.KeepName(t.Context(), "my-app", "myApp"))
 		check(t, s.KeepName(t.Context(), "my-app", "myApp"))
 		if err := s.KeepName(t.Context(), "my-app", "my_App"); !errors.Is(err, job.ErrConflict) {
@@ -160,6 +173,7 @@ func TestAGroupStandsForOneAppName(t *testing.T) {
 
 func TestATailBringsWhatChanges(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
+		t.Helper()
 		tail := s.Tail()
 		poll := func(want ...string) {
 			t.Helper()

@@ -1,0 +1,130 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
+	"github.com/carillon-scheduler/carillon/internal/pause"
+	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/logstore/ingest"
+	"github.com/carillon-scheduler/carillon/logstore/sqlite"
+)
+
+// benchBridge has all jobs due at one instant, with executors of XXL-JOB behind a bridge, and takes the
+// time until the last run is stored as succeeded. The executors, in this process, write one line for each
+// run and report it at once. Their share is in the CPU.
+func benchBridge(ctx context.Context, o benchOptions) (*benchResult, error) {
+	w, err := newBenchWorld(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	w.route = job.Route(o.route)
+	at := readyBy(o.jobs)
+	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), func(int) job.Schedule { return job.Schedule{Once: &at} }); err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }()
+	parts, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 3+o.instances)
+	if err := w.startBridge(parts, store, o.instances, ended); err != nil {
+		return nil, err
+	}
+	node, err := w.startNode(ctx, "bench")
+	if err != nil {
+		return nil, err
+	}
+	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
+		return nil, err
+	}
+	if late := time.Since(at); late > 0 {
+		return nil, fmt.Errorf("the node was ready %s too late", late)
+	}
+	if err := pause.For(ctx, time.Until(at)); err != nil {
+		return nil, err
+	}
+	meter, err := startMeter(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	defer meter.stop()
+	if err := w.stored(ctx, store, o.jobs); err != nil {
+		return nil, err
+	}
+	_, used := meter.stop()
+	r := &benchResult{Jobs: o.jobs, Count: o.jobs, Seconds: time.Since(at).Seconds(), CPUMicros: each(used, o.jobs)}
+	r.Rate = float64(r.Count) / r.Seconds
+	if err := node.close(); err != nil {
+		return nil, err
+	}
+	counts, err := store.Counts(ctx, logstore.RunFilter{})
+	if err != nil {
+		return nil, err
+	}
+	for status, n := range counts {
+		if status != job.StatusSucceeded {
+			r.Lost += n
+		}
+	}
+	r.Doubled = max(0, counts[job.StatusSucceeded]-o.jobs)
+	stop()
+	return r, drain(ended)
+}
+
+// startBridge starts ingest, a bridge, and executors of XXL-JOB. Each sends to ended when it has.
+func (w *benchWorld) startBridge(ctx context.Context, store logstore.Store, executors int, ended chan<- error) error {
+	conn, err := w.connect(ctx, "ingest")
+	if err != nil {
+		return err
+	}
+	in, err := ingest.New(conn, store, ingest.Config{})
+	if err != nil {
+		return err
+	}
+	go func() { ended <- in.Run(ctx); conn.NC.Close() }()
+	bridged, err := w.connect(ctx, "bridge")
+	if err != nil {
+		return err
+	}
+	b, err := xxljob.New(bridged.Conn, xxljob.Config{Dial: (&net.Dialer{}).DialContext, Slots: max(benchSlots/executors, benchLeast)})
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := admin.New(b, admin.Config{Tokens: admin.NoTokens(), Refuse: func(string) error { return nil }, Logger: slog.New(slog.DiscardHandler)}).Server()
+	go func() { ended <- b.Run(ctx); bridged.NC.Close() }()
+	go func() {
+		<-ctx.Done()
+		ended <- server.Close()
+	}()
+	go func() { _ = server.Serve(l) }() // ends with the line above
+	client := &http.Client{Timeout: 10 * time.Second}
+	for range executors {
+		at, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		e := xxlstandin.New(xxlstandin.Config{AppName: "bench", Address: "http://" + at.Addr().String(), Admins: []string{"http://" + l.Addr().String()}, Client: client},
+			map[string]xxlstandin.Handler{"noop": func(context.Context, xxlstandin.Run, func(string)) (string, error) { return "", nil }})
+		go func() { ended <- e.Serve(ctx, at) }()
+	}
+	return nil
+}
