@@ -35,14 +35,15 @@ type group struct {
 
 	mu      sync.Mutex
 	members map[*instance]bool
-	changed chan struct{} // has a value when there may be more room
+	changed chan struct{}       // has a value when there may be more room
+	from    chan []bus.Consumer // to pull from, as servers say
 }
 
 // groupLocked returns the group of a name. The first time, it begins to pull for it.
 func (b *Bridge) groupLocked(life context.Context, name string) *group {
 	g := b.groups[name]
 	if g == nil {
-		g = &group{b: b, name: name, log: b.log.With("executor_group", name), killed: newRecent(killedFor, maxKilled), members: map[*instance]bool{}, changed: make(chan struct{}, 1)}
+		g = &group{b: b, name: name, log: b.log.With("executor_group", name), killed: newRecent(killedFor, maxKilled), members: map[*instance]bool{}, changed: make(chan struct{}, 1), from: make(chan []bus.Consumer)}
 		b.groups[name] = g
 		b.work.Go(func() error { g.pull(life); return nil })
 	}
@@ -78,7 +79,7 @@ func (g *group) poke() {
 
 // pull pulls triggers for as many runs as there is room for, until life is done.
 func (g *group) pull(life context.Context) {
-	p := g.b.conn.NewPuller(bus.ConsumerAny(g.name), pullRoom, g.log)
+	p := g.b.conn.NewPuller(pullRoom, g.log, bus.ConsumersOf(g.name)...)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -102,6 +103,9 @@ func (g *group) pull(life context.Context) {
 			if p.Take(m) {
 				g.receive(life, m)
 			}
+		case consumers := <-g.from:
+			g.log.InfoContext(life, "pulling from other consumers", "consumers", consumers)
+			p.From(consumers)
 		case <-g.changed:
 		case now := <-tick.C:
 			p.Look(now)

@@ -64,6 +64,8 @@ type instance struct {
 	removed  bool    // its executor has said that it leaves
 	absent   bool    // its executor has not registered for too long
 	drainBy  time.Time
+	refused  int            // messages of ours, by servers
+	refusal  *fleet.Refusal // of the last of them
 	lastBeat time.Time
 	asked    time.Time
 	asking   bool
@@ -404,6 +406,7 @@ func (i *instance) heartbeat(now time.Time) (*nats.Msg, error) {
 		Group: i.is.Group, Instance: i.is.Instance, State: i.state(), Kinds: kinds, Handlers: []string{fleet.AnyHandler},
 		Slots: i.slots(), Running: len(i.live), DrainBy: i.drainBy, Labels: i.is.Labels, Zone: i.is.Labels["zone"],
 		Protocol: fleet.Protocol, Version: version, SDK: "xxl-job/" + string(i.is.Dialect), Host: host, StartedAt: i.is.Since, At: now.UTC().Truncate(time.Millisecond),
+		Refused: i.refused, Refusal: i.refusal,
 	}}
 	i.lastBeat = now
 	data, err := json.Marshal(beat)

@@ -33,7 +33,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		}, []string{"kind"}),
 		adopted:   counter("adopted_runs_total", "Live runs that were taken over from another bridge."),
 		givenBack: counter("given_back_total", "Runs that were given back, to be run again elsewhere."),
-		refused:   counter("refused_total", "Messages that are no requests, and triggers that cannot be read."),
+		refused:   counter("refused_total", "Messages that are no requests, triggers that cannot be read, and messages of the bridge that servers refused."),
 		instances: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "carillon", Subsystem: "xxl_job", Name: "executors", Help: "Executors of XXL-JOB that this bridge serves."}),
 	}
 	if reg == nil {

@@ -38,7 +38,7 @@ func (i *instance) request(ctx context.Context, control bus.Address, m *nats.Msg
 		return
 	}
 	switch verb {
-	case bus.VerbBeat, bus.VerbIdle, verbCallback, bus.VerbCordon, bus.VerbUncordon, bus.VerbSet: // wait for somebody
+	case bus.VerbBeat, bus.VerbIdle, verbCallback, bus.VerbCordon, bus.VerbUncordon, bus.VerbSet, bus.VerbConsumers: // wait for somebody
 		i.b.work.Go(func() error { i.reply(ctx, verb, m); return nil })
 	default:
 		i.reply(ctx, verb, m)
@@ -103,6 +103,10 @@ func (i *instance) obey(ctx context.Context, verb string, m *nats.Msg, r *fleet.
 			return &job.InvalidError{Reason: fmt.Sprintf("the request has no settings: %v", err)}
 		}
 		return i.settle(ctx, q)
+	case bus.VerbConsumers:
+		return i.pullFrom(ctx, m)
+	case bus.VerbRefused:
+		return i.refusedBy(ctx, m)
 	case verbCallback:
 		var c wire.Callback
 		if err := json.Unmarshal(m.Data, &c); err != nil {
@@ -256,5 +260,40 @@ func (i *instance) set(ctx context.Context, to func(*state.Instance)) error {
 	}
 	i.beat(time.Now())
 	i.group.poke()
+	return nil
+}
+
+// pullFrom has the group pull from other consumers. Its instances share the pull, so one that is told tells
+// all.
+func (i *instance) pullFrom(ctx context.Context, m *nats.Msg) error {
+	var q bus.ConsumersRequest
+	if err := json.Unmarshal(m.Data, &q); err != nil {
+		return &job.InvalidError{Reason: fmt.Sprintf("the request names no consumers: %v", err)}
+	}
+	if err := q.Validate(); err != nil {
+		return err
+	}
+	select {
+	case i.group.from <- q.Consumers:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: the instance is not served any more", job.ErrUnavailable)
+	}
+}
+
+// refusedBy takes in that servers have refused a message of the instance.
+func (i *instance) refusedBy(ctx context.Context, m *nats.Msg) error {
+	var r fleet.Refusal
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return &job.InvalidError{Reason: fmt.Sprintf("the request says of no message why it was refused: %v", err)}
+	}
+	r = r.Clipped()
+	i.mu.Lock()
+	i.refused++
+	i.refusal = &r
+	i.mu.Unlock()
+	i.b.metrics.refused.Inc()
+	i.log.ErrorContext(ctx, "servers have refused a message of this instance", "reason", r.Reason, "stream", r.Stream, "sequence", r.Sequence, "subject", r.Subject)
+	i.beat(time.Now())
 	return nil
 }
