@@ -225,13 +225,15 @@ func TestCallbacksMayComeTwiceLateOrForNobody(t *testing.T) {
 			w.Errorf("%d ends", n)
 		}
 
-		name := w.save("billing-app/late", handler("late"), func(j *job.Job) { j.Timeout = job.Duration(2 * time.Second) })
+		name := w.save("billing-app/late", handler("late"))
 		late := w.begin(name)
-		w.wantEnd(late, 30*time.Second, job.StatusTimedOut, "did not end it in time")
+		w.until("it is begun", 10*time.Second, func() bool { return w.started(late) })
+		w.cancel(name, late, "ann")
+		w.wantEnd(late, 30*time.Second, job.StatusCancelled, "did not end it in time")
 		close(release)
 		time.Sleep(time.Minute)
 		if n := len(w.endsOf(late)); n != 1 {
-			w.Errorf("the run that timed out has %d ends", n)
+			w.Errorf("the run that was cancelled has %d ends", n)
 		}
 
 		// Of another group: its token must not end it.

@@ -170,6 +170,7 @@ func (i *instance) called(ctx context.Context, c wire.Callback) (known bool, err
 	r := i.byLog[c.LogID]
 	i.mu.Unlock()
 	if r == nil {
+		i.returned(c.LogID)
 		return false, nil
 	}
 	return true, r.report(ctx, c)

@@ -56,7 +56,7 @@ type instance struct {
 	live     map[bus.AttemptRef]*run
 	byLog    map[int64]*run
 	busy     map[job.Name]bool  // jobs with a run here, or whose executor may still do one that has ended
-	stray    map[job.Name]int32 // of these, the latter
+	stray    map[job.Name]stray // of these, the latter
 	done     *recent
 	numbers  []int64 // log ids that are ours
 	gone     bool    // it takes nothing
@@ -75,7 +75,7 @@ type instance struct {
 func newInstance(b *Bridge, g *group, is state.Instance, revision uint64, cancel context.CancelCauseFunc) *instance {
 	return &instance{
 		b: b, name: is.Instance, group: g, log: b.log.With("executor_group", is.Group, "instance", is.Instance), cancel: cancel, is: is, revision: revision, start: make(chan *run, 64), ended: make(chan struct{}),
-		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, busy: map[job.Name]bool{}, stray: map[job.Name]int32{}, done: newRecent(doneFor, maxDone), leaving: is.Drained,
+		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, busy: map[job.Name]bool{}, stray: map[job.Name]stray{}, done: newRecent(doneFor, maxDone), leaving: is.Drained,
 	}
 }
 
@@ -102,7 +102,9 @@ func (i *instance) run(ctx context.Context) {
 	var runs sync.WaitGroup
 	i.mu.Lock()
 	for _, r := range i.live {
-		runs.Go(func() { i.carry(ctx, r) })
+		if r.resumed { // others are accepted already, and come by the channel
+			runs.Go(func() { i.carry(ctx, r) })
+		}
 	}
 	i.mu.Unlock()
 	for ctx.Err() == nil {
@@ -273,26 +275,47 @@ func (i *instance) look(ctx context.Context, now time.Time) {
 
 // ask asks the executor whether it lives, and whether jobs are idle whose runs it was told to end.
 func (i *instance) ask(ctx context.Context) {
-	dialect, err := i.b.peers.Beat(ctx, i.target())
+	err := i.b.peers.Beat(ctx, i.target())
 	i.mu.Lock()
 	i.asking = false
-	strays := map[job.Name]int32{}
+	strays := map[job.Name]stray{}
 	if err == nil {
 		i.silent = 0
-		if i.is.Dialect == "" {
-			i.is.Dialect = dialect
-		}
 		maps.Copy(strays, i.stray)
 	} else if ctx.Err() == nil {
 		i.silent++
 	}
 	i.mu.Unlock()
-	for name, id := range strays {
-		if idle, err := i.b.peers.Idle(ctx, i.target(), id); err == nil && idle {
+	for name, s := range strays {
+		if time.Now().Before(s.until) {
+			continue
+		}
+		if idle, err := i.b.peers.Idle(ctx, i.target(), s.jobID); err == nil && idle {
 			i.mu.Lock()
 			delete(i.stray, name)
 			delete(i.busy, name)
 			i.mu.Unlock()
+		}
+	}
+}
+
+// stray is a run that we have ended, and whose executor may still do it. One that is told to kill a job
+// says at once that the job is idle, whether its handler listens or not. It reports the run when the
+// handler has returned: until then, but not for ever, its job is busy.
+type stray struct {
+	jobID int32
+	logID int64
+	until time.Time
+}
+
+// returned takes in that an executor has reported a run that we had ended before.
+func (i *instance) returned(logID int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for name, s := range i.stray {
+		if s.logID == logID {
+			delete(i.stray, name)
+			delete(i.busy, name)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (i *instance) forget(r *run) {
 		i.done.add(t.Ref())
 	}
 	if r.stray {
-		i.stray[t.Job] = r.kept.JobID
+		i.stray[t.Job] = stray{r.kept.JobID, r.kept.LogID, time.Now().Add(i.b.cfg.Silence)}
 	} else {
 		delete(i.busy, t.Job)
 	}

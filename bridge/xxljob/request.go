@@ -134,7 +134,7 @@ func (i *instance) probe(ctx context.Context, name job.Name) (fleet.Answer, stri
 	ctx, cancel := context.WithTimeout(ctx, probeWait)
 	defer cancel()
 	if name == "" {
-		if _, err := i.b.peers.Beat(ctx, i.target()); err != nil {
+		if err := i.b.peers.Beat(ctx, i.target()); err != nil {
 			return fleet.AnswerBusy, unreachable(err)
 		}
 		return fleet.AnswerAccepted, ""

@@ -31,7 +31,8 @@ func (b *Bridge) adopt(life context.Context, is state.Instance, revision uint64)
 // attach begins to serve an executor that has registered, once it can be reached. If it cannot, that is
 // stored, so that the executor is told.
 func (b *Bridge) attach(life context.Context, is state.Instance, revision uint64) error {
-	dialect, err := b.peers.Beat(life, peer.Target{Address: is.Address, AppName: is.AppName, Token: b.token(is.Group), Dialect: is.Dialect})
+	to := peer.Target{Address: is.Address, AppName: is.AppName, Token: b.token(is.Group), Dialect: is.Dialect}
+	err := b.peers.Beat(life, to)
 	if err != nil {
 		if why := unreachable(err); life.Err() == nil && (why != is.Why || !is.Offline) {
 			is.Offline, is.Holder, is.Why = true, "", why
@@ -42,7 +43,7 @@ func (b *Bridge) attach(life context.Context, is state.Instance, revision uint64
 		return nil
 	}
 	if is.Dialect == "" {
-		is.Dialect = dialect
+		is.Dialect = b.peers.Shape(life, to)
 	}
 	is.Holder, is.Offline, is.Why, is.Since = b.id, false, "", time.Now().UTC().Truncate(time.Millisecond)
 	if revision, err = b.store.PutInstance(life, &is, revision); err != nil {

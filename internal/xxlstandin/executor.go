@@ -350,6 +350,7 @@ func (e *Executor) answer(r *http.Request, body []byte) (code int, msg string, p
 		if t.cancel != nil {
 			t.cancel(errKilled)
 		}
+		delete(e.threads, q.JobID) // the job is idle at once, whether the handler listens or not
 		return 200, "", nil
 	case "/log":
 		lines, known := e.logs[q.LogID]
@@ -404,10 +405,19 @@ func (e *Executor) nextLocked(t *thread) {
 	t.cancel = cancel
 	e.begun[r.LogID]++
 	e.logs[r.LogID] = []string{"----------- job execute start -----------"}
+	over := sync.OnceFunc(func() { e.nextLocked(t) }) // with the lock
 	e.work.Go(func() {
 		defer cancel(nil)
 		if r.Timeout > 0 {
-			timer := time.AfterFunc(time.Duration(r.Timeout)*time.Second, func() { cancel(errTimeout) })
+			timer := time.AfterFunc(time.Duration(r.Timeout)*time.Second, func() {
+				cancel(errTimeout)
+				e.mu.Lock()
+				defer e.mu.Unlock()
+				if errors.Is(context.Cause(ctx), errTimeout) && !e.stopped && t.now == &r { // at once, whether the handler listens or not
+					e.endLocked(r, 502, errTimeout.Error())
+					over()
+				}
+			})
 			defer timer.Stop()
 		}
 		message, err := h(ctx, r, func(line string) {
@@ -415,22 +425,19 @@ func (e *Executor) nextLocked(t *thread) {
 			defer e.mu.Unlock()
 			e.logs[r.LogID] = append(e.logs[r.LogID], line)
 		})
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		code := 200
 		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, errTimeout):
-			code, message = 502, errTimeout.Error()
+		case e.stopped, errors.Is(cause, errTimeout):
+			return
 		case errors.Is(cause, errKilled):
 			code, message = 500, errKilled.Error()
 		case err != nil:
 			code, message = 500, err.Error()
 		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.stopped {
-			return
-		}
 		e.endLocked(r, code, message)
-		e.nextLocked(t)
+		over()
 	})
 }
 

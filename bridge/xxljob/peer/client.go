@@ -79,22 +79,9 @@ func New(dial Dial, timeout time.Duration) *Client {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Beat asks whether the executor lives, and returns what its answer says of its dialect.
-func (c *Client) Beat(ctx context.Context, t Target) (wire.Dialect, error) {
-	body, err := c.call(ctx, t, wire.PathBeat, []byte(`""`), maxAnswer, c.timeout)
-	if err != nil {
-		return "", err
-	}
-	a, err := answered(body)
-	switch {
-	case err != nil:
-		return "", err
-	case t.Dialect == wire.DialectC:
-		return t.Dialect, nil
-	case a.Msg == "Success":
-		return wire.DialectB, nil
-	}
-	return wire.DialectA, nil
+// Beat asks whether the executor lives.
+func (c *Client) Beat(ctx context.Context, t Target) error {
+	return c.do(ctx, t, wire.PathBeat, []byte(`""`))
 }
 
 // Idle asks whether the executor has neither a running nor a queued run of a job.

@@ -44,6 +44,8 @@ func ReadCallbacks(body []byte) ([]Callback, error) {
 		err = json.Unmarshal(body, &list)
 	}
 	switch {
+	case err == nil && list == nil: // null, or another object
+		return nil, &job.InvalidError{Field: "body", Reason: "must be a list of callbacks, or an object with a callbackList"}
 	case err != nil:
 		return nil, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("is no JSON list of callbacks: %v", err)}
 	case len(list) > MaxCallbacks:

@@ -31,7 +31,7 @@ func TestCallbacksAreReadInEveryDialect(t *testing.T) {
 }
 
 func TestCallbacksThatAreNoneAreRefused(t *testing.T) {
-	for _, body := range []string{``, `{`, `"x"`, `[null]`, `[{}]`, `[{"logId":"x"}]`, `[1]`, `[{"logId":1e30}]`, "[" + strings.Repeat(`{"logId":1},`, MaxCallbacks) + `{"logId":1}]`} {
+	for _, body := range []string{``, `{`, `"x"`, `null`, `{}`, `{"registryGroup":5}`, `{"callbackList":null}`, `[null]`, `[{}]`, `[{"logId":"x"}]`, `[1]`, `[{"logId":1e30}]`, "[" + strings.Repeat(`{"logId":1},`, MaxCallbacks) + `{"logId":1}]`} {
 		if got, err := ReadCallbacks([]byte(body)); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%.40q is read as %v, %v", body, got, err)
 		}
