@@ -2,6 +2,7 @@ package xxljob_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -299,5 +300,23 @@ func TestRunsGoOnThoughTheirExecutorCannotRegister(t *testing.T) {
 		w.wantEnd(id, 6*time.Minute, job.StatusSucceeded, "")
 		w.begunOnce([]*executor{e}, 1)
 		w.until("it has left", time.Minute, func() bool { return len(w.instances()) == 0 })
+	})
+}
+
+func TestRunsThatWaitForAnExecutorBeginOnce(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		var ids []job.RunID
+		for n := range 30 { // which are offered as soon as the first heartbeat is stored
+			name := w.save(fmt.Sprintf("billing-app/wait-%d", n), handler("wait"), func(j *job.Job) { j.Route, j.Delivery = job.RouteFirst, job.AtMostOnce })
+			ids = append(ids, w.begin(name))
+		}
+		time.Sleep(10 * time.Second)
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		for _, id := range ids {
+			w.wantEnd(id, 5*time.Minute, job.StatusSucceeded, "")
+		}
+		time.Sleep(time.Minute)
+		w.begunOnce([]*executor{e}, len(ids))
 	})
 }
