@@ -94,10 +94,10 @@ func (g *Guard) Dial(ctx context.Context, network, address string) (net.Conn, er
 // Check returns a [*ForbiddenError] if the host of an address, HOST:PORT, is written as a number that may
 // not be dialled. What a name stands for is known only when it is dialled.
 func (g *Guard) Check(address string) error {
-	if _, err := netip.ParseAddrPort(address); err != nil || g.allowsName(address) {
-		return nil
+	if _, err := netip.ParseAddrPort(address); err == nil && !g.allowsName(address) {
+		return g.check(address)
 	}
-	return g.check(address)
+	return nil
 }
 
 // allowsName reports whether an exception names the host, whatever its address.

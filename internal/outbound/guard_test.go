@@ -115,3 +115,20 @@ func TestTheAddressThatIsDialledIsChecked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAnAddressIsCheckedBeforeItIsDialled(t *testing.T) {
+	g, err := NewGuard([]string{"10.0.0.0/8"}, hint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(address string, want bool) {
+		t.Helper()
+		if got := g.Check(address) == nil; got != want {
+			t.Errorf("%s may be dialled: %v, want %v", address, got, want)
+		}
+	}
+	f("10.0.0.5:9999", true)
+	f("169.254.169.254:80", false)
+	f("127.0.0.1:9999", false)
+	f("localhost:9999", true) // a name is checked when it is dialled
+}
