@@ -28,7 +28,7 @@ const (
 	takeAtOnce    = 16
 	releaseAtOnce = 50
 	// logsAtOnce bounds the calls for logs that are open.
-	logsAtOnce = 64
+	logsAtOnce = 256
 	// lastWords is how long the stop of a bridge may take.
 	lastWords = 2 * time.Second
 )

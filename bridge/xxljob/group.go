@@ -3,6 +3,7 @@ package xxljob
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,8 @@ const (
 	// A server has handOverWait to take a trigger; one that none takes comes again after handOverAgain.
 	handOverWait  = 2 * time.Second
 	handOverAgain = 5 * time.Second
+	// countEvery is how often the room for more is counted, at most.
+	countEvery = 10 * time.Millisecond
 	// pullRoom is about how many triggers are on order.
 	pullRoom = 4096
 )
@@ -32,18 +35,21 @@ type group struct {
 	name   string
 	log    logger
 	killed *recent
+	done   *recent // attempts that have ended at one of the instances
 
 	mu      sync.Mutex
-	members map[*instance]bool
-	changed chan struct{}       // has a value when there may be more room
-	from    chan []bus.Consumer // to pull from, as servers say
+	members []*instance
+	holders map[bus.AttemptRef]*instance // of live attempts
+	changed chan struct{}                // has a value when there may be more room
+	from    chan []bus.Consumer          // to pull from, as servers say
 }
 
 // groupLocked returns the group of a name. The first time, it begins to pull for it.
 func (b *Bridge) groupLocked(life context.Context, name string) *group {
 	g := b.groups[name]
 	if g == nil {
-		g = &group{b: b, name: name, log: b.log.With("executor_group", name), killed: newRecent(killedFor, maxKilled), members: map[*instance]bool{}, changed: make(chan struct{}, 1), from: make(chan []bus.Consumer)}
+		g = &group{b: b, name: name, log: b.log.With("executor_group", name), changed: make(chan struct{}, 1), from: make(chan []bus.Consumer)}
+		g.killed, g.done, g.holders = newRecent(killedFor, maxKilled), newRecent(doneFor, maxDone), map[bus.AttemptRef]*instance{}
 		b.groups[name] = g
 		b.work.Go(func() error { g.pull(life); return nil })
 	}
@@ -52,7 +58,7 @@ func (b *Bridge) groupLocked(life context.Context, name string) *group {
 
 func (g *group) join(i *instance) {
 	g.mu.Lock()
-	g.members[i] = true
+	g.members = append(g.members, i)
 	g.mu.Unlock()
 	g.poke()
 }
@@ -60,13 +66,53 @@ func (g *group) join(i *instance) {
 func (g *group) leave(i *instance) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.members, i)
+	g.members = slices.DeleteFunc(g.members, func(other *instance) bool { return other == i })
+	maps.DeleteFunc(g.holders, func(_ bus.AttemptRef, holder *instance) bool { return holder == i })
 }
 
 func (g *group) all() []*instance {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.Collect(maps.Keys(g.members))
+	return slices.Clone(g.members)
+}
+
+// hold notes that an instance has an attempt.
+func (g *group) hold(ref bus.AttemptRef, i *instance) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.holders[ref] = i
+}
+
+// letGo notes that it has it no more.
+func (g *group) letGo(ref bus.AttemptRef, i *instance) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.holders[ref] == i {
+		delete(g.holders, ref)
+	}
+}
+
+func (g *group) holder(ref bus.AttemptRef) *instance {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.holders[ref]
+}
+
+// choose returns the one of two instances, taken at random, that has more room: with many instances that
+// spreads runs nearly as well as to look at all. Nil: there is none.
+func (g *group) choose() *instance {
+	g.mu.Lock()
+	n := len(g.members)
+	if n == 0 {
+		g.mu.Unlock()
+		return nil
+	}
+	a, b := g.members[rand.IntN(n)], g.members[rand.IntN(n)] //nolint:gosec // no secret
+	g.mu.Unlock()
+	if b.free() > a.free() {
+		return b
+	}
+	return a
 }
 
 // poke has the pull look for room.
@@ -82,11 +128,11 @@ func (g *group) pull(life context.Context) {
 	p := g.b.conn.NewPuller(pullRoom, g.log, bus.ConsumersOf(g.name)...)
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	// To count the room is to look at each instance. In between, what comes is taken off.
+	recount := time.NewTimer(0)
+	defer recount.Stop()
+	counted, free, waiting := time.Time{}, 0, true
 	for {
-		free := 0
-		for _, i := range g.all() {
-			free += i.free()
-		}
 		if p.Ordered() > free {
 			p.Release()
 		}
@@ -101,14 +147,25 @@ func (g *group) pull(life context.Context) {
 			return
 		case m := <-p.Inbox():
 			if p.Take(m) {
+				free = max(free-1, 0)
 				g.receive(life, m)
 			}
 		case consumers := <-g.from:
 			g.log.InfoContext(life, "pulling from other consumers", "consumers", consumers)
 			p.From(consumers)
+		case <-recount.C:
+			counted, free, waiting = time.Now(), 0, false
+			for _, i := range g.all() {
+				free += i.free()
+			}
 		case <-g.changed:
+			if !waiting {
+				waiting = true
+				recount.Reset(countEvery - time.Since(counted)) // at once, if that is over
+			}
 		case now := <-tick.C:
 			p.Look(now)
+			g.poke() // an instance may take work again, or no more
 		}
 	}
 }
@@ -122,28 +179,34 @@ func (g *group) receive(life context.Context, m *nats.Msg) {
 		g.b.answer(m.Reply, "+TERM")
 		return
 	}
-	members := g.all()
-	for _, i := range members {
-		if i.has(o) {
-			return
-		}
+	if holder := g.holder(o.trigger.Ref()); holder != nil && holder.has(o) {
+		return
 	}
-	slices.SortFunc(members, func(a, b *instance) int { return b.free() - a.free() })
+	if g.done.has(o.trigger.Ref()) {
+		g.b.answer(o.ack, "+ACK")
+		return
+	}
+	first := g.choose()
 	if o.delivery > 1 { // somebody may have it, or have ended it: a server finds that out
-		if len(members) > 0 {
-			g.b.work.Go(func() error { g.handOver(life, m, members[0]); return nil })
+		if first != nil {
+			g.b.work.Go(func() error { g.handOver(life, m, first); return nil })
 			return
 		}
 		g.b.answer(m.Reply, bus.NakAfter(handOverAgain))
 		return
 	}
-	for _, i := range members {
-		if answer, _ := i.accept(o); answer == fleet.AnswerAccepted {
+	if first != nil {
+		if answer, _ := first.accept(o); answer == fleet.AnswerAccepted {
 			return
 		}
+		for _, i := range g.all() {
+			if answer, _ := i.accept(o); answer == fleet.AnswerAccepted {
+				return
+			}
+		}
 	}
-	if len(members) > 0 && !can(&o.trigger.Task) { // another executor of the group may
-		g.b.work.Go(func() error { g.handOver(life, m, members[0]); return nil })
+	if first != nil && !can(&o.trigger.Task) { // another executor of the group may
+		g.b.work.Go(func() error { g.handOver(life, m, first); return nil })
 		return
 	}
 	g.b.answer(m.Reply, bus.NakAfter(bus.GiveBackAfter(o.delivery)))

@@ -57,12 +57,11 @@ type instance struct {
 	byLog    map[int64]*run
 	busy     map[job.Name]bool  // jobs with a run here, or whose executor may still do one that has ended
 	stray    map[job.Name]stray // of these, the latter
-	done     *recent
-	numbers  []int64 // log ids that are ours
-	gone     bool    // it takes nothing
-	leaving  bool    // drains
-	removed  bool    // its executor has said that it leaves
-	absent   bool    // its executor has not registered for too long
+	numbers  []int64            // log ids that are ours
+	gone     bool               // it takes nothing
+	leaving  bool               // drains
+	removed  bool               // its executor has said that it leaves
+	absent   bool               // its executor has not registered for too long
 	drainBy  time.Time
 	refused  int            // messages of ours, by servers
 	refusal  *fleet.Refusal // of the last of them
@@ -75,7 +74,7 @@ type instance struct {
 func newInstance(b *Bridge, g *group, is state.Instance, revision uint64, cancel context.CancelCauseFunc) *instance {
 	return &instance{
 		b: b, name: is.Instance, group: g, log: b.log.With("executor_group", is.Group, "instance", is.Instance), cancel: cancel, is: is, revision: revision, start: make(chan *run, 64), ended: make(chan struct{}),
-		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, busy: map[job.Name]bool{}, stray: map[job.Name]stray{}, done: newRecent(doneFor, maxDone), leaving: is.Drained,
+		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, busy: map[job.Name]bool{}, stray: map[job.Name]stray{}, leaving: is.Drained,
 	}
 }
 

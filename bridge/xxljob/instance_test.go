@@ -37,7 +37,7 @@ func TestARunThatComesWhileItsInstanceBeginsIsCarriedOnce(t *testing.T) {
 		revision, err := b.store.PutInstance(t.Context(), &is, 0)
 		check(t, err)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		g := &group{b: b, name: "g", log: b.log, killed: newRecent(killedFor, maxKilled), members: map[*instance]bool{}, changed: make(chan struct{}, 1)}
+		g := &group{b: b, name: "g", log: b.log, killed: newRecent(killedFor, maxKilled), done: newRecent(doneFor, maxDone), holders: map[bus.AttemptRef]*instance{}, changed: make(chan struct{}, 1)}
 		i := newInstance(b, g, is, revision, cancel)
 		answers := make(chan string, 10)
 		_, err = conn.NC.Subscribe("ack", func(m *nats.Msg) { answers <- string(m.Data) })

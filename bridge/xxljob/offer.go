@@ -57,7 +57,7 @@ func (i *instance) has(o *offer) bool {
 		i.b.answer(o.ack, "+WPI")
 		return true
 	}
-	if i.done.has(ref) {
+	if i.group.done.has(ref) {
 		i.b.answer(o.ack, "+ACK")
 		return true
 	}
@@ -95,6 +95,7 @@ func (i *instance) accept(o *offer) (answer fleet.Answer, detail string) {
 	r.routed, r.signed = o.routed, now
 	i.live[t.Ref()], i.busy[t.Job] = r, true
 	i.mu.Unlock()
+	i.group.hold(t.Ref(), i)
 	select {
 	case i.start <- r:
 	case <-i.ended:
@@ -107,6 +108,7 @@ func (i *instance) resume(kept *state.Run) {
 	r := newRun(*kept)
 	r.resumed, r.doubt = true, !kept.Said
 	i.live[kept.Trigger.Ref()], i.busy[kept.Trigger.Job], i.byLog[kept.LogID] = r, true, r
+	i.group.hold(kept.Trigger.Ref(), i)
 }
 
 // willing says whether the instance takes new work. The caller holds the lock.
@@ -123,13 +125,14 @@ func (i *instance) willing() fleet.Answer {
 
 // forget ends what is known of a run. One whose executor may still do it keeps its job busy.
 func (i *instance) forget(r *run) {
-	i.mu.Lock()
 	t := r.kept.Trigger
+	if r.stored {
+		i.group.done.add(t.Ref())
+	}
+	i.group.letGo(t.Ref(), i)
+	i.mu.Lock()
 	delete(i.live, t.Ref())
 	delete(i.byLog, r.kept.LogID)
-	if r.stored {
-		i.done.add(t.Ref())
-	}
 	if r.stray {
 		i.stray[t.Job] = stray{r.kept.JobID, r.kept.LogID, time.Now().Add(i.b.cfg.Silence)}
 	} else {

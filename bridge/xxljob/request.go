@@ -174,7 +174,7 @@ func (i *instance) custody(m *nats.Msg, r *fleet.InstanceReply) error {
 		switch {
 		case i.live[ref] != nil:
 			r.Attempts[k] = fleet.CustodyHeld
-		case i.done.has(ref):
+		case i.group.done.has(ref):
 			r.Attempts[k] = fleet.CustodyReported
 		default:
 			r.Attempts[k] = fleet.CustodyNone

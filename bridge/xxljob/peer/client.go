@@ -69,7 +69,7 @@ func New(dial Dial, timeout time.Duration) *Client {
 				}
 				return conn, err
 			},
-			MaxIdleConns: 10_000, MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: timeout,
+			MaxIdleConns: 10_000, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: timeout,
 			DisableCompression: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
