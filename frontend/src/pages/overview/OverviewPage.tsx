@@ -19,6 +19,7 @@ import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Attention } from "./Attention";
 import { Guide } from "./Guide";
+import { useInFlight } from "./inflight";
 import { RunningNow } from "./RunningNow";
 import { RunsChart } from "./RunsChart";
 import { UpNext } from "./UpNext";
@@ -86,7 +87,7 @@ function Figures({ range, zoom }: FiguresProps) {
     <>
       <Top range={range} zoom={zoom} />
       <div className="grid over-2">
-        <RunningNow />
+        <RunningNow range={range} zoom={zoom} />
         <UpNext range={range} />
       </div>
       <Suspense fallback={<Skeleton rows={6} />}>
@@ -103,7 +104,6 @@ function Top({ range, zoom }: FiguresProps) {
   const past = useQuery(asked.past);
   const before = useQuery(asked.before).data?.items[0];
   const groups = useQuery(groupsQuery).data?.items ?? [];
-  const inFlight = useQuery(latestRuns({ status: living }, 200)).data?.items ?? [];
   const failingNow = useQuery(asked.failing).data?.total;
 
   const reports = useQuery(asked.reports).data;
@@ -115,7 +115,7 @@ function Top({ range, zoom }: FiguresProps) {
   const success = ended === 0 ? undefined : sum.ok / ended;
   const wasSuccess = was && was.ok + was.bad > 0 ? was.ok / (was.ok + was.bad) : undefined;
   const slots = groups.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
-  const running = inFlight.filter((r) => r.status === "running").length;
+  const { running, waiting } = useInFlight(reports?.alive);
   const coarse =
     totals.length === 0
       ? []
@@ -174,7 +174,7 @@ function Top({ range, zoom }: FiguresProps) {
           label={t.overview.running}
           value={f.number(running)}
           unit={slots > 0 ? ` ${t.overview.slots(slots)}` : ""}
-          foot={t.overview.waiting(inFlight.length - running)}
+          foot={t.overview.waiting(waiting)}
           to={{ ...ranged, status: living }}
         />
         <Kpi

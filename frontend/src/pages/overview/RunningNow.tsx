@@ -2,7 +2,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight } from "lucide-react";
 import { jobQuery } from "@/api/jobs";
-import { latestRuns } from "@/api/runs";
+import { overviewQueries } from "@/api/overview";
 import { JobName } from "@/components/JobName";
 import { Card, Empty } from "@/components/Panel";
 import { Status } from "@/components/Status";
@@ -12,18 +12,22 @@ import { formatDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import type { Zoom } from "@/lib/ranges";
 import { useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { durationOf, living } from "@/lib/status";
+import type { Range } from "@/router";
+import { useInFlight } from "./inflight";
 
 const shown = 5;
 
 /** The runs in flight, each against how long its job usually takes. */
-export function RunningNow() {
+export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefined }) {
   const t = useT();
   const { say } = useSayer();
   const now = useNow();
-  const runs = useQuery(latestRuns({ status: living }, 200)).data?.items ?? [];
+  const alive = useQuery(overviewQueries(range, now, zoom).reports).data?.alive;
+  const { runs, running, waiting } = useInFlight(alive);
   const first = [...runs]
     .sort(
       (a, b) =>
@@ -42,7 +46,7 @@ export function RunningNow() {
   return (
     <Card
       title={t.overview.runningNow}
-      note={runs.length > 0 && <span className="tag num">{runs.length}</span>}
+      note={runs.length > 0 && <span className="tag num">{running + waiting}</span>}
       aside={
         <Link to="/runs" search={{ status: living }} className="link">
           {t.overview.allRunning}
