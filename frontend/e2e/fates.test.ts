@@ -94,8 +94,14 @@ it("a run whose group has no executor says so, and leads to the group", async ()
 
 it("while everything is paused every page says so, nothing fires, and resuming takes it back", async () => {
   await program.job("default/often", "true", { schedule: { cron: "@every 1s" } });
-  const { page, faults, close } = await open("/cluster");
-  await page.getByRole("button", { name: "Pause everything" }).click();
+  const { page, faults, close } = await open("/jobs");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").getByRole("combobox").fill("pause every");
+  await page.getByRole("option", { name: "Pause everything" }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/[\d,.]+ fires are due within the next hour/)
+    .waitFor();
   await page.getByRole("dialog").getByLabel("Why").fill("moving house");
   await page.getByRole("dialog").getByRole("button", { name: "Pause everything" }).click();
   const banner = page.locator(".banner").getByText("Everything is paused");
@@ -111,6 +117,8 @@ it("while everything is paused every page says so, nothing fires, and resuming t
   const runs = () => program.api<{ items: { status: string }[] }>("GET", "/runs?job=default/often&limit=2");
   await expect.poll(async () => (await runs()).items.map((r) => r.status)).toEqual(["skipped", "skipped"]);
   await page.locator(".banner").getByRole("button", { name: "Resume everything" }).click();
+  await page.getByRole("dialog").getByText("stay skipped").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Resume everything" }).click();
   await banner.waitFor({ state: "detached" });
   await expect.poll(async () => (await runs()).items.map((r) => r.status)).toContain("succeeded");
   expect(faults).toEqual([]);

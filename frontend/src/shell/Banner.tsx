@@ -1,7 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { CirclePause, Clock, CloudOff, Hourglass, RefreshCw, Unplug, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { healthQuery, holdQuery, setPause, versionQuery } from "@/api/cluster";
+import { healthQuery, holdQuery, versionQuery } from "@/api/cluster";
 import { historyQuery, isBehind } from "@/api/retention";
 import { Button, IconButton } from "@/components/Button";
 import { useT } from "@/i18n";
@@ -10,12 +10,13 @@ import { noteBehind, useConnection } from "@/lib/connection";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { useShell } from "./context";
 
 /** At most one line about the whole system, the gravest first. */
 export function Banner() {
   const t = useT();
   const f = useFormat();
-  const client = useQueryClient();
+  const { openEverything } = useShell();
   const connection = useConnection();
   const hold = useQuery(holdQuery).data;
   const health = useQuery(healthQuery).data;
@@ -33,10 +34,6 @@ export function Banner() {
   // What is only to be known is closed by who knows it: until there is another version, or the page is loaded anew.
   const [dismissed, setDismissed] = useState<string>();
   loaded.current ??= version;
-  const resume = useMutation({
-    mutationFn: () => setPause(false, ""),
-    onSuccess: () => client.invalidateQueries(),
-  });
   if (connection.lost) {
     return (
       <div className="banner bad" role="status">
@@ -63,7 +60,7 @@ export function Banner() {
           <b>{t.banner.held}</b> {hold.until && t.pause.heldUntil(f.short(hold.until, serverNow()))}{" "}
           {hold.author && t.banner.heldBy(hold.author)} {hold.note}
         </span>
-        <Button small busy={resume.isPending} onClick={() => resume.mutate()}>
+        <Button small onClick={openEverything}>
           {t.banner.resume}
         </Button>
       </div>

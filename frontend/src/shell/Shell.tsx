@@ -21,6 +21,7 @@ import { nextZone } from "./zones";
 const loadPalette = () => import("./palette/Palette");
 const Palette = lazy(loadPalette);
 const Help = lazy(() => import("./Help"));
+const EverythingDialog = lazy(() => import("./EverythingDialog"));
 
 /** The frame of every page: navigation, palette, help, toasts, and the keys that work everywhere. */
 export function Shell() {
@@ -39,7 +40,7 @@ function Frame() {
   useNews();
   useRotation(kiosk);
   const mayEdit = useMay()("edit");
-  const [layer, setLayer] = useState<"palette" | "help" | "nav">();
+  const [layer, setLayer] = useState<"palette" | "help" | "nav" | "everything">();
   const close = () => setLayer(undefined);
   const openPalette = useCallback(() => {
     keepTyped();
@@ -80,6 +81,7 @@ function Frame() {
       openPalette,
       openHelp: () => setLayer("help"),
       openNav: () => setLayer("nav"),
+      openEverything: () => setLayer("everything"),
     }),
     [openPalette],
   );
@@ -98,6 +100,7 @@ function Frame() {
       <Suspense>
         {layer === "palette" && <Palette onClose={close} />}
         {layer === "help" && <Help onClose={close} />}
+        {layer === "everything" && <EverythingDialog onClose={close} />}
       </Suspense>
       <Toasts />
       <Tips />

@@ -21,6 +21,10 @@ export const cluster = {
   pauseAll: "Pause everything",
   resumeAll: "Resume everything",
   pauseAsk: "Pause everything?",
+  pauseSkips: (n: number) =>
+    n === 1 ? "1 fire is due within the next hour." : `${n} fires are due within the next hour.`,
+  resumeAsk: "Resume everything?",
+  resumeHint: "All jobs fire again. Fires that were skipped meanwhile stay skipped; a backfill runs them.",
   pauseHint:
     "Every fire of every job is recorded as skipped until it is resumed. Runs that are in flight go on.",
   since: (time: string) => `since ${time}`,

@@ -24,7 +24,7 @@ import {
   SunMoon,
   Zap,
 } from "lucide-react";
-import { groupsQuery } from "@/api/cluster";
+import { groupsQuery, holdQuery } from "@/api/cluster";
 import type { JobVersion } from "@/api/schema.gen";
 import { usePageT, useT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
@@ -113,7 +113,8 @@ export function useJobActions(): (job: JobVersion) => Entry[] {
 export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
   const t = usePageT();
   const navigate = useNavigate();
-  const { openHelp } = useShell();
+  const { openHelp, openEverything } = useShell();
+  const paused = useQuery(holdQuery).data?.paused;
   const may = useMay();
   const actionsOf = useJobActions();
   const groups = useQuery(groupsQuery).data?.items ?? [];
@@ -219,6 +220,15 @@ export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
         go: () => void navigate({ to }),
       }));
     const section = t.palette.console;
+    if (paused !== undefined && may("operate", "*")) {
+      found.push({
+        id: "c-everything",
+        section,
+        icon: paused ? Play : Pause,
+        text: paused ? t.cluster.resumeAll : t.cluster.pauseAll,
+        go: openEverything,
+      });
+    }
     found.push(
       { id: "c-theme", section, icon: SunMoon, text: t.shortcuts.theme, keys: "T", go: toggleTheme },
       {
