@@ -180,7 +180,7 @@ it("a word that some run printed leads to its line, and a piece to its own log",
   await page.locator(".hits li").first().waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type('"disk is full"');
-  await page.locator(".hits mark").getByText("disk is full").waitFor();
+  await page.locator(".hits mark").getByText("disk is full").first().waitFor();
   expect(await axe(page)).toEqual([]);
   await page.locator(".hits a.ll").first().click();
   await page.waitForURL(`**/runs/${run}?attempt=1&piece=2#L*`);

@@ -3,12 +3,11 @@ import { axe } from "./browser.ts";
 import { Server } from "./server.ts";
 import { stage } from "./stage.ts";
 
-const second = new Server();
-
 const { program, open } = stage(async (p) => {
   await p.job("default/quick", "echo done");
   await p.run("default/quick");
 });
+const second = new Server(program);
 afterAll(() => second.remove());
 
 it("the cluster's page tells how durable everything is, of the streams, and of who takes from them", async () => {
@@ -31,7 +30,7 @@ it("leases that move to another node are seen to", async () => {
   const { page, faults, close } = await open("/cluster");
   const moves = page.locator("section", { hasText: "Newest moves of shards" });
   await moves.getByText("64 shards to dev").waitFor();
-  await second.start(program.natsURL, "scheduler,store,api");
+  await second.start("scheduler,store,api");
   await page.locator(".shards [aria-label$=': second']").first().waitFor();
   await moves
     .getByText(/to second$/)

@@ -95,8 +95,10 @@ it("a run whose group has no executor says so, and leads to the group", async ()
 it("while everything is paused every page says so, nothing fires, and resuming takes it back", async () => {
   await program.job("default/often", "true", { schedule: { cron: "@every 1s" } });
   const { page, faults, close } = await open("/jobs");
+  await page.locator("table.jobs").getByText("often").waitFor();
   await page.keyboard.press("Control+k");
-  await page.getByRole("dialog").getByRole("combobox").fill("pause every");
+  await page.getByRole("dialog").getByRole("combobox").waitFor();
+  await page.keyboard.type("pause every");
   await page.getByRole("option", { name: "Pause everything" }).click();
   await page
     .getByRole("dialog")

@@ -37,8 +37,8 @@ it("while NATS is away jobs are listed, the page says what is away, and nothing 
     name: "console",
     user: "ops",
   });
-  const server = new Server();
-  await server.start(program.natsURL);
+  const server = new Server(program);
+  await server.start();
   const signedIn = { extraHTTPHeaders: { Authorization: `Bearer ${secret}` } };
   const { page, close } = await openAt(server.url, "/jobs/default/report/edit", signedIn);
   const { page: list, close: closeList } = await openAt(server.url, "/jobs", signedIn);

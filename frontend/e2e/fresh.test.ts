@@ -6,8 +6,8 @@ import { stage } from "./stage.ts";
 const { program, openAt } = stage();
 
 it("the first administrator is made by the link in the log, and shown the way to a first job", async () => {
-  const server = new Server();
-  await server.start(program.natsURL);
+  const server = new Server(program);
+  await server.start();
   const { page: stranger, close: closeStranger } = await openAt(server.url, "/");
   await stranger.getByText("There is no administrator yet.").waitFor();
   expect(await axe(stranger)).toEqual([]);

@@ -64,7 +64,7 @@ it("three clicks lead from what is wrong to the line that says why", async () =>
   const { page, close } = await open("/");
   await page.locator(".li").getByText("broken", { exact: true }).click(); // not the reports, further down
   await page.getByRole("heading", { name: "broken" }).waitFor();
-  await page.locator(".ll.e, .ll.w, .ll").getByText("connection refused").waitFor();
+  await page.locator(".ll.e, .ll.w, .ll").getByText("connection refused", { exact: true }).waitFor();
   await close();
 });
 

@@ -53,7 +53,7 @@ it("a job that begins to fail is said to need somebody, until one snoozes it or 
   await page.getByRole("button", { name: "Show again" }).click();
   await item.getByRole("link").click();
   await page.waitForURL(`**/runs/${run}*`);
-  await page.locator(".ll").getByText("disk is full").waitFor();
+  await page.locator(".ll").getByText("disk is full", { exact: true }).waitFor();
 
   await page.goto(program.url);
   await item.getByRole("button", { name: "Snooze: shaky" }).click();

@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import type { Program } from "./program.ts";
 
 /**
- * A server on the NATS of another program, which may go away without it. It fires for no
- * jobs unless its roles say so: that program does. Whoever asks it has to sign in.
+ * A server on the NATS and with the log store of another program, which may go away without it. It
+ * fires for no jobs unless its roles say so: that program does. Whoever asks it has to sign in.
  */
 export class Server {
   url = "";
@@ -14,9 +12,10 @@ export class Server {
   private said = "";
   private heard: () => void = () => {};
   private child: ChildProcess | undefined;
-  private readonly data = mkdtempSync(join(tmpdir(), "carillon-data-"));
+  private readonly program: Program;
 
-  constructor() {
+  constructor(program: Program) {
+    this.program = program;
     this.welcome = new Promise((resolve) => {
       this.heard = () => {
         const path = /\/sign-in#invitation=[^\s"]+/.exec(this.said)?.[0];
@@ -25,8 +24,9 @@ export class Server {
     });
   }
 
-  async start(nats: string, roles = "store,api"): Promise<void> {
-    const flags = { nats, data: this.data, http: "127.0.0.1:0", node: "second", roles };
+  async start(roles = "store,api"): Promise<void> {
+    const { natsURL: nats, data } = this.program;
+    const flags = { nats, data, http: "127.0.0.1:0", node: "second", roles };
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
     const child = spawn(process.env.CARILLON_BIN ?? "carillon", ["server", ...args]);
     this.child = child;
@@ -51,6 +51,5 @@ export class Server {
       child.kill("SIGKILL"); // an orderly end would wait for NATS
       await ended;
     }
-    rmSync(this.data, { recursive: true, force: true });
   }
 }
