@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,4 +35,24 @@ func TestAServerWithASecondLogStoreIsRefusedUntilTheHistoryIsReleased(t *testing
 	if code, err := g.server.Wait(processtest.Patience); err != nil || code != 4 {
 		t.Errorf("the first server ended with %d, %v:\n%s", code, err, g.server.Said())
 	}
+}
+
+// Nobody could release the history of dev: its NATS runs only with it.
+func TestDevBeginsAgainWithANewLogStore(t *testing.T) {
+	d := newDev(t)
+	d.Begin(t)
+	d.Interrupt(t)
+	files, err := filepath.Glob(filepath.Join(d.data, "history*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no log store in %s: %v", d.data, err)
+	}
+	for _, f := range files {
+		if err := os.RemoveAll(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Begin(t)
+	d.save(t, "after", `"task": {"shell": "echo after"}`)
+	id := d.run(t, "after")
+	d.awaitSuccess(t, id)
 }

@@ -108,6 +108,10 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if err := conn.Setup(ctx, cluster.Assets{}); err != nil {
 		return err
 	}
+	// This NATS is our own, so whatever log store we are given keeps its history.
+	if err := conn.ReleaseHistory(ctx); err != nil {
+		return err
+	}
 	master, err := keptMasterKey(filepath.Join(o.data, "master.key"))
 	if err != nil {
 		return err
