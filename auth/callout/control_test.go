@@ -157,7 +157,7 @@ func (a *attacker) causes(verb string) map[string]func(subject string) error {
 	content := fmt.Appendf(nil, `{"run_id":"%s","slots":1,"labels":{"pwn":"1"}}`, job.NewRunID(time.Now()))
 	digest := job.DigestOf(string(content))
 	script := &job.Script{Language: "shell", Source: string(content)}
-	j := job.Job{Job: job.Name(a.group + "/script"), Task: job.Task{Script: script}}.WithDefaults()
+	j := job.Job{Job: job.Name(a.group + "/script-" + verb), Task: job.Task{Script: script}}.WithDefaults()
 	_, _, err := a.conn.PutJob(a.Context(), j, cluster.Edit{At: time.Now()})
 	a.check(err)
 	headers := nats.Header{bus.HeaderMessage: {bus.MessageRequest}, bus.HeaderAck: {"$JS.ACK.TRIG.any-beta.1.1.1.1.0"}}
