@@ -149,6 +149,7 @@ func TestARunThatItsExecutorHasNeverSeenIsDoneAfterAll(t *testing.T) {
 				id := w.begin(name)
 				time.Sleep(time.Second) // the call for the run is on its way, and never arrives
 				one.kill()
+				time.Sleep(time.Second) // its connection closes: nothing of it may arrive now
 				deaf.Store(false)
 				w.startBridge("two")
 				if delivery == job.AtMostOnce {
