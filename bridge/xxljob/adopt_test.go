@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
@@ -135,6 +137,15 @@ func TestRunsSurviveARestartOfNATS(t *testing.T) {
 	})
 }
 
+// stored returns how many runs bridges have stored.
+func (w *world) stored() int {
+	stream, err := w.conn.JS.Stream(w.ctx, "KV_XXLJOB")
+	w.check(err)
+	info, err := stream.Info(w.ctx, jetstream.WithSubjectFilter("$KV.XXLJOB.run.>"))
+	w.check(err)
+	return len(info.State.Subjects)
+}
+
 func TestARunThatItsExecutorHasNeverSeenIsDoneAfterAll(t *testing.T) {
 	for _, delivery := range []job.Delivery{job.AtLeastOnce, job.AtMostOnce} {
 		t.Run(string(delivery), func(t *testing.T) {
@@ -147,6 +158,7 @@ func TestARunThatItsExecutorHasNeverSeenIsDoneAfterAll(t *testing.T) {
 				name := w.save("billing-app/ok", handler("ok"), func(j *job.Job) { j.Delivery = delivery })
 				deaf.Store(true)
 				id := w.begin(name)
+				w.until("the run is stored", 30*time.Second, func() bool { return w.stored() == 1 })
 				time.Sleep(time.Second) // the call for the run is on its way, and never arrives
 				one.kill()
 				time.Sleep(time.Second) // its connection closes: nothing of it may arrive now
