@@ -225,15 +225,20 @@ func (w *crew) instances(t *testing.T, name job.Name) (on []string) {
 	if newest.Total == 0 {
 		return []string{newest.Instance}
 	}
-	pieces, err := w.c.api.Pieces(t.Context(), string(run.RunID), client.ListPiecesParams{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range pieces.Items {
-		on = append(on, pieces.Items[i].Instance)
-	}
-	if len(on) != len(w.members) {
-		t.Errorf("run %s of %s has pieces on %v", run.RunID, name, on)
-	}
+	// The history hears of the run's end and of its pieces' on two streams.
+	processtest.Await(t, processtest.Patience, "wait for the pieces of a run of "+string(name), func() error {
+		pieces, err := w.c.api.Pieces(t.Context(), string(run.RunID), client.ListPiecesParams{}, 0)
+		if err != nil {
+			return err
+		}
+		on = nil
+		for i := range pieces.Items {
+			on = append(on, pieces.Items[i].Instance)
+		}
+		if len(on) != len(w.members) {
+			return fmt.Errorf("run %s has pieces on %v", run.RunID, on)
+		}
+		return nil
+	})
 	return on
 }
