@@ -172,8 +172,8 @@ func (e *Executor) idle(job int32) (code int, msg string, content any) {
 // handlerOf returns what does a run.
 func (e *Executor) handlerOf(t Run) (Handler, error) {
 	do, known := e.handlers[t.Handler]
-	if whichever, ok := e.handlers["*"]; ok && (!known || t.Glue != "BEAN") {
-		return whichever, nil
+	if any, ok := e.handlers["*"]; ok && (!known || t.Glue != "BEAN") {
+		return any, nil
 	}
 	switch {
 	case t.Glue != "BEAN":

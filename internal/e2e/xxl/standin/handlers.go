@@ -55,7 +55,7 @@ func fail(_ context.Context, r xxlstandin.Run, log func(string)) (string, error)
 	return "", errors.New("failed: " + r.Params)
 }
 
-func blunder(_ context.Context, r xxlstandin.Run, _ func(string)) (string, error) {
+func blunder(_ context.Context, r xxlstandin.Run, log func(string)) (string, error) {
 	panic("blunder: " + r.Params)
 }
 
@@ -76,7 +76,7 @@ func sleep(ctx context.Context, r xxlstandin.Run, log func(string)) (string, err
 	}
 }
 
-func sleepWhateverHappens(_ context.Context, r xxlstandin.Run, _ func(string)) (string, error) {
+func sleepWhateverHappens(_ context.Context, r xxlstandin.Run, log func(string)) (string, error) {
 	n, err := number(r)
 	if err != nil {
 		return "", err
