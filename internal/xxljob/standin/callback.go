@@ -1,4 +1,4 @@
-package xxlstandin
+package standin
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const mostEnds = 50
 // and what comes meanwhile is tried at once.
 func (e *Executor) callBack(ctx context.Context) error {
 	var refused []end
-	retry := time.NewTicker(e.cfg.RepeatEvery)
+	retry := time.NewTicker(e.cfg.RetryEvery)
 	defer retry.Stop()
 	for {
 		var batch []end
@@ -44,7 +44,7 @@ func (e *Executor) callBack(ctx context.Context) error {
 		if len(batch) == 0 {
 			continue
 		}
-		if err := e.tell(ctx, "callback", e.cfg.callbacks(batch)); err != nil {
+		if err := e.tell(ctx, "callback", e.cfg.Dialect.callbacks(batch)); err != nil {
 			e.log.WarnContext(ctx, "callback refused", "ends", len(batch), "error", err)
 			refused = append(refused, batch...)
 		}

@@ -1,4 +1,4 @@
-package xxlstandin
+package standin
 
 import (
 	"bytes"
@@ -10,47 +10,44 @@ import (
 	"strings"
 )
 
-// The dialects: families of versions.
+// Dialect is a family of versions.
+type Dialect string
+
+// The dialects.
 const (
-	A = "A"
-	B = "B"
-	C = "C"
+	A Dialect = "A"
+	B Dialect = "B"
+	C Dialect = "C"
 )
 
 // runPath is where an admin hands over a run.
-func (c *Config) runPath() string {
-	if c.Dialect == C {
+func (d Dialect) runPath() string {
+	if d == C {
 		return "/trigger"
 	}
 	return "/run"
 }
 
 // content is the key of what an answer has to say.
-func (c *Config) content() string {
-	if c.Dialect == A {
+func (d Dialect) content() string {
+	if d == A {
 		return "content"
 	}
 	return "data"
 }
 
 // callbacks is the body of a message that tells of ends.
-func (c *Config) callbacks(ends []end) any {
+func (d Dialect) callbacks(ends []end) any {
 	list := make([]map[string]any, len(ends))
-	for i, e := range ends {
-		m := map[string]any{"logId": e.logID}
-		if c.Old {
-			m["executeResult"] = map[string]any{"code": e.code, "msg": e.message}
+	for i, c := range ends {
+		list[i] = map[string]any{"logId": c.logID, "handleCode": c.code, "handleMsg": c.message}
+		if d == C {
+			list[i]["logDateTime"] = c.logDateTime
 		} else {
-			m["handleCode"], m["handleMsg"] = e.code, e.message
+			list[i]["logDateTim"] = c.logDateTime
 		}
-		if c.Dialect == C {
-			m["logDateTime"] = e.logDateTime
-		} else {
-			m["logDateTim"] = e.logDateTime
-		}
-		list[i] = m
 	}
-	if c.Dialect == C {
+	if d == C {
 		return map[string]any{"callbackList": list}
 	}
 	return list
@@ -68,20 +65,19 @@ const (
 	headerAppName = "XXL-JOB-APPNAME"
 )
 
-// Run is a run that an admin hands over.
-type Run struct {
-	JobID   int32  `json:"jobId"`
-	Handler string `json:"executorHandler"`
-	Params  string `json:"executorParams"`
-	Block   string `json:"executorBlockStrategy"`
-	Timeout int    `json:"executorTimeout"` // seconds
-	LogID   int64  `json:"logId"`
-	LogTime int64  `json:"logDateTime"`
-	Glue    string `json:"glueType"`
-	Source  string `json:"glueSource"`
-	Updated int64  `json:"glueUpdatetime"`
-	Index   int    `json:"broadcastIndex"`
-	Total   int    `json:"broadcastTotal"`
+// trigger is a run that an admin hands over.
+type trigger struct {
+	JobID       int64  `json:"jobId"`
+	Handler     string `json:"executorHandler"`
+	Params      string `json:"executorParams"`
+	Block       string `json:"executorBlockStrategy"`
+	Timeout     int    `json:"executorTimeout"` // seconds
+	LogID       int64  `json:"logId"`
+	LogDateTime int64  `json:"logDateTime"`
+	GlueType    string `json:"glueType"`
+	GlueSource  string `json:"glueSource"`
+	Index       int    `json:"broadcastIndex"`
+	Total       int    `json:"broadcastTotal"`
 }
 
 // tell sends a message to the first admin that thanks for it.
