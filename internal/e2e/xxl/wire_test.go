@@ -215,11 +215,20 @@ func (c *conversation) askLog(file string, id int64) {
 func alone(t *testing.T, m message, id int64) []byte {
 	t.Helper()
 	var list []json.RawMessage
+	before, after := "[", "]"
 	if json.Unmarshal(m.body, &list) != nil { // dialect C has an object around it
-		return m.body
+		var object struct {
+			List []json.RawMessage `json:"callbackList"`
+		}
+		if err := json.Unmarshal(m.body, &object); err != nil {
+			t.Fatalf("%v: %s", err, m.body)
+		}
+		list, before, after = object.List, `{"callbackList":[`, "]}"
 	}
-	i := slices.IndexFunc(list, func(c json.RawMessage) bool { return strings.Contains(string(c), fmt.Sprintf(`"logId":%d,`, id)) })
-	return slices.Concat([]byte("["), list[i], []byte("]"))
+	i := slices.IndexFunc(list, func(c json.RawMessage) bool {
+		return strings.Contains(string(c), fmt.Sprintf(`"logId":%d,`, id)) || strings.Contains(string(c), fmt.Sprintf(`"logId":%d}`, id))
+	})
+	return slices.Concat([]byte(before), list[i], []byte(after))
 }
 
 // run keeps the callback of a run.
