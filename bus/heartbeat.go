@@ -43,7 +43,7 @@ func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 		}
 	}
 	h.Reason = "" // servers say it
-	if h.Refusal != nil {
+	if h.Refused = max(h.Refused, 0); h.Refusal != nil {
 		*h.Refusal = h.Refusal.Clipped()
 	}
 	return &h, nil

@@ -35,7 +35,7 @@ func (l *loop) kill(life context.Context, m *nats.Msg) (answer fleet.Answer, pie
 		l.conclude(life, r, outcome{status: job.StatusCancelled, message: cause.Error()})
 	}
 	// Of a run that is done in pieces, others may yet come here.
-	l.killed.add(attemptKey{run: req.RunID})
+	l.killed.Add(attemptKey{run: req.RunID})
 	slices.Sort(pieces)
 	return answer, pieces, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/recent"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -47,14 +48,14 @@ type loop struct {
 	waiting  []*Run              // delivered beyond the free slots, not begun
 	slots    int
 	labels   job.Labels
-	cordoned bool           // takes no work, on request
-	leaving  bool           // takes no work and ends when it has none, on request
-	draining bool           // is stopping
-	drainBy  time.Time      // when it stops though it has runs, on request; zero: never
-	refused  int            // messages of this instance, by servers
-	refusal  *fleet.Refusal // of the last of them
-	done     recent         // attempts that ended here, and runs that were killed before they came
-	killed   recent
+	cordoned bool                    // takes no work, on request
+	leaving  bool                    // takes no work and ends when it has none, on request
+	draining bool                    // is stopping
+	drainBy  time.Time               // when it stops though it has runs, on request; zero: never
+	refused  int                     // messages of this instance, by servers
+	refusal  *fleet.Refusal          // of the last of them
+	done     *recent.Set[attemptKey] // attempts that ended here, and runs that were killed before they came
+	killed   *recent.Set[attemptKey]
 
 	began        time.Time
 	lastBeat     time.Time
@@ -72,7 +73,7 @@ func newLoop(life context.Context, e *Executor) (*loop, error) {
 	now := time.Now()
 	l := &loop{
 		e: e, trial: func() (context.Context, context.CancelFunc) { return context.WithCancel(life) }, puller: e.conn.NewPuller(e.cfg.Slots, e.log, bus.ConsumersOf(e.cfg.Group)...), requests: make(chan *nats.Msg, 8192),
-		live: make(map[attemptKey]*Run, e.cfg.Slots), done: newRecent(doneFor), killed: newRecent(killedFor),
+		live: make(map[attemptKey]*Run, e.cfg.Slots), done: recent.New[attemptKey](doneFor, recentMax), killed: recent.New[attemptKey](killedFor, recentMax),
 		began: now.UTC().Truncate(time.Millisecond), secret: bus.NewControlSecret(),
 	}
 	l.address = bus.NewAddress(e.cfg.Group, e.cfg.Instance, l.secret)
@@ -142,7 +143,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.sign(r, time.Now())
 		return
 	}
-	if l.done.has(key) {
+	if l.done.Has(key) {
 		l.answer(m.Reply, "+ACK")
 		return
 	}
@@ -182,7 +183,7 @@ func (l *loop) add(life context.Context, r *Run, reply string) {
 // admit begins an attempt if it may, or finds what else becomes of it.
 func (l *loop) admit(life context.Context, r *Run) {
 	switch {
-	case l.killed.has(attemptKey{run: r.trigger.RunID}):
+	case l.killed.Has(attemptKey{run: r.trigger.RunID}):
 		// Whoever killed it has recorded its end, unless they died in between, or the
 		// instance that had it died while it ended it. Saying it again changes nothing.
 		l.conclude(life, r, outcome{status: job.StatusCancelled, message: reason.CancelledBeforeStart.String()})
@@ -238,7 +239,7 @@ func (l *loop) end(life context.Context, r *Run) {
 	}
 	switch r.verdict {
 	case reported:
-		l.done.add(key)
+		l.done.Add(key)
 		l.answer(r.reply, "+ACK")
 	case giveBack:
 		l.giveBack(r.reply, bus.GiveBackAfter(r.delivered))

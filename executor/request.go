@@ -195,7 +195,7 @@ func (l *loop) custody(m *nats.Msg) ([]fleet.Custody, error) {
 		switch key := (attemptKey{a.RunID, a.Attempt, a.Index}); {
 		case l.live[key] != nil:
 			all[i] = fleet.CustodyHeld
-		case l.done.has(key):
+		case l.done.Has(key):
 			all[i] = fleet.CustodyReported
 		default:
 			all[i] = fleet.CustodyNone
@@ -225,7 +225,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 		l.sign(r, time.Now())
 		return fleet.AnswerAccepted, "", nil
 	}
-	if l.done.has(key) {
+	if l.done.Has(key) {
 		l.answer(pulled.Reply, "+ACK")
 		return fleet.AnswerAccepted, "", nil
 	}
@@ -271,6 +271,9 @@ func (l *loop) refusedBy(life context.Context, m *nats.Msg) error {
 	var r fleet.Refusal
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return &job.InvalidError{Reason: fmt.Sprintf("the request says of no message why it was refused: %v", err)}
+	}
+	if err := r.Validate(); err != nil {
+		return err
 	}
 	r = r.Clipped()
 	l.refused++

@@ -21,7 +21,7 @@ import (
 func (i *instance) begin(ctx context.Context, r *run) bool {
 	t := r.kept.Trigger
 	switch {
-	case i.group.killed.has(bus.AttemptRef{RunID: t.RunID}):
+	case i.group.killed.Has(bus.AttemptRef{RunID: t.RunID}):
 		i.conclude(ctx, r, end{status: job.StatusCancelled, message: reason.CancelledBeforeStart.String()})
 		return false
 	case !t.StartBy.IsZero() && time.Now().After(t.StartBy):

@@ -12,8 +12,8 @@ import (
 // counts as not begun: the call that begins it may still be on its way.
 const minUnseen = 4
 
-// clear finds out whether an executor has begun a run of which that is not known: the bridge that
-// handed it over has died, or no answer came.
+// clear finds out whether an executor has begun a run. That is not known when the bridge that handed
+// the run over has died, or when no answer came.
 //
 // An executor refuses a number twice only while the first one is queued, so handing it over again
 // could do the run twice. But it says whether the job is busy, and only this run can be the reason,

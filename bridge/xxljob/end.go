@@ -13,13 +13,14 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// errNotStored is what an executor is told whose callback is to be repeated.
-var errNotStored = errors.New("the end of the run is not stored yet; say it again later")
+// errNotStored tells an executor to repeat its callback.
+var errNotStored = errors.New("the end of the run is not stored yet; report it again later")
 
 // What could not be stored is tried again after a wait that doubles between these.
 const (
@@ -32,11 +33,12 @@ type end struct {
 	status  job.Status
 	message string
 	result  json.RawMessage
-	// unheard says that its executor has not said so, and may yet.
+	// unheard says that its executor has not reported this end. It may still do so.
 	unheard bool
 }
 
-// endOf returns how a run ended of which an executor says so. What we have ended is what we ended it as.
+// endOf returns how a run ended, by what its executor reports. A run that we were ending has the status
+// and the message for which we ended it, unless it has succeeded.
 func endOf(r *state.Run, c wire.Callback) end {
 	text := strings.ToValidUTF8(c.Msg, "\uFFFD")
 	if e := r.Ending; e != nil && c.Code != wire.CodeOK {
@@ -84,7 +86,7 @@ func (e end) finished(r *state.Run, instance string, lines int) *bus.Event {
 	return ev
 }
 
-// reported ends a run of which its executor has said how it ended. It returns nil once that is stored.
+// reported ends a run as its executor has reported. It returns nil once that is stored.
 func (i *instance) reported(ctx context.Context, r *run, c wire.Callback) error {
 	if c.Old {
 		i.mu.Lock()
@@ -159,10 +161,7 @@ func (i *instance) publish(ctx context.Context, m *nats.Msg) error {
 
 // untilStored calls store until it has worked, or ctx is done, or the instance is another bridge's.
 func (i *instance) untilStored(ctx context.Context, store func() error) error {
-	rest := time.NewTimer(0)
-	defer rest.Stop()
-	<-rest.C
-	wait := storeWaitMin
+	again := pause.Backoff{Least: storeWaitMin, Most: storeWaitMax}
 	for try := uint(1); ; try++ {
 		err := store()
 		if err == nil || ctx.Err() != nil || errors.Is(err, job.ErrConflict) {
@@ -171,12 +170,8 @@ func (i *instance) untilStored(ctx context.Context, store func() error) error {
 		if bits.OnesCount(try) == 1 { // the first, and then each doubling
 			i.log.WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
 		}
-		rest.Reset(wait)
-		wait = min(2*wait, storeWaitMax)
-		select {
-		case <-rest.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := again.Wait(ctx); err != nil {
+			return err
 		}
 	}
 }

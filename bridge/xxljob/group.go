@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/recent"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
@@ -34,8 +35,8 @@ type group struct {
 	b      *Bridge
 	name   string
 	log    logger
-	killed *recent
-	done   *recent // attempts that have ended at one of the instances
+	killed *recent.Set[bus.AttemptRef]
+	done   *recent.Set[bus.AttemptRef] // attempts that have ended at one of the instances
 
 	mu      sync.Mutex
 	members []*instance
@@ -49,7 +50,7 @@ func (b *Bridge) groupLocked(life context.Context, name string) *group {
 	g := b.groups[name]
 	if g == nil {
 		g = &group{b: b, name: name, log: b.log.With("executor_group", name), changed: make(chan struct{}, 1), from: make(chan []bus.Consumer)}
-		g.killed, g.done, g.holders = newRecent(killedFor, maxKilled), newRecent(doneFor, maxDone), map[bus.AttemptRef]*instance{}
+		g.killed, g.done, g.holders = recent.New[bus.AttemptRef](killedFor, maxKilled), recent.New[bus.AttemptRef](doneFor, maxDone), map[bus.AttemptRef]*instance{}
 		b.groups[name] = g
 		b.work.Go(func() error { g.pull(life); return nil })
 	}
@@ -182,7 +183,7 @@ func (g *group) receive(life context.Context, m *nats.Msg) {
 	if holder := g.holder(o.trigger.Ref()); holder != nil && holder.has(o) {
 		return
 	}
-	if g.done.has(o.trigger.Ref()) {
+	if g.done.Has(o.trigger.Ref()) {
 		g.b.answer(o.ack, "+ACK")
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/recent"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -37,7 +38,7 @@ func TestARunThatComesWhileItsInstanceBeginsIsCarriedOnce(t *testing.T) {
 		revision, err := b.store.PutInstance(t.Context(), &is, 0)
 		check(t, err)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		g := &group{b: b, name: "g", log: b.log, killed: newRecent(killedFor, maxKilled), done: newRecent(doneFor, maxDone), holders: map[bus.AttemptRef]*instance{}, changed: make(chan struct{}, 1)}
+		g := &group{b: b, name: "g", log: b.log, killed: recent.New[bus.AttemptRef](killedFor, maxKilled), done: recent.New[bus.AttemptRef](doneFor, maxDone), holders: map[bus.AttemptRef]*instance{}, changed: make(chan struct{}, 1)}
 		i := newInstance(b, g, is, revision, cancel)
 		answers := make(chan string, 10)
 		_, err = conn.NC.Subscribe("ack", func(m *nats.Msg) { answers <- string(m.Data) })

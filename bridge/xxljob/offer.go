@@ -57,7 +57,7 @@ func (i *instance) has(o *offer) bool {
 		i.b.answer(o.ack, "+WPI")
 		return true
 	}
-	if i.group.done.has(ref) {
+	if i.group.done.Has(ref) {
 		i.b.answer(o.ack, "+ACK")
 		return true
 	}
@@ -127,7 +127,7 @@ func (i *instance) willing() fleet.Answer {
 func (i *instance) forget(r *run) {
 	t := r.kept.Trigger
 	if r.stored {
-		i.group.done.add(t.Ref())
+		i.group.done.Add(t.Ref())
 	}
 	i.group.letGo(t.Ref(), i)
 	i.mu.Lock()

@@ -174,7 +174,7 @@ func (i *instance) custody(m *nats.Msg, r *fleet.InstanceReply) error {
 		switch {
 		case i.live[ref] != nil:
 			r.Attempts[k] = fleet.CustodyHeld
-		case i.group.done.has(ref):
+		case i.group.done.Has(ref):
 			r.Attempts[k] = fleet.CustodyReported
 		default:
 			r.Attempts[k] = fleet.CustodyNone
@@ -205,7 +205,7 @@ func (i *instance) kill(m *nats.Msg, r *fleet.InstanceReply) error {
 		default: // it is being ended already
 		}
 	}
-	i.group.killed.add(bus.AttemptRef{RunID: q.RunID}) // others of its pieces may yet come
+	i.group.killed.Add(bus.AttemptRef{RunID: q.RunID}) // others of its pieces may yet come
 	slices.Sort(r.Pieces)
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
-	"github.com/carillon-scheduler/carillon/logstore/ingest"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 )
 
@@ -71,36 +70,25 @@ func benchBridge(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := node.close(); err != nil {
 		return nil, err
 	}
-	counts, err := store.Counts(ctx, logstore.RunFilter{})
-	if err != nil {
+	if err := r.judge(ctx, store, o.jobs); err != nil {
 		return nil, err
 	}
-	for status, n := range counts {
-		if status != job.StatusSucceeded {
-			r.Lost += n
-		}
-	}
-	r.Doubled = max(0, counts[job.StatusSucceeded]-o.jobs)
 	stop()
 	return r, drain(ended)
 }
 
 // startBridge starts ingest, a bridge, and executors of XXL-JOB. Each sends to ended when it has.
 func (w *benchWorld) startBridge(ctx context.Context, store logstore.Store, executors int, ended chan<- error) error {
-	conn, err := w.connect(ctx, "ingest")
+	ingested, err := w.startIngest(ctx, store)
 	if err != nil {
 		return err
 	}
-	in, err := ingest.New(conn, store, ingest.Config{})
-	if err != nil {
-		return err
-	}
-	go func() { ended <- in.Run(ctx); conn.NC.Close() }()
+	go func() { ended <- <-ingested }()
 	bridged, err := w.connect(ctx, "bridge")
 	if err != nil {
 		return err
 	}
-	b, err := xxljob.New(bridged.Conn, xxljob.Config{Dial: (&net.Dialer{}).DialContext, Slots: max(benchSlots/executors, benchLeast)})
+	b, err := xxljob.New(bridged.Conn, xxljob.Config{Dial: (&net.Dialer{}).DialContext, Slots: slotsOf(executors)})
 	if err != nil {
 		return err
 	}

@@ -90,16 +90,9 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := w.timeRuns(ctx, o, store, others, r); err != nil {
 		return nil, err
 	}
-	counts, err := store.Counts(ctx, logstore.RunFilter{})
-	if err != nil {
+	if err := r.judge(ctx, store, o.jobs); err != nil {
 		return nil, err
 	}
-	for status, n := range counts {
-		if status != job.StatusSucceeded {
-			r.Lost += n
-		}
-	}
-	r.Doubled = max(0, counts[job.StatusSucceeded]-o.jobs)
 	if others != nil {
 		err = others.stop(ctx)
 	}
@@ -183,6 +176,21 @@ func (w *benchWorld) startIngest(ctx context.Context, store logstore.Store) (<-c
 	ended := make(chan error, 1)
 	go func() { ended <- in.Run(ctx); conn.NC.Close() }()
 	return ended, nil
+}
+
+// judge counts the runs that did not succeed, and those that were done more than once.
+func (r *benchResult) judge(ctx context.Context, store logstore.Store, jobs int) error {
+	counts, err := store.Counts(ctx, logstore.RunFilter{})
+	if err != nil {
+		return err
+	}
+	for status, n := range counts {
+		if status != job.StatusSucceeded {
+			r.Lost += n
+		}
+	}
+	r.Doubled = max(0, counts[job.StatusSucceeded]-jobs)
+	return nil
 }
 
 // slotsOf returns how many runs each of so many executors does at once.

@@ -133,7 +133,7 @@ var requestCases = []Case{
 		}
 	}},
 	{Name: "wrong-requests", Passage: "Requests", Rule: "a request that makes no sense is answered with a fault of kind invalid", run: func(t *test) {
-		for _, c := range []struct{ verb, body string }{{bus.VerbSet, "no json"}, {bus.VerbSet, `{"slots": -1}`}, {bus.VerbConsumers, `{"consumers": []}`}, {bus.VerbConsumers, `{"consumers": [{"stream": "TRIG.*", "consumer": "x"}]}`}, {bus.VerbRefused, "no json"}, {"dance", ""}} {
+		for _, c := range []struct{ verb, body string }{{bus.VerbSet, "no json"}, {bus.VerbSet, `{"slots": -1}`}, {bus.VerbConsumers, `{"consumers": []}`}, {bus.VerbConsumers, `{"consumers": [{"stream": "TRIG.*", "consumer": "x"}]}`}, {bus.VerbRefused, "no json"}, {bus.VerbRefused, "{}"}, {"dance", ""}} {
 			t.notef("request %s: %s", c.verb, c.body)
 			m, err := t.nc.RequestMsg(bus.NewRequest(t.instance().Address(), c.verb, nil, []byte(c.body)), time.Second)
 			if err != nil {

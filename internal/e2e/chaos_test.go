@@ -28,19 +28,6 @@ const longestSilence = 3 * time.Minute
 // saving is how long it may take to save the jobs, about.
 const saving = 8 * time.Second
 
-func chaosFor(t *testing.T) time.Duration {
-	t.Helper()
-	text := os.Getenv("CARILLON_CHAOS")
-	if text == "" {
-		return shortChaos
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatalf("CARILLON_CHAOS: %v", err)
-	}
-	return d
-}
-
 // jobsFor returns how many jobs fire each second while there are faults for d. What is late is
 // made up for afterwards, and hours of faults must not leave more than that takes.
 func jobsFor(d time.Duration) int {
@@ -60,7 +47,7 @@ func TestChaosLosesAndDoublesNothingOnACluster(t *testing.T) { surviveChaos(t, 3
 func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
 	t.Helper()
 	t.Parallel() // with the other one: both wait more than they work
-	d := chaosFor(t)
+	d := processtest.ChaosFor(t, shortChaos)
 	var flags []string
 	if history != nil {
 		flags = []string{"--store", history.URL(historyDatabase)}

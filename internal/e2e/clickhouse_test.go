@@ -79,7 +79,7 @@ func (f *flow) survive(harm func(*rand.Rand) error) {
 	t.Helper()
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	end := time.Now().Add(chaosFor(t))
+	end := time.Now().Add(processtest.ChaosFor(t, shortChaos))
 	waves := 0
 	for ; waves < kills || time.Now().Before(end); waves++ {
 		var sending errgroup.Group

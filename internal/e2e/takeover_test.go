@@ -63,7 +63,7 @@ func TestChaosEveryShardIsOwnedAgainAfterEachServerStops(t *testing.T) {
 		stops = nil
 	}
 	for _, processes := range [][]*processtest.Process{c.servers, c.nats} {
-		for until := time.Now().Add(chaosFor(t) / 2); len(stops) == 0 || time.Now().Before(until); {
+		for until := time.Now().Add(processtest.ChaosFor(t, shortChaos) / 2); len(stops) == 0 || time.Now().Before(until); {
 			roll(processes, len(stops)%len(processes), "stopped", (*processtest.Process).Terminate)
 		}
 		median(processes[0].Name + " or another stopped")

@@ -3,6 +3,7 @@ package fleet
 import (
 	"time"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
@@ -21,7 +22,21 @@ const MaxRefusalReason = 1024
 
 // Clipped returns r with texts that are not longer than they may be.
 func (r Refusal) Clipped() Refusal {
-	r.Reason = clip.Text(r.Reason, MaxRefusalReason)
+	r.Stream = clip.Text(r.Stream, 128)
 	r.Subject = clip.Text(r.Subject, MaxRefusalReason)
+	r.Reason = clip.Text(r.Reason, MaxRefusalReason)
 	return r
+}
+
+// Validate reports what is missing as an *InvalidError.
+func (r Refusal) Validate() error {
+	switch {
+	case r.Stream == "":
+		return &job.InvalidError{Field: "stream", Reason: "is missing"}
+	case r.Sequence == 0:
+		return &job.InvalidError{Field: "sequence", Reason: "is missing"}
+	case r.Reason == "":
+		return &job.InvalidError{Field: "reason", Reason: "is missing"}
+	}
+	return nil
 }

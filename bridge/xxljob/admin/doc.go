@@ -1,7 +1,7 @@
 // Package admin is what executors of XXL-JOB take for their admin: it serves what they call over HTTP,
 // on /api and on /xxl-job-admin/api, in all dialects.
 //
-// It believes nobody: who has no token of a group is refused, bodies are bounded, and each address may
-// ask so often and no more. Answers have the HTTP status 200 and say in their code what is wrong, as
-// executors expect; only who asks too often gets another one.
+// It trusts no caller. A call without the token of a group is refused, bodies are bounded, and requests
+// of an address are limited. Answers have HTTP status 200, and an error is in their code, as executors
+// expect. Only a caller that asks too often gets status 429.
 package admin

@@ -129,7 +129,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // wrongToken is XXL-JOB's own text, which its users search for.
 const wrongToken = "The access token is wrong."
 
-// refuse logs who asks for what it may not: the first and then each doubling.
+// refuse logs a refused request: the first one, and then each doubling of their number.
 func (h *Handler) refuse(r *http.Request, why string) {
 	if n := h.refused.Add(1); bits.OnesCount64(n) == 1 {
 		h.cfg.Logger.WarnContext(r.Context(), "request of an executor refused", "address", r.RemoteAddr, "path", r.URL.Path, "reason", why, "times", n)
@@ -141,7 +141,7 @@ func failure(err error) wire.Answer { return wire.Answer{Code: wire.CodeFailed, 
 func (h *Handler) answer(w http.ResponseWriter, status int, a wire.Answer) {
 	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(a.Encode()) //nolint:gosec // JSON; whoever asked is gone, if it cannot be written
+	_, _ = w.Write(a.Encode()) //nolint:gosec // JSON; if it cannot be written, the caller is gone
 }
 
 // registration reads one that its caller may send.
@@ -181,8 +181,8 @@ func (h *Handler) remove(ctx context.Context, who caller, body []byte) error {
 	return h.bridge.Remove(ctx, r)
 }
 
-// callback succeeds once all ends in it are stored. If not all could be, the executor says all of them
-// again, which is harmless.
+// callback succeeds once all ends in it are stored. If some cannot be stored, the executor repeats the
+// whole callback, which is harmless.
 func (h *Handler) callback(ctx context.Context, who caller, body []byte) error {
 	list, err := wire.ReadCallbacks(body)
 	if err != nil {

@@ -78,8 +78,7 @@ func (t *Tokens) Of(group string) string {
 	return t.all
 }
 
-// Admits reports whether whoever shows a token may speak for a group. How long it takes does not tell
-// how much of a token is right.
+// Admits reports whether a token is that of a group. It takes the same time for every wrong token.
 func (t *Tokens) Admits(group, token string) bool {
 	if t.public {
 		return true

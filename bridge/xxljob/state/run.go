@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -71,17 +72,6 @@ const (
 	lagRest  = 250 * time.Millisecond
 )
 
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // runKeys matches the keys of all runs of an instance.
 func runKeys(f Fence) string { return "run." + f.Group + "." + f.Instance + ".*" }
 
@@ -131,7 +121,7 @@ func (s *Store) Runs(ctx context.Context, f Fence) ([]*Run, error) {
 	seen := uint64(0)
 	for try := 0; seen < mark; try++ {
 		if try > 0 {
-			if err := pause(ctx, lagRest); err != nil || try == lagTries {
+			if err := pause.For(ctx, lagRest); err != nil || try == lagTries {
 				return nil, errors.Join(fmt.Errorf("%w: read runs of %s.%s: a replica that lags behind has answered", job.ErrUnavailable, f.Group, f.Instance), err)
 			}
 		}

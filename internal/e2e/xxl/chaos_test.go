@@ -23,19 +23,6 @@ import (
 // shortChaos is how long faults are injected when nobody says.
 const shortChaos = 12 * time.Second
 
-func chaosFor(t *testing.T) time.Duration {
-	t.Helper()
-	text := os.Getenv("CARILLON_CHAOS")
-	if text == "" {
-		return shortChaos
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatalf("CARILLON_CHAOS: %v", err)
-	}
-	return d
-}
-
 // askEvery is how often a run is asked for.
 const askEvery = 150 * time.Millisecond
 
@@ -47,7 +34,7 @@ const drain = 5 * time.Minute
 // at random. Then every run has one end, one that is at most once was done once at most, and the
 // ledger has nothing to complain of.
 func TestChaosLosesAndDoublesNothingThroughBridges(t *testing.T) {
-	d, seed := chaosFor(t), rand.Uint64()
+	d, seed := processtest.ChaosFor(t, shortChaos), rand.Uint64()
 	t.Logf("seed %d, faults for %s", seed, d)
 	s := newSystem(t, "chaos-app")
 	s.attach(2, standIn)
