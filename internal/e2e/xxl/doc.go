@@ -1,6 +1,6 @@
 // Package xxl runs XXL-JOB's own executors as processes: those in Java, of each version that speaks
 // a dialect of its own, and the one in Go. Where nobody has released a dialect yet, an executor of
-// ours stands in (internal/xxljob/standin).
+// ours stands in (internal/xxlstandin).
 //
 // It is all tests. XXL-JOB is GPLv3: Maven fetches its libraries into .cache, for a program
 // (java) that runs beside the test. Nothing here links them.

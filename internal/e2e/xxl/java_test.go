@@ -16,7 +16,7 @@ import (
 )
 
 // versions are those of com.xuxueli:xxl-job-core that are tested, oldest first. Up to 3.2 they speak
-// dialect A, of which 2.2 has a form of its own, and then B.
+// dialect A, then B. 2.2 has its own form of A.
 var versions = []string{"2.2.0", "2.3.1", "2.4.2", "2.5.0", "3.2.0", "3.3.2"}
 
 // errNoMaven means that executors in Java cannot be built here.
@@ -40,7 +40,7 @@ func folder(t *testing.T, name string) string {
 	return path
 }
 
-// building is held by whoever builds: tests of several versions run at the same time.
+// building lets one test build at a time. Tests of several versions run at once.
 var building sync.Mutex
 
 // java returns the class path of the executor for a version, which it builds if its sources are newer.

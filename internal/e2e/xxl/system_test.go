@@ -209,7 +209,7 @@ func has(words ...string) func([]string) error {
 	}
 }
 
-// witnessed returns what the handlers of all executors have said of runs with a parameter.
+// witnessed returns the lines that handlers of all executors wrote for runs with a parameter.
 func (s *system) witnessed(t *testing.T, param string) (lines []line) {
 	t.Helper()
 	for _, p := range s.peers {

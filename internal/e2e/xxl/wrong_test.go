@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
-	"github.com/carillon-scheduler/carillon/internal/xxljob/standin"
+	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
 // behave changes how a stand-in answers.
-func (p *peer) behave(t *testing.T, m standin.Manner) {
+func (p *peer) behave(t *testing.T, m xxlstandin.Manner) {
 	t.Helper()
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestAnExecutorThatAnswersWronglyStopsNobodyElse(t *testing.T) {
 	s.await(t, s.run(t, "well", "before"), job.StatusSucceeded)
 	b.await(t, b.run(t, "ill", "before"), job.StatusSucceeded)
 
-	for name, m := range map[string]standin.Manner{
+	for name, m := range map[string]xxlstandin.Manner{
 		"an array":          {Body: `[{"logId":1,"handleCode":500,"handleMsg":"There are tasks running"}]`},
 		"HTML":              {Body: "<html><body>502 Bad Gateway</body></html>"},
 		"nothing":           {Body: " "},
@@ -78,7 +78,7 @@ func TestAnExecutorThatAnswersWronglyStopsNobodyElse(t *testing.T) {
 					t.Errorf("a run of another executor took %s", took)
 				}
 			}
-			bad.behave(t, standin.Manner{})
+			bad.behave(t, xxlstandin.Manner{})
 			// Whatever it says, the run has one end, and is begun once at most beside an end that says so.
 			r := b.await(t, id, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusLost)
 			t.Logf("the run is %s: %q %q", r.Status, r.Message, r.Reason)
@@ -99,11 +99,11 @@ func TestARunWhoseAcceptanceWasNotHeardIsBegunOnce(t *testing.T) {
 		t.Run(string(delivery), func(t *testing.T) {
 			name := strings.ReplaceAll(string(delivery), "_", "-")
 			s.save(t, name, fmt.Sprintf(`"task": {"handler": "slow"}, "delivery": %q`, delivery))
-			s.peers[0].behave(t, standin.Manner{Mute: true})
+			s.peers[0].behave(t, xxlstandin.Manner{Mute: true})
 			param := "6000 " + name
 			id := s.run(t, name, param)
 			s.awaitStart(t, param)
-			s.peers[0].behave(t, standin.Manner{})
+			s.peers[0].behave(t, xxlstandin.Manner{})
 			s.await(t, id, job.StatusSucceeded)
 			if n := s.count(t, param); n != 1 {
 				t.Errorf("the run was begun %d times", n)

@@ -11,17 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/internal/xxljob/standin"
+	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 )
 
 // handlers are those of the executor in Java. The start and the end of each become lines of witness.
-func handlers(witness *os.File) map[string]standin.Handler {
-	all := map[string]standin.Handler{
+func handlers(witness *os.File) map[string]xxlstandin.Handler {
+	all := map[string]xxlstandin.Handler{
 		"success": succeed, "failure": fail, "exception": blunder, "slow": sleep, "stubborn": sleepWhateverHappens, "log": printLines, "shard": takeShard,
 	}
 	for name, do := range all {
-		all[name] = func(ctx context.Context, r *standin.Run) (message string, err error) {
-			about := fmt.Sprintf("\t%s\t%d\t%s\t", name, r.Index, r.Param)
+		all[name] = func(ctx context.Context, r xxlstandin.Run, log func(string)) (message string, err error) {
+			about := fmt.Sprintf("\t%s\t%d\t%s\t", name, r.Index, r.Params)
 			if _, err := witness.WriteString("start" + about + "\n"); err != nil {
 				return "", err
 			}
@@ -30,7 +30,7 @@ func handlers(witness *os.File) map[string]standin.Handler {
 				_, e := witness.WriteString("end" + about + outcome + "\n") // in one write each, so that lines of several processes do not mix
 				err = errors.Join(err, e)
 			}()
-			message, err = do(ctx, r)
+			message, err = do(ctx, r, log)
 			switch {
 			case ctx.Err() != nil && err != nil:
 				outcome = "interrupted"
@@ -45,20 +45,22 @@ func handlers(witness *os.File) map[string]standin.Handler {
 	return all
 }
 
-func succeed(_ context.Context, r *standin.Run) (string, error) {
-	r.Log("param: " + r.Param)
-	return "echo: " + r.Param, nil
+func succeed(_ context.Context, r xxlstandin.Run, log func(string)) (string, error) {
+	log("param: " + r.Params)
+	return "echo: " + r.Params, nil
 }
 
-func fail(_ context.Context, r *standin.Run) (string, error) {
-	r.Log("about to fail")
-	return "", errors.New("failed: " + r.Param)
+func fail(_ context.Context, r xxlstandin.Run, log func(string)) (string, error) {
+	log("about to fail")
+	return "", errors.New("failed: " + r.Params)
 }
 
-func blunder(_ context.Context, r *standin.Run) (string, error) { panic("blunder: " + r.Param) }
+func blunder(_ context.Context, r xxlstandin.Run, _ func(string)) (string, error) {
+	panic("blunder: " + r.Params)
+}
 
-func sleep(ctx context.Context, r *standin.Run) (string, error) {
-	r.Log("asleep")
+func sleep(ctx context.Context, r xxlstandin.Run, log func(string)) (string, error) {
+	log("asleep")
 	n, err := number(r)
 	if err != nil {
 		return "", err
@@ -67,14 +69,14 @@ func sleep(ctx context.Context, r *standin.Run) (string, error) {
 	defer awake.Stop()
 	select {
 	case <-awake.C:
-		r.Log("awake")
+		log("awake")
 		return "slept", nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
 }
 
-func sleepWhateverHappens(_ context.Context, r *standin.Run) (string, error) {
+func sleepWhateverHappens(_ context.Context, r xxlstandin.Run, _ func(string)) (string, error) {
 	n, err := number(r)
 	if err != nil {
 		return "", err
@@ -83,19 +85,19 @@ func sleepWhateverHappens(_ context.Context, r *standin.Run) (string, error) {
 	return "slept", nil
 }
 
-func printLines(_ context.Context, r *standin.Run) (string, error) {
+func printLines(_ context.Context, r xxlstandin.Run, log func(string)) (string, error) {
 	n, err := number(r)
 	for i := range n {
-		r.Log(fmt.Sprintf("line %d of %d", i+1, n))
+		log(fmt.Sprintf("line %d of %d", i+1, n))
 	}
 	return "printed", err
 }
 
 // takeShard fails in the piece whose index its parameter begins with.
-func takeShard(_ context.Context, r *standin.Run) (string, error) {
+func takeShard(_ context.Context, r xxlstandin.Run, log func(string)) (string, error) {
 	about := fmt.Sprintf("piece %d of %d", r.Index, r.Total)
-	r.Log(about)
-	if r.Param != "" {
+	log(about)
+	if r.Params != "" {
 		n, err := number(r)
 		if err == nil && n == r.Index {
 			err = fmt.Errorf("piece %d failed", n)
@@ -106,7 +108,7 @@ func takeShard(_ context.Context, r *standin.Run) (string, error) {
 }
 
 // number returns what the parameter begins with.
-func number(r *standin.Run) (int, error) {
-	first, _, _ := strings.Cut(r.Param, " ")
+func number(r xxlstandin.Run) (int, error) {
+	first, _, _ := strings.Cut(r.Params, " ")
 	return strconv.Atoi(first)
 }

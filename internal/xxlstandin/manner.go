@@ -1,6 +1,7 @@
-package standin
+package xxlstandin
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"time"
@@ -19,21 +20,32 @@ type Manner struct {
 // Behave changes how the executor answers; nil makes it well-behaved.
 func (e *Executor) Behave(m *Manner) { e.manner.Store(m) }
 
+// control serves what a test asks of an executor that is another process: POST /standin/behave with a
+// Manner, and /standin/forget. It reports whether that was it.
+func (e *Executor) control(w http.ResponseWriter, r *http.Request) bool {
+	switch r.URL.Path {
+	case "/standin/behave":
+		var m Manner
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return true
+		}
+		e.Behave(&m)
+	case "/standin/forget":
+		e.Forget()
+	default:
+		return false
+	}
+	return true
+}
+
 // before answers in place of the executor, and reports whether it has.
 func (m *Manner) before(w http.ResponseWriter, r *http.Request) bool {
 	if m.Never {
 		<-r.Context().Done()
 		return true
 	}
-	if m.After > 0 {
-		later := time.NewTimer(m.After)
-		defer later.Stop()
-		select {
-		case <-later.C:
-		case <-r.Context().Done():
-			return true
-		}
-	}
+	hold(r, m.After)
 	if m.Status == 0 && m.Body == "" {
 		return false
 	}
@@ -42,4 +54,14 @@ func (m *Manner) before(w http.ResponseWriter, r *http.Request) bool {
 	}
 	_, _ = io.WriteString(w, m.Body) // whoever asks sees that it is short
 	return true
+}
+
+// hold waits, or until the caller is gone.
+func hold(r *http.Request, d time.Duration) {
+	later := time.NewTimer(d)
+	defer later.Stop()
+	select {
+	case <-later.C:
+	case <-r.Context().Done():
+	}
 }

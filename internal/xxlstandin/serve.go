@@ -1,4 +1,4 @@
-package standin
+package xxlstandin
 
 import (
 	"encoding/json"
@@ -8,6 +8,9 @@ import (
 
 // ServeHTTP answers an admin.
 func (e *Executor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if e.control(w, r) {
+		return
+	}
 	manner := e.manner.Load()
 	if manner != nil && manner.before(w, r) {
 		return
@@ -17,9 +20,15 @@ func (e *Executor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	}
+	if e.cfg.Slow != nil {
+		hold(r, e.cfg.Slow(r.URL.Path))
+	}
 	body := map[string]any{"code": code, "msg": msg}
+	if e.cfg.Dialect == A && code == codeSuccess {
+		delete(body, "msg") // as up to version 2.5
+	}
 	if content != nil {
-		body[e.cfg.Dialect.content()] = content
+		body[e.cfg.content()] = content
 	}
 	w.Header().Set("Content-Type", "text/html;charset=UTF-8") // as the executor in Java does
 	if err := json.NewEncoder(w).Encode(body); err != nil {
@@ -36,19 +45,19 @@ func (e *Executor) answer(r *http.Request) (code int, msg string, content any) {
 		return codeSuccess, "Success", nil
 	case "/idleBeat":
 		return with(r, func(q struct {
-			JobID int64 `json:"jobId"`
+			JobID int32 `json:"jobId"`
 		},
 		) (int, string, any) {
 			return e.idle(q.JobID)
 		})
-	case e.cfg.Dialect.runPath():
-		return with(r, func(t trigger) (int, string, any) {
+	case e.cfg.runPath():
+		return with(r, func(t Run) (int, string, any) {
 			code, msg := e.accept(t)
 			return code, msg, nil
 		})
 	case "/kill":
 		return with(r, func(q struct {
-			JobID int64 `json:"jobId"`
+			JobID int32 `json:"jobId"`
 		},
 		) (int, string, any) {
 			return e.kill(q.JobID)

@@ -1,4 +1,4 @@
-package standin
+package xxlstandin
 
 import (
 	"bufio"
@@ -17,22 +17,22 @@ var interpreters = map[string]struct{ program, suffix string }{
 }
 
 // script returns what runs the source that comes with t.
-func script(t trigger) (Handler, error) {
-	how, ok := interpreters[t.GlueType]
+func script(t Run) (Handler, error) {
+	how, ok := interpreters[t.Glue]
 	if !ok {
-		return nil, fmt.Errorf("glueType[%s] is not valid.", t.GlueType) //nolint:revive,staticcheck // the other's words
+		return nil, fmt.Errorf("glueType[%s] is not valid.", t.Glue) //nolint:revive,staticcheck // the other's words
 	}
-	return func(ctx context.Context, r *Run) (string, error) {
+	return func(ctx context.Context, r Run, log func(string)) (string, error) {
 		dir, err := os.MkdirTemp("", "glue-")
 		if err != nil {
 			return "", err
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		file := filepath.Join(dir, strconv.FormatInt(t.JobID, 10)+how.suffix)
-		if err := os.WriteFile(file, []byte(t.GlueSource), 0o600); err != nil {
+		file := filepath.Join(dir, strconv.Itoa(int(t.JobID))+how.suffix)
+		if err := os.WriteFile(file, []byte(t.Source), 0o600); err != nil {
 			return "", err
 		}
-		cmd := exec.CommandContext(ctx, how.program, file, r.Param, strconv.Itoa(r.Index), strconv.Itoa(r.Total)) //nolint:gosec // that is what it is for
+		cmd := exec.CommandContext(ctx, how.program, file, r.Params, strconv.Itoa(r.Index), strconv.Itoa(r.Total)) //nolint:gosec // that is what it is for
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			return "", err
@@ -42,7 +42,7 @@ func script(t trigger) (Handler, error) {
 			return "", err
 		}
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			r.Log(lines.Text())
+			log(lines.Text())
 		}
 		if err := cmd.Wait(); err != nil {
 			return "", fmt.Errorf("script exit value(%d) is failed", cmd.ProcessState.ExitCode())

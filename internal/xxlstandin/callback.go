@@ -1,4 +1,4 @@
-package standin
+package xxlstandin
 
 import (
 	"context"
@@ -13,14 +13,14 @@ type end struct {
 	message     string
 }
 
-// mostEnds is how many ends a message tells of at most.
+// mostEnds bounds the ends in one callback.
 const mostEnds = 50
 
 // callBack sends what has ended, as much at once as there is. What no admin takes is sent again later,
 // and what comes meanwhile is tried at once.
 func (e *Executor) callBack(ctx context.Context) error {
 	var refused []end
-	retry := time.NewTicker(e.cfg.RetryEvery)
+	retry := time.NewTicker(e.cfg.RepeatEvery)
 	defer retry.Stop()
 	for {
 		var batch []end
@@ -44,7 +44,7 @@ func (e *Executor) callBack(ctx context.Context) error {
 		if len(batch) == 0 {
 			continue
 		}
-		if err := e.tell(ctx, "callback", e.cfg.Dialect.callbacks(batch)); err != nil {
+		if err := e.tell(ctx, "callback", e.cfg.callbacks(batch)); err != nil {
 			e.log.WarnContext(ctx, "callback refused", "ends", len(batch), "error", err)
 			refused = append(refused, batch...)
 		}

@@ -1,4 +1,4 @@
-package standin
+package xxlstandin
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 // queue is what an executor has of a job: a run, and those that wait for it. The executor's mutex
 // guards it.
 type queue struct {
-	handler string
-	waiting []trigger
+	handler string // and kind of script, of its runs
+	waiting []Run
 	stop    context.CancelCauseFunc // of the run
 }
 
@@ -30,7 +30,7 @@ const (
 )
 
 // accept takes a run, or says why not.
-func (e *Executor) accept(t trigger) (code int, msg string) {
+func (e *Executor) accept(t Run) (code int, msg string) {
 	do, err := e.handlerOf(t)
 	if err != nil {
 		return codeFailure, err.Error()
@@ -48,22 +48,25 @@ func (e *Executor) accept(t trigger) (code int, msg string) {
 	case t.Block == "COVER_EARLY":
 		e.stopLocked(t.JobID, covered)
 		q = nil
-	case slices.ContainsFunc(q.waiting, func(w trigger) bool { return w.LogID == t.LogID }):
+	case slices.ContainsFunc(q.waiting, func(w Run) bool { return w.LogID == t.LogID }):
 		return codeFailure, fmt.Sprintf("repeate trigger job, logId:%d", t.LogID)
 	}
 	if q != nil {
-		q.waiting = append(q.waiting, t)
+		q.waiting, e.taken = append(q.waiting, t), append(e.taken, t)
 		return codeSuccess, "Success"
 	}
 	q = &queue{handler: t.Handler}
 	e.jobs[t.JobID] = q
+	e.taken = append(e.taken, t)
 	e.startLocked(q, t, do)
 	return codeSuccess, "Success"
 }
 
-func (e *Executor) startLocked(q *queue, t trigger, do Handler) {
+func (e *Executor) startLocked(q *queue, t Run, do Handler) {
 	ctx, stop := context.WithCancelCause(e.alive)
 	q.stop = stop
+	e.begun[t.LogID]++
+	e.logs.add(t.LogID, "----------- job execute start -----------")
 	e.tasks.Go(func() {
 		e.do(ctx, t, do)
 		stop(nil)
@@ -72,7 +75,7 @@ func (e *Executor) startLocked(q *queue, t trigger, do Handler) {
 }
 
 // next starts what waits for a run of q that has ended.
-func (e *Executor) next(q *queue, job int64) {
+func (e *Executor) next(q *queue, job int32) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.jobs[job] != q {
@@ -92,16 +95,15 @@ func (e *Executor) next(q *queue, job int64) {
 }
 
 // do does a run and reports its end. One that takes too long is reported while it goes on.
-func (e *Executor) do(ctx context.Context, t trigger, handler Handler) {
+func (e *Executor) do(ctx context.Context, t Run, handler Handler) {
 	type result struct {
 		message string
 		err     error
 	}
-	r := &Run{ID: t.LogID, Job: t.JobID, Param: t.Params, Index: t.Index, Total: t.Total, executor: e}
 	var late <-chan time.Time
 	own, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	if t.Timeout > 0 {
+	if t.Timeout > 0 && !e.cfg.Lenient {
 		timer := time.NewTimer(time.Duration(t.Timeout) * time.Second)
 		defer timer.Stop()
 		late = timer.C
@@ -115,9 +117,9 @@ func (e *Executor) do(ctx context.Context, t trigger, handler Handler) {
 			}
 			ended <- out
 		}()
-		out.message, out.err = handler(own, r)
+		out.message, out.err = handler(own, t, e.logTo(t.LogID))
 	})
-	c := end{logID: t.LogID, logDateTime: t.LogDateTime, code: codeSuccess}
+	c := end{logID: t.LogID, logDateTime: t.LogTime, code: codeSuccess}
 	select {
 	case <-late:
 		stop(timeout)
@@ -139,16 +141,16 @@ func (e *Executor) do(ctx context.Context, t trigger, handler Handler) {
 
 // stopLocked stops the run of a job and fails those that wait for it. The run goes on until it
 // listens, and what comes next does not wait for that.
-func (e *Executor) stopLocked(job int64, why cause) {
+func (e *Executor) stopLocked(job int32, why cause) {
 	q := e.jobs[job]
 	delete(e.jobs, job)
 	q.stop(why)
 	for _, t := range q.waiting {
-		e.ends <- end{logID: t.LogID, logDateTime: t.LogDateTime, code: codeFailure, message: why.Error() + " [job not executed, in the job queue, killed.]"}
+		e.ends <- end{logID: t.LogID, logDateTime: t.LogTime, code: codeFailure, message: why.Error() + " [job not executed, in the job queue, killed.]"}
 	}
 }
 
-func (e *Executor) kill(job int64) (code int, msg string, content any) {
+func (e *Executor) kill(job int32) (code int, msg string, content any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.jobs[job] == nil {
@@ -158,7 +160,7 @@ func (e *Executor) kill(job int64) (code int, msg string, content any) {
 	return codeSuccess, "Success", nil
 }
 
-func (e *Executor) idle(job int64) (code int, msg string, content any) {
+func (e *Executor) idle(job int32) (code int, msg string, content any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.jobs[job] != nil {
@@ -168,12 +170,15 @@ func (e *Executor) idle(job int64) (code int, msg string, content any) {
 }
 
 // handlerOf returns what does a run.
-func (e *Executor) handlerOf(t trigger) (Handler, error) {
-	if t.GlueType != "BEAN" {
-		return script(t)
+func (e *Executor) handlerOf(t Run) (Handler, error) {
+	do, known := e.handlers[t.Handler]
+	if whichever, ok := e.handlers["*"]; ok && (!known || t.Glue != "BEAN") {
+		return whichever, nil
 	}
-	do, ok := e.cfg.Handlers[t.Handler]
-	if !ok {
+	switch {
+	case t.Glue != "BEAN":
+		return script(t)
+	case !known:
 		return nil, fmt.Errorf("job handler [%s] not found.", t.Handler) //nolint:revive,staticcheck // the other's words
 	}
 	return do, nil

@@ -1,21 +1,14 @@
-package standin
+package xxlstandin
 
 import "strings"
 
-// Run is a run, as a handler sees it.
-type Run struct {
-	ID, Job      int64
-	Param        string
-	Index, Total int
-
-	executor *Executor
-}
-
-// Log adds a line to the run's log.
-func (r *Run) Log(line string) {
-	r.executor.mu.Lock()
-	defer r.executor.mu.Unlock()
-	r.executor.logs.add(r.ID, line)
+// logTo returns what adds a line to the log of a run.
+func (e *Executor) logTo(run int64) func(line string) {
+	return func(line string) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.logs.add(run, line)
+	}
 }
 
 // mostLogs is how many logs are kept.

@@ -1,4 +1,4 @@
-package standin
+package xxlstandin
 
 import (
 	"bytes"
@@ -10,44 +10,47 @@ import (
 	"strings"
 )
 
-// Dialect is a family of versions.
-type Dialect string
-
-// The dialects.
+// The dialects: families of versions.
 const (
-	A Dialect = "A"
-	B Dialect = "B"
-	C Dialect = "C"
+	A = "A"
+	B = "B"
+	C = "C"
 )
 
 // runPath is where an admin hands over a run.
-func (d Dialect) runPath() string {
-	if d == C {
+func (c *Config) runPath() string {
+	if c.Dialect == C {
 		return "/trigger"
 	}
 	return "/run"
 }
 
 // content is the key of what an answer has to say.
-func (d Dialect) content() string {
-	if d == A {
+func (c *Config) content() string {
+	if c.Dialect == A {
 		return "content"
 	}
 	return "data"
 }
 
-// callbacks is the body of a message that tells of ends.
-func (d Dialect) callbacks(ends []end) any {
+// callbacks is the body of a callback.
+func (c *Config) callbacks(ends []end) any {
 	list := make([]map[string]any, len(ends))
-	for i, c := range ends {
-		list[i] = map[string]any{"logId": c.logID, "handleCode": c.code, "handleMsg": c.message}
-		if d == C {
-			list[i]["logDateTime"] = c.logDateTime
+	for i, e := range ends {
+		m := map[string]any{"logId": e.logID}
+		if c.Old {
+			m["executeResult"] = map[string]any{"code": e.code, "msg": e.message}
 		} else {
-			list[i]["logDateTim"] = c.logDateTime
+			m["handleCode"], m["handleMsg"] = e.code, e.message
 		}
+		if c.Dialect == C {
+			m["logDateTime"] = e.logDateTime
+		} else {
+			m["logDateTim"] = e.logDateTime
+		}
+		list[i] = m
 	}
-	if d == C {
+	if c.Dialect == C {
 		return map[string]any{"callbackList": list}
 	}
 	return list
@@ -65,19 +68,20 @@ const (
 	headerAppName = "XXL-JOB-APPNAME"
 )
 
-// trigger is a run that an admin hands over.
-type trigger struct {
-	JobID       int64  `json:"jobId"`
-	Handler     string `json:"executorHandler"`
-	Params      string `json:"executorParams"`
-	Block       string `json:"executorBlockStrategy"`
-	Timeout     int    `json:"executorTimeout"` // seconds
-	LogID       int64  `json:"logId"`
-	LogDateTime int64  `json:"logDateTime"`
-	GlueType    string `json:"glueType"`
-	GlueSource  string `json:"glueSource"`
-	Index       int    `json:"broadcastIndex"`
-	Total       int    `json:"broadcastTotal"`
+// Run is a run that an admin hands over.
+type Run struct {
+	JobID   int32  `json:"jobId"`
+	Handler string `json:"executorHandler"`
+	Params  string `json:"executorParams"`
+	Block   string `json:"executorBlockStrategy"`
+	Timeout int    `json:"executorTimeout"` // seconds
+	LogID   int64  `json:"logId"`
+	LogTime int64  `json:"logDateTime"`
+	Glue    string `json:"glueType"`
+	Source  string `json:"glueSource"`
+	Updated int64  `json:"glueUpdatetime"`
+	Index   int    `json:"broadcastIndex"`
+	Total   int    `json:"broadcastTotal"`
 }
 
 // tell sends a message to the first admin that thanks for it.
