@@ -56,8 +56,8 @@ const (
 	CountAbandoned
 	// CountRejected counts messages that were no triggers of the group.
 	CountRejected
-	// CountRefused counts messages of the executor of which servers said that they refused them.
-	// They say it at most once a second.
+	// CountRefused counts messages of the executor that servers refused, as far as they told it: at
+	// most one each second.
 	CountRefused
 	// CountEventRetries counts finished events that had to be published again.
 	CountEventRetries

@@ -2,10 +2,9 @@ package executor
 
 import "time"
 
-// Attempts that must not be run when their trigger comes again are remembered: more than the
-// triggers that can be on their way, and for longer than it takes until one that was lost on the
-// way comes again. What has ended here is remembered for long: as long as the instance says so
-// itself, servers need not look for its end.
+// An instance remembers attempts that it must not run when their trigger comes again: more of them
+// than triggers can be on their way, and for longer than a lost trigger takes to come again. It
+// remembers ends for an hour: until then it can answer servers, which need not look for them.
 const (
 	recentMax = 16384
 	doneFor   = time.Hour

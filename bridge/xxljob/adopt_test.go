@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// adoptionWorld is one with two bridges and four executors, of which each bridge serves some.
+// adoptionWorld has two bridges and four executors. Each bridge serves some of them.
 func adoptionWorld(t *testing.T, f func(w *world, one, two *bridge, all []*executor)) {
 	t.Helper()
 	run(t, func(w *world) {
@@ -265,7 +265,7 @@ func TestACallbackIsRefusedWhileItCannotBeStored(t *testing.T) {
 		w.broker.Stop()
 		c := wire.Callback{LogID: e.Taken()[0].LogID, Code: 200}
 		if err := one.Callback(w.ctx, c, func(string) bool { return true }); err == nil {
-			w.Error("a callback that nobody has stored is taken")
+			w.Error("a callback is answered with success, though its end is not stored")
 		}
 		w.broker.Start()
 		w.until("it is taken", 30*time.Second, func() bool { return one.Callback(w.ctx, c, func(string) bool { return true }) == nil })

@@ -115,15 +115,15 @@ func (i *instance) giveBack(ctx context.Context, r *run) {
 	if r.kept.LogID != 0 {
 		r.kept.GivenUp = true
 		if i.untilStored(ctx, func() error { return i.store(ctx, r) }) != nil {
-			return // whoever has the instance now goes on with it
+			return // the bridge that has the instance now goes on with it
 		}
 	}
 	i.b.metrics.givenBack.Inc()
 	i.b.answer(i.ack(r), bus.NakAfter(bus.GiveBackAfter(r.kept.Delivery)))
 }
 
-// claim makes sure that nobody else begins a run that must not be done twice. Without it, nothing is
-// said of the run.
+// claim makes sure that nobody else begins a run that must not be done twice. If it fails, this bridge
+// reports nothing about the run.
 func (i *instance) claim(ctx context.Context, r *run) bool {
 	claim := &bus.Claim{Instance: i.name, Delivery: r.kept.Delivery, Try: nuid.Next()}
 	mine, err := i.b.conn.Claim(ctx, r.kept.Trigger, claim, func(ctx context.Context, m *nats.Msg) error {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -49,6 +50,8 @@ type Bridge struct {
 	scripts *scripts
 	blocks  *blocks
 	logs    chan struct{} // a place for each call for a log
+
+	strangers atomic.Uint64 // callbacks that changed nothing
 
 	mu      sync.Mutex
 	table   *table
@@ -146,9 +149,9 @@ func (b *Bridge) poll(ctx, life context.Context, tail *state.Tail) {
 	}
 	b.table.tidy(now)
 	lost := b.lostLocked()
-	var todo []wish
+	var due []wish
 	if err == nil {
-		todo = b.wishesLocked(now)
+		due = b.wishesLocked(now)
 	}
 	b.mu.Unlock()
 	for _, i := range lost {
@@ -157,7 +160,7 @@ func (b *Bridge) poll(ctx, life context.Context, tail *state.Tail) {
 	if err == nil { // else silence says nothing
 		b.tell(now)
 	}
-	b.fulfil(life, todo)
+	b.fulfil(life, due)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, job.ErrUnavailable) {
 		b.log.WarnContext(ctx, "executors not read", "error", err)
 	}
@@ -174,9 +177,9 @@ func (b *Bridge) lostLocked() []*instance {
 	return lost
 }
 
-// wishesLocked returns what is to be done and is not being done.
+// wishesLocked returns the acts that are due, without those that are under way.
 func (b *Bridge) wishesLocked(now time.Time) []wish {
-	var todo []wish
+	var due []wish
 	released := 0
 	for _, w := range b.table.wishes(now) {
 		switch i := b.serving[w.key]; {
@@ -189,15 +192,15 @@ func (b *Bridge) wishesLocked(now time.Time) []wish {
 		default:
 			b.taking[w.key] = true
 		}
-		todo = append(todo, w)
+		due = append(due, w)
 	}
 	for key, k := range b.table.instances { // which we took, and failed to begin to serve
 		if k.Holder == b.id && b.serving[key] == nil && !b.taking[key] {
 			b.taking[key] = true
-			todo = append(todo, wish{adopt, key})
+			due = append(due, wish{adopt, key})
 		}
 	}
-	return todo
+	return due
 }
 
 // tell passes on what was heard of the executors of our instances.
@@ -209,15 +212,15 @@ func (b *Bridge) tell(now time.Time) {
 	}
 }
 
-// fulfil does what is to be done, some at the same time. It does not wait.
-func (b *Bridge) fulfil(life context.Context, todo []wish) {
-	if len(todo) == 0 {
+// fulfil starts the acts, several at the same time, and does not wait for them.
+func (b *Bridge) fulfil(life context.Context, due []wish) {
+	if len(due) == 0 {
 		return
 	}
 	b.work.Go(func() error {
 		var g errgroup.Group
 		g.SetLimit(takeAtOnce)
-		for _, w := range todo {
+		for _, w := range due {
 			g.Go(func() error {
 				b.do(life, w)
 				return nil

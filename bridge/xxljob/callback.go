@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -121,9 +122,9 @@ func (t *table) count(group string) (n int) {
 	return n
 }
 
-// Callback takes in how a run ended, whichever bridge it is with. may reports whether its caller may
-// speak for a group. It returns nil once the end is stored, or if nobody knows of the run: an executor
-// would repeat it for ever. The error is job.ErrUnavailable if it should say it again later.
+// Callback takes in how a run ended, whichever bridge has it. may reports whether the caller may speak
+// for a group. It returns nil once the end is stored, and also for an unknown run, because an executor
+// would repeat it for ever. The error is job.ErrUnavailable if the executor should repeat it later.
 func (b *Bridge) Callback(ctx context.Context, c wire.Callback, may func(group string) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, callbackWait)
 	defer cancel()
@@ -143,12 +144,12 @@ func (b *Bridge) callback(ctx context.Context, c wire.Callback, may func(group s
 	}
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		b.log.WarnContext(ctx, "callback for an unknown run", "log_id", c.LogID)
+		b.strange(ctx, "no run has this log id", c.LogID, "")
 		return "unknown", nil
 	case err != nil:
 		return "", err
 	case !may(block.Group):
-		b.log.WarnContext(ctx, "callback for a run of another group", "log_id", c.LogID, "executor_group", block.Group)
+		b.strange(ctx, "the run is of another group", c.LogID, block.Group)
 		return "unknown", nil
 	}
 	key := block.Group + "." + block.Instance
@@ -162,6 +163,14 @@ func (b *Bridge) callback(ctx context.Context, c wire.Callback, may func(group s
 		return "taken", err
 	}
 	return b.recall(ctx, block, c)
+}
+
+// strange logs a callback that changes nothing: the first, and then each doubling of their number.
+// An executor may send any number of them.
+func (b *Bridge) strange(ctx context.Context, why string, logID int64, group string) {
+	if n := b.strangers.Add(1); bits.OnesCount64(n) == 1 {
+		b.log.WarnContext(ctx, "callback changes nothing", "reason", why, "log_id", logID, "executor_group", group, "times", n)
+	}
 }
 
 // called tells a run of the instance how it ended. It is not known if it is not live here.
@@ -209,7 +218,7 @@ func (b *Bridge) recall(ctx context.Context, block state.Block, c wire.Callback)
 	r, revision, err := b.store.Run(ctx, block.Group, block.Instance, c.LogID)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		b.log.WarnContext(ctx, "callback for a run that is forgotten", "log_id", c.LogID, "executor_group", block.Group)
+		b.strange(ctx, "the run ended too long ago", c.LogID, block.Group)
 		return "unknown", nil
 	case err != nil:
 		return "", err

@@ -25,7 +25,7 @@
 // # Guarantees
 //
 //   - A run is stored before its executor is asked to begin it, and only by the bridge that serves the
-//     instance. So whoever takes the instance over knows of every run that may be there.
+//     instance. So the bridge that takes the instance over knows every run that may be there.
 //   - A callback is answered with success only when the event and the end of the run are stored. Any
 //     bridge takes it, any number of times, early, late, or for a run that was given up.
 //   - If nobody knows whether an executor has begun a run, it is asked (doubt.go). Only a run of

@@ -29,8 +29,8 @@ const (
 	pullRoom = 4096
 )
 
-// group is the instances of an executor group that this bridge serves. They share one pull: whoever
-// has the fewest runs, and none of the job, gets the trigger.
+// group is the instances of an executor group that this bridge serves. They share one pull. The
+// instance with the fewest runs, and with none of the job, gets the trigger.
 type group struct {
 	b      *Bridge
 	name   string

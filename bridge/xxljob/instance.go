@@ -173,7 +173,7 @@ func (i *instance) put(ctx context.Context, r *state.Run) error {
 		same := i.fence() == f
 		i.storing.Unlock()
 		if same && !i.refence(ctx, f.Revision) {
-			// It is another's, or that is not known. If it is ours, it is taken over anew.
+			// Another bridge has it, or we cannot know. If it is still ours, we take it over again.
 			i.drop("it was changed by another bridge")
 			return err
 		}

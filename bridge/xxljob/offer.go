@@ -103,7 +103,7 @@ func (i *instance) accept(o *offer) (answer fleet.Answer, detail string) {
 	return fleet.AnswerAccepted, ""
 }
 
-// resume takes in a run of which the instance had before this bridge served it.
+// resume takes in a run that the instance had before this bridge served it.
 func (i *instance) resume(kept *state.Run) {
 	r := newRun(*kept)
 	r.resumed, r.doubt = true, !kept.Said

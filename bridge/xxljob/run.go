@@ -70,7 +70,7 @@ type runLog struct {
 	failed error // of the last call
 }
 
-// reported is what an executor has said of the end of a run.
+// reported is how an executor says that a run ended.
 type reported struct {
 	wire.Callback
 	done chan error // has room for it
@@ -112,7 +112,7 @@ func (r *run) report(ctx context.Context, c wire.Callback) error {
 	return errNotStored
 }
 
-// carry brings a run to its end, or to that of ctx: then whoever serves the instance goes on.
+// carry goes on with a run until it has ended, or ctx is done. Then the next bridge goes on.
 func (i *instance) carry(ctx context.Context, r *run) {
 	defer func() {
 		close(r.over)
@@ -261,7 +261,7 @@ func (i *instance) event(r *run, kind bus.EventKind, at time.Time) *bus.Event {
 	return eventOf(&r.kept, i.name, kind, at)
 }
 
-// eventOf returns an event about a run, of which the instance is to be the speaker.
+// eventOf returns an event about a run, in the name of the instance.
 func eventOf(r *state.Run, instance string, kind bus.EventKind, at time.Time) *bus.Event {
 	ev := bus.EventOf(r.Trigger, kind, at)
 	ev.Instance, ev.Delivery = instance, r.Delivery
@@ -281,7 +281,7 @@ func (i *instance) startEnding(ctx context.Context, r *run, e state.Ending) {
 	}
 	e.At = time.Now().UTC()
 	r.kept.Ending = &e
-	// Whoever takes the callback, or the run, shall know why it ended.
+	// The bridge that takes the callback, or takes the run over, needs the reason.
 	if err := i.store(ctx, r); err != nil && ctx.Err() == nil {
 		i.log.DebugContext(ctx, "end of run not stored yet", "run_id", r.kept.Trigger.RunID, "error", err)
 	}

@@ -48,7 +48,7 @@ func newTable(me string) *table {
 	return &table{me: me, bridges: map[string]*peerBridge{}, instances: map[string]*known{}, beats: map[string]*heardBeat{}}
 }
 
-// gap is how long without news is one after which silence counts anew.
+// gap is how long news may be missing. After a longer gap, silence counts from its end.
 const gap = 2 * time.Second
 
 // polledAt notes that all news up to now have been heard.
@@ -170,7 +170,7 @@ const (
 	attachEvery      = 5 * time.Second
 )
 
-// wishes returns what is to be done now, in a fixed order.
+// wishes returns the acts that are due now, in a fixed order.
 func (t *table) wishes(now time.Time) []wish {
 	var all []wish
 	for key, k := range t.instances {
@@ -222,7 +222,7 @@ func (t *table) serves(group string) bool {
 	return me != nil && (len(me.groups) == 0 || slices.Contains(me.groups, group))
 }
 
-// tidy forgets who has been silent for long.
+// tidy forgets bridges and executors that have been silent for a long time.
 func (t *table) tidy(now time.Time) {
 	maps.DeleteFunc(t.bridges, func(id string, b *peerBridge) bool { return id != t.me && now.Sub(b.heard) > time.Minute })
 	maps.DeleteFunc(t.beats, func(_ string, b *heardBeat) bool { return now.Sub(b.at) > 2*state.Registered })

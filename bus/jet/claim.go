@@ -24,8 +24,8 @@ const (
 // server that is killed may forget the deliveries of its last tenth of a second, and then hands the
 // same trigger out again as if it were the first time.
 //
-// It may be tried for as long as it takes: whoever else gets the trigger meanwhile claims it too, and
-// one of the claims is refused.
+// It may be tried for as long as it takes. If another instance gets the trigger meanwhile, that one
+// claims it too, and one of the claims is refused.
 func (c *Conn) Claim(ctx context.Context, t *bus.Trigger, claim *bus.Claim, publish func(context.Context, *nats.Msg) error) (mine bool, err error) {
 	m, err := claim.Msg(t)
 	if err != nil {

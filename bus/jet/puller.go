@@ -19,8 +19,8 @@ const (
 	pullBeat    = 3 * time.Second
 	pullSilence = 7 * time.Second
 
-	// pullTurn is how long a request waits where there are several consumers: so often are the
-	// free slots shared among them again.
+	// pullTurn is how long a request waits where there are several consumers. After that, the free
+	// slots are shared among them again.
 	pullTurn = time.Second
 
 	// maxPulls bounds the requests to one consumer at the server. Each is for at least as many slots as

@@ -80,7 +80,7 @@ func TestAnInstanceIsToldWhichOfItsMessagesIsRefused(t *testing.T) {
 	})
 }
 
-// Whoever sends rubbish under many names must not keep ingest from its work, nor fill its memory.
+// A flood of rubbish must neither stop ingest nor fill its memory.
 func TestTellingIsBounded(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")

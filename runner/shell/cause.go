@@ -34,16 +34,16 @@ func (t *tail) Write(p []byte) (int, error) {
 var (
 	// control are the sequences that colour text at a terminal.
 	control = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
-	// complaint is what a line that tells of an error has.
+	// complaint matches a line about an error.
 	complaint = regexp.MustCompile(`(?i)error|exception|panic:|fatal|fail|refused|denied|cannot|can't|could not|unable|not found|no such|invalid|timed out|caused by`)
 	// around is what programs print beside an error: an indented line, a frame of a trace, the
 	// heading of one, the echo of "set -x", the version of an interpreter.
 	around = regexp.MustCompile(`^\s|^#\d+ |^\++ |^Traceback \(|^Node\.js v\d|^Stack trace:|^goroutine \d+ |^exit status \d+$`)
 )
 
-// causeOf returns the line that tells best why a program failed, of the ends of what it wrote to
-// standard error and to standard output: the last one that complains, else the last one of
-// standard error. It returns "" if there is none.
+// causeOf returns the line that best explains why a program failed, from the ends of its outputs: the
+// last line about an error on standard error, else on standard output, else the last line on standard
+// error. It returns "" if there is none.
 func causeOf(stderr, stdout []byte) string {
 	last, complains := lastLine(stderr)
 	if complains {

@@ -16,8 +16,8 @@
 //   - A number is never given out twice, by however many bridges.
 //   - A run is written with the revision of its instance as a condition ([Fence]): who does not serve
 //     the instance any more begins no run there.
-//   - [Store.Runs] returns all runs of an instance that were written before whoever asks began to serve it.
+//   - [Store.Runs] returns all runs of an instance that were written before the caller began to serve it.
 //
-// It reads by requests alone, never by a consumer: a consumer may deliver to any subject, so whoever
-// may create one may write anywhere. See ADR 39.
+// It reads by requests alone, never by a consumer. A consumer may deliver to any subject, so the right to
+// create one is the right to write anywhere. See ADR 39.
 package state

@@ -18,10 +18,10 @@ import (
 const (
 	// liveFor bounds how long a run is known that nobody ends.
 	liveFor = bus.ClaimFor
-	// repeatFor is how long the end of a run is known of which its executor has said that it ended:
-	// it may say so again if our answer got lost, 30 s later.
+	// repeatFor is how long a run is kept after its executor has reported the end. If our answer got
+	// lost, the executor reports it again 30 s later.
 	repeatFor = 2 * time.Minute
-	// lateFor is how long the run is known of which it has not: its word may come late.
+	// lateFor is how long a run is kept without a report of its executor, which may come late.
 	lateFor = 30 * 24 * time.Hour
 )
 
@@ -110,8 +110,8 @@ func (s *Store) Run(ctx context.Context, group, instance string, logID int64) (*
 // Runs returns the live runs of an instance: all that were written before. The caller serves it, with a
 // fence that lets nobody else write more.
 //
-// Any replica may answer. So a mark is written first, and it is read until that comes: whoever knows it
-// knows all that was written before.
+// Any replica may answer. So Runs writes a mark first, and reads until the mark is there: a replica that
+// has it has all that was written before.
 func (s *Store) Runs(ctx context.Context, f Fence) ([]*Run, error) {
 	mark, err := s.PutRun(ctx, &Run{LogID: 0, Ended: true}, f)
 	if err != nil {

@@ -82,8 +82,8 @@ func (s *Store) remove(key string) error {
 	return s.conn.NC.PublishMsg(m)
 }
 
-// get reads a key into value, and returns its revision. A replica that lags behind may answer, so whoever
-// writes what follows from it does so on the condition of that revision. The error is job.ErrNotFound if
+// get reads a key into value, and returns its revision. A replica that lags behind may answer. So a
+// caller makes the revision a condition of what it writes next. The error is job.ErrNotFound if
 // several tries in a row have found nothing.
 func (s *Store) get(ctx context.Context, key string, value any) (uint64, error) {
 	m, err := s.conn.Direct(ctx, stream, prefix+key)
