@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/internal/xxljob"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -78,102 +75,6 @@ func updated(digest string) time.Time {
 		ms = ms<<8 | int64(b)
 	}
 	return epoch.Add(time.Duration(ms>>2) * time.Millisecond) // within nine years
-}
-
-// numbers knows the numbers of jobs. It is safe for concurrent use.
-type numbers struct {
-	conn  *jet.Conn
-	store *state.Store
-	least int32
-
-	mu    sync.Mutex
-	known map[job.Name]int32
-
-	taking sync.Mutex // held while numbers are taken
-	spare  []int32    // that are ours to give, by taking
-}
-
-// takeJobIDs is how many numbers are taken at once.
-const takeJobIDs = 50
-
-// of returns the number of a trigger's job. The first time, that is the one by which XXL-JOB knew it if
-// it was imported, else a new one.
-func (n *numbers) of(ctx context.Context, t *bus.Trigger) (int32, error) {
-	id, err := n.find(ctx, t.Job)
-	if !errors.Is(err, job.ErrNotFound) {
-		return id, err
-	}
-	wanted, err := n.imported(ctx, t)
-	for err == nil {
-		if wanted == 0 {
-			if wanted, err = n.take(ctx); err != nil {
-				break
-			}
-		}
-		if id, err = n.store.GiveJobID(ctx, t.Job, wanted); err == nil {
-			n.keep(t.Job, id)
-			return id, nil
-		}
-		if errors.Is(err, job.ErrConflict) { // it is another job's
-			wanted, err = 0, nil
-		}
-	}
-	return 0, fmt.Errorf("give job %s a number: %w", t.Job, err)
-}
-
-// take returns a number that nobody else takes.
-func (n *numbers) take(ctx context.Context) (int32, error) {
-	n.taking.Lock()
-	defer n.taking.Unlock()
-	if len(n.spare) == 0 {
-		first, err := n.store.TakeJobIDs(ctx, takeJobIDs, n.least)
-		if err != nil {
-			return 0, err
-		}
-		for k := range int32(takeJobIDs) {
-			n.spare = append(n.spare, first+k)
-		}
-	}
-	id := n.spare[0]
-	n.spare = n.spare[1:]
-	return id, nil
-}
-
-// find returns the number of a job that has one. The error is job.ErrNotFound if it has none.
-func (n *numbers) find(ctx context.Context, name job.Name) (int32, error) {
-	n.mu.Lock()
-	id, ok := n.known[name]
-	n.mu.Unlock()
-	if ok {
-		return id, nil
-	}
-	id, err := n.store.JobID(ctx, name)
-	if err == nil {
-		n.keep(name, id)
-	}
-	return id, err
-}
-
-func (n *numbers) keep(name job.Name, id int32) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.known[name] = id
-}
-
-// imported returns the number by which XXL-JOB knew a job, as the note of its version says; 0 if it
-// comes from elsewhere.
-func (n *numbers) imported(ctx context.Context, t *bus.Trigger) (int32, error) {
-	m, err := n.conn.Direct(ctx, "KV_"+bus.BucketJobs, "$KV."+bus.BucketJobs+"."+bus.JobKey(t.Shard, t.Job))
-	if errors.Is(err, jet.ErrNoMessage) {
-		return 0, nil
-	}
-	var version struct {
-		Note string `json:"note"`
-	}
-	if err != nil || json.Unmarshal(m.Data, &version) != nil {
-		return 0, err
-	}
-	return xxljob.IDOf(version.Note), nil
 }
 
 // scripts knows the texts of scripts, which never change. It is safe for concurrent use.

@@ -20,11 +20,14 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/jobapi"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
 )
 
 // xxlOptions say how executors of XXL-JOB are served.
@@ -38,6 +41,10 @@ type xxlOptions struct {
 	allow             []string
 	rewrite           []string
 	certFile, keyFile string
+	api               string
+	apiTokenFile      string
+	apiCA             string
+	zone              string
 	cfg               xxljob.Config
 }
 
@@ -57,6 +64,10 @@ func (o *xxlOptions) flags(f *pflag.FlagSet, prefix string) {
 	f.Int32Var(&o.cfg.FirstJobID, prefix+"first-job-id", 1_000_000, "lowest jobId for jobs that were not imported; more than the greatest in xxl_job_info")
 	f.StringVar(&o.certFile, prefix+"tls-cert", "", "TLS certificate `file` for executors of XXL-JOB; reloaded when it changes")
 	f.StringVar(&o.keyFile, prefix+"tls-key", "", "key `file` of that certificate")
+	f.StringVar(&o.api, prefix+"api", "", "`address` of Carillon's API, for executors that manage jobs (addJob and the like; default: they cannot)")
+	f.StringVar(&o.apiTokenFile, prefix+"api-token-file", "", "`file` with the API token for it, which is to be an operator's or editor's in the groups of these executors only")
+	f.StringVar(&o.apiCA, prefix+"api-ca", "", "`file` of the certificate authority of that address")
+	f.StringVar(&o.zone, prefix+"zone", "UTC", "time `zone` of the cron expressions of addJob and updateJob")
 }
 
 // privateNetworks are what --allow-private-addresses allows: all that organisations number by
@@ -141,13 +152,47 @@ func (o *xxlOptions) open(ctx context.Context, conn *jet.Conn, reg prometheus.Re
 		}
 		return guard.Check(net.JoinHostPort(u.Hostname(), port))
 	}
-	b.server = admin.New(b.Bridge, admin.Config{Tokens: tokens, Refuse: refuse, Logger: log}).Server()
+	jobs, err := o.jobs(b.Bridge)
+	if err != nil {
+		return nil, err
+	}
+	b.server = admin.New(b.Bridge, admin.Config{Tokens: tokens, Refuse: refuse, Jobs: jobs, Logger: log}).Server()
 	var lc net.ListenConfig
 	if b.listener, err = lc.Listen(ctx, "tcp", o.listen); err != nil {
 		return nil, fmt.Errorf("listen for executors of XXL-JOB: %w", err)
 	}
 	log.InfoContext(ctx, "bridge listens", "address", b.listener.Addr().String(), "tls", b.tls != nil)
 	return b, nil
+}
+
+// jobs returns the API by which executors manage jobs, nil if they cannot.
+func (o *xxlOptions) jobs(b *xxljob.Bridge) (*jobapi.API, error) {
+	switch {
+	case o.api == "" && o.apiTokenFile+o.apiCA == "":
+		return nil, nil //nolint:nilnil // there is none, and that is no error
+	case o.api == "":
+		return nil, &job.InvalidError{Field: "api", Reason: "must be the address of Carillon's API, such as https://carillon.example.org"}
+	}
+	if _, err := cron.LoadZone(o.zone); err != nil {
+		return nil, &job.InvalidError{Field: "zone", Reason: err.Error()}
+	}
+	api, err := client.New(o.api, "xxl-job")
+	if err != nil {
+		return nil, &job.InvalidError{Field: "api", Reason: err.Error()}
+	}
+	if o.apiTokenFile != "" { // a server that signs nobody in needs none
+		token, err := os.ReadFile(o.apiTokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the API token: %w", err)
+		}
+		api.Authorize(strings.TrimSpace(string(token)))
+	}
+	if o.apiCA != "" {
+		if err := api.Trust(o.apiCA); err != nil {
+			return nil, err
+		}
+	}
+	return jobapi.New(api, b, o.zone), nil
 }
 
 // layers returns what the bridge consists of: who serves executors rests on the bridge.

@@ -52,7 +52,7 @@ func (im *importer) convert(e *Entry) {
 		Paused:   r.get("trigger_status") == "0" && schedule.Kind() != job.KindManual,
 		Misfire:  misfire,
 		Task:     task,
-		Params:   paramsOf(r.get("executor_param")),
+		Params:   ParamsOf(r.get("executor_param")),
 	}
 	if j.Title != e.Title {
 		j.Description = e.Title // it is longer than a title may be, or several lines
@@ -61,7 +61,7 @@ func (im *importer) convert(e *Entry) {
 		text := r.get(column)
 		n, err := strconv.Atoi(text)
 		if err != nil && text != "" {
-			notes = append(notes, reason.NoNumber.With(column, text))
+			notes, e.Unread = append(notes, reason.NoNumber.With(column, text)), append(e.Unread, column)
 		}
 		return max(n, 0)
 	}
@@ -73,7 +73,7 @@ func (im *importer) convert(e *Entry) {
 		text := r.get(column)
 		word, ok := known[text]
 		if !ok && text != "" {
-			notes = append(notes, reason.ValueUnknown.With(column, text))
+			notes, e.Unread = append(notes, reason.ValueUnknown.With(column, text)), append(e.Unread, column)
 		}
 		return word
 	}
@@ -162,9 +162,9 @@ func line(text string, most int) string {
 	return text
 }
 
-// paramsOf returns what handlers and scripts receive: an object or a list as it is, anything else
+// ParamsOf returns what handlers and scripts receive: an object or a list as it is, anything else
 // as text.
-func paramsOf(text string) json.RawMessage {
+func ParamsOf(text string) json.RawMessage {
 	if text == "" {
 		return nil
 	}

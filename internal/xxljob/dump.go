@@ -39,6 +39,8 @@ type Entry struct {
 	// same name whose newest version says something else has another origin, or was
 	// edited since.
 	Origin string
+	// Unread are the columns whose values say nothing to us. The job has the default instead.
+	Unread []string
 	// Job is what was made of the row, if it was imported. It is valid.
 	Job job.Job
 
@@ -75,7 +77,7 @@ func Import(data []byte, o Options) ([]Entry, error) {
 		if err != nil {
 			return nil, wrong("line %d: a row of %s has the id %q; it must be a number", r.line, infoTable, r.get("id"))
 		}
-		entries[i] = Entry{ID: id, Line: r.line, Title: r.get("job_desc"), Origin: originPrefix + strconv.Itoa(id), row: r}
+		entries[i] = entryOf(id, r)
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range entries {
@@ -84,6 +86,20 @@ func Import(data []byte, o Options) ([]Entry, error) {
 	}
 	linkChildren(entries)
 	return entries, nil
+}
+
+// Convert makes a job of an executor group of one row of xxl_job_info, as [Import] does, but for its
+// children. zone is that of [Options].
+func Convert(id int32, group, zone string, columns map[string]string) Entry {
+	im := importer{options: Options{Group: group, Zone: zone}, names: map[job.Name]bool{}}
+	e := entryOf(int(id), row{values: columns})
+	im.convert(&e)
+	settle(&e)
+	return e
+}
+
+func entryOf(id int, r row) Entry {
+	return Entry{ID: id, Line: r.line, Title: r.get("job_desc"), Origin: originPrefix + strconv.Itoa(id), row: r}
 }
 
 // originPrefix begins what the notes of imported versions say; the number follows.

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/jobapi"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -23,6 +25,7 @@ import (
 const (
 	maxRegistration = 16 << 10
 	maxCallback     = 12 << 20
+	maxJob          = 2 << 20 // its script is the most of it
 )
 
 // callbacksAtOnce is how many of the ends in one message are stored at the same time.
@@ -33,6 +36,8 @@ type Config struct {
 	Tokens *Tokens
 	// Refuse returns why an address must not be called, nil if it may.
 	Refuse func(address string) error
+	// Jobs serves the job API of dialect C. Defaults to none.
+	Jobs   *jobapi.API
 	Logger *slog.Logger
 }
 
@@ -42,13 +47,14 @@ type Handler struct {
 	cfg       Config
 	registers *limits
 	callbacks *limits
+	jobs      *limits
 	refusals  *limits
 	refused   atomic.Uint64
 }
 
 // New returns a handler for a bridge.
 func New(bridge *xxljob.Bridge, cfg Config) *Handler {
-	return &Handler{bridge: bridge, cfg: cfg, registers: newLimits(registersPerSecond), callbacks: newLimits(callbacksPerSecond), refusals: newLimits(refusedPerSecond)}
+	return &Handler{bridge: bridge, cfg: cfg, registers: newLimits(registersPerSecond), callbacks: newLimits(callbacksPerSecond), jobs: newLimits(jobsPerSecond), refusals: newLimits(refusedPerSecond)}
 }
 
 // Server returns a server of the handler with limits for slow clients.
@@ -94,21 +100,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.answer(w, http.StatusOK, wire.Answer{Code: wire.CodeFailed, Msg: wrongToken})
 		return
 	}
-	var act func(context.Context, caller, []byte) error
-	limit, most := h.registers, int64(maxRegistration)
+	var act func(context.Context, caller, []byte) (json.RawMessage, error)
+	limit, most, busy := h.registers, int64(maxRegistration), wire.CodeFailed
 	switch path {
 	case "registry":
-		act = h.register
+		act = silent(h.register)
 	case "registryRemove":
-		act = h.remove
+		act = silent(h.remove)
 	case "callback":
-		act, limit, most = h.callback, h.callbacks, maxCallback
+		act, limit, most = silent(h.callback), h.callbacks, maxCallback
+	case "addJob", "updateJob", "removeJob", "startJob", "stopJob", "triggerJob":
+		act, limit, most, busy = h.jobAct(path), h.jobs, maxJob, wire.CodeBusy
 	default:
 		h.answer(w, http.StatusOK, failure(fmt.Errorf("invalid request, uri-mapping(%s) not found", path)))
 		return
 	}
 	if !limit.allow(r.RemoteAddr) {
-		h.answer(w, http.StatusTooManyRequests, failure(errors.New("too many requests from this address; wait a second")))
+		h.answer(w, http.StatusTooManyRequests, wire.Answer{Code: busy, Msg: "too many requests from this address; wait a second"})
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
@@ -116,15 +124,45 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.answer(w, http.StatusOK, failure(fmt.Errorf("read the body, of at most %d bytes: %w", most, err)))
 		return
 	}
-	if err := act(r.Context(), who, body); err != nil {
+	payload, err := act(r.Context(), who, body)
+	if err != nil {
 		if !errors.Is(err, job.ErrUnavailable) {
 			h.refuse(r, err.Error())
 		}
 		h.answer(w, http.StatusOK, failure(err))
 		return
 	}
-	h.answer(w, http.StatusOK, wire.Answer{Code: wire.CodeOK})
+	h.answer(w, http.StatusOK, wire.Answer{Code: wire.CodeOK, Payload: payload})
 }
+
+// silent makes an act of one that answers nothing but success.
+func silent(act func(context.Context, caller, []byte) error) func(context.Context, caller, []byte) (json.RawMessage, error) {
+	return func(ctx context.Context, who caller, body []byte) (json.RawMessage, error) {
+		return nil, act(ctx, who, body)
+	}
+}
+
+// jobAct serves one act of the job API, on jobs of the caller's own group.
+func (h *Handler) jobAct(act string) func(context.Context, caller, []byte) (json.RawMessage, error) {
+	return func(ctx context.Context, who caller, body []byte) (json.RawMessage, error) {
+		if who.appName == "" {
+			return nil, &job.InvalidError{Field: wire.HeaderAppName, Reason: "must be the AppName whose jobs are meant"}
+		}
+		group, err := xxljob.GroupOf(who.appName)
+		switch {
+		case err != nil:
+			return nil, err
+		case !h.cfg.Tokens.Admits(group, who.token):
+			return nil, errOtherGroup
+		case h.cfg.Jobs == nil:
+			return nil, errors.New("the bridge serves no job API: start it with --api and --api-token-file")
+		}
+		return h.cfg.Jobs.Serve(ctx, group, act, body)
+	}
+}
+
+// errOtherGroup is what a caller hears that shows the token of a group that is not its own.
+var errOtherGroup = &job.InvalidError{Field: wire.HeaderToken, Reason: "is the access token of another executor group"}
 
 // wrongToken is XXL-JOB's own text, which its users search for.
 const wrongToken = "The access token is wrong."
@@ -157,7 +195,7 @@ func (h *Handler) registration(who caller, body []byte) (wire.Registration, erro
 	case who.appName != "" && who.appName != r.AppName:
 		return r, &job.InvalidError{Field: wire.HeaderAppName, Reason: "is not the registryKey"}
 	case !h.cfg.Tokens.Admits(group, who.token):
-		return r, &job.InvalidError{Field: wire.HeaderToken, Reason: "is the access token of another executor group"}
+		return r, errOtherGroup
 	}
 	return r, nil
 }

@@ -12,8 +12,9 @@ import (
 const (
 	registersPerSecond = 200
 	callbacksPerSecond = 5000
-	refusedPerSecond   = 5 // with a wrong token
-	burst              = 2 // seconds' worth at once
+	jobsPerSecond      = 100 // XXL-JOB's own limit, for all callers
+	refusedPerSecond   = 5   // with a wrong token
+	burst              = 2   // seconds' worth at once
 	// maxAddresses bounds how many addresses are counted. Beyond that, all are forgotten.
 	maxAddresses = 10_000
 )

@@ -66,6 +66,13 @@ func (s *Store) JobID(ctx context.Context, name job.Name) (int32, error) {
 	return id, err
 }
 
+// JobOf returns the job that has a number. The error is job.ErrNotFound if none has it.
+func (s *Store) JobOf(ctx context.Context, id int32) (job.Name, error) {
+	var name job.Name
+	_, err := s.now(ctx, numberKey(id), &name)
+	return name, err
+}
+
 // TakeJobIDs returns the first of n numbers that no job has or had, at least least. Jobs that were imported
 // may have some of them: see [Store.GiveJobID].
 func (s *Store) TakeJobIDs(ctx context.Context, n, least int32) (first int32, err error) {

@@ -13,7 +13,7 @@ import (
 const (
 	CodeOK      = 200
 	CodeFailed  = 500
-	CodeTimeout = 502 // of an end: the run took too long; of the job API: too many requests
+	CodeTimeout = 502 // of an end: the run took too long
 )
 
 // Answer is what either side answers. The payload is called content in dialect A, and data in the

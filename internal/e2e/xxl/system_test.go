@@ -31,7 +31,8 @@ type system struct {
 	bridges []*processtest.Process
 	admins  []string // the addresses of the bridges
 	api     *client.API
-	token   string // with which api signs in
+	token   string                                                                        // with which api signs in
+	begin   func(t *testing.T, name, address string, more ...string) *processtest.Process // of a bridge
 	appname string
 	peers   []*peer
 }
@@ -55,8 +56,10 @@ func newSystem(t *testing.T, appname string) *system {
 	s.server = processtest.New(t, "server", nil, carillon, "server", "--nats", url, "--http", at(1), "--data", filepath.Join(dir, "data"))
 	s.server.Keep = true
 	s.server.Begin(t)
-	for i := range 2 {
-		b := processtest.New(t, fmt.Sprintf("bridge-%d", i), nil, carillon, "bridge", "xxl-job", "--nats", url, "--listen", at(2+i), "--access-token-file", tokens, "--allow-private-addresses")
+	s.begin = func(t *testing.T, name, address string, more ...string) *processtest.Process {
+		t.Helper()
+		arguments := append([]string{carillon, "bridge", "xxl-job", "--nats", url, "--listen", address, "--access-token-file", tokens, "--allow-private-addresses"}, more...)
+		b := processtest.New(t, name, nil, arguments...)
 		b.Keep = true
 		b.Begin(t)
 		t.Cleanup(func() {
@@ -64,7 +67,10 @@ func newSystem(t *testing.T, appname string) *system {
 				t.Errorf("%s ended by itself %d times", b.Name, n)
 			}
 		})
-		s.bridges = append(s.bridges, b)
+		return b
+	}
+	for i := range 2 {
+		s.bridges = append(s.bridges, s.begin(t, fmt.Sprintf("bridge-%d", i), at(2+i)))
 		s.admins = append(s.admins, "http://"+at(2+i)+"/xxl-job-admin")
 	}
 	var err error
@@ -78,6 +84,14 @@ func newSystem(t *testing.T, appname string) *system {
 	s.token = processtest.SignIn(t, s.server, carillon)
 	s.api.Authorize(s.token)
 	return s
+}
+
+// bridge starts one more bridge, and returns its address.
+func (s *system) bridge(t *testing.T, more ...string) string {
+	t.Helper()
+	address := fmt.Sprintf("127.0.0.1:%d", processtest.FreePorts(t, 1)[0])
+	s.bridges = append(s.bridges, s.begin(t, "bridge-more", address, more...))
+	return address
 }
 
 // attach starts n more executors and waits until they are instances.
