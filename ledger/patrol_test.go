@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -281,8 +282,11 @@ func TestADiscrepancyThatHasHealedIsMarkedAndNotCounted(t *testing.T) {
 		if f := list[1]; !f.HealedAt.Equal(noon.Add(time.Hour)) || f.Healed != "its fire is recorded as pending now" || !f.FoundAt.Equal(noon) {
 			b.Errorf("%+v", f)
 		}
-		time.Sleep(cluster.FindingTTL - time.Minute)
-		b.round("billing/x 12:20") // kept from when it healed on
+		m, err := b.conn.Last(b.Context(), "KV_"+bus.BucketLedger, "$KV."+bus.BucketLedger+".finding.billing.x.*")
+		b.check(err)
+		if ttl := m.Header.Get(jetstream.MsgTTLHeader); ttl != cluster.FindingTTL.String() || !m.At.Equal(noon.Add(time.Hour)) {
+			b.Errorf("it is kept for %q from %s on, want all of it from when it healed on", ttl, m.At)
+		}
 	})
 }
 
