@@ -122,7 +122,7 @@ func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time
 			return err
 		}
 	}
-	return s.scanRuns(ctx, "defer.*", consider)
+	return s.scanRuns(ctx, bus.SubjectAllDeferred, consider)
 }
 
 // scanRuns calls consider for the live runs on subjects that match filter.

@@ -69,6 +69,9 @@ func SubjectCursor(shard int) string { return "cur." + strconv.Itoa(shard) }
 // SubjectDeferred returns the subject of a shard's deferred items.
 func SubjectDeferred(shard int) string { return "defer." + strconv.Itoa(shard) }
 
+// SubjectAllDeferred matches those of all shards.
+const SubjectAllDeferred = "defer.*"
+
 // SubjectRecord returns the subject of a shard's records.
 func SubjectRecord(shard int) string { return "rec." + strconv.Itoa(shard) }
 

@@ -15,8 +15,9 @@ import (
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
-// scanEvery is how often an owner looks for deferred items that others have left for
-// its shard. Mostly it is nudged to; this is for nudges that were lost.
+// scanEvery is how often a node asks whether there are new deferred items, and its owners look for those
+// that others have left for their shards if so. Mostly they are nudged to; this is for nudges that were
+// lost.
 const scanEvery = time.Second
 
 // sideEffects is what an owner has to do for its machine beyond the stream. All of it is
@@ -112,11 +113,33 @@ func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done 
 	return done
 }
 
-// scanDeferred tells the machine of deferred items that others have left for the shard.
-func (o *ownership) scanDeferred(ctx context.Context) {
+// watchDeferred keeps s.deferred, until ctx is done: one question for all shards of the node.
+func (s *Scheduler) watchDeferred(ctx context.Context) {
+	look := time.NewTicker(scanEvery)
+	defer look.Stop()
+	for {
+		switch m, err := s.conn.Last(ctx, bus.StreamTrig, bus.SubjectAllDeferred); {
+		case err == nil:
+			s.deferred.Store(m.Seq)
+		case errors.Is(err, jet.ErrNoMessage):
+			s.deferred.Store(0)
+		case ctx.Err() == nil:
+			s.log.DebugContext(ctx, "newest deferred item not read", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// scanDeferred tells the machine of deferred items that others have left for the shard, and reports
+// whether it knows of all.
+func (o *ownership) scanDeferred(ctx context.Context) bool {
 	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.Looked() + 1 })
 	if !ok {
-		return
+		return false
 	}
 	var found []*jet.Stored
 	err := o.s.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), from, func(m *jet.Stored) bool {
@@ -127,9 +150,9 @@ func (o *ownership) scanDeferred(ctx context.Context) {
 		o.s.log.DebugContext(ctx, "deferred items not read", "shard", o.shard, "error", err)
 	}
 	if len(found) == 0 {
-		return
+		return err == nil
 	}
-	o.lane.post(ctx, func() {
+	return o.lane.post(ctx, func() {
 		if !o.ready.Load() {
 			return // the shard was lost meanwhile, maybe with a batch under way
 		}
@@ -139,5 +162,5 @@ func (o *ownership) scanDeferred(ctx context.Context) {
 				o.s.metrics.unusable.Inc()
 			}
 		}
-	})
+	}) && err == nil
 }

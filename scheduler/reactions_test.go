@@ -78,7 +78,7 @@ func TestAFailedRunIsTriedAgainWhoeverOwnsItsShard(t *testing.T) {
 // remember, for a while, which runs were asked for.
 func (w *world) wantNothingLeft() {
 	w.t.Helper()
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "defer.*", func(m *jet.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectAllDeferred, func(m *jet.Stored) bool {
 		if d, err := bus.DecodeDeferred(m.Header, m.Data); err != nil || d.Kind != bus.DeferredAsked {
 			w.t.Errorf("left on the stream: %s, %v", m.Data, err)
 		}
@@ -299,4 +299,28 @@ func (w *world) pending() []*bus.Trigger {
 		w.t.Fatal(err)
 	}
 	return all
+}
+
+func TestAnItemThatNobodyNudgesForIsSeenWithinSeconds(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/child", job.Schedule{})
+		time.Sleep(10 * time.Second)
+		for n := range 3 {
+			word := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/child", Parent: &bus.ParentEnd{
+				Job: "g/parent", RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, Met: true, At: time.Now(), Depth: 1,
+			}}
+			m, err := word.Msg(job.Name("g/child").Shard(w.assets.Shards))
+			if err == nil {
+				_, err = w.conn.JS.PublishMsg(w.t.Context(), m)
+			}
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(3 * time.Second)
+			if got := len(w.triggers()); got != n+1 {
+				w.t.Errorf("%d items have made %d runs", n+1, got)
+			}
+		}
+	})
 }

@@ -41,13 +41,16 @@ func (o *ownership) serveRequests(ctx context.Context) error {
 	cancels.SetLimit(maxCancels)
 	look := time.NewTicker(scanEvery)
 	defer look.Stop()
+	scanned := uint64(0) // what s.deferred was when the machine knew of all items
 	tooSoon := unheardVersions{o: o}
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-o.news:
 		case <-look.C:
-			o.scanDeferred(ctx)
+			if newest := o.s.deferred.Load(); newest != scanned && o.scanDeferred(ctx) {
+				scanned = newest
+			}
 		case m := <-requests:
 			switch {
 			case m.Subject == bus.SubjectCommand(o.shard, bus.VerbNudge):

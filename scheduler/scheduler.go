@@ -94,6 +94,8 @@ type Scheduler struct {
 	clock    clock
 	routes   *dispatch.Dispatcher
 
+	deferred atomic.Uint64 // sequence of the newest deferred item of any shard; 0: there is none
+
 	others atomic.Int32 // shards that other nodes hold
 	cut    atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
 	trim   trimmer      // of the housekeeper's
@@ -189,6 +191,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	g.Go(func() error { s.events.run(gctx); return nil })
 	g.Go(func() error { s.setupGroups(gctx); return nil })
 	g.Go(func() error { s.routes.Run(gctx); return nil })
+	g.Go(func() error { s.watchDeferred(gctx); return nil })
 	g.Go(func() error { return s.keepHouse(gctx) })
 	g.Go(func() error {
 		defer stopLanes()

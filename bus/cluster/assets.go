@@ -56,7 +56,7 @@ func (a Assets) streams() []jetstream.StreamConfig {
 			Name:        bus.StreamTrig,
 			Description: "triggers of live attempts, cursors, deferred items and records of the shards",
 			Subjects: []string{
-				"trig.*.any.*", "trig.*.route.*", "trig.*.high.*", "trig.*.low.*", "cur.*", "defer.*", "rec.*", bus.SubjectNotices,
+				"trig.*.any.*", "trig.*.route.*", "trig.*.high.*", "trig.*.low.*", "cur.*", bus.SubjectAllDeferred, "rec.*", bus.SubjectNotices,
 			},
 			// A work queue forgets what is acknowledged, and does so durably: a limits
 			// stream redelivers acknowledged triggers after a crash of the server.

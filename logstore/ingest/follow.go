@@ -112,7 +112,7 @@ func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error)
 	if err != nil {
 		return since, err
 	}
-	err = f.conn.Scan(ctx, bus.StreamTrig, "defer.*", func(s *jet.Stored) bool {
+	err = f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectAllDeferred, func(s *jet.Stored) bool {
 		d, err := bus.DecodeDeferred(s.Header, s.Data)
 		if err != nil || d.Kind != bus.DeferredQueued && d.Kind != bus.DeferredPieces {
 			return true
