@@ -27,7 +27,7 @@ var anything = []string{"..."}
 // import nothing of ours that they may not. The most specific row counts. docs/explanation/architecture.md
 // draws this table.
 var mayImport = map[string][]string{
-	".":                    {}, // the root holds embedded files only
+	".":                    {}, // the root holds tests only
 	"job":                  {},
 	"api":                  {"job"},
 	"bus":                  {"job"},

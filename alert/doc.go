@@ -1,12 +1,12 @@
 // Package alert tells people about runs that went wrong, and about what keeps runs from
 // going right.
 //
-// A [Rule] says what is worth a message, for which jobs, and on which channels. A [Channel]
+// A [alerting.Rule] says what is worth a message, for which jobs, and on which channels. A [alerting.Channel]
 // is a way to people: e-mail, a webhook, a chat, PagerDuty. What a rule has found is an
-// [Incident]: it opens with the first bad run, takes in those that follow, and is resolved
+// [alerting.Incident]: it opens with the first bad run, takes in those that follow, and is resolved
 // by a good one, when a person says so, or when its rule is gone. People get a message when
 // it opens, as often after that as the rule's repeat asks for, and when it is resolved.
-// Each message to one channel is a [Delivery] and part of the incident.
+// Each message to one channel is a [alerting.Delivery] and part of the incident.
 //
 // # Where it reads
 //

@@ -53,7 +53,7 @@ func (e *Executor) Handle(name string, h Handler, options ...HandlerOption) {
 
 // HandleKind registers h for all tasks of a kind other than handler, one of
 // [job.TaskKinds]. Packages runner/shell and runner/request call it;
-// a program may have runners of its own. It must not be called after Run, which
+// a program may register a runner of its own for one of these kinds. It must not be called after Run, which
 // returns the error if kind is wrong or taken.
 func (e *Executor) HandleKind(kind string, h Handler) {
 	switch _, taken := e.runners[kind]; {

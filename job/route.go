@@ -18,7 +18,7 @@ const (
 	RouteFirst               Route = "first"                 // the first
 	RouteLast                Route = "last"                  // the last
 	RouteRoundRobin          Route = "round_robin"           // the one after that which had the job's last run
-	RouteRandom              Route = "random"                // another order for each run
+	RouteRandom              Route = "random"                // another order for each delivery of a run
 	RouteConsistentHash      Route = "consistent_hash"       // the same for all runs of a job, while it is there
 	RouteLeastFrequentlyUsed Route = "least_frequently_used" // the one that had the fewest of the job's runs
 	RouteLeastRecentlyUsed   Route = "least_recently_used"   // the one that has not had the job for longest

@@ -47,7 +47,8 @@ type Task struct {
 	Stdin string `json:"stdin,omitempty"`
 }
 
-// Kind returns which of [TaskKinds] the task is of.
+// Kind returns which of [TaskKinds] the task is of; "" if it is of none, or of one that only newer
+// programs know.
 func (t Task) Kind() string {
 	switch {
 	case t.Handler != "":
@@ -58,9 +59,10 @@ func (t Task) Kind() string {
 		return KindHTTP
 	case t.Script != nil:
 		return KindScript
-	default:
+	case len(t.Command) > 0:
 		return KindCommand
 	}
+	return ""
 }
 
 func (t Task) validate() []error {

@@ -1,7 +1,7 @@
 // Package logstore keeps the history of runs and their log lines, and answers
 // queries over them.
 //
-// It declares the model and the [Store] interface. Package sqlite keeps a store in
+// It declares the [Store] interface, updates and filters. Runs and lines are in job/runlog. Package sqlite keeps a store in
 // one file beside the program, package clickhouse in a server that programs share;
 // package logstoretest is the suite that every store
 // passes; package ingest fills a store from the bus.

@@ -64,7 +64,7 @@ func (h *auditHandlers) ListAuditLog(ctx context.Context, r ListAuditLogRequestO
 	return ListAuditLog200JSONResponse(AuditLogPage{Items: append([]AuditEntry{}, found.Entries...), Next: found.Next, Since: found.Since, AsOf: found.AsOf}), nil
 }
 
-// serveExport answers GET /audit/export: all entries that match, newest first.
+// serveExport answers GET /audit-log/export: all entries that match, newest first.
 func (h *auditHandlers) serveExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Group: c.Query("group"), Result: trail.Result(c.Query("result"))}

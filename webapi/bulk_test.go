@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/bulk"
 )
 
-// bulk.Jobs asks for many jobs to be changed, and returns what became of each in short.
+// changeJobs asks for many jobs to be changed, and returns what became of each in short.
 func (w *world) changeJobs(body any, headers ...header) (JobBulkResult, []string) {
 	w.Helper()
 	r, _ := want[JobBulkResult](w, http.StatusOK, "POST", "/api/v1/jobs/bulk", body, headers...)
@@ -26,7 +26,7 @@ func (w *world) changeJobs(body any, headers ...header) (JobBulkResult, []string
 	return r, short
 }
 
-// bulk.Runs is bulk.Jobs, of runs, which names gives names to.
+// changeRuns is changeJobs for runs. names has their names.
 func (w *world) changeRuns(names map[job.RunID]string, body any, headers ...header) (RunBulkResult, []string) {
 	w.Helper()
 	r, _ := want[RunBulkResult](w, http.StatusOK, "POST", "/api/v1/runs/bulk", body, headers...)

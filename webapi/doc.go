@@ -2,10 +2,11 @@
 //
 // The contract comes first: api.gen.go is generated from it, requests are checked against it before
 // a handler sees them, and the tests check that every response keeps it. A handler translates:
-// request in, one call down, response out. The handlers of each family of resources are a small group
-// in a file of that name, and [New] puts the groups together.
+// request in, one call, response out. Acts on jobs and runs are in packages of their own. What is only
+// stored and shown, such as a calendar, a handler reads and writes in bus/cluster itself. The handlers
+// of each family of resources are one struct, and [New] puts the structs together.
 //
-//	request ─▶ guard ─▶ contract ─▶ handler ─▶ catalog, runs, bulk, alerts, cluster ─▶ bus, log store
+//	request ─▶ guard ─▶ contract ─▶ handler ─▶ catalog, runs, bulk, alerts, nodes ─▶ bus, log store
 //	           host,    parameters,   │        stream, export
 //	           who, and body          │
 //	           may they               └─▶ problem: what a client is told of an error
@@ -17,7 +18,7 @@
 //   - guard: what stands in front of every handler
 //   - contract: the check of requests, and the reference
 //   - auditlog: the entry of each change
-//   - cluster: nodes and executors as they are now
+//   - nodes: nodes and executors as they are now
 //   - catalog: jobs, and the acts on them
 //   - runs: the history, and the acts on runs
 //   - bulk: many jobs or runs at a time

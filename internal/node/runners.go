@@ -67,7 +67,7 @@ func (o *runnerOptions) register(e *executor.Executor, killAfter time.Duration, 
 	} else {
 		starlark = append(starlark, "--no-http")
 	}
-	processes := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == job.KindHandler || kind == job.KindHTTP })
+	processes := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return !slices.Contains(shell.Kinds, kind) })
 	shell.Register(e, shell.Config{KillAfter: killAfter, Kinds: processes, Languages: languages, Starlark: append(starlark, "--")})
 	switch n, err := shell.RemoveLeftovers(""); {
 	case err != nil:

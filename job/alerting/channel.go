@@ -149,7 +149,7 @@ func (c *Channel) Validate() error {
 	case c.Kind == KindWebhook && c.URL == "":
 		errs = append(errs, job.Invalid("url", "is missing: where does the webhook go?"))
 	case c.URL != "" && c.Kind != KindWebhook && c.Kind != KindPagerDuty:
-		errs = append(errs, job.Invalid("url", "of %s is a secret; set it with \"carillon alert channel secret %s url\"", c.Kind, c.Channel))
+		errs = append(errs, job.Invalid("url", "of %s is a secret; set it with \"carillon alert secret %s url\"", c.Kind, c.Channel))
 	case c.URL != "":
 		errs = append(errs, CheckURL("url", c.URL))
 	}

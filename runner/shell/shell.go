@@ -16,6 +16,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
+// Kinds are the kinds of task that are processes.
+var Kinds = []string{job.KindShell, job.KindCommand, job.KindScript}
+
 // Config says how tasks are run. The zero value works.
 type Config struct {
 	// KillAfter is how long, for jobs that do not say it, a task may take to end after SIGTERM, and how long
@@ -25,7 +28,7 @@ type Config struct {
 	// TempDir is where the fresh directories of runs are made. Defaults to the system's
 	// place for temporary files.
 	TempDir string
-	// Kinds lists which of shell, command and script to run. Defaults to all three.
+	// Kinds lists which of [Kinds] to run. Defaults to all.
 	Kinds []string
 	// Languages lists which of [job.Languages] scripts may be in. Defaults to all.
 	Languages []string
@@ -40,7 +43,7 @@ func (c Config) withDefaults() Config {
 		c.KillAfter = 5 * time.Second
 	}
 	if c.Kinds == nil {
-		c.Kinds = []string{job.KindShell, job.KindCommand, job.KindScript}
+		c.Kinds = Kinds
 	}
 	if c.Languages == nil {
 		c.Languages = job.Languages

@@ -206,7 +206,7 @@ var Permits = map[string]Permit{
 	"endUserSessions":  {Role: rights.Admin, Where: Everywhere, Change: "user {user}"},
 }
 
-// Allows returns ErrForbidden unless who may do what p says. alerts.GroupOf returns the group of what is
+// Allows returns ErrForbidden unless who may do what p says. groupOf returns the group of what is
 // named, if it has to be known.
 func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error {
 	switch p.Where {

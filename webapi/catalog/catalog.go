@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
 )
 
-// webapi.PageSize is how many jobs a page has by default; the contract states it.
+// pageSize is how many jobs a page has by default; the contract states it.
 const pageSize = 100
 
 // Catalog is safe for concurrent use. Who calls is in the context, see package access.

@@ -37,7 +37,7 @@ func (g *Guard) Admit(operation string) fiber.Handler {
 	}
 }
 
-// alerts.GroupOf returns the group of what a path names.
+// groupOf returns the group of what a path names.
 func (g *Guard) groupOf(c *fiber.Ctx, p access.Permit) (string, error) {
 	switch p.Where {
 	case access.OfRun:

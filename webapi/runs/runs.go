@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
 )
 
-// webapi.PageSize is how many runs a page has by default; the contract states it.
+// pageSize is how many runs a page has by default; the contract states it.
 const pageSize = 100
 
 // Runs is safe for concurrent use. Who calls is in the context, see package access.

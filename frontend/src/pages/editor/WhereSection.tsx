@@ -7,7 +7,7 @@ import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
 
-/** In the order in which people meet them; XXL-JOB has them all but the first. */
+/** In the order in which people meet them. */
 const routes = [
   "any",
   "round_robin",
