@@ -7,20 +7,22 @@ import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
 
+type Route = NonNullable<Job["route"]>;
+
 /** In the order in which people meet them. */
-const routes = [
-  "any",
-  "round_robin",
-  "random",
-  "least_recently_used",
-  "least_frequently_used",
-  "consistent_hash",
-  "first",
-  "last",
-  "failover",
-  "busyover",
-  "broadcast",
-] as const;
+const routes = Object.keys({
+  any: true,
+  round_robin: true,
+  random: true,
+  least_recently_used: true,
+  least_frequently_used: true,
+  consistent_hash: true,
+  first: true,
+  last: true,
+  failover: true,
+  busyover: true,
+  broadcast: true,
+} satisfies Record<Route, true>) as Route[];
 
 const priorities = ["high", "normal", "low"] as const;
 
