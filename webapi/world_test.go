@@ -69,11 +69,8 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 		openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 		openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.FileBodyDecoder)
 	})
-	rules, err := contract.Load()
+	w.rules, err = rules()
 	w.check(err)
-	w.rules, err = legacy.NewRouter(rules.Doc)
-	w.check(err)
-
 	cfg := Config{Version: "1.2.3", Local: true}
 	if cfg.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
@@ -147,6 +144,15 @@ func (w *world) send(method, path string, body any, headers ...header) answer {
 	return answer{response.StatusCode, response.Header, string(text)}
 }
 
+// rules returns the contract's routes.
+var rules = sync.OnceValues(func() (routers.Router, error) {
+	c, err := contract.Load()
+	if err != nil {
+		return nil, err
+	}
+	return legacy.NewRouter(c.Doc)
+})
+
 func (w *world) keepsContract(r *http.Request, response *http.Response, body []byte) {
 	w.Helper()
 	known := *r
@@ -157,8 +163,12 @@ func (w *world) keepsContract(r *http.Request, response *http.Response, body []b
 	if err != nil {
 		return // a request that no route is for
 	}
+	// The library's check for 3.1 compiles the schema again for each answer, and takes a fifth of the time
+	// of all these tests. That for 3.0 knows all that the contract uses.
+	spec, for30 := *route.Spec, *route
+	spec.OpenAPI, for30.Spec = "3.0.3", &spec
 	if err := openapi3filter.ValidateResponse(w.Context(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: &known, PathParams: params, Route: route},
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: &known, PathParams: params, Route: &for30},
 		Status:                 response.StatusCode,
 		Header:                 response.Header,
 		Body:                   io.NopCloser(bytes.NewReader(body)),
