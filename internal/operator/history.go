@@ -4,11 +4,12 @@ import "github.com/spf13/cobra"
 
 func newHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "history",
-		Short:   "Manage which log store keeps the history",
-		Example: "  carillon history release --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys",
+		Use:   "history",
+		Short: "Manage which log store keeps the history",
+		Example: "  carillon history copy --from sqlite:/var/lib/carillon --nats tls://n1:4222 --nats-keys nats.keys\n" +
+			"  carillon history release --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys",
 	}
-	cmd.AddCommand(newHistoryReleaseCommand())
+	cmd.AddCommand(newHistoryCopyCommand(), newHistoryReleaseCommand())
 	return cmd
 }
 

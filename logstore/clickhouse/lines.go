@@ -128,3 +128,17 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog
 	}
 	return lines, nil
 }
+
+// CountLines returns how many lines the runs have that fired on a day, in UTC, each once.
+func (s *Store) CountLines(ctx context.Context, day time.Time) (int64, error) {
+	if err := s.Prepare(ctx); err != nil {
+		return 0, err
+	}
+	var n uint64
+	err := s.conn.QueryRow(ctx, "SELECT uniqExact(run_id, attempt, broadcast_index, seq) FROM run_logs WHERE fire_time >= fromUnixTimestamp64Milli(?, 'UTC') AND fire_time < fromUnixTimestamp64Milli(?, 'UTC')",
+		day.UnixMilli(), day.Add(logstore.Day).UnixMilli()).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count log lines of %s: %w", day.Format(time.DateOnly), database.Explain(err))
+	}
+	return int64(n), nil
+}

@@ -60,6 +60,22 @@ func (s *Store) Identity(ctx context.Context) (string, error) {
 	return s.db.Identity(ctx)
 }
 
+// Origin returns the identity of the store that this one is a copy of, or nothing.
+func (s *Store) Origin(ctx context.Context) (string, error) {
+	if err := s.Prepare(ctx); err != nil {
+		return "", err
+	}
+	return s.db.Origin(ctx)
+}
+
+// SetOrigin notes that this store is a copy of another one.
+func (s *Store) SetOrigin(ctx context.Context, identity string) error {
+	if err := s.Prepare(ctx); err != nil {
+		return err
+	}
+	return s.db.SetOrigin(ctx, identity)
+}
+
 var (
 	_ logstore.Store = (*Store)(nil)
 	_ logstore.Asked = (*Store)(nil)

@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
-// leaseKey is the role that one ingester of a cluster has.
-const leaseKey = "role.ingest"
+// LeaseKey is the role that one ingester of a cluster has.
+const LeaseKey = "role.ingest"
 
 // Config says how to ingest. The zero value works.
 type Config struct {
@@ -99,7 +99,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Ingest, error) 
 // Run ingests whenever it holds the lease, until ctx is done. It returns nil after
 // an orderly stop; no trouble of the bus or the store ends it.
 func (in *Ingest) Run(ctx context.Context) error {
-	in.conn.Lead(ctx, leaseKey, in.cfg.Node, in.log, in.lead)
+	in.conn.Lead(ctx, LeaseKey, in.cfg.Node, in.log, in.lead)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -31,4 +32,9 @@ func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logst
 // CountHits implements [logstore.Store].
 func (s *Store) CountHits(ctx context.Context, filter logstore.HitCountFilter) (logstore.HitCounts, error) {
 	return s.logs.CountHits(ctx, filter)
+}
+
+// CountLines returns how many lines the runs have that fired on a day, in UTC, each once.
+func (s *Store) CountLines(ctx context.Context, day time.Time) (int64, error) {
+	return s.logs.CountLines(ctx, day)
 }

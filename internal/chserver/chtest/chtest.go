@@ -53,7 +53,7 @@ func stop() {
 
 // Database returns the address of a new name for a database, which t's end drops if
 // it was made.
-func Database(t *testing.T) string {
+func Database(t testing.TB) string {
 	t.Helper()
 	options, err := clickhouse.ParseDSN(address(t))
 	if err != nil {
@@ -76,7 +76,7 @@ func Database(t *testing.T) string {
 }
 
 // address returns that of the server, with its database "default".
-func address(t *testing.T) string {
+func address(t testing.TB) string {
 	t.Helper()
 	if url := os.Getenv(Variable); url != "" {
 		return url

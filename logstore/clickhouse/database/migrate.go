@@ -131,11 +131,37 @@ func (d *Database) identify(ctx context.Context) error {
 	if _, err := d.Identity(ctx); !errors.Is(err, job.ErrNotFound) {
 		return err
 	}
-	err := d.Conn.Exec(ctx, "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)", uint32(identityVersion), "identity", rand.Text(), time.Now().UTC())
+	return d.writeIdentity(ctx, "identity", rand.Text())
+}
+
+// writeIdentity writes the row that has the database's identity, in the place of an older one.
+func (d *Database) writeIdentity(ctx context.Context, name, id string) error {
+	err := d.Conn.Exec(ctx, "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)", uint32(identityVersion), name, id, time.Now().UTC())
 	if err != nil {
 		return fmt.Errorf("record the identity of %s: %w", d.Name, Explain(err))
 	}
 	return nil
+}
+
+// copyOf begins the name of the row with the identity of a database that is a copy of another store.
+const copyOf = "copy of "
+
+// Origin returns the identity of the store that the database is a copy of, or nothing.
+func (d *Database) Origin(ctx context.Context) (id string, err error) {
+	err = d.Conn.QueryRow(ctx, "SELECT max(substring(name, length(?) + 1)) FROM schema_migrations WHERE version = ? AND startsWith(name, ?)", copyOf, uint32(identityVersion), copyOf).Scan(&id)
+	if err != nil {
+		return "", fmt.Errorf("read of what %s is a copy: %w", d.Name, Explain(err))
+	}
+	return id, nil
+}
+
+// SetOrigin notes that the database, which has an identity, is a copy of another store.
+func (d *Database) SetOrigin(ctx context.Context, origin string) error {
+	id, err := d.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return d.writeIdentity(ctx, copyOf+origin, id)
 }
 
 // due returns the migrations that the database lacks.
