@@ -37,11 +37,7 @@ func named(key string) string {
 }
 
 func bucket(ctx context.Context, conn *cluster.Conn) (jetstream.KeyValue, error) {
-	kv, err := conn.JS.KeyValue(ctx, bus.BucketAlert)
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketAlert, jet.Unavailable(err))
-	}
-	return kv, nil
+	return conn.Bucket(ctx, bus.BucketAlert)
 }
 
 // read returns a record and its revision. The error is job.ErrNotFound when there is none.

@@ -202,11 +202,7 @@ func (l *Log) forget(ctx context.Context, id string) error {
 }
 
 func (l *Log) bucket(ctx context.Context) (jetstream.KeyValue, error) {
-	kv, err := l.conn.JS.KeyValue(ctx, bus.BucketAccess)
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketAccess, jet.Unavailable(err))
-	}
-	return kv, nil
+	return l.conn.Bucket(ctx, bus.BucketAccess)
 }
 
 // scanned bounds how many entries one search looks at.

@@ -143,11 +143,7 @@ func remove(ctx context.Context, conn *cluster.Conn, kind, key string, revision 
 }
 
 func open(ctx context.Context, conn *cluster.Conn, kind string) (jetstream.KeyValue, error) {
-	kv, err := conn.JS.KeyValue(ctx, bucketOf(kind))
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bucketOf(kind), jet.Unavailable(err))
-	}
-	return kv, nil
+	return conn.Bucket(ctx, bucketOf(kind))
 }
 
 // named says which record an error is about. Digests say nothing to people.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,8 @@ type Config struct {
 type Conn struct {
 	NC *nats.Conn
 	JS jetstream.JetStream
+
+	buckets sync.Map // those that were looked up, by name
 }
 
 // Connect returns a connection. The server must answer: a wrong address is better
@@ -181,11 +184,16 @@ func redact(urls string) string {
 	return strings.Join(parts, ",")
 }
 
-// Bucket returns a key-value bucket. The error is job.ErrUnavailable when it cannot be reached.
+// Bucket returns a key-value bucket. The error is job.ErrUnavailable when it cannot be reached. A
+// bucket is looked up once: that asks the leader of its stream, which costs more than most reads.
 func (c *Conn) Bucket(ctx context.Context, bucket string) (jetstream.KeyValue, error) {
+	if kv, ok := c.buckets.Load(bucket); ok {
+		return kv.(jetstream.KeyValue), nil
+	}
 	kv, err := c.JS.KeyValue(ctx, bucket)
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", bucket, Unavailable(err))
 	}
+	c.buckets.Store(bucket, kv)
 	return kv, nil
 }

@@ -64,3 +64,21 @@ func TestTheLogDoesNotTellTheSecretOfAnInstance(t *testing.T) {
 		t.Errorf("the log says: %s", text)
 	}
 }
+
+func TestABucketIsLookedUpOnce(t *testing.T) {
+	inCluster(t, func(w *world) {
+		conn := w.connect("one")
+		if _, err := conn.Bucket(w.t.Context(), "NOWHERE"); err == nil {
+			t.Error("a bucket that is not there was found")
+		}
+		first, err := conn.Bucket(w.t.Context(), bus.BucketJobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := conn.NC.Stats().OutMsgs
+		again, err := conn.Bucket(w.t.Context(), bus.BucketJobs)
+		if err != nil || again != first || conn.NC.Stats().OutMsgs != asked {
+			t.Errorf("it was looked up again: %v", err)
+		}
+	})
+}

@@ -46,9 +46,9 @@ type ranges struct {
 }
 
 func openRanges(ctx context.Context, conn *cluster.Conn, stream string) (*ranges, error) {
-	kv, err := conn.JS.KeyValue(ctx, bus.BucketCluster)
+	kv, err := conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketCluster, jet.Unavailable(err))
+		return nil, err
 	}
 	info, err := conn.Info(ctx, stream)
 	if err != nil {

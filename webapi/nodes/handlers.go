@@ -28,9 +28,16 @@ type executors struct {
 	announced func(ctx context.Context, group string) ([]bus.Handler, error)
 }
 
-// present is what the bus knows. Each asking makes a consumer there.
+// present is what the bus knows. Each asking makes a consumer there, so those who ask at the same
+// time, as they do who save many jobs, ask once.
 func (v *View) present() executors {
-	return executors{instances: v.conn.Instances, announced: v.conn.Handlers}
+	return executors{
+		instances: func(ctx context.Context) ([]fleet.Instance, error) {
+			known, err := v.ask(ctx)
+			return known.instances, err
+		},
+		announced: v.conn.Handlers,
+	}
 }
 
 // lately is what was known a second ago, of live instances alone.

@@ -37,9 +37,9 @@ func (v *View) Nodes(ctx context.Context) (api.NodeList, error) {
 
 // leases returns the leases that are held, by key.
 func (v *View) leases(ctx context.Context) (map[string]jet.Lease, error) {
-	kv, err := v.conn.JS.KeyValue(ctx, bus.BucketLease)
+	kv, err := v.conn.Bucket(ctx, bus.BucketLease)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %s: %w", bus.BucketLease, jet.Unavailable(err))
+		return nil, err
 	}
 	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {

@@ -45,6 +45,8 @@ const (
 	// CompletionTimeout bounds how long the bus is waited for by what the history is complete
 	// enough without: a request that is on its way when the connection breaks has no answer.
 	CompletionTimeout = 2 * time.Second
+	// askTimeout bounds one asking of the bus, for whoever waits for it.
+	askTimeout = 10 * time.Second
 	// presenceSkew is by how much the clocks of executors may differ from ours.
 	presenceSkew = 5 * time.Second
 )
@@ -57,9 +59,16 @@ func (v *View) call(ctx context.Context) (roll, error) {
 	if time.Since(known.at) < presenceFor {
 		return known, nil
 	}
-	// Whoever asks first asks for all who wait, so the asking does not end with them.
+	asking, cancel := context.WithTimeout(ctx, CompletionTimeout)
+	defer cancel()
+	return v.ask(asking)
+}
+
+// ask returns all instances. Whoever asks first asks for all who come while there is no answer, so
+// the asking does not end with them.
+func (v *View) ask(ctx context.Context) (roll, error) {
 	answer := v.asks.DoChan("", func() (any, error) {
-		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), CompletionTimeout)
+		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		found := roll{at: time.Now()}
 		var err error

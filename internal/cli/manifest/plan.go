@@ -21,8 +21,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-// requestsAtOnce bounds how many documents are with the server at a time.
-const requestsAtOnce = 8
+// requestsAtOnce bounds how many documents are with the server at a time. Each of them waits for NATS
+// several times: with three copies, for milliseconds.
+const requestsAtOnce = 64
 
 // The results of a change.
 const (
