@@ -222,6 +222,9 @@ func (j Job) Validate() error {
 	errs = append(errs, j.validateChildren()...)
 	errs = append(errs, j.validateLimits()...)
 	errs = append(errs, j.Task.validate()...)
+	if err := j.checkFireTime(); err != nil {
+		errs = append(errs, err)
+	}
 	if len(j.Params) > MaxParams {
 		errs = append(errs, Invalid("params", "has %d bytes; at most %d are passed on", len(j.Params), MaxParams))
 	}

@@ -53,8 +53,11 @@ func Expand(text string, value func(name string) (string, error)) (string, error
 func (t Task) checkVariable(name string) error {
 	_, env := t.Env[name]
 	_, secret := t.Secrets[name]
+	if namesFireTime(name) { // checkFireTime looks at its steps
+		return nil
+	}
 	if env || secret || slices.Contains(Variables, name) || strings.HasPrefix(name, paramsVariable) && len(name) > len(paramsVariable) {
 		return nil
 	}
-	return Invalid("", "names ${%s}, which is neither in env nor in secrets, nor params.FIELD, nor one of %s", clip.Text(name, maxQuoted), strings.Join(Variables, ", "))
+	return Invalid("", "names ${%s}, which is neither in env nor in secrets, nor params.FIELD, nor fire_time, nor one of %s", clip.Text(name, maxQuoted), strings.Join(Variables, ", "))
 }

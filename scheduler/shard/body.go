@@ -3,9 +3,11 @@ package shard
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -15,13 +17,62 @@ type body struct {
 	text     string
 	routed   bool
 	inPieces bool
-	repeats  bool // another attempt may follow
+	repeats  bool   // another attempt may follow
+	timed    bool   // it may have a ${fire_time}
+	zone     string // in which that begins: the schedule's; empty is UTC
 	priority job.Priority
 }
 
 func encodeBody(b *bus.TriggerBody) (body, error) {
 	text, err := b.Encode()
-	return body{text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, repeats: b.Retry.Limit > 0, priority: b.Priority}, err
+	return body{
+		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, repeats: b.Retry.Limit > 0,
+		timed: job.MayNameFireTime(text), priority: b.Priority,
+	}, err
+}
+
+// at returns the body for a run of that fire time, in Unix milliseconds: with what stands for it, and no
+// more to replace.
+func (b body) at(fireTime int64) (body, error) {
+	if !b.timed {
+		return b, nil
+	}
+	zone, err := cron.LoadZone(b.zone)
+	if err != nil {
+		return b, err
+	}
+	fire := time.UnixMilli(fireTime)
+	var t bus.TriggerBody
+	if err := json.Unmarshal([]byte(b.text), &t); err != nil {
+		return b, fmt.Errorf("decode trigger body: %w", err)
+	}
+	if t.Params, err = job.ParamsAt(t.Params, fire, zone.Location()); err != nil {
+		return b, err
+	}
+	if t.Task, err = t.Task.At(fire, zone.Location()); err != nil {
+		return b, err
+	}
+	of, err := b.like(&t)
+	of.timed = false
+	return of, err
+}
+
+// given returns the body with a parent's result as its parameters, in which nothing is replaced.
+func (b body) given(result *bus.TriggerRequest, fireTime int64) (body, error) {
+	of, err := b.at(fireTime)
+	if err != nil {
+		return b, err
+	}
+	of, err = of.with(result)
+	of.timed = false
+	return of, err
+}
+
+// like encodes what is to take b's place.
+func (b body) like(t *bus.TriggerBody) (body, error) {
+	of, err := encodeBody(t)
+	of.zone = b.zone
+	return of, err
 }
 
 // subject returns where triggers of a group with the body go.
@@ -45,7 +96,7 @@ func (b body) lowest() (body, error) {
 		return b, fmt.Errorf("decode trigger body: %w", err)
 	}
 	t.Priority = job.PriorityLow
-	return encodeBody(&t)
+	return b.like(&t)
 }
 
 // with returns the body with what a request has in the place of the job's.
@@ -72,5 +123,5 @@ func (b body) with(r *bus.TriggerRequest) (body, error) {
 	if len(r.Labels) > 0 {
 		t.Labels = r.Labels
 	}
-	return encodeBody(&t)
+	return b.like(&t)
 }

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -40,4 +41,63 @@ func TestATriggerThatIsToBeRoutedGoesToTheDispatchers(t *testing.T) {
 	to("trig.5.route.g", eu, nil)
 	to("trig.5.route.g", eu, job.Labels{"zone": "us"})
 	to("trig.5.route.g", none, job.Labels{"zone": "us"})
+}
+
+func TestATriggerHasTheFireTimeOfItsRun(t *testing.T) {
+	for _, watched := range []bool{false, true} { // the item of a watched run has its trigger
+		b := newBench(t)
+		b.put(0, 1, func(v *job.Version) {
+			v.Schedule.Zone = "Asia/Shanghai"
+			v.Task = job.Task{Command: []string{"echo", "${fire_time|-1d|yyyyMMdd HH:mm}"}, Env: map[string]string{"A": "$${fire_time} ${HOME}"}}
+			v.Params = json.RawMessage(`{"day":"${fire_time|yyyyMMdd}"}`)
+			if watched {
+				v.Retry.Limit = 1
+			}
+		})
+		for i, params := range []string{"", `["${fire_time|UTC|HH}"]`, `"${fire_time|-1x}"`} {
+			r := bus.TriggerRequest{RunID: job.NewRunID(noon.Add(time.Duration(i) * time.Hour)), Job: "g/a", Cause: job.CauseAPI, Params: json.RawMessage(params)}
+			_, err := b.m.Submit(r)
+			if i == 2 {
+				if !errors.Is(err, job.ErrInvalid) {
+					t.Errorf("%s: %v", params, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			batch := b.m.Step(r.RunID.Time().Add(time.Second).UnixMilli(), bus.MaxBatch)
+			got, want := 0, []string{`{"day":"20260302"}`, `["13"]`}[i]
+			for _, m := range batch.Messages {
+				if tr, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
+					got++
+					if tr.Task.Command[1] != []string{"20260301 20:00", "20260301 21:00"}[i] || tr.Task.Env["A"] != "${fire_time} ${HOME}" || string(tr.Params) != want {
+						t.Errorf("the trigger does %+v with %s", tr.Task, tr.Params)
+					}
+				}
+			}
+			if got != 1 {
+				t.Errorf("%d triggers in %+v", got, batch)
+			}
+			b.m.Committed(uint64(i + 1))
+		}
+	}
+}
+
+func TestAParentsResultStaysAsItIs(t *testing.T) {
+	v := &job.Version{}
+	v.Job.Job, v.Task.Command = "g/a", []string{"echo", "${fire_time|yyyy}"}
+	shared := bus.BodyOf(v)
+	of, err := encodeBody(&shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of, err = of.given(&bus.TriggerRequest{Params: json.RawMessage(`"${fire_time}"`)}, noon.UnixMilli()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := of.at(noon.Add(time.Hour).UnixMilli())
+	var b bus.TriggerBody
+	if err := errors.Join(err, json.Unmarshal([]byte(again.text), &b)); err != nil || b.Task.Command[1] != "2026" || string(b.Params) != `"${fire_time}"` {
+		t.Errorf("%s, %v", again.text, err)
+	}
 }

@@ -52,9 +52,12 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	of := e.bodies[last].Value()
 	if r.Body != nil {
 		c.version = int32(r.Version) //nolint:gosec // it is one of the job's
-		if of, err = encodeBody(r.Body); err != nil {
+		if of, err = of.like(r.Body); err != nil {
 			return nil, err
 		}
+	}
+	if _, err = job.ParamsAt(r.Params, r.RunID.Time(), time.UTC); err != nil {
+		return nil, err
 	}
 	if c.body, err = of.with(&r); err != nil {
 		return nil, err

@@ -21,6 +21,10 @@ type admission struct {
 // what is reserved, and one more when another run of a fixed-delay job gives way.
 func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
 	rules := &m.jobs[id].newest().Reactions
+	body, err := body.at(r.fireTime)
+	if err != nil { // by a zone that only the server that saved the job knows
+		return admission{status: job.StatusSkipped, reason: err.Error()}
+	}
 	if !rules.Watched() && !body.inPieces {
 		r.setEndBy(b, rules)
 		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes

@@ -30,6 +30,9 @@ func Prepare(planner *job.Planner, v *job.Version, rev uint64) (Prepared, error)
 	if err != nil {
 		return Prepared{}, err
 	}
+	if v.Schedule.Zone != "UTC" {
+		body.zone = strings.Clone(v.Schedule.Zone)
+	}
 	// One copy of the name is kept, not the message that it came in.
 	return Prepared{rev: rev, name: job.Name(strings.Clone(string(v.Job.Job))), plan: plan, body: unique.Make(body)}, nil
 }

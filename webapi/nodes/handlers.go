@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
@@ -179,6 +180,9 @@ func checkKind(instances []fleet.Instance, j *job.Job) []api.FieldError {
 func (v *View) CheckParams(ctx context.Context, group, handler string, params json.RawMessage) error {
 	known, err := v.conn.Handler(ctx, group, handler)
 	if err != nil || len(known.Params) == 0 || len(params) == 0 {
+		return err
+	}
+	if params, err = job.ParamsAt(params, time.Now(), time.UTC); err != nil { // as some run will have them
 		return err
 	}
 	return validateParams(known, params)
