@@ -62,6 +62,23 @@ type Instance struct {
 	Refusal   *Refusal      `json:"refusal,omitempty"` // the last of them
 }
 
+// LabelInstance is the label that each instance has without being given it: its name.
+const LabelInstance = "instance"
+
+// Suits reports whether the instance has all of these labels.
+func (i *Instance) Suits(labels job.Labels) bool {
+	for key, value := range labels {
+		got, ok := i.Labels[key]
+		if !ok && key == LabelInstance {
+			got, ok = i.Instance, true
+		}
+		if !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
 // HostLoad is how busy an instance's machine is, whoever uses it. Zero is unknown.
 type HostLoad struct {
 	CPUs        int     `json:"cpus,omitempty"`

@@ -46,6 +46,7 @@ var (
 	NotReached         = None{define("not_reached", "the request's time was over before this was begun; ask again for it")}
 	IsMissing          = None{define("is_missing", "is missing")}
 	MustLieAhead       = One{define("must_lie_ahead", "{until:instant} must lie ahead")}
+	OnceInPast         = One{define("once_in_past", "{once:instant} lies in the past: the job never fires")}
 	MustLieAfter       = One{define("must_lie_after", "must lie after {field:word}")}
 	TooManyBytes       = Two{define("too_many_bytes", "has {bytes|byte|bytes}; at most {most:number} are passed on")}
 	CursorOfPage       = None{define("cursor_of_page", "must be the text that came as next with the page before")}

@@ -191,7 +191,7 @@ func (r *roster) poolLocked(t *bus.Trigger) *pool {
 	p := &pool{}
 	for _, name := range slices.Sorted(maps.Keys(r.members)) {
 		m := r.members[name]
-		if !m.open() || r.barred(name) || !t.Labels.Match(m.info.Labels) {
+		if !m.open() || r.barred(name) || !m.info.Suits(t.Labels) {
 			continue
 		}
 		p.matched++

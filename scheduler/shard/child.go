@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"encoding/json"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -115,9 +117,30 @@ func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 	}
 	m.wake(id) // the book may be empty now
 	if unmet == nil {
-		m.wantChild(b, id, last)
+		end := *last.ParentEnd
+		end.Params = resultsOf(together)
+		m.wantChild(b, id, &arrival{ParentEnd: &end, child: last.child, item: last.item})
 		return
 	}
 	r := m.childRun(last, e.newest().Version)
 	b.record.addRun(e.name, r, job.StatusSkipped, reason.ParentEnded.With(unmet.Job, unmet.Status, unmet.RunID))
+}
+
+// resultsOf returns what a child of several parents gets: the results of those that pass theirs on, by the
+// name of the parent.
+func resultsOf(parents []*arrival) json.RawMessage {
+	results := map[job.Name]json.RawMessage{}
+	for _, p := range parents {
+		if len(p.Params) > 0 {
+			results[p.Job] = p.Params
+		}
+	}
+	if len(results) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(results)
+	if err != nil {
+		panic("BUG: encode results that were read as JSON: " + err.Error())
+	}
+	return data
 }

@@ -81,7 +81,7 @@ func (m *Machine) takePieces(a *alive) {
 func (m *Machine) meet(a *alive) {
 	p := a.pieces
 	for _, i := range m.cluster.instances[m.jobs[a.id].name.Group()] {
-		if p.rule.Labels.Match(i.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
+		if i.Suits(p.rule.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
 			p.Instances = append(p.Instances, i.Instance)
 		}
 	}

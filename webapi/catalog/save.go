@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -35,6 +36,9 @@ func (c *Catalog) Save(ctx context.Context, wish job.Job, edit cluster.Edit, dry
 	}
 	if result.Warnings, err = c.view.CheckJob(ctx, &wish); err != nil {
 		return result, err
+	}
+	if once := wish.Schedule.Once; once != nil && once.Before(edit.At) && (was == nil || !reflect.DeepEqual(was.Schedule.Once, once)) {
+		result.Warnings = append(result.Warnings, api.FieldError{Field: "schedule.once", Reason: reason.Text(reason.OnceInPast.With(*once))})
 	}
 	if err := c.checkChildren(ctx, was, wish); err != nil {
 		return result, err

@@ -75,7 +75,7 @@ func newLogsCommand() *cobra.Command {
 		if err := printLog(cmd.Context(), api, id, o, p, cmd.ErrOrStderr()); err != nil {
 			return err
 		}
-		return hintPieces(cmd.Context(), api, id, o, cmd.ErrOrStderr())
+		return hint(cmd.Context(), api, id, o, cmd.ErrOrStderr())
 	}
 	return cmd
 }
@@ -99,10 +99,16 @@ func runOf(ctx context.Context, api *client.API, arg string) (job.RunID, error) 
 	if err != nil {
 		return "", err
 	}
+	if len(page.Items) > 0 {
+		return page.Items[0].RunID, nil
+	}
+	if page, err = api.Runs(ctx, client.ListRunsParams{Job: &[]string{string(name)}}, 1); err != nil {
+		return "", err
+	}
 	if len(page.Items) == 0 {
 		return "", fmt.Errorf("%w: job %s has not run yet", job.ErrNotFound, name)
 	}
-	return page.Items[0].RunID, nil
+	return "", fmt.Errorf("%w: job %s has not run yet, so there is no log; %s", job.ErrNotFound, name, ending(page.Items[0]))
 }
 
 // printLog prints a run's log, and if asked to goes on until its end.
@@ -126,15 +132,22 @@ func printLog(ctx context.Context, api *client.API, id job.RunID, o logOptions, 
 	return err
 }
 
-// hintPieces says where the lines are of a run that is done in pieces: each has a log
-// of its own.
-func hintPieces(ctx context.Context, api *client.API, id job.RunID, o logOptions, w io.Writer) error {
+// hint says why there are no lines: a run that is done in pieces has a log for each of them, and one that
+// was skipped or missed has none.
+func hint(ctx context.Context, api *client.API, id job.RunID, o logOptions, w io.Writer) error {
 	if o.index >= 0 {
 		return nil
 	}
 	run, err := client.Read[client.RunDetail](api.GetRun(ctx, string(id)))
-	if err != nil || run.Attempts[0].Total == 0 {
+	if err != nil {
 		return err
+	}
+	if newest := run.Attempts[0]; newest.Status == job.StatusSkipped || newest.Status == job.StatusMissed {
+		_, err = fmt.Fprintln(w, ending(newest))
+		return err
+	}
+	if run.Attempts[0].Total == 0 {
+		return nil
 	}
 	_, err = fmt.Fprintf(w, "the run has %d pieces with separate logs; choose one with --index 0 to %d\n", run.Attempts[0].Total, run.Attempts[0].Total-1)
 	return err

@@ -15,12 +15,14 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func newRunCommand() *cobra.Command {
 	var params string
 	var labels []string
-	var wait, follow bool
+	var instance string
+	var wait, follow, chain bool
 	var early FireAhead
 	var c selection.Jobs
 	cmd := &cobra.Command{
@@ -29,13 +31,15 @@ func newRunCommand() *cobra.Command {
 		Long: "Run a job now, regardless of its schedule, and print the id of the run. With --early, it runs an\n" +
 			"upcoming fire now; that fire is then skipped at its time. With --wait, the exit code is the\n" +
 			"outcome of the run: 0 succeeded, 10 failed, 11 timed out, 12 cancelled, 13 lost, 14 skipped or\n" +
-			"missed.\n\n" +
+			"missed. With --chain, it waits for the runs of the job's children too, and for theirs; the exit\n" +
+			"code is that of the first one that did not succeed.\n\n" +
 			"Several jobs, or all that a filter selects, are run after a confirmation, with their own\n" +
 			"parameters and labels.",
 		Example: "  carillon run ops/backup\n" +
 			"  carillon run ops/backup --wait && echo saved\n" +
 			"  carillon run ops/backup --early next\n" +
 			"  carillon run ops/backup --label zone=eu\n" +
+			"  carillon run default/extract --chain\n" +
 			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow\n" +
 			"  carillon run billing/invoice billing/report\n" +
 			"  carillon run --group billing --last failed --dry-run",
@@ -44,21 +48,24 @@ func newRunCommand() *cobra.Command {
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the job")
+	cmd.Flags().StringVar(&instance, "instance", "", "run on the instance with this `name`; overrides all labels of the job")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
+	cmd.Flags().BoolVar(&chain, "chain", false, "wait until the runs of its children have finished, too, and theirs")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
 	cmd.Flags().StringVar(&params, "param", "", "the same as --params")
 	if err := cmd.Flags().MarkHidden("param"); err != nil {
 		panic("BUG: hide a flag that is not there: " + err.Error())
 	}
 	early.Flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
-	for _, other := range []string{"params", "param", "label"} {
+	for _, other := range []string{"params", "param", "label", "instance"} {
 		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
+	cmd.MarkFlagsMutuallyExclusive("instance", "label")
 	c.Flags(cmd)
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 || c.DryRun {
-			for _, flag := range []string{"params", "param", "label", "early", "wait", "follow"} {
+			for _, flag := range []string{"params", "param", "label", "instance", "early", "wait", "follow", "chain"} {
 				if cmd.Flags().Changed(flag) {
 					return cli.Usage(errors.New("--" + flag + " can be used with one job only"))
 				}
@@ -79,6 +86,9 @@ func newRunCommand() *cobra.Command {
 		if request.Labels, err = job.ParseLabels(labels); err != nil {
 			return cli.Usage(err)
 		}
+		if instance != "" {
+			request.Labels = job.Labels{fleet.LabelInstance: instance}
+		}
 		api, err := r.API()
 		if err != nil {
 			return err
@@ -94,6 +104,9 @@ func newRunCommand() *cobra.Command {
 		accepted, err := ask()
 		if err != nil {
 			return err
+		}
+		if chain {
+			return awaitChain(r, cmd, api, accepted, follow)
 		}
 		return showAccepted(r, cmd, api, accepted, wait, follow)
 	}
@@ -133,9 +146,18 @@ func untilAnswered(ctx context.Context, ask func() (client.RunAccepted, error)) 
 	}
 }
 
-// awaitRun waits for the end of a run, and shows it. With -o json or yaml the log does
-// not mix with it but goes to standard error.
+// awaitRun waits for the end of a run, and shows it. The error has the exit code of that end.
 func awaitRun(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) error {
+	status, err := showEnd(r, cmd, api, run, follow)
+	if err != nil {
+		return err
+	}
+	return cli.RunOutcome(status)
+}
+
+// showEnd waits for the end of a run, shows it, and returns its status. With -o json or yaml the log does
+// not mix with it but goes to standard error.
+func showEnd(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunAccepted, follow bool) (job.Status, error) {
 	p := linePrinter{w: cmd.OutOrStdout(), quiet: !follow}
 	if r.Output.IsData() {
 		p.w = cmd.ErrOrStderr()
@@ -145,13 +167,13 @@ func awaitRun(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.Run
 		Interrupted: cli.OnInterruption(cmd.ErrOrStderr()),
 	}, p.print)
 	if err != nil {
-		return fmt.Errorf("wait for run %s: %w", run.RunID, err)
+		return "", fmt.Errorf("wait for run %s: %w", run.RunID, err)
 	}
 	if err := untilStored(cmd.Context(), api, end); err != nil {
-		return err
+		return "", err
 	}
 	err = r.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
-	return errors.Join(err, cli.RunOutcome(end.Run.Status))
+	return end.Run.Status, err
 }
 
 // untilStored waits until the history has a run's end and its log, of which a tail

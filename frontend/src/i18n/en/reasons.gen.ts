@@ -152,6 +152,7 @@ export const reasons = {
   not_reached: "the request's time was over before this was begun; ask again for it",
   is_missing: "is missing",
   must_lie_ahead: "{until:instant} must lie ahead",
+  once_in_past: "{once:instant} lies in the past: the job never fires",
   must_lie_after: "must lie after {field:word}",
   too_many_bytes: "has {bytes|byte|bytes}; at most {most:number} are passed on",
   cursor_of_page: "must be the text that came as next with the page before",

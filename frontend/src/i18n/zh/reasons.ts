@@ -166,6 +166,7 @@ export const reasons: Record<ReasonCode, string> = {
   not_reached: "请求超时，尚未处理到这一项，请重试",
   is_missing: "缺失",
   must_lie_ahead: "{until:instant} 必须是将来的时刻",
+  once_in_past: "{once:instant} 已过去，任务不会触发",
   must_lie_after: "必须晚于 {field:word}",
   too_many_bytes: "有 {bytes:number} 字节，最多传递 {most:number} 字节",
   cursor_of_page: "必须是上一页返回的 next",
