@@ -61,7 +61,13 @@ func (v *View) call(ctx context.Context) (roll, error) {
 	}
 	asking, cancel := context.WithTimeout(ctx, CompletionTimeout)
 	defer cancel()
-	return v.ask(asking)
+	found, err := v.ask(asking)
+	if err == nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.known = found
+	}
+	return found, err
 }
 
 // ask returns all instances. Whoever asks first asks for all who come while there is no answer, so
@@ -72,13 +78,8 @@ func (v *View) ask(ctx context.Context) (roll, error) {
 		defer cancel()
 		found := roll{at: time.Now()}
 		var err error
-		if found.instances, err = v.conn.Instances(asked); err != nil {
-			return nil, err
-		}
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.known = found
-		return found, nil
+		found.instances, err = v.conn.Instances(asked)
+		return found, err
 	})
 	select {
 	case <-ctx.Done():
