@@ -1,0 +1,52 @@
+package processgroup
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// killRounds bounds how often KillMarked looks again: a process that it kills may have started another
+// one just before.
+const killRounds = 10
+
+// KillMarked kills all processes of this user in whose environment all of marks are, as NAME=value. A
+// process that has left its group, as one under setsid has, still has the environment that it was started
+// with, unless it was given another one on purpose.
+func KillMarked(marks []string) {
+	for range killRounds {
+		marked := findMarked(marks)
+		for _, pid := range marked {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // ESRCH: it has ended since
+		}
+		if len(marked) == 0 {
+			return
+		}
+	}
+}
+
+// findMarked returns the processes that are alive and marked, but for this one.
+func findMarked(marks []string) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well-formed
+	for _, file := range files {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		// Of one that has ended and waits for its parent, it is empty; of another user's, unreadable.
+		environ, err := os.ReadFile(file) //nolint:gosec // a file of the kernel
+		if err != nil || len(environ) == 0 {
+			continue
+		}
+		all := bytes.Split(environ, []byte{0})
+		if !slices.ContainsFunc(marks, func(mark string) bool {
+			return !slices.ContainsFunc(all, func(has []byte) bool { return string(has) == mark })
+		}) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
