@@ -174,30 +174,15 @@ const completionTime = 2 * time.Second
 
 // JobNames completes a job's name from those that the server has.
 func (r *Remote) JobNames(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	api, err := r.API()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	ctx := cmd.Context()
-	if ctx == nil { // cobra gives completions none
-		ctx = context.Background() //nolint:forbidigo // nobody has one
-	}
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	group, _, hasGroup := strings.Cut(typed, "/")
-	params := client.ListJobsParams{Fires: new(0), Runs: new(0)}
-	if hasGroup {
-		params.Group = &group
-	}
-	page, err := api.Jobs(ctx, params, 500)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	for _, item := range page.Items {
-		if name := string(item.Definition.Job.Job); strings.HasPrefix(name, typed) {
-			names = append(names, name)
+	return r.complete(cmd, typed, func(ctx context.Context, api *client.API) (names []string, err error) {
+		params := client.ListJobsParams{Fires: new(0), Runs: new(0)}
+		if group, _, hasGroup := strings.Cut(typed, "/"); hasGroup {
+			params.Group = &group
 		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+		page, err := api.Jobs(ctx, params, 500)
+		for _, item := range page.Items {
+			names = append(names, string(item.Definition.Job.Job))
+		}
+		return names, err
+	})
 }

@@ -46,6 +46,7 @@ func NewRoot(commands ...*cobra.Command) *cobra.Command {
 	root.SetVersionTemplate("carillon {{.Version}}\n")
 	root.AddCommand(commands...)
 	markUsage(root)
+	completeNouns(root)
 	return root
 }
 
