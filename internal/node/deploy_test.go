@@ -88,6 +88,12 @@ func keepsSpool(args any, mount string) bool {
 }
 
 func TestTheManifestsFitTheImagesAndTheProgram(t *testing.T) {
+	checkManifests(t, documents(t, "kubernetes", deployed(t, "kubernetes/carillon.yaml")))
+}
+
+// checkManifests compares what runs a server and an executor with the images and the program.
+func checkManifests(t *testing.T, manifests []any) {
+	t.Helper()
 	contract, err := os.ReadFile("../../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +107,7 @@ func TestTheManifestsFitTheImagesAndTheProgram(t *testing.T) {
 	}
 	containers := 0
 	var labels, selectors []string
-	for _, doc := range documents(t, "kubernetes", deployed(t, "kubernetes/carillon.yaml")) {
+	for _, doc := range manifests {
 		if selector := inside(doc, "spec", "selector", "app"); selector != nil {
 			selectors = append(selectors, fmt.Sprint(selector))
 		}
