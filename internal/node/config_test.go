@@ -211,6 +211,7 @@ func TestWhatIsDeployedUsesFlagsAndVariablesThatThereAre(t *testing.T) {
 			_, line, _ := strings.Cut(text, "ExecStart=/usr/bin/carillon ")
 			line, _, _ = strings.Cut(strings.ReplaceAll(line, "\\\n", " "), "\n")
 			check(path, line)
+		case strings.Contains(path, "/helm/"): // templates, which are rendered below
 		case strings.HasSuffix(path, ".yaml"):
 			for _, doc := range documents(t, path, data) {
 				for _, line := range commandLines(doc) {
@@ -222,6 +223,11 @@ func TestWhatIsDeployedUsesFlagsAndVariablesThatThereAre(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, doc := range renderChart(t, chartWithExecutor(t)) {
+		for _, line := range commandLines(doc) {
+			check("deploy/helm", line)
+		}
 	}
 	if uses < 20 {
 		t.Errorf("only %d flags are used: the test reads past them", uses)

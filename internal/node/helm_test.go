@@ -16,8 +16,7 @@ const chartFolder = "../../deploy/helm/carillon"
 // The chart renders manifests that pass what those of deploy/kubernetes pass. Helm itself lints it in the
 // nightly task.
 func TestTheChartFitsTheImagesAndTheProgram(t *testing.T) {
-	values := documents(t, "values", deployed(t, "helm/carillon/values.yaml"))[0].(map[string]any)
-	values["executors"] = []any{map[string]any{"group": "billing", "secret": "carillon-billing"}}
+	values := chartWithExecutor(t)
 	checkManifests(t, renderChart(t, values))
 
 	values["serviceMonitor"], values["ingress"].(map[string]any)["enabled"] = true, true
@@ -31,6 +30,14 @@ func TestTheChartFitsTheImagesAndTheProgram(t *testing.T) {
 	if kinds["Ingress"] != 1 || kinds["ServiceMonitor"] != 1 || kinds["Deployment"] != 2 {
 		t.Errorf("the kinds are %v", kinds)
 	}
+}
+
+// chartWithExecutor returns the values of the chart, with executors of a group.
+func chartWithExecutor(t *testing.T) map[string]any {
+	t.Helper()
+	values := documents(t, "values", deployed(t, "helm/carillon/values.yaml"))[0].(map[string]any)
+	values["executors"] = []any{map[string]any{"group": "billing", "secret": "carillon-billing"}}
+	return values
 }
 
 // renderChart renders the chart with the functions of Helm that its templates use.
