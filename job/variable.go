@@ -1,10 +1,17 @@
 package job
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/firetime"
 )
 
 // variablePrefix begins the names of the variables that every run has.
@@ -53,11 +60,119 @@ func Expand(text string, value func(name string) (string, error)) (string, error
 func (t Task) checkVariable(name string) error {
 	_, env := t.Env[name]
 	_, secret := t.Secrets[name]
-	if namesFireTime(name) { // checkFireTime looks at its steps
+	if firetime.Names(name) { // checkFireTime looks at its steps
 		return nil
 	}
 	if env || secret || slices.Contains(Variables, name) || strings.HasPrefix(name, paramsVariable) && len(name) > len(paramsVariable) {
 		return nil
 	}
 	return Invalid("", "names ${%s}, which is neither in env nor in secrets, nor params.FIELD, nor fire_time, nor one of %s", clip.Text(name, maxQuoted), strings.Join(Variables, ", "))
+}
+
+// ParamsAt returns parameters with each ${fire_time} in their texts replaced. Names of fields stay.
+func ParamsAt(params json.RawMessage, fire time.Time, zone *time.Location) (json.RawMessage, error) {
+	if !firetime.In(string(params)) {
+		return params, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(params))
+	decoder.UseNumber() // which keeps each digit
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, Invalid("params", "must be JSON: %v", err)
+	}
+	value, err := mapTexts(value, func(text string) (string, error) { return firetime.Expand(text, fire, zone) })
+	if err != nil {
+		return nil, Invalid("params", "%s", reasonOf(err))
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode params: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// mapTexts returns a JSON value with f's answer in the place of each text.
+func mapTexts(value any, f func(string) (string, error)) (_ any, err error) {
+	switch v := value.(type) {
+	case string:
+		return f(v)
+	case []any:
+		for i := range v {
+			if v[i], err = mapTexts(v[i], f); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for key := range v {
+			if v[key], err = mapTexts(v[key], f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return value, nil
+}
+
+// At returns the task with each ${fire_time} replaced in its command, env, stdin and HTTP request. Those
+// of shell and script stay: to a shell, ${ means something else.
+func (t Task) At(fire time.Time, zone *time.Location) (Task, error) {
+	err := t.mapTexts(func(_, text string, request bool) (string, error) {
+		if request { // whose other variables are replaced later, with $${ for what stays
+			return firetime.ExpandFirst(text, fire, zone)
+		}
+		return firetime.Expand(text, fire, zone)
+	})
+	return t, err
+}
+
+// mapTexts puts f's answer in the place of each text that may have ${fire_time}. What others share with t
+// stays as it is. The error is f's first, for the field.
+func (t *Task) mapTexts(f func(field, text string, request bool) (string, error)) (err error) {
+	put := func(text *string, field string, request bool) {
+		if err == nil && firetime.In(*text) {
+			var value string
+			if value, err = f(field, *text, request); err == nil {
+				*text = value
+			} else {
+				err = Invalid(field, "%s", reasonOf(err))
+			}
+		}
+	}
+	putAll := func(texts map[string]string, field string, request bool) map[string]string {
+		texts = maps.Clone(texts)
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			text := texts[name]
+			put(&text, fmt.Sprintf(field, clip.Text(name, maxQuoted)), request)
+			texts[name] = text
+		}
+		return texts
+	}
+	t.Command = slices.Clone(t.Command)
+	for i := range t.Command {
+		put(&t.Command[i], fmt.Sprintf("task.command[%d]", i), false)
+	}
+	t.Env = putAll(t.Env, "task.env.%s", false)
+	put(&t.Stdin, "task.stdin", false)
+	if t.HTTP != nil {
+		h := *t.HTTP
+		t.HTTP = &h
+		put(&h.URL, "task.http.url", true)
+		h.Headers = putAll(h.Headers, "task.http.headers[%q]", true)
+		put(&h.Body, "task.http.body", true)
+		put(&h.Auth.Bearer, "task.http.auth.bearer", true)
+		put(&h.Auth.User, "task.http.auth.user", true)
+		put(&h.Auth.Password, "task.http.auth.password", true)
+	}
+	return err
+}
+
+// checkFireTime returns an *InvalidError for what is wrong with a ${fire_time} of the job.
+func (j Job) checkFireTime() error {
+	var errs []error
+	if _, err := ParamsAt(j.Params, time.Unix(0, 0), time.UTC); err != nil {
+		errs = append(errs, err)
+	}
+	_, err := j.Task.At(time.Unix(0, 0), time.UTC)
+	return errors.Join(append(errs, err)...)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/firetime"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -27,7 +28,7 @@ func encodeBody(b *bus.TriggerBody) (body, error) {
 	text, err := b.Encode()
 	return body{
 		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, repeats: b.Retry.Limit > 0,
-		timed: job.MayNameFireTime(text), priority: b.Priority,
+		timed: firetime.In(text), priority: b.Priority,
 	}, err
 }
 

@@ -1,8 +1,6 @@
-package job
+package firetime
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +18,7 @@ func TestTheFireTimeIsMovedAndFormatted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := ExpandFireTime(text, at, in.Location()); got != want || err != nil {
+		if got, err := Expand(text, at, in.Location()); got != want || err != nil {
 			t.Errorf("%s of %s in %s is %q, %v; want %q", text, fire, zone, got, err, want)
 		}
 	}
@@ -53,33 +51,4 @@ func TestTheFireTimeIsMovedAndFormatted(t *testing.T) {
 	f("2026-10-25T12:00:00Z", "Europe/Berlin", "${fire_time|day|yyyy-MM-dd HH:mm XXX}", "2026-10-25 00:00 +02:00")
 	f("2026-03-28T01:30:00Z", "Europe/Berlin", "${fire_time|+1d|yyyy-MM-dd HH:mm XXX}", "2026-03-29 03:30 +02:00") // 02:30 is not there
 	f("2018-11-04T12:00:00Z", "America/Sao_Paulo", "${fire_time|day|HH:mm XXX}", "01:00 -02:00")                   // nor is midnight
-}
-
-func TestWhatIsWrongWithAFireTimeIsSaidWhenTheJobIsSaved(t *testing.T) {
-	f := func(document, want string) {
-		t.Helper()
-		_, err := Decode([]byte(`{"job": "a/b", ` + document + `}`))
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v; want %q", document, err, want)
-		}
-	}
-	f(`"task": {"command": ["x", "${fire_time|-1d|yyyyMMdd}"], "env": {"DAY": "${fire_time|day}"}, "stdin": "${fire_time}"}`, "")
-	f(`"task": {"http": {"url": "http://x/${fire_time|epoch}", "body": "$${fire_time|x} ${params.a}", "method": "POST"}}`, "")
-	f(`"task": {"handler": "h"}, "params": {"day": ["${fire_time|-1d|yyyyMMdd}"]}`, "")
-	f(`"task": {"shell": "echo ${fire_time|nonsense}"}`, "") // is the shell's
-	f(`"task": {"command": ["x", "${fire_time|-1x}"]}`, `task.command[1] has ${fire_time|-1x}, whose "-1x" must be an offset`)
-	f(`"task": {"command": ["x"], "env": {"DAY": "${fire_time|YYYY}"}}`, `task.env.DAY has`)
-	f(`"task": {"command": ["x", "${fire_time|yyyy|-1d}"]}`, `whose format "yyyy" must be the last step`)
-	f(`"task": {"command": ["x", "${fire_time|"]}`, `task.command[1] has ${ without }`)
-	f(`"task": {"http": {"url": "http://x/", "headers": {"A": "${fire_time|Asia/Nowhere}"}}}`, `task.http.headers["A"] has`)
-	f(`"task": {"handler": "h"}, "params": {"day": "${fire_time|+999999999999d}"}`, `params has`)
-}
-
-func TestParametersKeepAllButTheFireTime(t *testing.T) {
-	const params = `{"${fire_time}":1,"big":12345678901234567890,"day":"${fire_time|yyyyMMdd}","html":"<a&b>","list":["${fire_time|-1d|dd}",null,1.50]}`
-	got, err := ParamsAt(json.RawMessage(params), time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC), time.UTC)
-	const want = `{"${fire_time}":1,"big":12345678901234567890,"day":"20260105","html":"<a&b>","list":["04",null,1.50]}`
-	if string(got) != want || err != nil {
-		t.Errorf("%s, %v; want %s", got, err, want)
-	}
 }

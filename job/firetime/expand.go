@@ -1,0 +1,48 @@
+package firetime
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// Expand returns text with each ${fire_time} replaced; any other ${NAME} stays, and of $${fire_time}
+// one $ goes. The error says what is wrong.
+func Expand(text string, fire time.Time, zone *time.Location) (string, error) {
+	return expand(text, fire, zone, "$")
+}
+
+// ExpandFirst is Expand for texts of which other variables are replaced later: a $${ stays for that.
+func ExpandFirst(text string, fire time.Time, zone *time.Location) (string, error) {
+	return expand(text, fire, zone, "")
+}
+
+// expand takes drop away from the end of what comes before a ${fire_time} that stays.
+func expand(text string, fire time.Time, zone *time.Location, drop string) (string, error) {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "${"+variable)
+		if !found {
+			b.WriteString(text)
+			return b.String(), nil
+		}
+		rest, tail, closed := strings.Cut(after, "}")
+		if !closed {
+			return "", errors.New("has ${ without }; write $${ for the characters themselves")
+		}
+		name := variable + rest
+		switch {
+		case strings.HasSuffix(before, "$"):
+			b.WriteString(strings.TrimSuffix(before, drop) + "${" + name + "}")
+		case !Names(name):
+			b.WriteString(before + "${" + name + "}")
+		default:
+			value, err := value(name, fire, zone)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(before + value)
+		}
+		text = tail
+	}
+}
