@@ -197,7 +197,7 @@ func (s *session) record(ctx context.Context, due dueDelivery, answer *alerting.
 		if d == nil || d.Claim != s.held.Epoch {
 			return nil
 		}
-		d.Claim, d.Answer = 0, answer
+		d.Claim, d.Answer, d.TriedAt = 0, answer, now
 		switch {
 		case failed == nil:
 			d.State, d.SentAt, d.NextAt = alerting.Sent, now, time.Time{}

@@ -103,6 +103,13 @@ func (b *Store) DeleteChannel(ctx context.Context, name string, e cluster.Edit) 
 	return b.delete(ctx, keyChannel+name, e)
 }
 
+// Health returns whether messages get through, by channel. It is what the incidents of the last
+// 30 days say.
+func (b *Store) Health(ctx context.Context) (map[string]alerting.Health, error) {
+	incidents, err := b.Incidents(ctx, func(*alerting.Incident) bool { return true })
+	return alerting.HealthOf(incidents), err
+}
+
 // keyOf returns the key that seals the secrets of channels. Its name cannot be that of an
 // executor group, whose executors would have it.
 func keyOf(m *seal.Master) *seal.Key { return m.Group(".alert") }

@@ -420,6 +420,9 @@ type Changed struct {
 // Channel A way to people. Secrets are set by themselves.
 type Channel = alerting.Channel
 
+// ChannelHealth Whether messages get through to a channel.
+type ChannelHealth = alerting.Health
+
 // ChannelItem defines model for ChannelItem.
 type ChannelItem struct {
 	Author    string    `json:"author,omitempty"`
@@ -427,6 +430,9 @@ type ChannelItem struct {
 
 	// Definition A way to people. Secrets are set by themselves.
 	Definition Channel `json:"definition"`
+
+	// Health Whether messages get through to a channel.
+	Health ChannelHealth `json:"health"`
 
 	// Missing The names of those without which it cannot be used
 	Missing  []string `json:"missing"`
@@ -1040,6 +1046,9 @@ type JobDiff struct {
 // JobFacet defines model for JobFacet.
 type JobFacet struct {
 	Count int `json:"count"`
+
+	// Message Of an error: that of one of the runs
+	Message reason.Text `json:"message,omitempty"`
 
 	// Value none stands for jobs that have no value
 	Value string `json:"value"`
@@ -2357,7 +2366,7 @@ type ListJobsParams struct {
 	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
 	Last []Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
+	// Where Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up: paused because its runs failed, manual, ended), last (a status), error (the fingerprint of the last run's message, if that failed), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
 	Where []string `form:"where,omitempty" json:"where,omitempty"`
 
 	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last

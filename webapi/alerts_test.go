@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
@@ -159,6 +161,46 @@ func TestATestOfAChannelSaysWhatCameOfIt(t *testing.T) {
 		t.Errorf("the test came to %+v", inc)
 	}
 	w.problem(404, "not_found", "POST", "/api/v1/alerts/channels/none/test", nil)
+}
+
+func TestAChannelSaysWhetherMessagesGetThrough(t *testing.T) {
+	w := newWorld(t)
+	answer := make(chan int, 1)
+	hook := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(<-answer) }))
+	defer hook.Close()
+	const path = "/api/v1/alerts/channels/ops"
+	put, _ := want[ChannelItem](w, http.StatusOK, "PUT", path, map[string]any{"channel": "ops", "kind": "webhook", "url": hook.URL})
+	if diff := cmp.Diff(alerting.Health{}, put.Health); diff != "" {
+		t.Errorf("a channel without a message: %s", diff)
+	}
+	a, err := alert.New(w.conn, alert.Config{Allow: []string{strings.TrimPrefix(hook.URL, "http://")}})
+	w.check(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	defer func() { cancel(); w.check(<-done) }()
+	after := func(status int) alerting.Health {
+		t.Helper()
+		answer <- status
+		want[Incident](w, http.StatusOK, "POST", path+"/test", nil)
+		item, _ := want[ChannelItem](w, http.StatusOK, "GET", path, nil)
+		list, _ := want[ChannelList](w, http.StatusOK, "GET", "/api/v1/alerts/channels", nil)
+		if diff := cmp.Diff(item, list.Items[0]); diff != "" {
+			t.Errorf("read and listed: %s", diff)
+		}
+		return item.Health
+	}
+	if h := after(http.StatusOK); h.SentAt.IsZero() || h.Failures != 0 {
+		t.Errorf("after a message got through: %+v", h)
+	}
+	after(http.StatusInternalServerError)
+	h := after(http.StatusBadGateway)
+	if h.Failures != 2 || h.SentAt.IsZero() || !h.TriedAt.After(h.SentAt) || h.ReasonCode != "answered" || h.Answer.Status != "502 Bad Gateway" {
+		t.Errorf("after two that did not: %+v", h)
+	}
+	if h := after(http.StatusOK); h.Failures != 0 || h.Reason != "" {
+		t.Errorf("after one got through again: %+v", h)
+	}
 }
 
 func TestAServerWithoutKeyTakesNoSecretOfAChannel(t *testing.T) {

@@ -130,6 +130,7 @@ type Cause = api.Cause
 type Change = api.Change
 type Changed = api.Changed
 type Channel = api.Channel
+type ChannelHealth = api.ChannelHealth
 type ChannelItem = api.ChannelItem
 type ChannelList = api.ChannelList
 type ChannelSecret = api.ChannelSecret

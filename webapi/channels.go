@@ -24,18 +24,34 @@ func (h *alertHandlers) ListChannels(ctx context.Context, _ ListChannelsRequestO
 	if err != nil {
 		return nil, err
 	}
-	list := ChannelList{Items: make([]ChannelItem, 0, len(channels))}
-	for i := range channels {
-		list.Items = append(list.Items, channelItem(&channels[i]))
-	}
-	return ListChannels200JSONResponse(list), nil
+	items, err := h.channelItems(ctx, channels...)
+	return ListChannels200JSONResponse{Items: items}, err
 }
 
-func channelItem(e *alert.Entry[alerting.Channel]) ChannelItem {
-	return ChannelItem{
-		Definition: e.Doc, Secrets: append([]string{}, slices.Sorted(maps.Keys(e.Sealed))...), Missing: append([]string{}, e.Doc.Missing(e.Sealed)...),
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
+// channelItems returns channels as the contract has them, each with its health.
+func (h *alertHandlers) channelItems(ctx context.Context, channels ...alert.Entry[alerting.Channel]) ([]ChannelItem, error) {
+	health, err := h.book.Health(ctx)
+	if err != nil {
+		return nil, err
 	}
+	items := make([]ChannelItem, 0, len(channels))
+	for i := range channels {
+		e := &channels[i]
+		items = append(items, ChannelItem{
+			Definition: e.Doc, Secrets: append([]string{}, slices.Sorted(maps.Keys(e.Sealed))...), Missing: append([]string{}, e.Doc.Missing(e.Sealed)...),
+			Health: health[e.Doc.Channel], CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
+		})
+	}
+	return items, nil
+}
+
+// channelItem returns a channel as the contract has it.
+func (h *alertHandlers) channelItem(ctx context.Context, e *alert.Entry[alerting.Channel]) (ChannelItem, error) {
+	items, err := h.channelItems(ctx, *e)
+	if err != nil {
+		return ChannelItem{}, err
+	}
+	return items[0], nil
 }
 
 // GetChannel answers GET /alerts/channels/{channel}.
@@ -47,7 +63,8 @@ func (h *alertHandlers) GetChannel(ctx context.Context, r GetChannelRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	return GetChannel200JSONResponse{Body: channelItem(e), Headers: GetChannel200ResponseHeaders{ETag: etag(e.Revision)}}, nil
+	item, err := h.channelItem(ctx, e)
+	return GetChannel200JSONResponse{Body: item, Headers: GetChannel200ResponseHeaders{ETag: etag(e.Revision)}}, err
 }
 
 // PutChannel answers PUT /alerts/channels/{channel}.
@@ -70,7 +87,8 @@ func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObjec
 	if err := auditlog.Describe(ctx, changed, "", before, withoutHeaders(now.Doc)); err != nil {
 		return nil, err
 	}
-	return PutChannel200JSONResponse{Body: channelItem(now), Headers: PutChannel200ResponseHeaders{ETag: etag(now.Revision)}}, nil
+	item, err := h.channelItem(ctx, now)
+	return PutChannel200JSONResponse{Body: item, Headers: PutChannel200ResponseHeaders{ETag: etag(now.Revision)}}, err
 }
 
 // withoutHeaders returns a channel for the audit log: the values of headers may be
@@ -108,7 +126,8 @@ func (h *alertHandlers) PutChannelSecret(ctx context.Context, r PutChannelSecret
 	if err != nil {
 		return nil, err
 	}
-	return PutChannelSecret200JSONResponse(channelItem(e)), nil
+	item, err := h.channelItem(ctx, e)
+	return PutChannelSecret200JSONResponse(item), err
 }
 
 // DeleteChannelSecret answers DELETE /alerts/channels/{channel}/secrets/{secret}.

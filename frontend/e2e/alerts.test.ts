@@ -29,6 +29,22 @@ it("a channel's test shows what the other side answered, and so does its log", a
   await drawer.getByRole("button", { name: "Close" }).click();
   await row.getByRole("button", { name: "Messages to tea" }).click();
   expect(await drawer.locator("li.delivery").count()).toBe(1);
+  await drawer.getByRole("button", { name: "Close" }).click();
+  await row.getByText("The last attempt failed").waitFor();
+
+  await row.getByRole("button", { name: "Test", exact: true }).click();
+  await drawer.getByRole("button", { name: "Close" }).click();
+  await row.getByText("2 attempts in a row failed").waitFor();
+  await row.getByText("answered 503 Service Unavailable: no tea here · No message sent yet").waitFor();
+  await page.getByRole("link", { name: "Channels 1" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await program.job("default/fine", "true");
+  await program.run("default/fine");
+  await page.goto(program.url);
+  const item = page.locator(".li", { hasText: "Alerts do not get through to 1 channel" });
+  await item.getByText("tea · 503 Service Unavailable").waitFor();
+  await item.getByRole("link").click();
+  await row.waitFor();
   hook.close();
   expect(faults).toEqual([]);
   await close();
@@ -64,8 +80,13 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
   await program.job("default/broken", "echo no >&2; exit 3");
   await program.run("default/broken");
   await page.getByRole("link", { name: "Firing", exact: true }).click();
+  await page.locator("tr", { hasText: "any-failure" }).getByText("Not delivered yet").waitFor();
   await page.locator("tr", { hasText: "any-failure" }).click();
   await drawer.getByRole("link", { name: "Open run" }).waitFor();
+  await drawer
+    .locator("li.delivery", { hasText: "Not delivered yet" })
+    .getByText("next attempt at")
+    .waitFor();
   expect(await axe(page)).toEqual([]);
   await drawer.getByRole("button", { name: "Snooze", exact: true }).click();
   await page.getByRole("menuitem", { name: "Snooze for 8h" }).click();

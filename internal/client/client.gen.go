@@ -136,6 +136,7 @@ type Cause = api.Cause
 type Change = api.Change
 type Changed = api.Changed
 type Channel = api.Channel
+type ChannelHealth = api.ChannelHealth
 type ChannelItem = api.ChannelItem
 type ChannelList = api.ChannelList
 type ChannelSecret = api.ChannelSecret
@@ -628,7 +629,7 @@ type ListJobsParams struct {
 	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
 	Last *[]Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
+	// Where Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up: paused because its runs failed, manual, ended), last (a status), error (the fingerprint of the last run's message, if that failed), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h
 	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
 
 	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last

@@ -91,6 +91,7 @@ type Delivery struct {
 	ReasonCode   Code          `json:"reason_code,omitempty"`
 	ReasonParams Params        `json:"reason_params,omitempty"`
 	MadeAt       time.Time     `json:"made_at"`
+	TriedAt      time.Time     `json:"tried_at,omitzero"` // when the last attempt ended
 	SentAt       time.Time     `json:"sent_at,omitzero"`
 	Node         string        `json:"node,omitempty"` // that tried last
 	Answer       *Answer       `json:"answer,omitempty"`

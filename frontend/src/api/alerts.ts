@@ -94,7 +94,17 @@ export async function deleteRule(alert: string): Promise<void> {
 export const channelsQuery = queryOptions({
   queryKey: [...alertsKey, "channels"],
   queryFn: ({ signal }) => dataOf(api.GET("/api/v1/alerts/channels", { signal })),
+  refetchInterval: every(15_000),
+  retry: false,
 });
+
+/** Attempts in a row that fail before a channel is said not to deliver: one is tried again at once. */
+const failingAttempts = 2;
+
+/** The channels that are in use and to which messages do not get through. */
+export function failingChannels(channels: readonly ChannelItem[]): ChannelItem[] {
+  return channels.filter((c) => !c.definition.disabled && c.health.failures >= failingAttempts);
+}
 
 export async function putChannel(
   channel: Channel,

@@ -400,9 +400,9 @@ export interface paths {
         };
         /**
          * What there is to choose from among jobs
-         * @description How many jobs have each group, owner, tag, type, handler, kind of schedule, state and
-         *     status of the last run, the most frequent first, a hundred of each at most. Each is
-         *     counted without what where and last say of it.
+         * @description How many jobs have each group, owner, tag, type, handler, kind of schedule, state,
+         *     status of the last run and error of it, the most frequent first, a hundred of each at
+         *     most. Each is counted without what where and last say of it.
          */
         get: operations["facetJobs"];
         put?: never;
@@ -3073,6 +3073,8 @@ export interface components {
             /** @description none stands for jobs that have no value */
             value: string;
             count: number;
+            /** @description Of an error: that of one of the runs */
+            message?: components["schemas"]["Reason"];
         };
         JobPage: {
             items: components["schemas"]["JobItem"][];
@@ -4332,6 +4334,7 @@ export interface components {
             secrets: string[];
             /** @description The names of those without which it cannot be used */
             missing: string[];
+            health: components["schemas"]["ChannelHealth"];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -4339,6 +4342,26 @@ export interface components {
             author?: string;
             /** Format: int64 */
             revision: number;
+        };
+        /** @description Whether messages get through to a channel. */
+        ChannelHealth: {
+            /**
+             * Format: date-time
+             * @description When the last message got through
+             */
+            sent_at?: string;
+            /** @description Attempts in a row that failed since then */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description When the last of them ended
+             */
+            tried_at?: string;
+            /** @description Why it failed, in English */
+            reason?: string;
+            reason_code?: components["schemas"]["SentenceCode"];
+            reason_params?: components["schemas"]["SentenceParams"];
+            answer?: components["schemas"]["DeliveryAnswer"];
         };
         ChannelList: {
             items: components["schemas"]["ChannelItem"][];
@@ -4423,6 +4446,11 @@ export interface components {
             answer?: components["schemas"]["DeliveryAnswer"];
             /** Format: date-time */
             made_at: string;
+            /**
+             * Format: date-time
+             * @description When the last attempt ended
+             */
+            tried_at?: string;
             /** Format: date-time */
             sent_at?: string;
             node?: string;
@@ -5347,6 +5375,7 @@ export type AlertTrialItem = components['schemas']['AlertTrialItem'];
 export type AlertList = components['schemas']['AlertList'];
 export type Channel = components['schemas']['Channel'];
 export type ChannelItem = components['schemas']['ChannelItem'];
+export type ChannelHealth = components['schemas']['ChannelHealth'];
 export type ChannelList = components['schemas']['ChannelList'];
 export type ChannelSecret = components['schemas']['ChannelSecret'];
 export type Incident = components['schemas']['Incident'];
@@ -6061,7 +6090,7 @@ export interface operations {
                 paused?: boolean;
                 /** @description Only jobs whose last run has one of these statuses; given more than once, any of them */
                 last?: components["schemas"]["Status"][];
-                /** @description Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, manual, ended), last (a status), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h */
+                /** @description Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up: paused because its runs failed, manual, ended), last (a status), error (the fingerprint of the last run's message, if that failed), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h */
                 where?: string[];
                 /** @description What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last */
                 sort?: string;

@@ -43,13 +43,14 @@ func TestAnAlertIsSetUpTriedSentAndAcknowledged(t *testing.T) {
 	s.WantError(cli.ExitError, "carillon: stdin:3: zone ", "channel: ops\nkind: webhook\nzone: Peking\nurl: "+hook.URL+"\n", "apply", "-f", "-")
 	s.Want("changed  channel  ops\n    ~ language: \"zh\" -> \"en\"\n    ~ zone: \"Asia/Shanghai\" -> \"UTC\"\n1 changed\n", "channel: ops\nkind: webhook\nurl: "+hook.URL+"\n", "apply", "-f", "-")
 	s.Want("secret secret of channel ops is set\n", "s3cret\n", "alert", "secret", "ops", "secret")
-	s.Want("CHANNEL  KIND     TO                      LANGUAGE  ZONE  SECRETS  MISSING\nops      webhook  "+hook.URL+"  en        UTC   secret   -\n", "", "get", "channels")
+	s.Want("CHANNEL  KIND     TO                      LANGUAGE  ZONE  SECRETS  MISSING  DELIVERY\nops      webhook  "+hook.URL+"  en        UTC   secret   -        -\n", "", "get", "channels")
 	if code, out, errOut := s.Run("", "alert", "test", "ops"); code != 0 || !regexp.MustCompile(`^test message accepted by channel ops: 200 OK in \S+\n$`).MatchString(out) {
 		t.Errorf("the channel's test says %q, and %s", out, errOut)
 	}
 	if m := <-got; m.Event != "test" {
 		t.Errorf("message %+v", m)
 	}
+	s.Want("CHANNEL  KIND     TO                      LANGUAGE  ZONE  SECRETS  MISSING  DELIVERY\nops      webhook  "+hook.URL+"  en        UTC   secret   -        ok\n", "", "get", "channels")
 	s.Want("no incidents\n", "", "get", "incidents")
 	if code, _, errOut := s.Run("", "run", "default/broken", "--wait"); code == 0 {
 		t.Errorf("the job succeeds: %s", errOut)

@@ -118,7 +118,7 @@ func newGetChannelsCommand() *cobra.Command {
 				t.Line("no channels")
 				return
 			}
-			t.Row("CHANNEL", "KIND", "TO", "LANGUAGE", "ZONE", "SECRETS", "MISSING")
+			t.Row("CHANNEL", "KIND", "TO", "LANGUAGE", "ZONE", "SECRETS", "MISSING", "DELIVERY")
 			for i := range list.Items {
 				item := &list.Items[i]
 				to := item.Definition.URL
@@ -129,11 +129,22 @@ func newGetChannelsCommand() *cobra.Command {
 				if item.Definition.Disabled {
 					name += " (disabled)"
 				}
-				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), string(item.Definition.Language), item.Definition.Zone, listed(t, item.Secrets), listed(t, item.Missing))
+				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), string(item.Definition.Language), item.Definition.Zone, listed(t, item.Secrets), listed(t, item.Missing), shownHealth(t, &item.Health))
 			}
 		})
 	}
 	return cmd
+}
+
+// shownHealth says whether messages get through to a channel.
+func shownHealth(t *draw.Table, h *client.ChannelHealth) string {
+	switch {
+	case h.Failures > 0:
+		return t.Cell(fmt.Sprintf("%s: %s", draw.Count(h.Failures, "failure"), h.Reason), draw.NoteWidth)
+	case h.SentAt.IsZero():
+		return "-"
+	}
+	return "ok"
 }
 
 func newAlertDeleteCommand() *cobra.Command {

@@ -22,6 +22,8 @@ export const alerts = {
     since: "Since",
     count: "Bad runs",
     state: "State",
+    result: "Messages",
+    delivery: "Delivery",
     when: "When",
     who: "For",
     channels: "Channels",
@@ -73,10 +75,14 @@ export const alerts = {
   answered: (status: string, took: string) => `Answered ${status} after ${took}`,
   took: (took: string) => `Took ${took}`,
   attempts: (n: number) => count(n, "attempt", "attempts"),
-  states: { waiting: "Waiting", sent: "Sent", failed: "Failed", dropped: "Dropped" } as Record<
-    string,
-    string
-  >,
+  outcomes: {
+    waiting: "Waiting",
+    retrying: "Not delivered yet",
+    sent: "Sent",
+    failed: "Not delivered",
+    dropped: "Dropped",
+  },
+  nextAttempt: (at: string) => `next attempt at ${at}`,
   kinds: { opened: "opened", reminder: "reminder", recovered: "recovered", test: "test" } as Record<
     string,
     string
@@ -130,6 +136,10 @@ export const alerts = {
   noZone: "There is no such zone; write one such as Asia/Shanghai",
   enabled: "Switched on",
   off: "off",
+  reached: (when: string) => `Last message sent ${when}`,
+  neverReached: "No message sent yet",
+  fails: (n: number) => (n === 1 ? "The last attempt failed" : `${n} attempts in a row failed`),
+  failing: (n: number) => `${count(n, "channel does", "channels do")} not deliver`,
   save: "Save",
   remove: (name: string) => `Delete ${name}?`,
   removeRuleHint: "Its open incidents are resolved by that.",

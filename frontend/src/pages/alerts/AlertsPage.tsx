@@ -1,5 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
+import { channelsQuery, failingChannels } from "@/api/alerts";
 import { Skeleton } from "@/components/Panel";
 import { usePageT } from "@/i18n";
 import { alertTabs } from "@/router";
@@ -17,6 +19,8 @@ export default function AlertsPage() {
   const t = usePageT();
   const { tab = "open" } = useParams({ strict: false }) as { tab?: (typeof alertTabs)[number] };
   const isAdmin = useMay()("admin", "*");
+  const channels = useQuery({ ...channelsQuery, enabled: isAdmin }).data?.items ?? [];
+  const failing = failingChannels(channels).length;
   return (
     <Page
       crumbs={[{ text: t.nav.alerts }]}
@@ -33,6 +37,11 @@ export default function AlertsPage() {
                 aria-current={x === tab ? "page" : undefined}
               >
                 {t.alerts.tabs[x]}
+                {x === "channels" && failing > 0 && (
+                  <span className="n bad" title={t.alerts.failing(failing)}>
+                    {failing}
+                  </span>
+                )}
               </Link>
             ))}
         </nav>

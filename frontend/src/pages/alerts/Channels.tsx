@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { List, Megaphone, Plus, Send } from "lucide-react";
+import { List, Megaphone, Plus, Send, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import {
   alertsKey,
@@ -9,16 +9,19 @@ import {
   putChannel,
   testChannel,
 } from "@/api/alerts";
-import type { Channel, ChannelItem } from "@/api/schema.gen";
+import type { Channel, ChannelHealth, ChannelItem } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { FormDialog } from "@/components/FormDialog";
 import { Check, Choice, Field, TextField } from "@/components/fields";
 import { Empty } from "@/components/Panel";
 import { RowActions } from "@/components/RowActions";
+import { Mark } from "@/components/Status";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
-import { isZone, localZone } from "@/lib/format";
+import { isZone, localZone, relative } from "@/lib/format";
+import { useNow } from "@/lib/now";
+import { useSentence } from "@/lib/sentence";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
@@ -55,6 +58,7 @@ export default function Channels() {
     onError: complain,
     onSuccess: (_, channel) => {
       void client.invalidateQueries({ queryKey: deliveriesQuery(channel).queryKey });
+      void client.invalidateQueries({ queryKey: channelsQuery.queryKey });
       setLooking(channel);
     },
   });
@@ -75,7 +79,7 @@ export default function Channels() {
           <div className="filters">
             <span className="right">{create}</span>
           </div>
-          <Table heads={[a.name, a.columns.kind, a.columns.secrets]} actions={t.act.more}>
+          <Table heads={[a.name, a.columns.kind, a.columns.delivery, a.columns.secrets]} actions={t.act.more}>
             {list.data.items.map((item) => {
               const c = item.definition;
               return (
@@ -89,6 +93,9 @@ export default function Channels() {
                     </span>
                   </td>
                   <td className="sec">{c.kind}</td>
+                  <td>
+                    <Health of={item.health} />
+                  </td>
                   <td className={item.missing.length > 0 ? "c-warn" : "sec"}>
                     {item.missing.length > 0
                       ? a.missing(item.missing.map((s) => a.secretNames[s] ?? s).join(", "))
@@ -138,6 +145,27 @@ export default function Channels() {
         />
       )}
     </>
+  );
+}
+
+/** Whether messages get through to a channel. */
+function Health({ of: h }: { of: ChannelHealth }) {
+  const t = usePageT();
+  const a = t.alerts;
+  const say = useSentence();
+  const now = useNow();
+  const reached = h.sent_at ? a.reached(relative(h.sent_at, now, t)) : a.neverReached;
+  if (h.failures === 0) return <span className="sec">{reached}</span>;
+  const reason = say(h.reason_code, h.reason_params, h.reason);
+  return (
+    <span className="two-lines">
+      <Mark tone="bad" icon={TriangleAlert}>
+        {a.fails(h.failures)}
+      </Mark>
+      <span className="mut trunc" title={reason}>
+        {[reason, reached].filter(Boolean).join(" · ")}
+      </span>
+    </span>
   );
 }
 

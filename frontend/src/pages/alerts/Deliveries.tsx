@@ -4,6 +4,7 @@ import type { Delivery } from "@/api/schema.gen";
 import { Dialog } from "@/components/Dialog";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
+import { deliveryTones, outcomeOf } from "@/lib/delivery";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
@@ -43,6 +44,7 @@ export function DeliveryItem({ delivery: d, lead }: { delivery: Delivery; lead: 
   const f = useFormat();
   const reason = useSentence()(d.reason_code, d.reason_params, d.reason);
   const now = useNow();
+  const outcome = outcomeOf(d);
   const took = d.answer && formatDuration(parseDuration(d.answer.took) ?? 0);
   return (
     <li className="delivery">
@@ -52,15 +54,14 @@ export function DeliveryItem({ delivery: d, lead }: { delivery: Delivery; lead: 
         <span className="sec grow trunc" title={reason}>
           {reason}
         </span>
-        <span className={d.state === "failed" ? "c-bad" : d.state === "sent" ? "c-ok" : "mut"}>
-          {a.states[d.state] ?? d.state}
-        </span>
+        <span className={`c-${deliveryTones[outcome]}`}>{a.outcomes[outcome]}</span>
         <span className="mut num">{f.short(d.sent_at ?? d.made_at, now)}</span>
       </div>
       {d.answer && (
         <p className="mut">
           {d.answer.status ? a.answered(d.answer.status, took ?? "") : a.took(took ?? "")}
           {d.attempts > 1 && ` · ${a.attempts(d.attempts)}`}
+          {outcome === "retrying" && d.next_at && ` · ${a.nextAttempt(f.short(d.next_at, now))}`}
         </p>
       )}
       {d.answer?.body && <pre className="pre">{d.answer.body}</pre>}

@@ -11,7 +11,7 @@ import {
   silence,
   snoozeIncident,
 } from "@/api/alerts";
-import type { Incident } from "@/api/schema.gen";
+import type { Delivery, Incident } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
 import { Menu, MenuItem } from "@/components/Menu";
@@ -22,6 +22,7 @@ import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
+import { deliveryTones, resultOf } from "@/lib/delivery";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -60,7 +61,7 @@ export default function Incidents({ state }: { state: IncidentState }) {
         />
       ) : (
         <Table
-          heads={[c.severity, c.what, c.rule, { right: c.count }, c.since, c.state]}
+          heads={[c.severity, c.what, c.rule, { right: c.count }, c.since, c.result, c.state]}
           className="incidents"
         >
           {items.map((i) => (
@@ -79,6 +80,9 @@ export default function Incidents({ state }: { state: IncidentState }) {
                 <Ago at={i.opened_at} />
               </td>
               <td>
+                <Result of={i.deliveries ?? []} />
+              </td>
+              <td>
                 <State of={i} />
               </td>
             </tr>
@@ -88,6 +92,23 @@ export default function Incidents({ state }: { state: IncidentState }) {
       <More of={list} />
       {drawer}
     </>
+  );
+}
+
+/** What became of the messages that went out. */
+function Result({ of: deliveries }: { of: Delivery[] }) {
+  const t = usePageT();
+  const result = resultOf(deliveries);
+  if (!result) return <span className="mut">{t.alerts.noDeliveries}</span>;
+  const { outcome, channels } = result;
+  const names = channels.join(", ");
+  return (
+    <span className={`row g1 c-${deliveryTones[outcome]}`}>
+      {t.alerts.outcomes[outcome]}
+      <span className="sec trunc" title={names}>
+        {names}
+      </span>
+    </span>
   );
 }
 
