@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -68,7 +69,7 @@ func TestJobsAreListedByWhatHoldsOfThem(t *testing.T) {
 		w.same(terms, expected, list(terms))
 	}
 	w.problem(400, "invalid", "GET", "/api/v1/jobs?"+where("colour:red"), nil, "where", "FIELD:VALUE")
-	w.problem(400, "invalid", "GET", "/api/v1/jobs?"+where("state:asleep"), nil, "where", "active paused manual ended")
+	w.problem(400, "invalid", "GET", "/api/v1/jobs?"+where("state:asleep"), nil, "where", "active paused gave_up manual ended")
 	w.problem(400, "invalid", "GET", "/api/v1/jobs?"+where("fires:soon"), nil, "where", "fires:24h")
 	w.problem(400, "invalid", "GET", "/api/v1/jobs?sort=owner&cursor=b/hand", nil, "cursor")
 }
@@ -134,6 +135,43 @@ func TestWhatThereIsToChooseFromAmongJobsIsCounted(t *testing.T) {
 	w.same("tags of the owner", map[string]int{"money": 1, "nightly": 1, "none": 1}, facets(where("owner:lin"), "tag"))
 	w.same("owners beside the one that is chosen", map[string]int{"lin": 2, "noah": 1, "none": 3}, facets(where("owner:lin"), "owner"))
 	w.same("states", map[string]int{"active": 3, "paused": 1, "manual": 1, "ended": 1}, facets("", "state"))
+}
+
+func TestJobsThatFailAreToldApartByTheirError(t *testing.T) {
+	w := newWorld(t)
+	list := shelf(w)
+	at := time.Now().UTC().Truncate(time.Second).Add(-time.Hour)
+	end := func(name job.Name, status job.Status, message string) {
+		r := begun(name, at)
+		ended := finished(started(r, "i1"), status, 0, at.Add(time.Minute))
+		ended.Message = message
+		w.history(r, ended)
+	}
+	end("a/close", job.StatusFailed, "no answer from 10.0.0.7:5432\nafter 3 tries")
+	end("a/mail", job.StatusTimedOut, "no answer from 10.0.0.8:5432")
+	end("b/hand", job.StatusFailed, "paper jam")
+	end("b/soon", job.StatusSucceeded, "paper jam")
+	silent := where("error:no answer from #")
+	w.same(silent, []string{"a/close", "a/mail"}, list(silent))
+	w.same("others that fail", []string{"b/hand"}, list(where("-error:no answer from #", "-error:none")))
+	w.same("none", []string{"b/over", "b/rest", "b/soon"}, list(where("error:none")))
+	r, _ := want[JobFacets](w, http.StatusOK, "GET", "/api/v1/jobs/facets?last=failed&last=timed_out", nil)
+	w.same("errors", []JobFacet{
+		{Value: "no answer from #", Count: 2, Message: "no answer from 10.0.0.8:5432"},
+		{Value: "paper jam", Count: 1, Message: "paper jam"},
+	}, r.Items["error"])
+}
+
+func TestJobsThatArePausedBecauseTheyFailedAreFound(t *testing.T) {
+	w := newWorld(t)
+	list := shelf(w)
+	pause := func(name, why string) {
+		want[JobItem](w, http.StatusOK, "POST", "/api/v1/jobs/"+name+"/pause", map[string]any{"note": why})
+	}
+	pause("a/close", reason.FailuresInARow.With(5, "01a20769-2120-7000-8000-000000000000")) // as a scheduler notes it
+	pause("a/mail", "we move")
+	w.same("paused", []string{"a/close", "a/mail", "b/rest"}, list(where("state:paused")))
+	w.same("gave up", []string{"a/close"}, list(where("state:gave_up")))
 }
 
 func TestManyJobsGetAnotherOwnerAndTags(t *testing.T) {

@@ -66,6 +66,30 @@ it("a job that begins to fail is said to need somebody, until one snoozes it or 
   await close();
 });
 
+it("jobs that fail alike are one row, which leads to them; one that paused itself is another", async () => {
+  for (const n of [1, 2, 3]) {
+    await program.job(`default/alike-${n}`, `echo 'no answer from 10.0.0.${n}' >&2; exit 3`);
+    await program.run(`default/alike-${n}`);
+  }
+  await program.job("default/tired", "echo tired >&2; exit 4", { pause_after_failures: 1 });
+  await program.run("default/tired");
+  const { page, faults, close } = await open("/");
+  const tired = attention(page).filter({ hasText: "tired" }).filter({ hasText: "Paused itself" });
+  await tired.waitFor();
+  const alike = attention(page).filter({ hasText: "3 jobs fail with the same error" });
+  await alike.getByText(/^exit code 3: no answer from 10\.0\.0\.\d$/).waitFor();
+  expect(await attention(page).filter({ hasText: "alike-" }).count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+  await alike.getByRole("link").click();
+  await page.waitForURL("**/jobs?*error=*");
+  await expect.poll(() => page.locator("table.jobs tbody tr").count()).toBe(3);
+  expect(await axe(page)).toEqual([]);
+  for (const name of ["alike-1", "alike-2", "alike-3", "tired"])
+    await program.api("DELETE", `/jobs/default/${name}`);
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("an executor that is killed is lost: at its group, in the navigation, and among what needs somebody", async () => {
   const { page, faults, close } = await open("/");
   await executor.start(program, "crew", "crew-1");

@@ -22,16 +22,17 @@ const (
 	fieldSchedule jobField = "schedule"
 	fieldState    jobField = "state"
 	fieldLast     jobField = "last"
+	fieldError    jobField = "error"
 	fieldFires    jobField = "fires"
 	fieldChanged  jobField = "changed"
 )
 
 // Facets are the fields whose values are counted.
-var jobFacets = []jobField{fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast}
+var jobFacets = []jobField{fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast, fieldError}
 
 var jobFields = append(slices.Clone(jobFacets), fieldFires, fieldChanged)
 
-// noValue stands for a job without an owner, a tag, a handler or a run.
+// noValue stands for a job without an owner, a tag, a handler or a run, or whose last run did not fail.
 const noValue = "none"
 
 // The states of a job.
@@ -40,6 +41,8 @@ const (
 	statePaused = "paused"
 	stateManual = "manual"
 	stateEnded  = "ended" // its schedule has no more fires
+	// stateGaveUp is besides [statePaused] of a job that is paused because its runs failed.
+	stateGaveUp = "gave_up"
 )
 
 // conditionsOf are what a request says of the fields of jobs; all have to hold.
@@ -95,14 +98,14 @@ func valuesOf(field jobField) []string {
 	case fieldSchedule:
 		return []string{string(job.KindCron), string(job.KindFixedRate), string(job.KindFixedDelay), string(job.KindOnce), string(job.KindManual)}
 	case fieldState:
-		return []string{stateActive, statePaused, stateManual, stateEnded}
+		return []string{stateActive, statePaused, stateGaveUp, stateManual, stateEnded}
 	case fieldLast:
 		known := []string{noValue}
 		for _, s := range job.Statuses {
 			known = append(known, string(s))
 		}
 		return known
-	case fieldGroup, fieldOwner, fieldTag, fieldHandler, fieldFires, fieldChanged:
+	case fieldGroup, fieldOwner, fieldTag, fieldHandler, fieldError, fieldFires, fieldChanged:
 	}
 	return nil
 }
@@ -117,6 +120,8 @@ type found struct {
 	indexed
 	due      int64 // when it fires next, in Unix milliseconds; 0: not by its schedule
 	standing logstore.Standing
+	cause    string // the fingerprint of the last run's message, if that failed
+	message  string
 }
 
 // values returns what a job has in a field.
@@ -144,9 +149,14 @@ func (f *found) values(field jobField, now int64) []string {
 	case fieldSchedule:
 		return []string{string(f.kind)}
 	case fieldState:
-		return []string{f.state(now)}
+		if state := f.state(now); state != statePaused || !f.gaveUp {
+			return []string{state}
+		}
+		return []string{statePaused, stateGaveUp}
 	case fieldLast:
 		return or(string(f.standing.Status))
+	case fieldError:
+		return or(f.cause)
 	case fieldFires, fieldChanged:
 	}
 	return nil
@@ -186,7 +196,7 @@ func (c *jobCondition) holds(f *found, field jobField, now int64) bool {
 		return f.due > 0 && !f.paused && f.due <= now+c.within.Milliseconds()
 	case fieldChanged:
 		return f.changed >= now-c.within.Milliseconds()
-	case fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast:
+	case fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast, fieldError:
 	}
 	has := f.values(field, now)
 	in := func(wanted []string) bool {

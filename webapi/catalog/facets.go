@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // maxJobFacets bounds how many values of a field are counted; the contract states it.
@@ -19,7 +20,7 @@ func (c *Catalog) Facets(ctx context.Context, f Filter) (api.JobFacets, error) {
 	if err != nil {
 		return api.JobFacets{}, err
 	}
-	all, err := c.look(ctx, q, lookFor{due: true, last: true})
+	all, err := c.look(ctx, q, lookFor{due: true, cause: true})
 	if err != nil {
 		return api.JobFacets{}, err
 	}
@@ -28,12 +29,13 @@ func (c *Catalog) Facets(ctx context.Context, f Filter) (api.JobFacets, error) {
 	for _, field := range jobFacets {
 		counts[field] = map[string]int{}
 	}
-	total := 0
+	total, messages := 0, map[string]string{}
 	for i := range all {
 		holds, but := conditions.hold(&all[i], now)
 		if holds {
 			total++
 		}
+		messages[all[i].cause] = all[i].message
 		for _, field := range jobFacets {
 			if !holds && but != field {
 				continue
@@ -47,7 +49,11 @@ func (c *Catalog) Facets(ctx context.Context, f Filter) (api.JobFacets, error) {
 	for field, of := range counts {
 		values := make([]api.JobFacet, 0, len(of))
 		for value, n := range of {
-			values = append(values, api.JobFacet{Value: value, Count: n})
+			facet := api.JobFacet{Value: value, Count: n}
+			if field == fieldError {
+				facet.Message = reason.Text(messages[value])
+			}
+			values = append(values, facet)
 		}
 		slices.SortFunc(values, func(a, b api.JobFacet) int {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Value, b.Value))

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -75,7 +77,7 @@ func (c *Catalog) conditionsOf(f Filter) (query, jobConditions, error) {
 }
 
 // lookFor says what is to be known of jobs beside what the index has.
-type lookFor struct{ due, last bool }
+type lookFor struct{ due, last, cause bool }
 
 // look returns all jobs that a query finds, in order of name, with what is to be known.
 func (c *Catalog) look(ctx context.Context, q query, what lookFor) ([]found, error) {
@@ -93,8 +95,11 @@ func (c *Catalog) look(ctx context.Context, q query, what lookFor) ([]found, err
 			}
 		}
 	}
-	if what.last {
+	if what.last || what.cause {
 		err = c.lookLast(ctx, all)
+	}
+	if err == nil && what.cause {
+		err = c.lookCauses(ctx, all)
 	}
 	return all, err
 }
@@ -111,6 +116,31 @@ func (c *Catalog) lookLast(ctx context.Context, jobs []found) error {
 	return problem.StoreAway(err)
 }
 
+// lookCauses has jobs whose last run failed know of what.
+func (c *Catalog) lookCauses(ctx context.Context, jobs []found) error {
+	var failed []job.Name
+	for i := range jobs {
+		if jobs[i].standing.Streak > 0 {
+			failed = append(failed, jobs[i].name)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	last, err := c.store.LastRuns(ctx, failed, 1)
+	if err != nil {
+		return problem.StoreAway(err)
+	}
+	for i := range jobs {
+		if runs := last[jobs[i].name]; len(runs) > 0 {
+			r := &runs[0]
+			jobs[i].message = cmp.Or(string(r.Message), string(r.Reason), string(r.Status))
+			jobs[i].cause = logstore.Fingerprint(jobs[i].message)
+		}
+	}
+	return nil
+}
+
 func namesOf(jobs []found) []job.Name {
 	names := make([]job.Name, len(jobs))
 	for i := range jobs {
@@ -124,7 +154,7 @@ func (c *Catalog) pick(ctx context.Context, q query, conditions jobConditions, o
 	by := strings.TrimPrefix(order, "-")
 	all, err := c.look(ctx, q, lookFor{
 		due:  by == orderNext || by == orderAttention || conditions.ask(fieldState, fieldFires),
-		last: conditions.ask(fieldLast),
+		last: conditions.ask(fieldLast), cause: conditions.ask(fieldError),
 	})
 	if err != nil {
 		return page, err

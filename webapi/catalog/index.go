@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // index has the present version of every job in memory, in order of name, so that
@@ -60,6 +61,7 @@ type indexed struct {
 	paused   bool  // for good
 	until    int64 // paused until, in Unix milliseconds; 0: it is not
 	deleted  bool
+	gaveUp   bool   // paused because its runs failed
 	text     string // what a search looks at, in lower case
 	owner    string
 	tags     []string
@@ -173,6 +175,7 @@ func indexOf(entry *bus.JobEntry, data []byte) *indexed {
 		paused:   entry.Paused,
 		until:    until,
 		deleted:  entry.Deleted,
+		gaveUp:   entry.Paused && reason.Read(entry.Note).Code == reason.FailuresInARow.Code,
 		text:     searchText(&entry.Job),
 		owner:    entry.Owner,
 		tags:     entry.Tags,

@@ -105,21 +105,50 @@ export function jobFacets(filter: JobFilter) {
 const failingLooked = 50;
 export const failingRuns = 8;
 
-/** The jobs that failed last, and how many there are. A few runs of each tell since when. */
-export function failingJobs(last: Status[]) {
+/** The jobs that failed last, but with other errors than those given, and how many there are. A few runs of each tell since when. */
+export function failingJobs(last: Status[], errors: string[] = []) {
+  const where = errors.length > 0 ? errors.map((e) => `-error:${e}`) : undefined;
   return queryOptions({
-    queryKey: [...jobsKey, "failing", last],
+    queryKey: [...jobsKey, "failing", last, errors],
     queryFn: ({ signal }) =>
       dataOf(
         api.GET("/api/v1/jobs", {
           signal,
-          params: { query: { last, fires: 0, runs: failingRuns, limit: failingLooked } },
+          params: { query: { last, where, fires: 0, runs: failingRuns, limit: failingLooked } },
         }),
       ),
     placeholderData: keepPreviousData,
     refetchInterval: every(3000),
   });
 }
+
+/** The most errors that are told apart, besides those of a single job. */
+const mostAlike = 20;
+
+/** The errors that several jobs failed with last, those of the most jobs first. */
+export function sharedErrors(last: Status[]) {
+  return queryOptions({
+    queryKey: [...jobsKey, "errors", last],
+    queryFn: async ({ signal }) => {
+      const { items } = await dataOf(api.GET("/api/v1/jobs/facets", { signal, params: { query: { last } } }));
+      const errors = items.error ?? [];
+      return errors.filter((e) => e.count > 1 && e.value !== "none").slice(0, mostAlike);
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: every(5000),
+  });
+}
+
+/** How many jobs are paused because they failed, and the one that was paused last. */
+export const gaveUpJobs = queryOptions({
+  queryKey: [...jobsKey, "gave up"],
+  queryFn: async ({ signal }) => {
+    const query = { where: ["state:gave_up"], sort: "-changed", fires: 0, runs: 0, limit: 1 };
+    const { total, items } = await dataOf(api.GET("/api/v1/jobs", { signal, params: { query } }));
+    return { jobs: total, job: items[0]?.definition };
+  },
+  refetchInterval: every(10_000),
+});
 
 /** A few jobs by name, for the palette and for suggestions. */
 export function jobSearch(q: string, limit = 8) {

@@ -3,6 +3,7 @@ export const jobFields = [
   "group",
   "owner",
   "last",
+  "error",
   "type",
   "tag",
   "state",
@@ -17,7 +18,7 @@ export type JobField = (typeof jobFields)[number];
 export const knownValues: Partial<Record<JobField, readonly string[]>> = {
   type: ["handler", "shell", "command", "http", "script"],
   schedule: ["cron", "fixed_rate", "fixed_delay", "once", "manual"],
-  state: ["active", "paused", "manual", "ended"],
+  state: ["active", "paused", "gave_up", "manual", "ended"],
   last: [
     "none",
     "pending",

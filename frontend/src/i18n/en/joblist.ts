@@ -7,6 +7,7 @@ export const joblist = {
     group: "Group",
     owner: "Owner",
     last: "Last result",
+    error: "Error",
     type: "Type",
     tag: "Tag",
     state: "State",
@@ -15,14 +16,20 @@ export const joblist = {
     fires: "Fires within",
     changed: "Changed within",
   },
-  none: { owner: "Nobody", tag: "No tag", handler: "No handler", last: "Never ran" } as Record<
-    string,
-    string
-  >,
-  states: { active: "Active", paused: "Paused", manual: "Manual only", ended: "Ended" } as Record<
-    string,
-    string
-  >,
+  none: {
+    owner: "Nobody",
+    tag: "No tag",
+    handler: "No handler",
+    last: "Never ran",
+    error: "No error",
+  } as Record<string, string>,
+  states: {
+    active: "Active",
+    paused: "Paused",
+    gave_up: "Paused after failures",
+    manual: "Manual only",
+    ended: "Ended",
+  } as Record<string, string>,
   schedules: {
     cron: "Repeat",
     fixed_rate: "Interval",

@@ -7,6 +7,7 @@ export const joblist: typeof english = {
     group: "分组",
     owner: "负责人",
     last: "最近结果",
+    error: "错误",
     type: "类型",
     tag: "标签",
     state: "状态",
@@ -15,8 +16,8 @@ export const joblist: typeof english = {
     fires: "即将触发",
     changed: "最近修改",
   },
-  none: { owner: "无负责人", tag: "无标签", handler: "无处理器", last: "从未运行" },
-  states: { active: "启用", paused: "已暂停", manual: "仅手动", ended: "已结束" },
+  none: { owner: "无负责人", tag: "无标签", handler: "无处理器", last: "从未运行", error: "没有错误" },
+  states: { active: "启用", paused: "已暂停", gave_up: "因连续失败暂停", manual: "仅手动", ended: "已结束" },
   schedules: {
     cron: "重复",
     fixed_rate: "固定间隔",

@@ -3,17 +3,23 @@ import { Link, type LinkProps } from "@tanstack/react-router";
 import {
   CalendarX2,
   CircleCheck,
+  CirclePause,
   CloudOff,
   Hourglass,
   type LucideIcon,
+  MailX,
+  MegaphoneOff,
   ServerOff,
   Split,
   TriangleAlert,
   Unplug,
 } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { channelsQuery, failingChannels } from "@/api/alerts";
 import { groupsQuery, nodesQuery } from "@/api/cluster";
+import { failingJobs, gaveUpJobs, sharedErrors } from "@/api/jobs";
 import { overviewQueries } from "@/api/overview";
+import { historyQuery } from "@/api/retention";
 import { latestRuns } from "@/api/runs";
 import { Card, Empty, Skeleton } from "@/components/Panel";
 import { resultOf } from "@/components/RunTable";
@@ -21,6 +27,7 @@ import { statusIcons } from "@/components/Status";
 import { Age } from "@/components/Time";
 import { useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
+import { every } from "@/lib/every";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -28,6 +35,7 @@ import { type Sayer, useSayer } from "@/lib/reason";
 import { forgetSnoozed, snooze, useSnoozed } from "@/lib/snooze";
 import { failures, living, type Tone, tones } from "@/lib/status";
 import type { Range } from "@/router";
+import { useMay } from "@/shell/may";
 import { type Concern, concernsOf } from "./concerns";
 
 // Menus are not needed for the first paint.
@@ -35,22 +43,34 @@ const SnoozeMenu = lazy(() => import("./SnoozeMenu"));
 
 const most = 6;
 
-/** What needs somebody: the gravest first, and nothing that one has snoozed. */
+/** What needs somebody, by its cause: the gravest first, and nothing that one has snoozed. */
 export function Attention({ range }: { range: Range }) {
   const t = useT();
+  const may = useMay();
+  const [whole, setWhole] = useState(false);
   const now = useNow();
   const asked = overviewQueries(range, now);
-  const list = useQuery(asked.failing);
+  const errors = useQuery(sharedErrors(failures));
+  const alike = errors.data ?? [];
+  const others = alike.map((e) => e.value);
+  const list = useQuery({ ...failingJobs(failures, others), enabled: !errors.isPending });
   const groups = useQuery(groupsQuery);
   const nodes = useQuery(nodesQuery);
   const inFlight = useQuery(latestRuns({ status: living }, 200));
   const missed = useQuery(asked.missed);
+  const gaveUp = useQuery(gaveUpJobs);
+  const channels = useQuery({ ...channelsQuery, enabled: may("admin", "*") });
+  const history = useQuery({ ...historyQuery, refetchInterval: every(30_000) });
   const failing = list.data?.items ?? [];
   const concerns = concernsOf({
     unowned: nodes.data?.unowned.length ?? 0,
     groups: groups.data?.items ?? [],
+    channels: failingChannels(channels.data?.items ?? []),
+    gaveUp: gaveUp.data ?? { jobs: 0, job: undefined },
+    alike,
     failing,
     inFlight: inFlight.data?.items ?? [],
+    dead: history.data?.dead_letters ?? 0,
     missed: missed.data?.items[0]?.missed ?? 0,
     now,
   });
@@ -63,7 +83,7 @@ export function Attention({ range }: { range: Range }) {
   const hidden = concerns.length - shown.length;
   const unlisted = (list.data?.total ?? 0) - failing.length;
   const count = shown.length + unlisted;
-  const known = [list, groups, nodes, inFlight, missed].every((q) => q.isSuccess);
+  const known = [errors, list, groups, nodes, inFlight, missed, gaveUp].every((q) => q.isSuccess);
   const there = concerns.map((c) => c.id).join("\n");
   useEffect(() => {
     if (known) forgetSnoozed(now, new Set(there.split("\n")));
@@ -73,7 +93,7 @@ export function Attention({ range }: { range: Range }) {
       title={t.overview.attention}
       note={count > 0 && <span className="tag num">{count}</span>}
       aside={
-        (list.data?.total ?? 0) > 0 && (
+        alike.length + failing.length > 0 && (
           <Link to="/jobs" search={{ view: "failing" }} className="link">
             {t.overview.allRunning}
           </Link>
@@ -87,9 +107,14 @@ export function Attention({ range }: { range: Range }) {
         <Calm quiet={hidden === 0} />
       ) : (
         <div className="list">
-          {shown.slice(0, most).map((c) => (
+          {shown.slice(0, whole ? undefined : most).map((c) => (
             <Item key={c.id} concern={c} />
           ))}
+          {!whole && shown.length > most && (
+            <button type="button" className="li tight link" onClick={() => setWhole(true)}>
+              {t.overview.showAll(shown.length - most)}
+            </button>
+          )}
         </div>
       )}
       {hidden > 0 && (
@@ -165,6 +190,16 @@ type Look = Pick<LinkProps, "to" | "params" | "search"> & {
   at?: string;
 };
 
+/** How several things in the same trouble are shown. */
+const several: Record<
+  Extract<Concern, { kind: "several" }>["of"],
+  Pick<Look, "icon" | "tone" | "to" | "search">
+> = {
+  empty: { icon: ServerOff, tone: "lost", to: "/executors" },
+  stuck: { icon: Hourglass, tone: "warn", to: "/runs", search: { status: ["pending"], range: "24h" } },
+  lost: { icon: Unplug, tone: "lost", to: "/executors", search: { state: ["lost"] } },
+};
+
 /** How something that needs somebody is shown, and where its cause is. */
 function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
   switch (c.kind) {
@@ -204,6 +239,55 @@ function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
         at: c.at,
         to: "/runs",
         search: { group: c.group, status: ["pending"], range: "24h" },
+      };
+    case "several":
+      return {
+        ...several[c.of],
+        name: t.overview.several[c.of](c.names.length),
+        says: c.names.join(", "),
+      };
+    case "channels": {
+      const [first] = c.channels;
+      const answer = first?.health.answer?.status;
+      return {
+        icon: MegaphoneOff,
+        tone: "bad",
+        name: t.overview.channels(c.channels.length),
+        says: [c.channels.map((x) => x.definition.channel).join(", "), answer].filter(Boolean).join(" · "),
+        to: "/alerts/$tab",
+        params: { tab: "channels" },
+      };
+    }
+    case "gaveUp": {
+      const single = c.jobs === 1;
+      const { group, name } = refOf(c.job.job);
+      return {
+        icon: CirclePause,
+        tone: "bad",
+        name: single ? name : t.overview.gaveUpJobs(c.jobs),
+        says: single ? t.overview.gaveUp : t.overview.gaveUpLast(c.job.job),
+        at: c.job.effective_from,
+        ...(single
+          ? { to: "/jobs/$group/$name", params: { group, name } }
+          : { to: "/jobs", search: { state: ["gave_up"] } }),
+      };
+    }
+    case "alike":
+      return {
+        icon: TriangleAlert,
+        tone: "bad",
+        name: t.overview.alike(c.jobs),
+        says: say(c.message) || c.error,
+        to: "/jobs",
+        search: { view: "failing", error: [c.error] },
+      };
+    case "dead":
+      return {
+        icon: MailX,
+        tone: "warn",
+        name: t.overview.deadTitle,
+        says: t.overview.deadLetters(c.letters),
+        to: "/cluster",
       };
     case "missed":
       return {

@@ -1,13 +1,17 @@
 import { expect, it } from "vitest";
-import type { Group, Instance, JobItem, Run } from "@/api/schema.gen";
+import type { ChannelItem, Group, Instance, JobItem, JobVersion, Run } from "@/api/schema.gen";
 import { aRun, at } from "@/test/factories";
 import { concernsOf, type Known } from "./concerns";
 
 const calm: Known = {
   unowned: 0,
   groups: [],
+  channels: [],
+  gaveUp: { jobs: 0, job: undefined },
+  alike: [],
   failing: [],
   inFlight: [],
+  dead: 0,
   missed: 0,
   now: Date.parse(at(3600)),
 };
@@ -27,14 +31,43 @@ const group = (name: string, state: Group["state"], instances: Partial<Instance>
 
 const ids = (known: Partial<Known>) => concernsOf({ ...calm, ...known }).map((c) => c.id);
 
-it("what stops many jobs comes before a job that fails, and that before fires that were missed", () => {
-  const known = {
+it("what stops many jobs comes before a job that fails, and that before what was missed or refused", () => {
+  const known: Partial<Known> = {
     unowned: 3,
     groups: [group("etl", "empty"), group("web", "online", [{ instance: "two", state: "lost", at: at(0) }])],
+    channels: [{ definition: { channel: "chat", kind: "slack" } } as ChannelItem],
+    gaveUp: { jobs: 2, job: { job: "web/tired" } as JobVersion },
+    alike: [{ value: "no answer from #", count: 237, message: { text: "no answer from 10.0.0.7" } }],
     failing: [failedAt("web/report", 60)],
+    dead: 4,
     missed: 2,
   };
-  expect(ids(known)).toEqual(["unowned", "empty etl", "lost web/two", "job web/report", "missed"]);
+  expect(ids(known)).toEqual([
+    "unowned",
+    "empty etl",
+    "lost web/two",
+    "channels chat",
+    "gave up 2 web/tired",
+    "error no answer from #",
+    "job web/report",
+    "dead",
+    "missed",
+  ]);
+});
+
+it("several groups or executors in the same trouble are one row", () => {
+  const groups = [
+    group("a", "empty"),
+    group("b", "empty"),
+    group("c", "online", [
+      { instance: "one", state: "lost", at: at(0) },
+      { instance: "two", state: "lost", at: at(0) },
+    ]),
+  ];
+  expect(concernsOf({ ...calm, groups })).toEqual([
+    { id: "empty a b", kind: "several", of: "empty", names: ["a", "b"] },
+    { id: "lost one two", kind: "several", of: "lost", names: ["one", "two"] },
+  ]);
 });
 
 it("of jobs that fail those come first that failed more often in a row, and then for longer", () => {

@@ -1,5 +1,5 @@
 import { failingRuns } from "@/api/jobs";
-import type { Group, JobItem, Run } from "@/api/schema.gen";
+import type { ChannelItem, Group, JobFacet, JobItem, JobVersion, Reason, Run } from "@/api/schema.gen";
 import { refOf } from "@/lib/jobref";
 import { healthOf } from "@/lib/stats";
 
@@ -8,16 +8,30 @@ export type Concern = { id: string } & (
   | { kind: "unowned"; shards: number }
   | { kind: "lost"; group: string; instance: string; at: string }
   | { kind: "empty"; group: string }
-  | { kind: "job"; run: Run; streak: number; more: boolean }
   | { kind: "stuck"; group: string; runs: number; at: string }
+  | { kind: "several"; of: "empty" | "stuck" | "lost"; names: string[] }
+  | { kind: "channels"; channels: ChannelItem[] }
+  | { kind: "gaveUp"; jobs: number; job: JobVersion }
+  | { kind: "alike"; jobs: number; error: string; message: Reason | undefined }
+  | { kind: "job"; run: Run; streak: number; more: boolean }
+  | { kind: "dead"; letters: number }
   | { kind: "missed"; fires: number }
 );
 
 export interface Known {
   unowned: number;
   groups: Group[];
+  /** Channels to which messages do not get through. */
+  channels: ChannelItem[];
+  /** How many jobs are paused because they failed, and the newest of them. */
+  gaveUp: { jobs: number; job: JobVersion | undefined };
+  /** Errors that several jobs share, each with how many. */
+  alike: JobFacet[];
+  /** Jobs that fail with an error of their own. */
   failing: JobItem[];
   inFlight: Run[];
+  /** Messages that were refused. */
+  dead: number;
   /** Fires of the last hour that were missed. */
   missed: number;
   now: number;
@@ -26,23 +40,63 @@ export interface Known {
 /** Whoever waits for so long does not wait for a slot that is about to be free. */
 const stuckAfter = 5 * 60_000;
 
-/** What needs somebody, the gravest first: what stops many jobs, then jobs that fail, those that fail longest first. */
-export function concernsOf({ unowned, groups, failing, inFlight, missed, now }: Known): Concern[] {
+/**
+ * What needs somebody, a row for each cause, the gravest first: what stops many jobs, what keeps people from
+ * hearing of it, jobs that do not run any more, jobs that fail, those first of which more fail alike, or for longer.
+ */
+export function concernsOf(known: Known): Concern[] {
+  const { unowned, groups, channels, gaveUp, alike, failing, inFlight, dead, missed, now } = known;
   const list: Concern[] = [];
   if (unowned > 0) list.push({ id: "unowned", kind: "unowned", shards: unowned });
-  for (const { executor_group: group, instances, state } of groups) {
-    for (const { instance, state, at } of instances)
-      if (state === "lost") list.push({ id: `lost ${group}/${instance}`, kind: "lost", group, instance, at });
-    if (state === "empty") list.push({ id: `empty ${group}`, kind: "empty", group });
+  const empty = groups.filter((g) => g.state === "empty").map((g) => g.executor_group);
+  const served = new Set(groups.map((g) => g.executor_group).filter((g) => !empty.includes(g)));
+  const lost = groups.flatMap((g) => g.instances.filter((i) => i.state === "lost"));
+  list.push(
+    ...together(empty.map((group) => ({ id: `empty ${group}`, kind: "empty", group }))),
+    ...together(stuckIn(inFlight, served, now)),
+    ...together(
+      lost.map(({ executor_group: group, instance, at }) => ({
+        id: `lost ${group}/${instance}`,
+        kind: "lost",
+        group,
+        instance,
+        at,
+      })),
+    ),
+  );
+  if (channels.length > 0) {
+    const names = channels.map((c) => c.definition.channel);
+    list.push({ id: `channels ${names.join(" ")}`, kind: "channels", channels });
   }
-  const served = new Set(groups.filter((g) => g.state !== "empty").map((g) => g.executor_group));
-  list.push(...stuckIn(inFlight, served, now), ...failingJobs(failing));
+  const { job, jobs } = gaveUp;
+  if (job && jobs > 0) list.push({ id: `gave up ${jobs} ${job.job}`, kind: "gaveUp", jobs, job });
+  list.push(
+    ...alike.map(({ value: error, count, message }) => ({
+      id: `error ${error}`,
+      kind: "alike" as const,
+      jobs: count,
+      error,
+      message,
+    })),
+    ...failingJobs(failing),
+  );
+  if (dead > 0) list.push({ id: "dead", kind: "dead", letters: dead });
   if (missed > 0) list.push({ id: "missed", kind: "missed", fires: missed });
   return list;
 }
 
+type Single = Extract<Concern, { kind: "lost" | "empty" | "stuck" }>;
+
+/** One by itself; several of a kind as one. */
+function together(all: Single[]): Concern[] {
+  const [first] = all;
+  if (!first || all.length < 2) return all;
+  const names = all.map((c) => (c.kind === "lost" ? c.instance : c.group));
+  return [{ id: `${first.kind} ${names.join(" ")}`, kind: "several", of: first.kind, names }];
+}
+
 /** Groups that have executors, and in which runs wait for one of them for long; the one that waits longest first. */
-function stuckIn(inFlight: Run[], served: ReadonlySet<string>, now: number): Concern[] {
+function stuckIn(inFlight: Run[], served: ReadonlySet<string>, now: number): Single[] {
   const waiting = new Map<string, { runs: number; at: string }>();
   for (const { job, status, fire_time: at } of inFlight) {
     const { group } = refOf(job);
