@@ -1171,6 +1171,24 @@ type LogEnd struct {
 	Run Run `json:"run"`
 }
 
+// LogFind defines model for LogFind.
+type LogFind struct {
+	// Complete Whether the whole log was looked at
+	Complete bool `json:"complete"`
+
+	// LastSeq The last line that was looked at
+	LastSeq int64 `json:"last_seq"`
+
+	// Levels How many lines of each level the log has
+	Levels map[string]int `json:"levels"`
+
+	// Seqs The numbers of the first 10,000 of them
+	Seqs []int64 `json:"seqs"`
+
+	// Total How many lines were found
+	Total int `json:"total"`
+}
+
 // LogHistogram defines model for LogHistogram.
 type LogHistogram struct {
 	// Buckets The oldest first
@@ -2300,6 +2318,9 @@ type CountFiresParams struct {
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
+	// Apart Only jobs whose next two fires are at least so far apart, such as 5m
+	Apart string `form:"apart,omitempty" json:"apart,omitempty"`
+
 	// Load Also what the fires will take of the executors and on which minutes they come
 	Load bool `form:"load,omitempty" json:"load,omitempty"`
 }
@@ -2824,6 +2845,24 @@ type GetLogsParams struct {
 	// Tail The last `limit` lines rather than the first
 	Tail  bool `form:"tail,omitempty" json:"tail,omitempty"`
 	Limit int  `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// FindInLogsParams defines parameters for FindInLogs.
+type FindInLogsParams struct {
+	// Attempt Defaults to the newest
+	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
+
+	// BroadcastIndex Which piece's; absent is the run's as a whole
+	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
+
+	// Text What lines have to have, in any case. Without it no line is found
+	Text string `form:"text,omitempty" json:"text,omitempty"`
+
+	// Regex Whether the text is a regular expression (RE2)
+	Regex bool `form:"regex,omitempty" json:"regex,omitempty"`
+
+	// Level Find only lines of these levels
+	Level []Level `form:"level,omitempty" json:"level,omitempty"`
 }
 
 // MarkRunParams defines parameters for MarkRun.

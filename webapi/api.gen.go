@@ -218,6 +218,7 @@ type LedgerPage = api.LedgerPage
 type Level = api.Level
 type LogBucket = api.LogBucket
 type LogEnd = api.LogEnd
+type LogFind = api.LogFind
 type LogHistogram = api.LogHistogram
 type LogHit = api.LogHit
 type LogHits = api.LogHits
@@ -395,6 +396,7 @@ type CountRunsParams = api.CountRunsParams
 type FacetRunsParams = api.FacetRunsParams
 type CancelRunParams = api.CancelRunParams
 type GetLogsParams = api.GetLogsParams
+type FindInLogsParams = api.FindInLogsParams
 type MarkRunParams = api.MarkRunParams
 type ListPiecesParams = api.ListPiecesParams
 type RerunRunParams = api.RerunRunParams
@@ -753,6 +755,9 @@ type ServerInterface interface {
 	// GetLogs Log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(c *fiber.Ctx, runID RunID, params GetLogsParams) error
+	// FindInLogs Find lines in the log of one attempt, and count all of its lines
+	// (GET /api/v1/runs/{run_id}/logs/find)
+	FindInLogs(c *fiber.Ctx, runID RunID, params FindInLogsParams) error
 	// MarkRun Say what is to be thought of a run that has ended without success
 	// (POST /api/v1/runs/{run_id}/mark)
 	MarkRun(c *fiber.Ctx, runID RunID, params MarkRunParams) error
@@ -2425,6 +2430,13 @@ func (siw *ServerInterfaceWrapper) CountFires(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "group", query, &params.Group, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "apart" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "apart", query, &params.Apart, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter apart: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "load" -------------
@@ -5865,6 +5877,79 @@ func (siw *ServerInterfaceWrapper) GetLogs(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// FindInLogs operation middleware
+func (siw *ServerInterfaceWrapper) FindInLogs(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "run_id" -------------
+	var runID RunID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run_id", c.Params("run_id"), &runID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter run_id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FindInLogsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "attempt" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "attempt", query, &params.Attempt, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter attempt: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "broadcast_index" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "broadcast_index", query, &params.BroadcastIndex, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter broadcast_index: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "text" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "text", query, &params.Text, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter text: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "regex" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "regex", query, &params.Regex, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter regex: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "level" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "level", query, &params.Level, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter level: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.FindInLogs(c, runID, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // MarkRun operation middleware
 func (siw *ServerInterfaceWrapper) MarkRun(c *fiber.Ctx) error {
 
@@ -6750,6 +6835,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/api/v1/logs/histogram", wrapper.CountLogs)
 
 	router.Get(options.BaseURL+"/api/v1/runs/:run_id/logs", wrapper.GetLogs)
+
+	router.Get(options.BaseURL+"/api/v1/runs/:run_id/logs/find", wrapper.FindInLogs)
 
 	router.Get(options.BaseURL+"/api/v1/nodes", wrapper.ListNodes)
 
@@ -10002,6 +10089,36 @@ func (response GetLogsdefaultApplicationProblemPlusJSONResponse) VisitGetLogsRes
 	return ctx.JSON(&response.Body)
 }
 
+type FindInLogsRequestObject struct {
+	RunID  RunID `json:"run_id"`
+	Params FindInLogsParams
+}
+
+type FindInLogsResponseObject interface {
+	VisitFindInLogsResponse(ctx *fiber.Ctx) error
+}
+
+type FindInLogs200JSONResponse LogFind
+
+func (response FindInLogs200JSONResponse) VisitFindInLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type FindInLogsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response FindInLogsdefaultApplicationProblemPlusJSONResponse) VisitFindInLogsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type MarkRunRequestObject struct {
 	RunID  RunID `json:"run_id"`
 	Params MarkRunParams
@@ -10960,6 +11077,9 @@ type StrictServerInterface interface {
 	// GetLogs Log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(ctx context.Context, request GetLogsRequestObject) (GetLogsResponseObject, error)
+	// FindInLogs Find lines in the log of one attempt, and count all of its lines
+	// (GET /api/v1/runs/{run_id}/logs/find)
+	FindInLogs(ctx context.Context, request FindInLogsRequestObject) (FindInLogsResponseObject, error)
 	// MarkRun Say what is to be thought of a run that has ended without success
 	// (POST /api/v1/runs/{run_id}/mark)
 	MarkRun(ctx context.Context, request MarkRunRequestObject) (MarkRunResponseObject, error)
@@ -14335,6 +14455,34 @@ func (sh *strictHandler) GetLogs(ctx *fiber.Ctx, runID RunID, params GetLogsPara
 		return err
 	} else if validResponse, ok := response.(GetLogsResponseObject); ok {
 		if err := validResponse.VisitGetLogsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// FindInLogs operation middleware
+func (sh *strictHandler) FindInLogs(ctx *fiber.Ctx, runID RunID, params FindInLogsParams) error {
+	var request FindInLogsRequestObject
+
+	request.RunID = runID
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.FindInLogs(ctx.UserContext(), request.(FindInLogsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FindInLogs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(FindInLogsResponseObject); ok {
+		if err := validResponse.VisitFindInLogsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

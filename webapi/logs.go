@@ -82,26 +82,13 @@ func (h *logHandlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (
 
 // GetLogs answers GET /runs/{run_id}/logs.
 func (h *logHandlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogsResponseObject, error) {
-	id, err := job.ParseRunID(r.RunID)
+	p := r.Params
+	filter, err := h.logOf(ctx, r.RunID, p.Attempt, runs.PieceOf(p.BroadcastIndex))
 	if err != nil {
 		return nil, err
 	}
-	p := r.Params
-	attempt, piece := p.Attempt, runs.PieceOf(p.BroadcastIndex)
-	if attempt == 0 {
-		if attempt, err = h.runs.NewestAttempt(ctx, r.RunID, piece); err != nil {
-			return nil, err
-		}
-	}
-	owner := job.Name("") // of a run that is not stored yet
-	switch attempts, err := h.runs.Attempts(ctx, r.RunID); {
-	case err == nil:
-		owner = attempts[0].Job
-	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, access.ErrOthers):
-		return nil, err
-	}
 	limit := cmp.Or(p.Limit, linesPerPage)
-	filter := logstore.LineFilter{RunID: id, Job: owner, Attempt: attempt, Piece: piece, FromSeq: p.FromSeq, ToSeq: p.ToSeq, Levels: p.Level, Limit: limit, Tail: p.Tail}
+	filter.FromSeq, filter.ToSeq, filter.Levels, filter.Limit, filter.Tail = p.FromSeq, p.ToSeq, p.Level, limit, p.Tail
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -112,11 +99,50 @@ func (h *logHandlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetL
 	if ctx.Value(wantsText{}) != nil {
 		return GetLogs200TextResponse(textOf(lines)), nil
 	}
-	page := LogPage{RunID: id, Attempt: attempt, BroadcastIndex: piece, Items: append([]LogLine{}, lines...)}
+	page := LogPage{RunID: filter.RunID, Attempt: filter.Attempt, BroadcastIndex: filter.Piece, Items: append([]LogLine{}, lines...)}
 	if len(lines) == limit && !p.Tail {
 		page.NextSeq = lines[limit-1].Seq + 1
 	}
 	return GetLogs200JSONResponse(page), nil
+}
+
+// FindInLogs answers GET /runs/{run_id}/logs/find.
+func (h *logHandlers) FindInLogs(ctx context.Context, r FindInLogsRequestObject) (FindInLogsResponseObject, error) {
+	p := r.Params
+	find, err := runs.NewFinder(p.Text, p.Regex, p.Level)
+	if err != nil {
+		return nil, err
+	}
+	log, err := h.logOf(ctx, r.RunID, p.Attempt, runs.PieceOf(p.BroadcastIndex))
+	if err != nil {
+		return nil, err
+	}
+	if err := log.Validate(); err != nil {
+		return nil, err
+	}
+	found, err := runs.FindLines(ctx, h.store, log, find)
+	return FindInLogs200JSONResponse(found), problem.StoreAway(err)
+}
+
+// logOf returns the log of an attempt of a run, by default the newest one, or of a piece of it.
+func (h *logHandlers) logOf(ctx context.Context, runID string, attempt int, piece runlog.Piece) (logstore.LineFilter, error) {
+	log := logstore.LineFilter{Attempt: attempt, Piece: piece}
+	var err error
+	if log.RunID, err = job.ParseRunID(runID); err != nil {
+		return log, err
+	}
+	if log.Attempt == 0 {
+		if log.Attempt, err = h.runs.NewestAttempt(ctx, runID, piece); err != nil {
+			return log, err
+		}
+	}
+	switch attempts, err := h.runs.Attempts(ctx, runID); {
+	case err == nil:
+		log.Job = attempts[0].Job
+	case !errors.Is(err, job.ErrNotFound) || errors.Is(err, access.ErrOthers): // it may not be stored yet
+		return log, err
+	}
+	return log, nil
 }
 
 func textOf(lines []runlog.Line) string {

@@ -107,7 +107,7 @@ it("a line of a megabyte and bytes that are no text are shown as what they are",
     String.raw`printf 'a\001b\377c\n'; printf '<script>document.title="owned"</script>\n'; head -c 1000000 /dev/zero | tr '\0' x; echo; head -c 3000 /dev/urandom; echo`,
   );
   const run = await program.run("default/odd");
-  const { page, faults, close } = await open(`/runs/${run}`);
+  const { page, faults, close } = await open(`/runs/${run}#L1`);
   await page.getByText('<script>document.title="owned"</script>').waitFor();
   await page.getByText(/^a.?b\ufffdc$/).waitFor();
   const more = page.getByRole("button", { name: /^\+[\d,]+ more$/ }).first();

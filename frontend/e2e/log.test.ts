@@ -62,14 +62,42 @@ it("a log of two hundred thousand lines is opened, searched and paged at any lin
   await page.getByLabel("Find in log").press("Enter");
   await page.getByText("2 / 2").waitFor();
   expect(await log.locator(".ll").count()).toBeLessThanOrEqual(80);
-  // What is not on the page is found in the store.
+  // What is not on the page is found by the server.
   await page.getByRole("button", { name: "As a regular expression" }).click();
-  await page.getByLabel("Find in log").fill("line 77");
-  await page.getByRole("link", { name: "In the whole log" }).click();
-  await page.getByText("line 77", { exact: true }).waitFor();
+  await page.getByLabel("Find in log").fill("line 77123");
+  await page.getByText("0 / 1").waitFor();
+  await page.getByLabel("Find in log").press("Enter");
+  await log.getByText("line 77123", { exact: true }).waitFor();
+  await log.locator("mark.cur").waitFor();
   expect(faults).toEqual([]);
   await close();
 }, 180_000);
+
+it("a long log opens at its end, and says and shows all of its lines of a level", async () => {
+  await program.job(
+    "default/warns",
+    'seq 1 150 | sed "s/^/line /"; sleep 0.3; echo careful >&2; sleep 0.3; seq 151 30000 | sed "s/^/line /"',
+  );
+  const run = await program.run("default/warns");
+  const { page, faults, close } = await open(`/runs/${run}`);
+  const log = page.locator(".log");
+  await log.getByText("line 30000", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Info 30,000" }).click();
+  await log.getByText("careful", { exact: true }).waitFor();
+  expect(await log.locator(".ll").count()).toBe(1);
+  await page.getByLabel("Find in log").fill("line 1");
+  await page.getByText("none", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Info 30,000" }).click();
+  await page.getByText(/^0 \/ 11,?111$/).waitFor();
+  await log.getByText("line 151", { exact: true }).waitFor();
+  await page.getByLabel("Find in log").fill("careful");
+  await page.getByText("0 / 1").waitFor();
+  await page.getByLabel("Find in log").press("Enter");
+  await log.locator("mark.cur").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+}, 90_000);
 
 it("stack traces are folded, JSON is opened, lines are wrapped, and a range is a link", async () => {
   await program.job(

@@ -224,6 +224,7 @@ type LedgerPage = api.LedgerPage
 type Level = api.Level
 type LogBucket = api.LogBucket
 type LogEnd = api.LogEnd
+type LogFind = api.LogFind
 type LogHistogram = api.LogHistogram
 type LogHit = api.LogHit
 type LogHits = api.LogHits
@@ -562,6 +563,9 @@ type CountFiresParams struct {
 
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Apart Only jobs whose next two fires are at least so far apart, such as 5m
+	Apart *string `form:"apart,omitempty" json:"apart,omitempty"`
 
 	// Load Also what the fires will take of the executors and on which minutes they come
 	Load *bool `form:"load,omitempty" json:"load,omitempty"`
@@ -1087,6 +1091,24 @@ type GetLogsParams struct {
 	Limit *int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// FindInLogsParams defines parameters for FindInLogs.
+type FindInLogsParams struct {
+	// Attempt Defaults to the newest
+	Attempt *int `form:"attempt,omitempty" json:"attempt,omitempty"`
+
+	// BroadcastIndex Which piece's; absent is the run's as a whole
+	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
+
+	// Text What lines have to have, in any case. Without it no line is found
+	Text *string `form:"text,omitempty" json:"text,omitempty"`
+
+	// Regex Whether the text is a regular expression (RE2)
+	Regex *bool `form:"regex,omitempty" json:"regex,omitempty"`
+
+	// Level Find only lines of these levels
+	Level *[]Level `form:"level,omitempty" json:"level,omitempty"`
+}
+
 // MarkRunParams defines parameters for MarkRun.
 type MarkRunParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
@@ -1603,6 +1625,7 @@ func (a *API) CountFires(ctx context.Context, params *CountFiresParams, edit ...
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("parts", params.Parts, "integer", "")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("apart", params.Apart, "string", "")
 		r.parameter("load", params.Load, "boolean", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
@@ -2480,6 +2503,19 @@ func (a *API) GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, e
 		r.parameter("level", params.Level, "array", "")
 		r.parameter("tail", params.Tail, "boolean", "")
 		r.parameter("limit", params.Limit, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// FindInLogs sends GET /api/v1/runs/{run_id}/logs/find.
+func (a *API) FindInLogs(ctx context.Context, runID RunID, params *FindInLogsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/runs/%s/logs/find", runID)
+	if params != nil {
+		r.parameter("attempt", params.Attempt, "integer", "")
+		r.parameter("broadcast_index", params.BroadcastIndex, "integer", "")
+		r.parameter("text", params.Text, "string", "")
+		r.parameter("regex", params.Regex, "boolean", "")
+		r.parameter("level", params.Level, "array", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
 }

@@ -140,6 +140,7 @@ var Permits = map[string]Permit{
 	"markRun":    {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
 	"changeRuns": {Role: rights.Operator, Where: Somewhere, Each: true},
 	"getLogs":    {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
+	"findInLogs": {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
 	"tailLogs":   {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
 
 	"searchLogs": {Role: rights.Viewer, Where: Somewhere}, // of groups whose logs the caller sees

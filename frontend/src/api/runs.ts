@@ -6,6 +6,7 @@ import { isLiving } from "@/lib/status";
 import { api, dataOf } from "./client";
 import type {
   Cause,
+  Level,
   LogLine,
   LogPage,
   MarkRequest,
@@ -222,13 +223,14 @@ export function cancelRun(runId: string, job: string, reason: string) {
   );
 }
 
-/** A page of log lines: from a line on, those before a line, or the last ones. */
+/** A page of log lines, of some levels or of all: from a line on, those before a line, or the last ones. */
 export async function logLines(
   runId: string,
   attempt: number,
   where: { from: number } | { before: number } | "end",
   limit: number,
   piece?: number,
+  level?: Level[],
 ): Promise<LogPage> {
   const range =
     where === "end"
@@ -239,12 +241,44 @@ export async function logLines(
   const page = await dataOf(
     api.GET("/api/v1/runs/{run_id}/logs", {
       headers: { Accept: "application/json" },
-      params: { path: { run_id: runId }, query: { attempt, limit, broadcast_index: piece, ...range } },
+      params: { path: { run_id: runId }, query: { attempt, limit, broadcast_index: piece, level, ...range } },
     }),
   );
   // The route has a form in plain text too, which was not asked for.
   if (typeof page === "string") throw new ProblemError(unreachable());
   return page;
+}
+
+/** Which lines of a log are looked for. */
+export interface LogSearch {
+  text: string;
+  regex: boolean;
+  level?: Level[];
+}
+
+/** How many lines of each level an attempt's log has, and the numbers of those that are looked for. */
+export function findLines(
+  runId: string,
+  attempt: number,
+  piece?: number,
+  what?: LogSearch,
+  signal?: AbortSignal,
+) {
+  return dataOf(
+    api.GET("/api/v1/runs/{run_id}/logs/find", {
+      signal,
+      params: { path: { run_id: runId }, query: { attempt, broadcast_index: piece, ...what } },
+    }),
+  );
+}
+
+export function foundLines(runId: string, attempt: number, piece: number | undefined, what: LogSearch) {
+  return queryOptions({
+    queryKey: ["logs", "find", runId, attempt, piece, what],
+    queryFn: ({ signal }) => findLines(runId, attempt, piece, what, signal),
+    staleTime: 5000,
+    retry: false,
+  });
 }
 
 /** A line with those of its attempt before and after it, so many of each. They change no more. */

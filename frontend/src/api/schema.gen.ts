@@ -1628,6 +1628,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/logs/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Find lines in the log of one attempt, and count all of its lines
+         * @description It looks at the whole log, for five seconds at most. Lines match as they are shown:
+         *     without the escape sequences of a terminal.
+         */
+        get: operations["findInLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/logs/tail": {
         parameters: {
             query?: never;
@@ -4755,6 +4779,23 @@ export interface components {
              */
             next_seq?: number;
         };
+        LogFind: {
+            /** @description How many lines of each level the log has */
+            levels: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description The last line that was looked at
+             */
+            last_seq: number;
+            /** @description How many lines were found */
+            total: number;
+            /** @description The numbers of the first 10,000 of them */
+            seqs: number[];
+            /** @description Whether the whole log was looked at */
+            complete: boolean;
+        };
         /** @description The data of an event. */
         Changed: {
             /** @description Jobs, as group/name, of jobs and runs; groups, of executors */
@@ -5406,6 +5447,7 @@ export type LogHits = components['schemas']['LogHits'];
 export type LogHistogram = components['schemas']['LogHistogram'];
 export type LogBucket = components['schemas']['LogBucket'];
 export type LogPage = components['schemas']['LogPage'];
+export type LogFind = components['schemas']['LogFind'];
 export type Changed = components['schemas']['Changed'];
 export type LogEnd = components['schemas']['LogEnd'];
 export type LogRate = components['schemas']['LogRate'];
@@ -7686,6 +7728,8 @@ export interface operations {
                 parts?: number;
                 /** @description Only jobs of this executor group */
                 group?: string;
+                /** @description Only jobs whose next two fires are at least so far apart, such as 5m */
+                apart?: string;
                 /** @description Also what the fires will take of the executors and on which minutes they come */
                 load?: boolean;
             };
@@ -8018,6 +8062,41 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["LogPage"];
                     "text/plain": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    findInLogs: {
+        parameters: {
+            query?: {
+                /** @description Defaults to the newest */
+                attempt?: number;
+                /** @description Which piece's; absent is the run's as a whole */
+                broadcast_index?: number;
+                /** @description What lines have to have, in any case. Without it no line is found */
+                text?: string;
+                /** @description Whether the text is a regular expression (RE2) */
+                regex?: boolean;
+                /** @description Find only lines of these levels */
+                level?: components["schemas"]["Level"][];
+            };
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers of the lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogFind"];
                 };
             };
             default: components["responses"]["Problem"];

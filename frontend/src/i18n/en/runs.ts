@@ -115,7 +115,6 @@ export const run = {
   noMatches: "none",
   regex: "As a regular expression",
   noRegex: "not valid",
-  findAll: "In the whole log",
   wrap: "Wrap lines",
   asJson: "Show as JSON",
   folded: (n: number) => `${count(n, "more line", "more lines")} of this stack trace`,

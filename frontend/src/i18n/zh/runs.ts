@@ -115,7 +115,6 @@ export const run: Messages["run"] = {
   noMatches: "无",
   regex: "正则表达式",
   noRegex: "表达式无效",
-  findAll: "在整个日志中查找",
   wrap: "自动换行",
   asJson: "按 JSON 显示",
   folded: (n) => `此堆栈还有 ${n} 行`,

@@ -11,13 +11,15 @@ interface FindProps {
   /** Which of the lines found is shown, or -1. */
   at: number;
   found: number;
+  /** They are still looked for. */
+  busy: boolean;
   onNeedle(needle: string): void;
   onRegex(regex: boolean): void;
   onStep(step: number): void;
 }
 
 /** Looks for a text in a log, or for an expression, and goes from one line that has it to the next. */
-export function Find({ ref, needle, regex, wrong, at, found, onNeedle, onRegex, onStep }: FindProps) {
+export function Find({ ref, needle, regex, wrong, at, found, busy, onNeedle, onRegex, onStep }: FindProps) {
   const t = useT();
   return (
     <div className={wrong ? "inp sm find-log bad" : "inp sm find-log"}>
@@ -40,7 +42,13 @@ export function Find({ ref, needle, regex, wrong, at, found, onNeedle, onRegex, 
       {needle !== "" && (
         <>
           <span className="mut num nowrap">
-            {wrong ? t.run.noRegex : found === 0 ? t.run.noMatches : t.run.matches(at + 1, found)}
+            {wrong
+              ? t.run.noRegex
+              : busy
+                ? "…"
+                : found === 0
+                  ? t.run.noMatches
+                  : t.run.matches(at + 1, found)}
           </span>
           <button type="button" className="clear" aria-label={t.run.previous} onClick={() => onStep(-1)}>
             <ChevronUp size={14} aria-hidden />

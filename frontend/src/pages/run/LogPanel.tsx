@@ -1,7 +1,6 @@
-import { Link } from "@tanstack/react-router";
 import { Download, Maximize2, Minimize2, Timer, WrapText } from "lucide-react";
-import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
-import type { LogLine, Run } from "@/api/schema.gen";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { Level, LogLine, Run } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
 import { copyText } from "@/components/Copy";
 import { Dialog } from "@/components/Dialog";
@@ -9,7 +8,6 @@ import { toast } from "@/components/Toasts";
 import { plainText } from "@/lib/ansi";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
-import { linesOf } from "@/lib/ids";
 import { visibleRows } from "@/lib/logbuffer";
 import { LogFinder, patternOf } from "@/lib/logfind";
 import { isExtra, LogRows } from "@/lib/logrows";
@@ -22,12 +20,13 @@ import { LogFoot } from "./LogFoot";
 import { LogLines } from "./LogLines";
 import { NoLines } from "./NoLines";
 import { Strip } from "./Strip";
+import { useFound } from "./useFound";
 import { useKept, useLog } from "./useLog";
 import { row, useLogViewport, useView } from "./useLogViewport";
 
 /** What is left and right of a line's text, in px. */
 const aside = 214;
-const allLevels = ["debug", "info", "warn", "error"];
+const allLevels: Level[] = ["debug", "info", "warn", "error"];
 const times = ["clock", "delta", "none"] as const;
 const nothing: ReadonlySet<number> = new Set();
 
@@ -44,7 +43,7 @@ export function LogPanel({ run, children }: LogPanelProps) {
   const living = isLiving(run.status);
   const field = useRef<HTMLInputElement>(null);
   const [scroller, view, update] = useView();
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [hidden, setHidden] = useState<ReadonlySet<Level>>(new Set());
   const [open, setOpen] = useState<ReadonlySet<number>>(nothing);
   const [needle, setNeedle] = useState("");
   const [regex, setRegex] = useState(false);
@@ -62,10 +61,13 @@ export function LogPanel({ run, children }: LogPanelProps) {
     log,
     useMemo(() => new LogRows(buffer, { hidden, columns, open }), [buffer, hidden, columns, open]),
   );
-  const { matches } = useKept(
+  const shown = hidden.size > 0 ? allLevels.filter((l) => !hidden.has(l)) : undefined;
+  const held = useKept(
     log,
     useMemo(() => new LogFinder(buffer, pattern ?? undefined, hidden), [buffer, pattern, hidden]),
   );
+  const found = useFound(log, run, { text: needle.trim(), regex, level: shown }, held.matches);
+  const { matches } = found;
   const strip = useKept(
     log,
     useMemo(() => new LogStrip(buffer), [buffer]),
@@ -74,7 +76,10 @@ export function LogPanel({ run, children }: LogPanelProps) {
   const viewport = useLogViewport(scroller, update, log, laidOut, run, link?.[0]);
   const { goToMiddle, onScroll, toEnd, toTop, toggleFollow } = viewport;
   const at = current === undefined ? -1 : matches.indexOf(current);
+  // Whoever presses Enter while lines are looked for goes to the first when it is found.
+  const [later, setLater] = useState(0);
   const find = (step: number) => {
+    setLater(found.isPending ? step : 0);
     const next = matches[(Math.max(at, step > 0 ? -1 : 0) + step + matches.length) % matches.length];
     if (next === undefined) return;
     const place = rows[laidOut.rowOf(next)];
@@ -82,6 +87,9 @@ export function LogPanel({ run, children }: LogPanelProps) {
     setCurrent(next);
     goToMiddle(next);
   };
+  useEffect(() => {
+    if (later !== 0 && !found.isPending) find(later);
+  });
   const onOpen = useCallback((seq: number) => {
     setOpen((was) => {
       const next = new Set(was);
@@ -99,10 +107,14 @@ export function LogPanel({ run, children }: LogPanelProps) {
       return next;
     });
   }, []);
-  const toggleLevel = (level: string) => {
+  const toggleLevel = (level: Level) => {
     const next = new Set(hidden);
     if (!next.delete(level)) next.add(level);
     setHidden(next);
+    const around = viewport.following ? undefined : rows[Math.floor(view.top / row)]?.seq;
+    void log
+      .show(next.size > 0 ? allLevels.filter((l) => !next.has(l)) : undefined, around)
+      .catch(() => toast({ bad: true, text: t.run.logAway }));
   };
   const nextTime = () => setTime((was) => times[(times.indexOf(was) + 1) % times.length] ?? "clock");
   const copyLine = () => {
@@ -124,9 +136,7 @@ export function LogPanel({ run, children }: LogPanelProps) {
     w: () => setWrap((was) => !was),
     c: copyLine,
     // Shift and a digit, as keyboards have them.
-    ...Object.fromEntries(
-      ["!", "@", "#", "$"].map((key, i) => [key, () => toggleLevel(allLevels[i] ?? "")] as const),
-    ),
+    ...Object.fromEntries(allLevels.map((level, i) => ["!@#$".charAt(i), () => toggleLevel(level)] as const)),
   });
 
   const [from, to] = visibleRows(view.top, view.height, row, rows.length);
@@ -139,7 +149,7 @@ export function LogPanel({ run, children }: LogPanelProps) {
     const at = rows[Math.min(rows.length - 1, Math.max(0, Math.floor(i)))];
     return at ? Date.parse((isExtra(at) ? at.line : at).at) : 0;
   };
-  const hiddenLines = [...hidden].reduce((n, level) => n + (buffer.counts[level] ?? 0), 0);
+  const hiddenLines = [...hidden].reduce((n, level) => n + (log.counts[level] ?? 0), 0);
   return (
     <section className={full ? "logpanel full" : "logpanel"} aria-label={t.run.log}>
       <div className="logbar">
@@ -150,7 +160,8 @@ export function LogPanel({ run, children }: LogPanelProps) {
           regex={regex}
           wrong={pattern === null}
           at={at}
-          found={matches.length}
+          found={found.total}
+          busy={found.isPending}
           onNeedle={(next) => {
             setNeedle(next);
             setCurrent(undefined);
@@ -158,14 +169,9 @@ export function LogPanel({ run, children }: LogPanelProps) {
           onRegex={setRegex}
           onStep={find}
         />
-        {(log.hasEarlier || log.hasLater) && needle !== "" && (
-          <Link to="/logs" search={{ q: needle, ...linesOf(run) }} className="link nowrap">
-            {t.run.findAll}
-          </Link>
-        )}
         {allLevels.map(
           (level, i) =>
-            (buffer.counts[level] ?? 0) > 0 && (
+            ((log.counts[level] ?? 0) > 0 || hidden.has(level)) && (
               <button
                 type="button"
                 key={level}
@@ -175,7 +181,7 @@ export function LogPanel({ run, children }: LogPanelProps) {
                 onClick={() => toggleLevel(level)}
               >
                 <i className={`lv-${level}`} />
-                {t.run.levels[level]} <span className="mut num">{f.number(buffer.counts[level] ?? 0)}</span>
+                {t.run.levels[level]} <span className="mut num">{f.number(log.counts[level] ?? 0)}</span>
               </button>
             ),
         )}

@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { firstErrorOf, logLines, tailUrl } from "@/api/runs";
-import type { LogEnd, LogLine } from "@/api/schema.gen";
+import { findLines, firstErrorOf, logLines, tailUrl } from "@/api/runs";
+import type { Level, LogEnd, LogLine } from "@/api/schema.gen";
 import { follow, type LiveState } from "@/lib/live";
 import { useLive } from "@/lib/live-switch";
 import { LogBuffer } from "@/lib/logbuffer";
@@ -18,6 +18,10 @@ export interface Log {
   /** There are lines before those held, or after them: then what is printed is counted, and not held. */
   hasEarlier: boolean;
   hasLater: boolean;
+  /** The log has more lines than are held at once, so the server filters and finds. */
+  isLong: boolean;
+  /** How many lines of each level the whole log has. */
+  counts: Readonly<Record<string, number>>;
   /** The number of the last line that is known of. */
   newest: number;
   /** Lines that the server could not find. */
@@ -32,6 +36,8 @@ export interface Log {
   toLine(seq: number): Promise<void>;
   /** Looks for the first line that is an error; undefined if there is none. */
   firstError(): Promise<number | undefined>;
+  /** Holds only lines of these levels, or of all: those around a line, or the last ones. A log that is not long holds all. */
+  show(levels: Level[] | undefined, around: number | undefined): Promise<void>;
   /** Asks again at once where the log did not answer. */
   retry(): void;
   /** Has a view take over what changes, before it is drawn. Returns the way to stop. */
@@ -52,6 +58,7 @@ class LogStore {
   state: LiveState | "loading" = "loading";
   hasEarlier = false;
   hasLater = false;
+  isLong = false;
   newest = 0;
   missing = 0;
   rate = 0;
@@ -62,7 +69,13 @@ class LogStore {
   private readonly views = new Set<View>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private seen: [at: number, lines: number][] = [];
-  private loading = false;
+  private loading: Promise<void> | undefined;
+  /** Of which levels lines are held; undefined: of all. */
+  private levels: Level[] | undefined;
+  /** After which line of the log is followed. */
+  private place: number | undefined;
+  /** How many lines of each level a long log has, up to a line. */
+  private totals: { levels: Record<string, number>; last: number } | undefined;
   readonly runId: string;
   readonly attempt: number;
   readonly job: string;
@@ -107,23 +120,61 @@ class LogStore {
     if (!this.stopped) this.start();
   }
 
+  get counts(): Readonly<Record<string, number>> {
+    return this.isLong && this.totals ? this.totals.levels : this.buffer.counts;
+  }
+
   private page(where: Parameters<typeof logLines>[2]) {
-    return logLines(this.runId, this.attempt, where, page, this.piece);
+    return logLines(this.runId, this.attempt, where, page, this.piece, this.levels);
+  }
+
+  /** Reads what may be the end of the log: then it is followed from there, whichever levels are held. */
+  private async read(where: Parameters<typeof logLines>[2]): Promise<LogLine[]> {
+    const end = this.levels && (await logLines(this.runId, this.attempt, "end", 1, this.piece)).items[0]?.seq;
+    const { items } = await this.page(where);
+    this.place = Math.max(end ?? 0, items.at(-1)?.seq ?? 0) || undefined;
+    return items;
+  }
+
+  /** Says whether there is more than what is held. */
+  private bounds(hasEarlier: boolean, hasLater: boolean): void {
+    this.hasEarlier = hasEarlier;
+    this.hasLater = hasLater;
+    this.newest = Math.max(this.newest, this.buffer.last ?? 0);
+    if (this.isLong || !(hasEarlier || hasLater)) return;
+    this.isLong = true;
+    void this.countAll().catch(() => undefined); // what is held is counted
+  }
+
+  private async countAll(): Promise<void> {
+    const found = await findLines(this.runId, this.attempt, this.piece);
+    this.totals = { levels: { ...found.levels }, last: found.last_seq };
+    if (!this.levels && !this.hasLater)
+      this.countFurther(this.buffer.lines.slice(this.buffer.indexOf(found.last_seq + 1)));
+    this.changed();
+  }
+
+  private countFurther(lines: LogLine[]): void {
+    const { totals } = this;
+    if (!totals) return;
+    for (const { seq, level } of lines) {
+      if (seq <= totals.last) continue;
+      totals.levels[level] = (totals.levels[level] ?? 0) + 1;
+      totals.last = seq;
+    }
   }
 
   private async readEnd(): Promise<void> {
-    const { items } = await this.page("end");
+    const items = await this.read("end");
     this.buffer.replace(items);
-    this.hasEarlier = items.length === page;
-    this.hasLater = false;
-    this.newest = Math.max(this.newest, this.buffer.last ?? 0);
+    this.bounds(items.length === page, false);
   }
 
   /** Follows what comes after the lines held. */
   private follow() {
     this.stopTail();
     if (this.stopped) return;
-    const at = this.buffer.last;
+    const at = this.place;
     this.stopTail = follow({
       url: tailUrl(this.runId, this.attempt, this.job, this.piece),
       lastEventId: at === undefined ? undefined : `${this.attempt}:${at}`,
@@ -136,7 +187,11 @@ class LogStore {
           const lines = JSON.parse(data) as LogLine[];
           this.seen.push([Date.now(), lines.length]);
           this.newest = Math.max(this.newest, lines.at(-1)?.seq ?? 0);
-          if (!this.hasLater && this.buffer.append(lines)) this.hasEarlier = true;
+          this.place = this.newest;
+          this.countFurther(lines);
+          const { levels } = this;
+          const held = levels ? lines.filter((l) => levels.some((level) => level === l.level)) : lines;
+          if (!this.hasLater && this.buffer.append(held)) this.bounds(true, false);
           this.changed();
           return undefined;
         }
@@ -151,12 +206,12 @@ class LogStore {
   /** Does one reading at a time. */
   private async once(read: () => Promise<void>): Promise<void> {
     if (this.loading) return;
-    this.loading = true;
+    this.loading = read();
     try {
-      await read();
+      await this.loading;
       this.draw();
     } finally {
-      this.loading = false;
+      this.loading = undefined;
     }
   }
 
@@ -165,20 +220,18 @@ class LogStore {
       const first = this.buffer.first;
       if (!this.hasEarlier || first === undefined) return;
       const { items } = await this.page({ before: first });
-      if (this.buffer.prepend(items)) this.hasLater = true;
-      this.hasEarlier = items.length === page && this.buffer.first !== first;
+      const hasLater = this.buffer.prepend(items) || this.hasLater;
+      this.bounds(items.length === page && this.buffer.first !== first, hasLater);
     });
   }
 
   loadLater(): Promise<void> {
     return this.once(async () => {
       if (!this.hasLater) return;
-      const { items } = await this.page({ from: (this.buffer.last ?? 0) + 1 });
-      if (this.buffer.append(items)) this.hasEarlier = true;
-      if (items.length < page) {
-        this.hasLater = false;
-        this.follow(); // from here on
-      }
+      const items = await this.read({ from: (this.buffer.last ?? 0) + 1 });
+      const hasEarlier = this.buffer.append(items) || this.hasEarlier;
+      this.bounds(hasEarlier, items.length === page);
+      if (!this.hasLater) this.follow(); // from here on
     });
   }
 
@@ -195,13 +248,27 @@ class LogStore {
       const { first, last } = this.buffer;
       if (first !== undefined && last !== undefined && first <= seq && (seq <= last || !this.hasLater))
         return;
-      const from = Math.max(1, seq - page / 2);
-      const { items } = await this.page({ from });
+      const items = await this.read({ from: Math.max(1, seq - page / 2) });
       if (items.length === 0) return;
       this.buffer.replace(items);
-      this.hasEarlier = (this.buffer.first ?? 1) > 1;
-      this.hasLater = items.length === page;
-      this.newest = Math.max(this.newest, this.buffer.last ?? 0);
+      this.bounds((this.buffer.first ?? 1) > 1, items.length === page);
+      if (!this.hasLater) this.follow();
+    });
+  }
+
+  async show(levels: Level[] | undefined, around: number | undefined): Promise<void> {
+    if (!this.isLong) return;
+    while (this.loading) await this.loading.catch(() => undefined);
+    this.levels = levels;
+    await this.once(async () => {
+      if (around === undefined) {
+        await this.readEnd();
+      } else {
+        const before = (await this.page({ before: around })).items;
+        const after = await this.read({ from: around });
+        this.buffer.replace([...before, ...after]);
+        this.bounds(before.length === page, after.length === page);
+      }
       if (!this.hasLater) this.follow();
     });
   }
@@ -255,6 +322,8 @@ export function useLog(runId: string, attempt: number, job: string, piece?: numb
     state: store.state,
     hasEarlier: store.hasEarlier,
     hasLater: store.hasLater,
+    isLong: store.isLong,
+    counts: store.counts,
     newest: Math.max(store.newest, store.buffer.last ?? 0),
     missing: store.missing,
     rate: store.rate,
@@ -263,6 +332,7 @@ export function useLog(runId: string, attempt: number, job: string, piece?: numb
     toEnd: () => store.toEnd(),
     toLine: (seq) => store.toLine(seq),
     firstError: () => store.firstError(),
+    show: (levels, around) => store.show(levels, around),
     retry: () => store.retry(),
     keep: store.keep,
   };

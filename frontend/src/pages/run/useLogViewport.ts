@@ -98,8 +98,8 @@ export function useLogViewport(
   );
   const third = () => Math.floor((scroller.current?.clientHeight ?? 600) / row / 3);
 
-  // Where a log opens: at the linked line; at the first error of a failed run, or at the end where it has
-  // none; at the beginning of any other run that has ended. One that is still printing is followed.
+  // Where a log opens: at the linked line; at the first error of a failed run; at the end of any other run
+  // that has ended, or where there is no error. One that is still printing is followed.
   const opened = useRef(false);
   useLayoutEffect(() => {
     if (opened.current || rows.length === 0) return;
@@ -117,7 +117,7 @@ export function useLogViewport(
         })
         .catch(() => undefined);
     } else if (!living) {
-      toRow(0, 0);
+      toRow(rows.length, 0);
     }
   });
 
