@@ -10,6 +10,36 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
+func TestJobsThatFireAllTheTimeHideNoCrowdedMinute(t *testing.T) {
+	w := newWorld(t)
+	for i := range 2 {
+		w.schedule(job.Name(fmt.Sprintf("ops/heartbeat-%d", i)), map[string]any{"fixed_rate": "10s"})
+	}
+	for i := range 7 {
+		w.schedule(job.Name(fmt.Sprintf("billing/report-%d", i)), map[string]any{"cron": "0 * * * *"})
+	}
+	const quarter = "from=2036-01-05T11:59:59Z&to=2036-01-05T12:14:59Z"
+	s, _ := want[OffsetSuggestions](w, http.StatusOK, "GET", "/api/v1/fires/offsets?"+quarter, nil)
+	if len(s.Items) != 7 || s.BusiestBefore < 12+7 || s.BusiestAfter > s.BusiestBefore-4 {
+		t.Errorf("%+v", s)
+	}
+	counted := func(query string) FireCounts {
+		t.Helper()
+		counts, _ := want[FireCounts](w, http.StatusOK, "GET", "/api/v1/fires/counts?"+quarter+query, nil)
+		return counts
+	}
+	if c := counted(""); c.Jobs != 9 || c.Counts[0] != 2*90+7 {
+		t.Errorf("of all jobs: %+v", c)
+	}
+	if c := counted("&apart=1m"); c.Jobs != 7 || c.Counts[0] != 7 {
+		t.Errorf("without those that fire within a minute: %+v", c)
+	}
+	if c := counted("&apart=2h"); c.Jobs != 0 || c.Counts[0] != 0 {
+		t.Errorf("without those that fire within two hours: %+v", c)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/fires/counts?"+quarter+"&apart=soon", nil, "apart")
+}
+
 func TestOffsetsAreSuggestedForJobsThatFireTogetherAndMayFireLater(t *testing.T) {
 	w := newWorld(t)
 	for i := range 12 {

@@ -56,6 +56,8 @@ export const instanceStates = [
   "suspended",
   "incompatible",
 ] as const;
+/** Jobs that fire more often than this can be hidden. */
+export const paces = ["1m", "5m", "15m", "1h"] as const;
 export const levels = ["debug", "info", "warn", "error"] as const;
 
 /** The filters of the jobs' page, of what an address or a saved view says. */
@@ -203,7 +205,7 @@ const schedule = createRoute({
       span: oneOf(s.span, ["1h", "6h", "24h", "7d"] as const),
       lanes: oneOf(s.lanes, ["group", "instance", "owner", "tag"] as const),
       sort: oneOf(s.sort, ["next", "busy"] as const),
-      slower: oneOf(s.slower, ["1m", "5m", "15m", "1h"] as const),
+      slower: oneOf(s.slower, paces),
       closed: many(s.closed),
       group: one(s.group),
       q: one(s.q),
@@ -215,7 +217,8 @@ const schedule = createRoute({
 const load = createRoute({
   getParentRoute: () => root,
   path: "/schedule/load",
-  validateSearch: (s) => optional({ group: one(s.group), by: oneOf(s.by, ["slots"] as const) }),
+  validateSearch: (s) =>
+    optional({ group: one(s.group), by: oneOf(s.by, ["slots"] as const), slower: oneOf(s.slower, paces) }),
   component: lazyRouteComponent(() => import("./pages/schedule/LoadPage")),
 });
 

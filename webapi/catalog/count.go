@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
@@ -15,9 +16,25 @@ type counter struct {
 	api.FireCounts
 
 	forecast *forecast
+	apart    time.Duration            // jobs whose fires are less far apart are left out
 	week     map[job.Name]api.JobWeek // nil without the figures, or if nobody asks for them
 	left     int                      // of the fires that may be counted
 	err      error
+}
+
+// apart returns how far apart the first two fires of a plan after an instant are, at most a month.
+func apart(plan job.Plan, after int64) time.Duration {
+	var first int64
+	gap := maxRange
+	job.History{plan}.Fires(0, after, after+maxRange.Milliseconds(), func(fire job.Fire) bool {
+		if first == 0 {
+			first = fire.At
+			return true
+		}
+		gap = time.Duration(fire.At-first) * time.Millisecond
+		return false
+	})
+	return gap
 }
 
 // add counts the fires of one job, and reports whether another may follow. What goes wrong is in err.
@@ -26,6 +43,9 @@ func (c *counter) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 	calendars := job.Schedule{Only: plan.Only, Except: plan.Except}
 	limited := len(plan.Only)+len(plan.Except) > 0
 	usual := c.week[name].P50Ms
+	if c.apart > 0 && apart(plan, after) < c.apart {
+		return true
+	}
 	n := 0
 	job.History{plan}.Fires(0, after, end, func(fire job.Fire) bool {
 		if n == c.left {

@@ -76,7 +76,7 @@ type crowded struct {
 	fires  []int64       // when they are due
 	spread time.Duration // over which it could be spread; 0 is not at all
 	moved  []int64       // when they would be due then
-	crowd  int           // how many fires the fullest of its minutes has
+	crowd  int           // how many fires that can move the fullest of its minutes has
 }
 
 // add looks at a job's fires. One that was valid where it was saved, and is not here,
@@ -133,23 +133,27 @@ func (c *crowding) fires(e *bus.JobEntry) (due []int64, gap time.Duration, err e
 // suggest returns the jobs that fire in crowded minutes and could be spread, those in
 // the most crowded first, and how many fires the busiest minute has before and after.
 func (c *crowding) suggest() (items []api.OffsetSuggestion, before, after int) {
-	minute := func(at int64) int64 { return (at - 1) / time.Minute.Milliseconds() } // the range includes its end
-	load := map[int64]int{}
+	minute := func(at int64) int64 { return at / time.Minute.Milliseconds() }
+	load, canMove := map[int64]int{}, map[int64]int{}
 	total := 0
 	for i := range c.jobs {
 		for _, at := range c.jobs[i].fires {
 			load[minute(at)]++
-			total++
+			if c.jobs[i].spread > 0 {
+				canMove[minute(at)]++
+				total++
+			}
 		}
 	}
 	minutes := max(1, (c.to-c.from)/time.Minute.Milliseconds())
-	// More than twice what there would be if all were spread evenly.
-	limit := 2*total/int(minutes) + 1
+	// More than twice what there would be if all that can move were spread evenly. Jobs that fire
+	// every few seconds would hide the others: what they add is the same in each minute.
+	limit := 2*total/int(minutes) + 2
 	var movable []*crowded
 	for i := range c.jobs {
 		j := &c.jobs[i]
 		for _, at := range j.fires {
-			j.crowd = max(j.crowd, load[minute(at)])
+			j.crowd = max(j.crowd, canMove[minute(at)])
 		}
 		if j.spread > 0 && j.crowd > limit {
 			movable = append(movable, j)

@@ -73,7 +73,13 @@ func (c *Catalog) CountFires(ctx context.Context, p *api.CountFiresParams) (api.
 			return api.FireCounts{}, err
 		}
 	}
-	count := counter{forecast: newForecast(c.conn, from), left: maxCounted, FireCounts: api.FireCounts{
+	var apart time.Duration
+	if p.Apart != "" {
+		if apart, err = job.ParseDuration(p.Apart); err != nil || apart < 0 {
+			return api.FireCounts{}, job.Invalid("apart", "%q must be a length of time, such as 5m", p.Apart)
+		}
+	}
+	count := counter{forecast: newForecast(c.conn, from), apart: apart, left: maxCounted, FireCounts: api.FireCounts{
 		From: from, To: to, Counts: make([]int, cmp.Or(p.Parts, 1)), Complete: true,
 	}}
 	if p.Load {

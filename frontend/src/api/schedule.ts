@@ -65,13 +65,13 @@ export function firesQuery(range: FireRange, perJob: number, key: string) {
 
 /** How much will fire, in so many equal parts; with what it takes of the executors if that is asked for. */
 export function fireCounts(
-  range: { from?: string; to: string; group?: string },
+  range: { from?: string; to: string; group?: string; apart?: string },
   parts: number,
   key: string,
   load?: boolean,
 ) {
   return queryOptions({
-    queryKey: ["schedule", "counts", key, range.group, parts, load],
+    queryKey: ["schedule", "counts", key, range.group, range.apart, parts, load],
     queryFn: ({ signal }) =>
       dataOf(api.GET("/api/v1/fires/counts", { signal, params: { query: { ...range, parts, load } } })),
     placeholderData: keepPreviousData,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { quietWindow, zoneMinutes } from "./load";
+import { quietWindow, shadesOf, zoneMinutes } from "./load";
 
 const days = (quarter: (q: number, day: number) => number) =>
   Array.from({ length: 7 * 96 }, (_, i) => quarter(i % 96, Math.floor(i / 96)));
@@ -20,4 +20,14 @@ it("shows minutes of the hour by the clock of a zone", () => {
   expect(zoneMinutes(minutes, 480)).toEqual(minutes);
   expect(zoneMinutes(minutes, 330).indexOf(7)).toBe(30);
   expect(zoneMinutes(minutes, -210).indexOf(7)).toBe(30);
+});
+
+it("shades a quarter-hour by its rank, so that neither a floor nor a peak hides the others", () => {
+  const floor = days((q) => 180 + (q % 4 === 0 ? 7 : 0));
+  const busy = shadesOf(floor);
+  expect([busy(180), busy(187)]).toEqual([2, 3]);
+  const peak = days((q, day) => (q === 8 && day === 2 ? 5000 : q === 40 ? 30 : q % 4 === 0 ? 4 : 0));
+  const shade = shadesOf(peak);
+  expect([shade(0), shade(4), shade(30), shade(5000)]).toEqual([0, 2, 4, 5]);
+  expect(shadesOf(days((q) => 1000 + (q % 3)))(1002)).toBe(2);
 });

@@ -1,3 +1,5 @@
+import { quantile } from "./stats";
+
 const perDay = 96;
 
 /** A window of each day, in quarters of an hour from midnight. */
@@ -43,4 +45,24 @@ export function zoneMinutes(minutes: number[], offset: number): number[] {
 /** Milliseconds as minutes, to a tenth. */
 export function toMinutes(ms: number): number {
   return Math.round(ms / 6000) / 10;
+}
+
+/** Shares of the values below which the shades end, but for the darkest. */
+const shades = [0.25, 0.75, 0.9, 0.98];
+/** What differs from the median by less than this share of it is like it. */
+const alike = 0.02;
+
+/**
+ * A shade for each value, from 0 (nothing) to 5, by its rank among all of them: so a few high ones do not
+ * make all others pale, nor a high floor all of them dark. Values that are much alike have the same.
+ */
+export function shadesOf(values: (number | undefined)[]): (n: number) => number {
+  const some = values.filter((v): v is number => v !== undefined && v > 0);
+  const median = quantile(some, 0.5) ?? 0;
+  const limits = shades.map((p) => quantile(some, p) ?? 0);
+  return (n) => {
+    if (n === 0) return 0;
+    if (Math.abs(n - median) <= median * alike) return 2;
+    return 1 + limits.filter((limit) => n > limit).length;
+  };
 }

@@ -16,7 +16,7 @@ export const plan = {
     "Jobs that fire together and are far enough apart from their own next fire. A spread moves when a fire is dispatched, not its fire time.",
   offsetsEffect: (before: string, after: string) =>
     `The busiest minute of this quarter-hour has ${before} fires now, and ${after} with all of these.`,
-  noOffsets: "No job here could fire later, or no minute is crowded.",
+  noOffsets: "No minute of this quarter-hour is crowded by jobs that could fire later.",
   offsetNote: "Spread as suggested by the load map",
   applyOffsets: (n: number) => `Save ${count(n, "job", "jobs")}`,
   spread: "Spread",
@@ -50,6 +50,9 @@ export const plan = {
   onTheHour: "On the hour",
   onTheHourHint: "of all fires come on minute :00",
   capacity: (factor: string) => `${factor}× slot capacity`,
+  overCapacity: "over capacity",
+  dayLoad: (day: string) => `Load of ${day}`,
+  capacityLine: (n: string) => `Slots online: ${n} slot-minutes per 15 minutes`,
   by: "Shown by",
   slotMinutes: "Slot-minutes",
   slotMinutesOf: (n: string) => `${n} slot-minutes`,

@@ -4,6 +4,7 @@ import { ArrowRight } from "lucide-react";
 import { firesQuery } from "@/api/schedule";
 import { Card, Empty } from "@/components/Panel";
 import { Table } from "@/components/Table";
+import { parseDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { toMinutes } from "@/lib/load";
@@ -15,19 +16,23 @@ const named = 8;
 interface DriversProps {
   from: number;
   group: string | undefined;
+  /** Only jobs whose fires are at least so far apart. */
+  apart: string | undefined;
   title: string;
   /** What takes the most slots comes first, else what fires most. */
   bySlots: boolean;
 }
 
 /** The jobs that fire within a quarter of an hour. */
-export function Drivers({ from, group, title, bySlots }: DriversProps) {
+export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
   const { t, f } = useWords();
   const iso = (ms: number) => new Date(ms).toISOString();
   const { data } = useQuery(
     firesQuery({ from: iso(from - 1), to: iso(from + quarter - 1), group }, 500, `cell ${from}`),
   );
+  const least = parseDuration(apart ?? "0s") ?? 0;
   const jobs = (data?.items ?? [])
+    .filter(({ fires: [a, b] }) => !a || !b || Date.parse(b) - Date.parse(a) >= least)
     .map((j) => ({ ...j, slotMs: j.usual_ms && j.usual_ms * j.fires.length }))
     .sort(
       (a, b) =>

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { HoverCard } from "@/components/HoverCard";
 import { useWidth } from "@/components/useSize";
 import { useWords } from "@/lib/format";
+import { shadesOf } from "@/lib/load";
 
 const quarter = 900_000;
 export const days = 7;
@@ -14,6 +15,8 @@ interface HeatMapProps {
   values: (number | undefined)[];
   /** The quarter of an hour that it is. */
   current: number;
+  /** Those that take more slots than there are. */
+  full: ReadonlySet<number>;
   shown: number | undefined;
   onShow(i: number): void;
   /** What a quarter of an hour has, in words. */
@@ -21,20 +24,11 @@ interface HeatMapProps {
 }
 
 /** A week in quarters of an hour, a row a day. Arrows move the selection. */
-export function HeatMap({ start, values, current, shown, onShow, say }: HeatMapProps) {
+export function HeatMap({ start, values, current, full, shown, onShow, say }: HeatMapProps) {
   const { t, f } = useWords();
   const [box, width] = useWidth<HTMLDivElement>();
   const [over, setOver] = useState<{ i: number; x: number; y: number }>();
-  const known = values.filter((v) => v !== undefined);
-  const most = Math.max(0, ...known);
-  const least = Math.min(most, ...known);
-  // Where all parts are much alike, none is made to look busy.
-  const flat = most - least < most / 4;
-  const shade = (n: number | undefined) => {
-    if (n === undefined) return "past";
-    if (n === 0) return "0";
-    return flat ? "2" : String(1 + Math.round(((n - least) / (most - least)) * 4));
-  };
+  const shade = shadesOf(values);
   const at = (i: number) => start + i * quarter;
   const span = (i: number) => `${f.day(at(i))} ${f.minute(at(i))}–${f.minute(at(i + 1))}`;
   const move = (e: React.KeyboardEvent) => {
@@ -62,10 +56,11 @@ export function HeatMap({ start, values, current, shown, onShow, say }: HeatMapP
           <span className="mut">{f.day(at(d * perDay + 48))}</span>
           {Array.from({ length: perDay }, (_, q) => {
             const i = d * perDay + q;
+            const value = values[i];
             return (
               <i
                 key={i}
-                className={`heat h-${shade(values[i])}${i === shown ? " on" : ""}${i === current ? " now" : ""}`}
+                className={`heat h-${value === undefined ? "past" : shade(value)}${full.has(i) ? " full" : ""}${i === shown ? " on" : ""}${i === current ? " now" : ""}`}
                 onPointerEnter={({ currentTarget: c }) =>
                   setOver({ i, x: c.offsetLeft + c.offsetWidth / 2, y: c.offsetTop + c.offsetHeight + 6 })
                 }

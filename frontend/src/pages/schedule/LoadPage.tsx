@@ -4,6 +4,7 @@ import { CalendarClock } from "lucide-react";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { fireCounts } from "@/api/schedule";
+import { FilterChip } from "@/components/FilterChip";
 import { Kpi } from "@/components/Kpi";
 import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
@@ -12,9 +13,11 @@ import { offsetMinutes, useWords, wallToInstant } from "@/lib/format";
 import { quietWindow, toMinutes, zoneMinutes } from "@/lib/load";
 import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
+import { paces } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { DayLoad } from "./DayLoad";
 import { Drivers } from "./Drivers";
 import { days, HeatMap, perDay } from "./HeatMap";
 import { MinuteCard } from "./MinuteCard";
@@ -28,7 +31,7 @@ const quarter = 900_000;
 export default function LoadPage() {
   const { t, f } = useWords();
   const navigate = useNavigate({ from: "/schedule/load" });
-  const { group, by } = useSearch({ from: "/schedule/load" });
+  const { group, by, slower } = useSearch({ from: "/schedule/load" });
   const now = useNow();
   const mayEdit = useMay()("edit");
   const [chosen, setChosen] = useState<number>();
@@ -42,7 +45,7 @@ export default function LoadPage() {
   const parts = days * perDay - current;
   // The range excludes its beginning and includes its end; a fire on the full quarter belongs to the one that begins.
   const query = useQuery(
-    fireCounts({ from: iso(from - 1), to: iso(end - 1), group }, parts, `load ${from}`, true),
+    fireCounts({ from: iso(from - 1), to: iso(end - 1), group, apart: slower }, parts, `load ${from}`, true),
   );
   const past = Array.from({ length: current }, () => undefined);
   const counts: (number | undefined)[] = [...past, ...(query.data?.counts ?? [])];
@@ -59,6 +62,7 @@ export default function LoadPage() {
     .flatMap((g) => g.instances)
     .reduce((n, i) => n + (i.state === "online" ? i.slots : 0), 0);
   const factor = slots > 0 ? (slotMs[busiest] ?? 0) / (slots * quarter) : 0;
+  const full = new Set(slots > 0 ? slotMs.flatMap((ms, i) => ((ms ?? 0) > slots * quarter ? [i] : [])) : []);
   const at = (i: number) => start + i * quarter;
   const when = (i: number) => `${f.day(at(i))} ${f.minute(at(i))}`;
   const say = (i: number) => {
@@ -66,7 +70,7 @@ export default function LoadPage() {
     const ms = slotMs[i];
     return ms === undefined ? fires : `${fires} · ${t.plan.slotMinutesOf(f.number(toMinutes(ms)))}`;
   };
-  const set = (change: { group?: string; by?: "slots" }) =>
+  const set = (change: { group?: string; by?: "slots"; slower?: (typeof paces)[number] }) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   return (
     <Page
@@ -76,6 +80,12 @@ export default function LoadPage() {
       <div className="pad">
         <div className="filters flat">
           <GroupFilter group={group} onChange={(next) => set({ group: next })} />
+          <FilterChip
+            name={t.plan.slower}
+            options={paces.map((p) => ({ value: p, label: p }))}
+            chosen={slower ? [slower] : []}
+            onChange={([next]) => set({ slower: next })}
+          />
         </div>
         {!query.data ? (
           <Waiting on={query} />
@@ -124,6 +134,12 @@ export default function LoadPage() {
                     <i key={i} className={`heat h-${i}`} />
                   ))}
                   {t.plan.more}
+                  {full.size > 0 && (
+                    <>
+                      <i className="heat h-0 full" />
+                      {t.plan.overCapacity}
+                    </>
+                  )}
                   <Segments
                     label={t.plan.by}
                     value={bySlots ? "slots" : "fires"}
@@ -145,11 +161,22 @@ export default function LoadPage() {
                   start={start}
                   values={values}
                   current={current}
+                  full={full}
                   shown={shown}
                   onShow={setChosen}
                   say={say}
                 />
               </div>
+              {shown !== undefined && (
+                <DayLoad
+                  start={start}
+                  values={values}
+                  shown={shown}
+                  onShow={setChosen}
+                  say={say}
+                  capacity={bySlots && slots > 0 ? slots * quarter : undefined}
+                />
+              )}
             </Card>
             {shown !== undefined && (
               <div className="grid loadpair">
@@ -162,6 +189,7 @@ export default function LoadPage() {
                   key={shown}
                   from={at(shown)}
                   group={group}
+                  apart={slower}
                   title={t.plan.drivers(when(shown))}
                   bySlots={bySlots}
                 />

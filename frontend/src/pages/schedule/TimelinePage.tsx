@@ -29,6 +29,7 @@ import {
   paceOf,
   sectionLanes,
 } from "@/lib/timeline";
+import { paces } from "@/router";
 import { FireDialog } from "@/shell/FireDialog";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
@@ -42,7 +43,6 @@ const zooms = ["1h", "6h", "24h", "7d"] as const;
 const nowAt = 0.55;
 const mostRuns = 1000;
 /** What fires more often than this can be left out. */
-const paces = ["1m", "5m", "15m", "1h"] as const;
 
 /** What ran and what will fire, job by job, on one axis. */
 export default function TimelinePage() {
