@@ -1629,6 +1629,9 @@ type RunBulkItem struct {
 	// Problem Why it is refused
 	Problem *Problem `json:"problem,omitempty"`
 
+	// ReranAs With dry_run, of rerun: the newest rerun that there is already
+	ReranAs job.RunID `json:"reran_as,omitempty"`
+
 	// RerunRunID The rerun
 	RerunRunID job.RunID `json:"rerun_run_id,omitempty"`
 
@@ -2671,7 +2674,18 @@ type ReportFailuresParams struct {
 	// Job group/name
 	Job   []string `form:"job,omitempty" json:"job,omitempty"`
 	Group string   `form:"group,omitempty" json:"group,omitempty"`
-	Limit int      `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Status Some of failed, timed_out and lost. Defaults to all three
+	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
+	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
+
+	// Version Of the job
+	Version int `form:"version,omitempty" json:"version,omitempty"`
+
+	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
+	Limit      int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ReportRunsParams defines parameters for ReportRuns.

@@ -241,6 +241,18 @@ func TestManyRunsAreCancelledRetriedAndMarked(t *testing.T) {
 		body["cursor"] = r.Next
 		short("the next page", body, "failed changed")
 	}
+
+	// Whoever looks first sees what was run again already.
+	look := map[string]any{"action": "rerun", "runs": all, "dry_run": true}
+	if looked, _ := w.changeRuns(names, look); looked.Items[1].ReranAs != "" {
+		t.Errorf("nothing was run again, and yet %+v", looked.Items[1])
+	}
+	again := begun("billing/x", failed.RunID.Time())
+	again.RunID, again.Cause, again.Parent = r.Items[1].RerunRunID, job.CauseRetry, failed.RunID
+	w.history(again)
+	if looked, _ := w.changeRuns(names, look); looked.Items[1].ReranAs != again.RunID || looked.Items[2].ReranAs != "" {
+		t.Errorf("after one was run again: %+v", looked.Items)
+	}
 }
 
 func TestARequestForManyThingsMustBeClear(t *testing.T) {

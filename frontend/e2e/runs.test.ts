@@ -4,7 +4,7 @@ import { stage } from "./stage.ts";
 
 let failed: string;
 
-const { open } = stage(async (p) => {
+const { program, open } = stage(async (p) => {
   await p.job("default/good", "sleep 0.2");
   await p.job("default/bad", "exit 3");
   await p.run("default/good");
@@ -25,9 +25,19 @@ it("runs are chosen by what there is of them, and shown by job, executor and err
   const rows = page.getByRole("group", { name: "Rows" });
   await rows.getByRole("button", { name: "Error" }).click();
   await page.getByRole("link", { name: /exit/ }).waitFor();
+  await facets.getByRole("checkbox", { name: "Succeeded 2" }).check();
+  await page.getByRole("link", { name: /exit/ }).waitFor({ state: "detached" });
+  await facets.getByRole("checkbox", { name: "Failed 1" }).check();
+  await page.getByRole("link", { name: /exit/ }).waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await rows.getByRole("button", { name: "Error" }).click();
   expect(await axe(page)).toEqual([]);
   await rows.getByRole("button", { name: "Executor" }).click();
   await page.getByRole("link", { name: "dev", exact: true }).waitFor();
+  // Nothing that does not narrow the table can be chosen.
+  expect(await facets.getByRole("checkbox", { name: "Succeeded 2" }).isDisabled()).toBe(true);
+  expect(await facets.getByRole("checkbox", { name: "default 3" }).isDisabled()).toBe(false);
+  expect(await axe(page)).toEqual([]);
   await rows.getByRole("button", { name: "Job" }).click();
   const bad = page.locator("tr", { hasText: "bad" });
   await bad.getByText("100.0%").waitFor();
@@ -86,9 +96,12 @@ it("all runs that match are run again, after a look at what that does", async ()
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await whole.getByRole("button", { name: "Run again" }).click();
   await dialog.getByText("default/good").nth(1).waitFor();
+  await dialog.getByText("2 runs of 1 job").waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Run 2 runs again" }).click();
-  await dialog.getByRole("button", { name: "Copy the result" }).waitFor();
+  await dialog.getByText("2 runs started. Below is how they go.").waitFor();
+  await dialog.getByRole("link").filter({ hasText: "Succeeded" }).nth(1).waitFor();
+  expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await page.goto(page.url().replace("&status=succeeded", "&cause=retry"));
   await rows.nth(1).waitFor();
@@ -135,6 +148,32 @@ it("the timeline has a lane for each job, or for each executor", async () => {
   expect(await axe(page)).toEqual([]);
   await lane.getByRole("link").click();
   await page.waitForURL(/executors\/default\/dev/);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("a run that one click starts can be called off, and what was run again already is said", async () => {
+  const { page, faults, close } = await open("/runs?job=default/bad");
+  const rows = page.locator("table.runs tbody tr");
+  const toast = page.locator(".toast", { hasText: "default/bad starts in 5 s" });
+  const again = rows.first().getByRole("button", { name: "Run again" });
+  await again.click();
+  await toast.getByRole("button", { name: "Undo" }).click();
+  await toast.waitFor({ state: "detached" });
+  await again.click();
+  await page.getByText("Run of default/bad started").waitFor();
+  const runs = () => program.api<{ items: { status: string }[] }>("GET", "/runs?job=default/bad");
+  await expect.poll(async () => (await runs()).items.map((r) => r.status)).toEqual(["failed", "failed"]);
+  await page.reload();
+  await rows.nth(1).waitFor();
+  for (const row of [rows.first(), rows.nth(1)]) await row.getByRole("checkbox").check();
+  await page.getByRole("toolbar").getByRole("button", { name: "Run again" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Run 1 run again" }).waitFor();
+  await dialog.getByLabel("Also 1 run that was run again already").check();
+  await dialog.getByText("run again already, as ").waitFor();
+  await dialog.getByRole("button", { name: "Run 2 runs again" }).waitFor();
+  expect(await axe(page)).toEqual([]);
   expect(faults).toEqual([]);
   await close();
 });

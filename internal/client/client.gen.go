@@ -917,7 +917,18 @@ type ReportFailuresParams struct {
 	// Job group/name
 	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
 	Group *string   `form:"group,omitempty" json:"group,omitempty"`
-	Limit *int      `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Status Some of failed, timed_out and lost. Defaults to all three
+	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
+	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
+
+	// Version Of the job
+	Version *int `form:"version,omitempty" json:"version,omitempty"`
+
+	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
+	Limit      *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ReportRunsParams defines parameters for ReportRuns.
@@ -2327,6 +2338,11 @@ func (a *API) ReportFailures(ctx context.Context, params *ReportFailuresParams, 
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("job", params.Job, "array", "")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("status", params.Status, "array", "")
+		r.parameter("cause", params.Cause, "array", "")
+		r.parameter("instance", params.Instance, "string", "")
+		r.parameter("version", params.Version, "integer", "")
+		r.parameter("min_attempt", params.MinAttempt, "integer", "")
 		r.parameter("limit", params.Limit, "integer", "")
 	}
 	return a.send(ctx, r, "", nil, edit)

@@ -114,6 +114,11 @@ func (m *Bulk) runStep(ctx context.Context, b *api.RunBulk, item *api.RunBulkIte
 		})
 	case api.RunBulkActionRerun:
 		s.operation = "rerunRun"
+		if b.DryRun {
+			if item.ReranAs, err = m.rerunOf(ctx, run.RunID); err != nil {
+				return bulkStep{}, err
+			}
+		}
 		s.do = checkedRun(run, runs.MayRerun, func(ctx context.Context) error {
 			accepted, err := m.runs.Rerun(ctx, attempts, &api.RerunRequest{Version: b.Version, Pieces: b.Pieces, Key: b.Key})
 			item.RerunRunID = accepted.RunID
@@ -127,6 +132,19 @@ func (m *Bulk) runStep(ctx context.Context, b *api.RunBulk, item *api.RunBulkIte
 		})
 	}
 	return s, nil
+}
+
+// rerunOf returns the newest rerun of a run; "" when there is none.
+func (m *Bulk) rerunOf(ctx context.Context, id job.RunID) (job.RunID, error) {
+	filter, err := runs.Filter(&api.ListRunsParams{RerunOf: string(id), Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	found, err := m.store.Runs(ctx, filter)
+	if err != nil || len(found.Runs) == 0 {
+		return "", problem.StoreAway(err)
+	}
+	return found.Runs[0].RunID, nil
 }
 
 // checkedRun returns what is done to a run whose state allows it.

@@ -3244,6 +3244,8 @@ export interface components {
             /** @description What the run was before */
             status?: components["schemas"]["Status"];
             result: components["schemas"]["BulkOutcome"];
+            /** @description With dry_run, of rerun: the newest rerun that there is already */
+            reran_as?: string;
             /** @description The rerun */
             rerun_run_id?: string;
             /** @description Why it is refused */
@@ -7637,6 +7639,14 @@ export interface operations {
                 /** @description group/name */
                 job?: string[];
                 group?: string;
+                /** @description Some of failed, timed_out and lost. Defaults to all three */
+                status?: components["schemas"]["Status"][];
+                cause?: components["schemas"]["Cause"][];
+                instance?: string;
+                /** @description Of the job */
+                version?: number;
+                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                min_attempt?: number;
                 limit?: number;
             };
             header?: never;

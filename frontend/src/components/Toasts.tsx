@@ -18,9 +18,26 @@ let lastId = 0;
 
 /** Says what became of something. Good news goes by itself after a while; bad news stays until it is dismissed. */
 export function toast(next: Toast): void {
+  const id = show(next);
+  if (!next.bad) setTimeout(() => dismiss(id), next.action ? reach : glance);
+}
+
+/** How long something can be called off that one click has started, in ms. */
+export const grace = 5000;
+
+/** Says what will happen, and does it in a moment, unless somebody calls it off. */
+export function toastBefore(text: string, undo: string, act: () => void): void {
+  const timer = setTimeout(() => {
+    dismiss(id);
+    act();
+  }, grace);
+  const id = show({ text, action: { label: undo, run: () => clearTimeout(timer) } });
+}
+
+function show(next: Toast): number {
   const id = ++lastId;
   toasts.set([...toasts.get(), { ...next, id }].slice(-3));
-  if (!next.bad) setTimeout(() => dismiss(id), next.action ? reach : glance);
+  return id;
 }
 
 function dismiss(id: number): void {

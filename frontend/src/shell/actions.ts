@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { pauseJob, refreshJobs, resumeJob, runJob } from "@/api/jobs";
 import { cancelRun, rerunRun, runsKey } from "@/api/runs";
-import { toast } from "@/components/Toasts";
+import { grace, toast, toastBefore } from "@/components/Toasts";
 import { useT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { useSayer } from "@/lib/reason";
@@ -43,6 +43,13 @@ export function useRunNow() {
   });
 }
 
+/** Runs a job in a moment: one click in a list may be a slip. */
+export function useRunSoon() {
+  const t = useT();
+  const { mutate } = useRunNow();
+  return (job: string) => toastBefore(t.done.starts(job, grace / 1000), t.act.undo, () => mutate({ job }));
+}
+
 interface Pausing {
   job: string;
   paused: boolean;
@@ -71,13 +78,13 @@ export function usePause() {
   return mutation;
 }
 
-/** Does a run again as it was given, by its job's newest version. */
-export function useRerunRun() {
+/** Does a run again as it was given, by its job's newest version, in a moment. */
+export function useRerunSoon() {
   const t = useT();
   const client = useQueryClient();
   const navigate = useNavigate();
   const onError = useComplain();
-  return useMutation({
+  const { mutate } = useMutation({
     mutationFn: ({ runId }: { runId: string; job: string }) => rerunRun(runId, {}),
     onError,
     onSuccess: (accepted, { job }) => {
@@ -91,6 +98,8 @@ export function useRerunRun() {
       });
     },
   });
+  return (run: { runId: string; job: string }) =>
+    toastBefore(t.done.starts(run.job, grace / 1000), t.act.undo, () => mutate(run));
 }
 
 export function useCancelRun() {

@@ -36,6 +36,7 @@ export const runs = {
   by: (who: string) => `by ${who}`,
   end: "That is all of them",
   facets: "Narrow the runs",
+  idle: "This does not narrow the table shown",
   triedAgain: "Tried again",
   moreValues: (n: number) => `${n} more`,
   /** Below a list that is sorted by something else than its fires. */
@@ -48,6 +49,11 @@ export const runs = {
     allMatching: (n: number) => `Select all ${n.toLocaleString("en-GB")} matching`,
     copyIds: "Copy ids",
     sameVersion: "That of each run",
+    ofJobs: (runs: number, jobs: number) => `${count(runs, "run", "runs")} of ${count(jobs, "job", "jobs")}`,
+    ranAgain: (run: string) => `run again already, as ${run}`,
+    twice: (n: number) => `Also ${count(n, "run that was", "runs that were")} run again already`,
+    begun: (n: number, bad: number) =>
+      `${count(n, "run", "runs")} started${bad > 0 ? `, ${bad} refused` : ""}. Below is how they go.`,
     verbs: { rerun: "Run again", cancel: "Cancel", mark: "Mark as…" },
     ask: {
       rerun: (n: number) => `Run ${count(n, "run", "runs")} again`,
@@ -61,7 +67,11 @@ export const runs = {
     job: "Job",
     instance: "Executor",
     error: "Error",
-    hint: "Of what has ended in the range. Only the job and the group narrow this; an executor's runs are attempts.",
+    hints: {
+      job: "Runs that ended in the range. Only group and job narrow this table.",
+      instance: "Attempts that ended in the range. Only the group narrows this table.",
+      error: "Attempts that failed in the range: a run that failed three times counts three times.",
+    },
   },
 };
 

@@ -119,6 +119,7 @@ export const act = {
 };
 
 export const done = {
+  starts: (job: string, seconds: number) => `${job} starts in ${seconds} s`,
   started: (job: string) => `Run of ${job} started`,
   paused: (job: string) => `${job} paused`,
   resumed: (job: string) => `${job} resumed`,

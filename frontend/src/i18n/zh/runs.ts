@@ -37,6 +37,7 @@ export const runs: Messages["runs"] = {
   by: (who) => `由 ${who}`,
   end: "已全部显示",
   facets: "筛选运行",
+  idle: "不影响所显示的表格",
   triedAgain: "重试过",
   moreValues: (n) => `另外 ${n} 项`,
   sortedHint: (n, all) =>
@@ -47,6 +48,10 @@ export const runs: Messages["runs"] = {
     selected: (n) => `已选 ${n} 条`,
     allMatching: (n) => `选择全部 ${n.toLocaleString("zh-CN")} 条匹配项`,
     copyIds: "复制编号",
+    ofJobs: (runs, jobs) => `${jobs} 个任务的 ${runs} 次运行`,
+    ranAgain: (run) => `已重新运行，见 ${run}`,
+    twice: (n) => `包括 ${n} 次已重新运行过的`,
+    begun: (n, bad) => `已开始 ${n} 次运行${bad > 0 ? `，${bad} 次被拒绝` : ""}，进展如下。`,
     sameVersion: "各运行自己的版本",
     verbs: { rerun: "再次运行", cancel: "取消", mark: "标记为…" },
     ask: {
@@ -61,7 +66,11 @@ export const runs: Messages["runs"] = {
     job: "任务",
     instance: "执行器",
     error: "错误",
-    hint: "统计范围内已结束的运行，仅按任务和分组筛选；执行器的数量为尝试次数。",
+    hints: {
+      job: "该时间段内结束的运行。此表只按分组和任务筛选。",
+      instance: "该时间段内结束的尝试。此表只按分组筛选。",
+      error: "该时间段内失败的尝试：失败三次的运行计三次。",
+    },
   },
 };
 

@@ -118,6 +118,7 @@ export const act: Messages["act"] = {
 };
 
 export const done: Messages["done"] = {
+  starts: (job, seconds) => `${job} 将在 ${seconds} 秒后运行`,
   started: (job) => `${job} 已开始运行`,
   paused: (job) => `${job} 已暂停`,
   resumed: (job) => `${job} 已恢复`,

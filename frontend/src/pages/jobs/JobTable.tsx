@@ -26,7 +26,7 @@ import type { JobColumn, Sort } from "@/lib/columns";
 import { usePageWords, useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { pauseOf } from "@/lib/pause";
-import { useComplain, usePause, useRunNow } from "@/shell/actions";
+import { useComplain, usePause, useRunNow, useRunSoon } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { DeleteDialog } from "../job/DeleteDialog";
@@ -72,6 +72,7 @@ export function JobTable({
   const navigate = useNavigate();
   const view = useWindow(scroller, items.length, rowHeight);
   const run = useRunNow();
+  const runSoon = useRunSoon();
   const pause = usePause();
   const [deleting, setDeleting] = useState<string>();
   const [asking, setAsking] = useState<{ item: JobItem; what: Asking }>();
@@ -110,7 +111,7 @@ export function JobTable({
   const actions = {
     enter: (row: number) => void navigate({ to: "/jobs/$group/$name", params: refOf(at(row)?.job ?? "") }),
     x: (row: number) => toggle(row, false),
-    r: (row: number) => mayAt("operate", row) && run.mutate({ job: at(row)?.job ?? "" }),
+    r: (row: number) => mayAt("operate", row) && runSoon(at(row)?.job ?? ""),
     p: (row: number) => mayAt("operate", row) && togglePause(at(row)),
     e: (row: number) =>
       mayAt("edit", row) &&
@@ -176,7 +177,7 @@ export function JobTable({
               marked={rows.marked === view.from + i}
               selected={selected.has(item.definition.job)}
               onToggle={(e) => toggle(view.from + i, e)}
-              onRun={() => run.mutate({ job: item.definition.job })}
+              onRun={() => runSoon(item.definition.job)}
               onPause={() => togglePause(item.definition)}
               onAsk={(what) => setAsking({ item, what })}
               onDelete={() => setDeleting(item.definition.job)}

@@ -1,4 +1,5 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import {
   BookmarkCheck,
   CircleCheck,
@@ -10,13 +11,14 @@ import {
   X,
 } from "lucide-react";
 import { useState } from "react";
-import { changeRuns, type RunFilter, runsKey } from "@/api/runs";
+import { changeRuns, type RunFilter, runQuery, runsKey } from "@/api/runs";
 import type { Run, RunBulk, RunBulkItem } from "@/api/schema.gen";
 import { BulkDialog } from "@/components/BulkDialog";
 import { copyText } from "@/components/Copy";
-import { TextField } from "@/components/fields";
+import { Check, TextField } from "@/components/fields";
 import { Skeleton } from "@/components/Panel";
 import { SegmentsField } from "@/components/Segments";
+import { Status } from "@/components/Status";
 import { toast } from "@/components/Toasts";
 import { useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
@@ -144,6 +146,8 @@ interface Result {
   job?: string | undefined;
   /** The run that does it again. */
   again?: string | undefined;
+  /** The run that has done it again before. */
+  before?: string | undefined;
   error?: string | undefined;
 }
 
@@ -156,15 +160,19 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
   const [as, setAs] = useState<"handled" | "succeeded">("handled");
   const [version, setVersion] = useState<"latest" | "same">("latest");
   const [typed, setTyped] = useState("");
+  /** What was run again before is run once more. */
+  const [twice, setTwice] = useState(false);
   const [results, setResults] = useState<Result[]>();
-  const resultOf = ({ run_id, job, rerun_run_id, problem }: RunBulkItem): Result => ({
+  const resultOf = ({ run_id, job, rerun_run_id, reran_as, problem }: RunBulkItem): Result => ({
     run_id,
     job,
     again: rerun_run_id,
+    before: reran_as,
     error: problem && sayProblem(problem),
   });
   const items = looked?.map(resultOf) ?? [];
-  const affected = items.filter((x) => !x.error);
+  const repeated = items.filter((x) => !x.error && x.before);
+  const affected = items.filter((x) => !x.error && (twice || !x.before));
   const refused = items.filter((x) => x.error);
   const busy = results !== undefined && results.length < affected.length;
   const done = results !== undefined && !busy;
@@ -195,8 +203,8 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
   };
   const title = w.ask[action](affected.length);
   const bad = results?.filter((x) => x.error) ?? [];
-  const nameOf = (x: Result) =>
-    `${x.job ?? known.find((r) => r.run_id === x.run_id)?.job ?? ""} ${shortId(x.run_id)}`;
+  const jobOf = (x: Result) => x.job ?? known.find((r) => r.run_id === x.run_id)?.job ?? "";
+  const nameOf = (x: Result) => `${jobOf(x)} ${shortId(x.run_id)}`;
   const names = (some: Result[]) => (
     <ul className="names">
       {some.slice(0, listed).map((x) => (
@@ -209,6 +217,8 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
             ))}
           <span>{nameOf(x)}</span>
           {x.error && <span className="mut">{x.error}</span>}
+          {!results && x.before && <span className="c-warn">{w.ranAgain(shortId(x.before))}</span>}
+          {results && x.again && <Again run={x.again} />}
         </li>
       ))}
       {some.length > listed && <li className="mut">{t.jobs.review.andMore(some.length - listed)}</li>}
@@ -230,7 +240,9 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
       {done ? (
         <>
           <p className={bad.length > 0 ? "c-bad" : "c-ok"}>
-            {t.jobs.review.result(results.length - bad.length, bad.length)}
+            {action === "rerun"
+              ? w.begun(results.length - bad.length, bad.length)
+              : t.jobs.review.result(results.length - bad.length, bad.length)}
           </p>
           {names([...bad, ...results.filter((x) => !x.error)])}
         </>
@@ -239,9 +251,15 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
       ) : (
         <>
           <div>
-            <h3 className="lab">{action === "rerun" ? t.jobs.review.toRun : t.jobs.review.affected}</h3>
+            <h3 className="lab">
+              {action === "rerun" ? t.jobs.review.toRun : t.jobs.review.affected}{" "}
+              <span className="mut">{w.ofJobs(affected.length, new Set(affected.map(jobOf)).size)}</span>
+            </h3>
             {names(affected)}
           </div>
+          {repeated.length > 0 && (
+            <Check label={w.twice(repeated.length)} checked={twice} onChange={setTwice} />
+          )}
           {refused.length > 0 && (
             <div>
               <h3 className="lab">
@@ -287,5 +305,15 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
         </>
       )}
     </BulkDialog>
+  );
+}
+
+/** The run that does one again: how it goes, and the way to it. */
+function Again({ run: id }: { run: string }) {
+  const run = useQuery(runQuery(id)).data;
+  return (
+    <Link to="/runs/$runId" params={{ runId: id }} className="right row g2 link">
+      {shortId(id)} {run && <Status status={run.status} />}
+    </Link>
   );
 }

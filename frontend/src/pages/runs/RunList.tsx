@@ -14,7 +14,7 @@ import { useT } from "@/i18n";
 import type { RunColumn, RunSort, Sort } from "@/lib/columns";
 import { refOf } from "@/lib/jobref";
 import { isAbsent, isLiving } from "@/lib/status";
-import { useCancelRun, useRerunRun } from "@/shell/actions";
+import { useCancelRun, useRerunSoon } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Bulk } from "./Bulk";
@@ -98,7 +98,7 @@ export function RunList({
     );
 
   const cancel = useCancelRun();
-  const retry = useRerunRun();
+  const rerun = useRerunSoon();
   const rows = useRowKeys(runs.length, {
     enter: (i) => void navigate({ to: "/runs/$runId", params: { runId: runs[i]?.run_id ?? "" } }),
     x: (i) => choose(i, false),
@@ -123,7 +123,7 @@ export function RunList({
           size={14}
           label={t.act.runAgain}
           may={operates}
-          onClick={() => retry.mutate({ runId: run.run_id, job: run.job })}
+          onClick={() => rerun({ runId: run.run_id, job: run.job })}
         />
       );
     },
