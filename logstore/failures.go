@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,14 +23,26 @@ type FailureFilter struct {
 	Jobs     []job.Name
 	Group    string
 	Groups   []string // one of these executor groups; nil is any
-	Limit    int      // from 1 to MaxFailures; defaults to DefaultFailures
+	// Statuses are some of those of a failure; nil is all three.
+	Statuses   []job.Status
+	Causes     []job.Cause // nil is any
+	Instance   string
+	Version    int // of the job; 0 is any
+	MinAttempt int // only attempts from this one on
+	Limit      int // from 1 to MaxFailures; defaults to DefaultFailures
 }
+
+var failed = []job.Status{job.StatusFailed, job.StatusTimedOut, job.StatusLost}
 
 // Runs returns the filter of the attempts that f selects.
 func (f *FailureFilter) Runs() RunFilter {
+	statuses := f.Statuses
+	if len(statuses) == 0 {
+		statuses = failed
+	}
 	return RunFilter{
-		From: f.From, To: f.To, Jobs: f.Jobs, Group: f.Group, Groups: f.Groups,
-		Statuses: []job.Status{job.StatusFailed, job.StatusTimedOut, job.StatusLost}, AllAttempts: true,
+		From: f.From, To: f.To, Jobs: f.Jobs, Group: f.Group, Groups: f.Groups, Statuses: statuses,
+		Causes: f.Causes, Instance: f.Instance, Version: f.Version, MinAttempt: f.MinAttempt, AllAttempts: true,
 	}
 }
 
@@ -40,6 +53,11 @@ func (f *FailureFilter) Validate() error {
 	}
 	if err := checkRange(f.From, f.To); err != nil {
 		return err
+	}
+	for _, s := range f.Statuses {
+		if !slices.Contains(failed, s) {
+			return job.Invalid("status", "%q must be one of %v", s, failed)
+		}
 	}
 	runs := f.Runs()
 	return runs.Validate()

@@ -54,7 +54,10 @@ func (h *reportHandlers) ReportRuns(ctx context.Context, r ReportRunsRequestObje
 // ReportFailures answers GET /reports/failures.
 func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (ReportFailuresResponseObject, error) {
 	p := r.Params
-	filter := logstore.FailureFilter{Jobs: runs.Names(p.Job), Group: p.Group, Limit: cmp.Or(p.Limit, logstore.DefaultFailures)}
+	filter := logstore.FailureFilter{
+		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, MinAttempt: p.MinAttempt,
+		Limit: cmp.Or(p.Limit, logstore.DefaultFailures),
+	}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	found, err := h.store.Failures(ctx, filter)
 	if err != nil {

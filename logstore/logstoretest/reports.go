@@ -293,6 +293,12 @@ func failures(t *testing.T, s logstore.Store) {
 	want(logstore.FailureFilter{Limit: 1}, full)
 	want(logstore.FailureFilter{Jobs: []job.Name{"billing/again"}}, answer)
 	want(logstore.FailureFilter{Groups: []string{"other"}})
+	want(logstore.FailureFilter{Statuses: []job.Status{job.StatusLost}}, lost)
+	want(logstore.FailureFilter{Statuses: []job.Status{job.StatusFailed, job.StatusTimedOut}}, full, answer)
+	want(logstore.FailureFilter{Causes: []job.Cause{job.CauseManual}})
+	want(logstore.FailureFilter{Version: 99})
+	want(logstore.FailureFilter{Instance: "nobody"})
+	want(logstore.FailureFilter{MinAttempt: 99})
 
 	// One that was no failure after all leaves no trace among those that are like it.
 	jam := newRun().of("paper/jam").at(day.Add(12*time.Hour)).finished(job.StatusFailed, "worker-2", time.Second)
@@ -302,7 +308,9 @@ func failures(t *testing.T, s logstore.Store) {
 	write(t, s, jam, off)
 	write(t, s, called.record(job.StatusCancelled, 2*time.Second, "somebody has called it off"))
 	want(logstore.FailureFilter{Group: "paper"}, line{"paper jam in tray #", "paper jam in tray 2", 1, []job.Name{"paper/jam"}, 12 * time.Hour, 12 * time.Hour})
-	_, err := s.Failures(t.Context(), logstore.FailureFilter{From: day})
+	_, err := s.Failures(t.Context(), logstore.FailureFilter{From: day, To: day.Add(time.Hour), Statuses: []job.Status{job.StatusSucceeded}})
+	wantInvalid(t, err, "status")
+	_, err = s.Failures(t.Context(), logstore.FailureFilter{From: day})
 	wantInvalid(t, err, "to")
 	_, err = s.Failures(t.Context(), logstore.FailureFilter{From: day, To: day.Add(time.Hour), Limit: logstore.MaxFailures + 1})
 	wantInvalid(t, err, "limit")

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
+import type { Cause, Status } from "./schema.gen";
 
 /** Totals, trend, the slowest and least healthy jobs, the busiest minutes and the ways of failing of a range. */
 export function overviewQuery(range: { from: string; to: string }, top = 5) {
@@ -19,8 +20,17 @@ interface Within {
   group?: string;
 }
 
+/** What a report of failures is narrowed to. */
+interface Failing extends Within {
+  status?: Status[];
+  cause?: Cause[];
+  instance?: string;
+  version?: number;
+  min_attempt?: number;
+}
+
 /** In which ways attempts failed, the most frequent first. */
-export function failuresQuery(within: Within, range: { from: string; to: string }) {
+export function failuresQuery(within: Failing, range: { from: string; to: string }) {
   return queryOptions({
     queryKey: ["reports", "failures", within, range],
     queryFn: ({ signal }) =>

@@ -10,6 +10,7 @@ import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
+import { isFailure } from "@/lib/status";
 import { Fingerprints } from "@/pages/reports/Fingerprints";
 import { ShareTable } from "@/pages/reports/ShareTable";
 import type { runsSearch } from "@/router";
@@ -31,12 +32,11 @@ type Order = (typeof orders)[number];
 /** The runs of a range by job, by executor, or by the error with which they ended. */
 export default function Breakdown({ by, search, range, onSort }: BreakdownProps) {
   const t = usePageT();
-  const { job, group } = search;
   return (
     <div className="pad">
-      <p className="mut spaced">{t.runs.breakdown.hint}</p>
+      <p className="mut spaced">{t.runs.breakdown.hints[by]}</p>
       {by === "error" ? (
-        <Errors within={{ job, group }} range={range} />
+        <Errors search={search} range={range} />
       ) : (
         <Rows by={by} search={search} range={range} onSort={onSort} />
       )}
@@ -44,14 +44,13 @@ export default function Breakdown({ by, search, range, onSort }: BreakdownProps)
   );
 }
 
-function Errors({
-  within,
-  range,
-}: {
-  within: { job?: string[]; group?: string };
-  range: BreakdownProps["range"];
-}) {
-  const list = useQuery(failuresQuery(within, range));
+function Errors({ search, range }: Pick<BreakdownProps, "search" | "range">) {
+  const { job, group, status, cause, instance, version, again } = search;
+  const failed = status?.filter(isFailure);
+  const within = { job, group, status: failed, cause, instance, version, min_attempt: again && 2 };
+  const list = useQuery({ ...failuresQuery(within, range), enabled: failed?.length !== 0 });
+  // What has not failed has no error.
+  if (failed?.length === 0) return <Fingerprints failures={[]} />;
   return list.data ? <Fingerprints failures={list.data.items} /> : <Waiting on={list} />;
 }
 

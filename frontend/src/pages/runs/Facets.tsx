@@ -4,6 +4,7 @@ import { FilterChip } from "@/components/FilterChip";
 import { useWords } from "@/lib/format";
 import { statuses } from "@/lib/status";
 import { causes, type runsSearch } from "@/router";
+import { narrowedBy } from "./narrowed";
 
 type Search = ReturnType<typeof runsSearch>;
 
@@ -14,6 +15,8 @@ interface Facet {
   multiple: boolean;
   options: { value: string; label: string; n: number | undefined }[];
   chosen: string[];
+  /** It does not narrow what is shown. */
+  idle?: boolean;
   set(values: string[]): void;
 }
 
@@ -30,7 +33,7 @@ interface FacetsProps {
 function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
   const { t } = useWords();
   const c = t.runs.columns;
-  const { status, cause, job, group, instance, version, again: tried } = search;
+  const { by, status, cause, job, group, instance, version, again: tried } = search;
   const counted = (dimension: string) => new Map(found?.[dimension]?.map((v) => [v.value, v.count]));
   const there = (dimension: string, chosen: string[], label = (v: string) => v) => {
     const counts = counted(dimension);
@@ -42,7 +45,7 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
   };
   const orNone = (values: string[]) => (values.length === 0 ? undefined : values);
   const one = (value: string | number | undefined) => (value === undefined ? [] : [String(value)]);
-  return [
+  const facets: Facet[] = [
     {
       key: "status",
       name: t.runs.status,
@@ -106,6 +109,8 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
       set: ([next]) => onSet({ again: next === undefined ? undefined : "true" }),
     },
   ];
+  const narrows = by && narrowedBy[by];
+  return facets.map((facet) => ({ ...facet, idle: narrows && !narrows.includes(facet.key) }));
 }
 
 /** So many values of each are shown at first. */
@@ -132,6 +137,7 @@ export function FacetRail(props: FacetsProps) {
                 type="checkbox"
                 className="ck"
                 checked={facet.chosen.includes(o.value)}
+                disabled={facet.idle}
                 onChange={() => toggle(o.value)}
               />
               <span className="trunc" title={o.label}>
@@ -142,7 +148,11 @@ export function FacetRail(props: FacetsProps) {
           </li>
         );
         return (
-          <fieldset key={facet.key}>
+          <fieldset
+            key={facet.key}
+            className={facet.idle ? "idle" : undefined}
+            title={facet.idle ? t.runs.idle : undefined}
+          >
             <legend>
               {facet.name}
               {facet.chosen.length > 0 && (
@@ -173,18 +183,20 @@ export function FacetChips(props: FacetsProps) {
   const facets = useFacets(props);
   return (
     <span className="facetchips row g2 wrap">
-      {facets.map((facet) => (
-        <FilterChip
-          key={facet.key}
-          name={facet.name}
-          multiple={facet.multiple}
-          options={facet.options.map(({ value, label, n }) =>
-            n === undefined ? { value, label } : { value, label, n },
-          )}
-          chosen={facet.chosen}
-          onChange={facet.set}
-        />
-      ))}
+      {facets
+        .filter((facet) => !facet.idle)
+        .map((facet) => (
+          <FilterChip
+            key={facet.key}
+            name={facet.name}
+            multiple={facet.multiple}
+            options={facet.options.map(({ value, label, n }) =>
+              n === undefined ? { value, label } : { value, label, n },
+            )}
+            chosen={facet.chosen}
+            onChange={facet.set}
+          />
+        ))}
     </span>
   );
 }
