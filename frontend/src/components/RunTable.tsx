@@ -164,7 +164,7 @@ const Row = memo(function Row({
         {run.attempt > 1 && <span className="mut num times">×{run.attempt}</span>}
       </td>
       {columns.map((column) => (
-        <td key={column} className={classes[column]}>
+        <td key={column} data-col={column} className={classes[column]}>
           {cellOf(column, { run, now, scale }, words)}
         </td>
       ))}

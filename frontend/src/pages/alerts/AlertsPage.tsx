@@ -8,6 +8,7 @@ import { alertTabs } from "@/router";
 import { Allowed } from "@/shell/Allowed";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import "@/styles/phone.css";
 
 const Incidents = lazy(() => import("./Incidents"));
 const Rules = lazy(() => import("./Rules"));

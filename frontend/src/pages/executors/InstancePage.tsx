@@ -13,6 +13,7 @@ import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { Page } from "@/shell/Page";
+import "@/styles/phone.css";
 import { InstanceActions } from "./InstanceActions";
 import { InstanceDay } from "./InstanceDay";
 import { Load, Memory } from "./InstanceTable";

@@ -40,6 +40,7 @@ import { usePause, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import "@/styles/phone.css";
 import { DeleteDialog } from "./DeleteDialog";
 import { JobOverview } from "./JobOverview";
 import { PauseDialog } from "./PauseDialog";

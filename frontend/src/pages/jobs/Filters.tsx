@@ -72,32 +72,34 @@ export function Filters({ q, choices, filter, onText, onChoose }: FiltersProps) 
           return withoutUnfinished(text);
         }}
       />
-      {shown.map((field) => (
-        <FieldFilter
-          key={field}
-          field={field}
-          chosen={choices[field] ?? []}
-          filter={filter}
-          onChange={(chosen) => onChoose({ ...choices, [field]: chosen.length > 0 ? chosen : undefined })}
-        />
-      ))}
-      {hidden.length > 0 && (
-        <Menu
-          align="start"
-          trigger={
-            <button type="button" className="fchip">
-              <Plus size={14} aria-hidden />
-              {t.joblist.more}
-            </button>
-          }
-        >
-          {hidden.map((field) => (
-            <MenuItem key={field} onSelect={() => setWanted([...wanted, field])}>
-              {t.joblist.fields[field]}
-            </MenuItem>
-          ))}
-        </Menu>
-      )}
+      <span className="chiprow">
+        {shown.map((field) => (
+          <FieldFilter
+            key={field}
+            field={field}
+            chosen={choices[field] ?? []}
+            filter={filter}
+            onChange={(chosen) => onChoose({ ...choices, [field]: chosen.length > 0 ? chosen : undefined })}
+          />
+        ))}
+        {hidden.length > 0 && (
+          <Menu
+            align="start"
+            trigger={
+              <button type="button" className="fchip">
+                <Plus size={14} aria-hidden />
+                {t.joblist.more}
+              </button>
+            }
+          >
+            {hidden.map((field) => (
+              <MenuItem key={field} onSelect={() => setWanted([...wanted, field])}>
+                {t.joblist.fields[field]}
+              </MenuItem>
+            ))}
+          </Menu>
+        )}
+      </span>
     </>
   );
 }

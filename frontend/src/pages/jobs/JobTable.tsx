@@ -26,6 +26,7 @@ import type { JobColumn, Sort } from "@/lib/columns";
 import { usePageWords, useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { pauseOf } from "@/lib/pause";
+import { usePhone } from "@/lib/phone";
 import { useComplain, usePause, useRunNow, useRunSoon } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
@@ -41,6 +42,8 @@ const PauseDialog = lazy(() => import("../job/PauseDialog").then((m) => ({ defau
 type Asking = "run" | "pause";
 
 const rowHeight = 46;
+/** On a phone a row is a card, as styles/phone.css has it. */
+const cardHeight = 82;
 
 interface JobTableProps {
   items: JobItem[];
@@ -70,7 +73,7 @@ export function JobTable({
 }: JobTableProps) {
   const { t } = useWords();
   const navigate = useNavigate();
-  const view = useWindow(scroller, items.length, rowHeight);
+  const view = useWindow(scroller, items.length, usePhone() ? cardHeight : rowHeight);
   const run = useRunNow();
   const runSoon = useRunSoon();
   const pause = usePause();
@@ -272,7 +275,7 @@ const Row = memo(
           </span>
         </td>
         {columns.map((column) => (
-          <td key={column} className={figures.has(column) ? "r num" : undefined}>
+          <td key={column} data-col={column} className={figures.has(column) ? "r num" : undefined}>
             {cellOf(column, item, words)}
           </td>
         ))}

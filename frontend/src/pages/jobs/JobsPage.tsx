@@ -17,6 +17,7 @@ import { jobsSearch } from "@/router";
 import { ColumnsButton } from "@/shell/ColumnsButton";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import "@/styles/phone.css";
 import { SavedViews, useMyViews } from "@/shell/SavedViews";
 import { useColumns } from "@/shell/useColumns";
 import { Bulk } from "./Bulk";
@@ -93,7 +94,7 @@ export default function JobsPage() {
             <Button icon={FileUp} className="hide-s" onClick={() => setImporting(true)}>
               {t.jobs.importing}
             </Button>
-            <Link to="/jobs/new" className="btn pri">
+            <Link to="/jobs/new" className="btn pri" aria-label={t.act.newJob}>
               <Plus size={14} aria-hidden />
               <span className="hide-s">{t.act.newJob}</span>
             </Link>

@@ -182,7 +182,7 @@ export function FacetRail(props: FacetsProps) {
 export function FacetChips(props: FacetsProps) {
   const facets = useFacets(props);
   return (
-    <span className="facetchips row g2 wrap">
+    <span className="facetchips chiprow">
       {facets
         .filter((facet) => !facet.idle)
         .map((facet) => (

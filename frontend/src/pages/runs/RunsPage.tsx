@@ -18,6 +18,7 @@ import { parseSearch, queryOf } from "@/lib/search";
 import { breakdowns, ranges, runsSearch } from "@/router";
 import { ColumnsButton } from "@/shell/ColumnsButton";
 import { Page } from "@/shell/Page";
+import "@/styles/phone.css";
 import { SavedViews } from "@/shell/SavedViews";
 import { useColumns } from "@/shell/useColumns";
 import { FacetChips, FacetRail } from "./Facets";

@@ -1,0 +1,40 @@
+import type { Locator } from "playwright-core";
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
+
+const { open } = stage(async (p) => {
+  await p.job("default/nightly-settlement-of-payments", "echo 'ERROR gateway: timeout' >&2; exit 3", {
+    schedule: { cron: "0 3 * * *", zone: "Asia/Shanghai" },
+  });
+  await p.api("PUT", "/alerts/rules/any", { alert: "any", severity: "critical", channels: [] });
+  await p.run("default/nightly-settlement-of-payments");
+});
+
+const phone = { viewport: { width: 390, height: 844 } };
+
+/** Whether all of something is on the screen, from left to right. */
+async function isSeen(what: Locator): Promise<boolean> {
+  const box = await what.boundingBox();
+  return box !== null && box.x >= 0 && box.x + box.width <= phone.viewport.width;
+}
+
+it("on a phone one sees how a job, a run and an alert are without scrolling sideways", async () => {
+  for (const [path, row, texts] of [
+    ["/jobs", "table.jobs tbody tr", ["nightly-settlement", "Failed", /ago$/, /^in \d/]],
+    ["/runs", "table.runs tbody tr", ["nightly-settlement", "Failed", /ERROR gateway: timeout/]],
+    ["/alerts", "table.incidents tbody tr", ["Critical", /nightly-settlement.* failed/, "Firing", /ago$/]],
+  ] as const) {
+    const { page, faults, close } = await open(path, phone);
+    const card = page.locator(row).first();
+    for (const text of texts) {
+      const what = card.getByText(text).first();
+      await what.waitFor();
+      expect(await isSeen(what), `${path} ${text}`).toBe(true);
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    expect(await axe(page), path).toEqual([]);
+    expect(faults).toEqual([]);
+    await close();
+  }
+});
