@@ -57,6 +57,7 @@ export const overview = {
   nothingRuns: "Nothing runs at the moment",
   allRunning: "All",
   elapsed: "Elapsed vs. usual",
+  noUsual: "no usual time yet",
   next: "Up next",
   firesSoon: (n: number) => `${count(n, "fire", "fires")} in 10 min`,
   nothingNext: "Nothing is planned for the next day",

@@ -57,6 +57,7 @@ export const overview: Messages["overview"] = {
   nothingRuns: "当前没有运行",
   allRunning: "全部",
   elapsed: "已用 / 通常",
+  noUsual: "尚无通常用时",
   next: "即将触发",
   firesSoon: (n) => `10 分钟内 ${number(n)} 次`,
   nothingNext: "未来一天没有计划",

@@ -10,7 +10,7 @@ import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
 import { formatDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { type Format, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, totalsOf, type Zoom, zoomOf } from "@/lib/ranges";
 import { failures, living, type Tone } from "@/lib/status";
@@ -133,7 +133,7 @@ function Top({ range, zoom }: FiguresProps) {
           foot={
             wasRuns > 0 && (
               <Delta
-                text={f.percent(Math.abs((ended + sum.living) / wasRuns - 1))}
+                text={changeOf((ended + sum.living) / wasRuns, f)}
                 up={ended + sum.living >= wasRuns}
                 note={zoom ? t.overview.versusBefore : t.overview.versus(range)}
               />
@@ -191,6 +191,11 @@ function Top({ range, zoom }: FiguresProps) {
       </div>
     </>
   );
+}
+
+/** How much more or less than before: beyond a tenfold, how many times as much. */
+function changeOf(ratio: number, f: Format): string {
+  return ratio >= 10 ? `× ${f.number(Math.round(ratio))}` : f.percent(Math.abs(ratio - 1));
 }
 
 interface KpiProps {

@@ -64,6 +64,7 @@ export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefin
           {first.map((r, i) => {
             const elapsed = durationOf(r, now);
             const { p50, p95 } = usual[i] ?? {};
+            const share = r.percent ?? (elapsed && p50 ? Math.min(100, (elapsed / p50) * 100) : undefined);
             const over = elapsed !== undefined && p95 !== undefined && elapsed > p95;
             return (
               <tr key={`${r.run_id}.${r.attempt}`}>
@@ -79,21 +80,22 @@ export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefin
                 </td>
                 <td>
                   <span className="row g2">
-                    <span className="bar elapsed">
-                      <i
-                        className={over ? "b-warn" : "b-run"}
-                        style={{
-                          width: `${r.percent ?? (elapsed && p50 ? Math.min(100, (elapsed / p50) * 100) : 0)}%`,
-                        }}
-                      />
-                    </span>
+                    {share === undefined ? (
+                      <span className="mut">{elapsed !== undefined && t.overview.noUsual}</span>
+                    ) : (
+                      <span className="bar elapsed">
+                        <i className={over ? "b-warn" : "b-run"} style={{ width: `${share}%` }} />
+                      </span>
+                    )}
                     <span className="num right">
                       <span className={over ? "c-warn" : undefined}>
                         {elapsed === undefined
                           ? t.status[r.status]
                           : formatDuration(Math.floor(elapsed / 1000) * 1000)}
                       </span>
-                      {p50 !== undefined && <span className="mut"> / {formatDuration(p50)}</span>}
+                      {elapsed !== undefined && p50 !== undefined && (
+                        <span className="mut"> / {formatDuration(p50)}</span>
+                      )}
                     </span>
                   </span>
                 </td>

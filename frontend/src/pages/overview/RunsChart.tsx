@@ -6,11 +6,15 @@ import { ChartTable, TableButton } from "@/components/ChartTable";
 import { Legend } from "@/components/Legend";
 import { Card, Failed } from "@/components/Panel";
 import { StackChart } from "@/components/StackChart";
+import { useHeight } from "@/components/useSize";
 import { Zoomed } from "@/components/Zoomed";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, type Bar, barsOf, totalsOf, type Zoom } from "@/lib/ranges";
 import type { Range } from "@/router";
+
+/** The chart is at least so high, and as high as the card beside it. */
+const least = 216;
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -20,6 +24,7 @@ export function RunsChart({ range, zoom }: { range: Range; zoom: Zoom | undefine
   const navigate = useNavigate({ from: "/" });
   const now = useNow();
   const [table, setTable] = useState(false);
+  const [box, room] = useHeight<HTMLDivElement>();
   const { span, part, to } = overviewTime(range, now, zoom);
   const asked = overviewQueries(range, now, zoom);
   const past = useQuery(asked.past);
@@ -74,15 +79,19 @@ export function RunsChart({ range, zoom }: { range: Range; zoom: Zoom | undefine
           }))}
         />
       ) : (
-        <StackChart
-          bars={bars}
-          now={now}
-          height={216}
-          label={label}
-          hint={t.overview.chartHint}
-          onOpen={(bar) => void navigate({ to: "/runs", search: runsOf(bar) })}
-          onNarrow={(a, b) => void navigate({ search: (was) => ({ ...was, from: iso(a), to: iso(b) }) })}
-        />
+        <div className="fills" ref={box}>
+          <div>
+            <StackChart
+              bars={bars}
+              now={now}
+              height={Math.max(least, room)}
+              label={label}
+              hint={t.overview.chartHint}
+              onOpen={(bar) => void navigate({ to: "/runs", search: runsOf(bar) })}
+              onNarrow={(a, b) => void navigate({ search: (was) => ({ ...was, from: iso(a), to: iso(b) }) })}
+            />
+          </div>
+        </div>
       )}
     </Card>
   );
