@@ -87,7 +87,7 @@ it("a session that ends in the middle of something leaves it as it was", async (
   await page.getByLabel("Description").fill("half a thought");
   await program.api("DELETE", "/users/ann/sessions");
   await page.getByText("Your session has ended").waitFor();
-  await page.getByLabel("User").fill("ann");
+  expect(await page.getByLabel("User").inputValue()).toBe("ann");
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("Your session has ended").waitFor({ state: "detached" });

@@ -83,6 +83,14 @@ describe("schedules in words", () => {
       "每月第 3 个星期五 02:00",
     ]);
   });
+  it("say by the next fire which minute H is", () => {
+    const at = "2026-01-05T18:37:00Z";
+    const hashed = (cron: string, zone?: string) => scheduleInWords({ cron, zone }, en, at);
+    expect(hashed("H * * * *")).toBe(scheduleInWords({ cron: "37 * * * *" }, en));
+    expect(hashed("H H * * 1-5", "Asia/Shanghai")).toBe("Weekdays at 02:37");
+    expect(hashed("0 H H ? * *")).toBe(scheduleInWords({ cron: "0 37 18 ? * *" }, en));
+    expect(hashed("H/15 * * * *")).toBe("H/15 * * * *");
+  });
   it("are found for what the sentence cannot say", () => {
     expect(words("0 15 10 ? * 6L 2026-2027")).toEqual([
       "At 10:15, on the last Friday of the month, 2026 through 2027",

@@ -3,6 +3,7 @@ import type { Schedule } from "@/api/schema.gen";
 import type { AllMessages } from "@/i18n";
 import { cronToSentence } from "./cron";
 import { formatDuration, parseDuration } from "./duration";
+import { instantToWall } from "./format";
 
 export type Kind = "cron" | "fixed_rate" | "fixed_delay" | "once" | "manual";
 
@@ -20,8 +21,8 @@ export function expressionOf(s: Schedule | undefined): string | undefined {
 
 const nice = (duration: string) => formatDuration(parseDuration(duration) ?? 0);
 
-/** Says a schedule in words. It is an aid to reading: the fires that the server gives are the truth. */
-export function scheduleInWords(s: Schedule | undefined, t: AllMessages): string {
+/** Says a schedule in words, and by its next fire what H stands for. It is an aid to reading: the fires that the server gives are the truth. */
+export function scheduleInWords(s: Schedule | undefined, t: AllMessages, next?: string): string {
   switch (kindOf(s)) {
     case "fixed_rate":
       return t.schedule.every(nice(s?.fixed_rate ?? ""));
@@ -32,8 +33,19 @@ export function scheduleInWords(s: Schedule | undefined, t: AllMessages): string
     case "manual":
       return t.schedule.manual;
     case "cron":
-      return cronInWords(s?.cron ?? "", t);
+      return cronInWords(next ? withoutH(s?.cron ?? "", next, s?.zone ?? "UTC") : (s?.cron ?? ""), t);
   }
+}
+
+/** An expression with the minute and the hour of a fire where it has H for them. */
+function withoutH(expression: string, fire: string, zone: string): string {
+  const fields = expression.trim().split(/\s+/);
+  const [hour = "", minute = ""] = instantToWall(fire, zone).slice(11).split(":");
+  const first = fields.length - 5 > 0 ? 1 : 0; // after the second
+  const own = [minute, hour];
+  return fields
+    .map((field, i) => (field === "H" && own[i - first] ? String(Number(own[i - first])) : field))
+    .join(" ");
 }
 
 /** Says an expression in words; its own text where no words are known for it. */

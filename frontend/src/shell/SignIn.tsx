@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { meKey, signIn, waysQuery } from "@/api/session";
+import { meKey, meQuery, signIn, waysQuery } from "@/api/session";
 import { Button } from "@/components/Button";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
@@ -14,7 +14,8 @@ export default function SignIn({ over }: { over?: boolean }) {
   const { sayProblem } = useSayer();
   const client = useQueryClient();
   const ways = useQuery(waysQuery).data;
-  const [user, setUser] = useState("");
+  // Whoever was signed in before signs in again.
+  const [user, setUser] = useState(() => client.getQueryData(meQuery.queryKey)?.user ?? "");
   const [password, setPassword] = useState("");
   const enter = useMutation({
     mutationFn: () => signIn(user, password),

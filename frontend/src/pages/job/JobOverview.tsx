@@ -182,7 +182,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
       }
     >
       <div className="b">
-        <p className="headline">{scheduleInWords(s, t)}</p>
+        <p className="headline">{scheduleInWords(s, t, item.next_fires[0]?.fire_time)}</p>
         <p className="mono mut">{[expressionOf(s), zone].filter(Boolean).join(" · ")}</p>
         <ul className="fires">
           {item.next_fires.slice(0, 5).map((fire) => (

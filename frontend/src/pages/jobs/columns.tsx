@@ -48,7 +48,9 @@ export function cellOf(column: JobColumn, item: JobItem, { t, f }: PageWords): R
     case "schedule":
       return (
         <span className="jn">
-          <span className="main-line trunc">{scheduleInWords(d.schedule, t)}</span>
+          <span className="main-line trunc">
+            {scheduleInWords(d.schedule, t, item.next_fires[0]?.fire_time)}
+          </span>
           <span className="mono trunc">
             {expressionOf(d.schedule) ?? (kindOf(d.schedule) === "manual" ? "—" : d.schedule?.zone)}
           </span>

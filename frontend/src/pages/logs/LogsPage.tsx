@@ -67,7 +67,8 @@ export default function LogsPage() {
   const watch = useWatch(filter, tail !== undefined);
   // What was printed before one began to listen, or just then, is with what is heard since: each line once.
   const lines = useMemo(() => {
-    if (!tail) return found.data?.pages.flatMap((p) => p.items) ?? [];
+    // The server has the newest run first, whenever it printed.
+    if (!tail) return newestFirst(found.data?.pages.flatMap((p) => p.items) ?? []);
     const heard = new Set(watch.lines.map(nameOf));
     const before = last.data?.items.filter((l) => !heard.has(nameOf(l))) ?? [];
     return newestFirst([...watch.lines, ...before]).slice(0, mostTailed);
