@@ -375,5 +375,10 @@ export const editor = {
   join: "Wait for all of",
   joinJob: "Parent to wait for",
   addJoin: "Add a parent",
+  alerts: "Notifications",
+  alertsHint: "Alert rules that are about this job. They are made under Alerts, for many jobs at a time.",
+  noAlerts: "No alert rule is about this job: nobody is told when a run fails.",
+  noChannel: "no channel: nobody is told",
+  openRules: "Alert rules",
   joinHint: "As a child, run only once each of these has ended. Empty: after each.",
 };

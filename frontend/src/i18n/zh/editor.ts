@@ -333,5 +333,10 @@ export const editor: typeof english = {
   join: "等待全部",
   joinJob: "要等待的父任务",
   addJoin: "添加父任务",
+  alerts: "通知",
+  alertsHint: "与该任务有关的告警规则。规则在“告警”中设置，可用于多个任务。",
+  noAlerts: "没有与该任务有关的告警规则：运行失败时不会通知任何人。",
+  noChannel: "没有渠道，不会通知",
+  openRules: "告警规则",
   joinHint: "作为子任务，仅在以下任务全部结束后运行。留空则每次都运行。",
 };

@@ -27,6 +27,7 @@ import { useSayer } from "@/lib/reason";
 import { modifier, useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { type Crumb, Page } from "@/shell/Page";
+import { AlertsSection } from "./AlertsSection";
 import { Basics } from "./Basics";
 import { FollowSection } from "./FollowSection";
 import { LimitsSection } from "./LimitsSection";
@@ -233,6 +234,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
                 <Trouble {...section} />
                 <LimitsSection {...section} />
                 <FollowSection {...section} />
+                <AlertsSection doc={doc} />
               </ReadOnly>
             </form>
           ) : (
