@@ -105,6 +105,40 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
   await page.getByRole("link", { name: "Silences" }).click();
   await page.getByRole("button", { name: "End" }).click();
   await page.getByText("Nothing is silenced").waitFor();
+  // The job says who hears of it.
+  await page.goto(`${program.url}/jobs/default/broken/edit`);
+  const rule = page.getByRole("list", { name: "Notifications" }).locator("li", { hasText: "any-failure" });
+  await rule.getByText("ops-hook").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("several incidents are acknowledged at once, and the gravest is first", async () => {
+  for (const [alert, severity] of [
+    ["first-a", "critical"],
+    ["then-b", "warning"],
+  ]) {
+    const jobs = [`default/${alert}`];
+    await program.api("PUT", `/alerts/rules/${alert}`, { alert, severity, match: { jobs }, channels: [] });
+    await program.job(`default/${alert}`, "exit 3");
+    await program.run(`default/${alert}`);
+  }
+  const { page, faults, close } = await open("/alerts");
+  const rows = page.locator("table.incidents tbody tr");
+  const of = (rule: string) => rows.filter({ has: page.locator(`[data-col=rule]:text-is("${rule}")`) });
+  for (const rule of ["first-a", "then-b"]) await of(rule).getByRole("checkbox").check();
+  const severities = await page.locator("[data-col=severity]").allTextContents();
+  expect(severities).toEqual([...severities].sort()); // Critical comes before Warning
+  expect(await axe(page)).toEqual([]);
+  await page
+    .getByRole("toolbar", { name: "2 selected" })
+    .getByRole("button", { name: "Acknowledge" })
+    .click();
+  await page.getByText("2 done, 0 failed").waitFor();
+  for (const rule of ["first-a", "then-b"]) await of(rule).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Acknowledged", exact: true }).click();
+  await of("then-b").getByText("Looked after by").waitFor();
   expect(faults).toEqual([]);
   await close();
 });

@@ -29,8 +29,11 @@ import { useNow } from "@/lib/now";
 import { useSentence } from "@/lib/sentence";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
+import { Acknowledge } from "./Acknowledge";
 import { DeliveryItem } from "./Deliveries";
 import { Severity } from "./Severity";
+
+const gravity = { critical: 2, warning: 1, info: 0 };
 
 /** What rules have found and is not over yet, or was lately. */
 export default function Incidents({ state }: { state: IncidentState }) {
@@ -40,7 +43,19 @@ export default function Incidents({ state }: { state: IncidentState }) {
   const { incident: chosen } = useSearch({ strict: false }) as { incident?: string };
   const navigate = useNavigate();
   const choose = (incident?: string) => void navigate({ to: ".", search: { incident } });
-  const items = list.data?.pages.flatMap((p) => p.items) ?? [];
+  const found = list.data?.pages.flatMap((p) => p.items) ?? [];
+  // Of what nobody looks after yet, the gravest comes first.
+  const takes = state === "firing";
+  const items = takes ? [...found].sort((a, b) => gravity[b.severity] - gravity[a.severity]) : found;
+  const may = useMay();
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const taken = items.filter((i) => marked.has(i.incident));
+  const mark = (incident: string) =>
+    setMarked((was) => {
+      const next = new Set(was);
+      if (!next.delete(incident)) next.add(incident);
+      return next;
+    });
   const drawer = chosen && <Drawer key={chosen} id={chosen} onClose={() => choose()} />;
   if (!list.data) {
     return (
@@ -61,12 +76,39 @@ export default function Incidents({ state }: { state: IncidentState }) {
         />
       ) : (
         <Table
-          heads={[c.severity, c.what, c.rule, { right: c.count }, c.since, c.result, c.state]}
+          heads={[
+            ...(takes ? [<th key="choose" className="ckc" aria-label={t.act.more} />] : []),
+            c.severity,
+            c.what,
+            c.rule,
+            { right: c.count },
+            c.since,
+            c.result,
+            c.state,
+          ]}
           className="incidents"
         >
           {items.map((i) => (
-            <tr key={i.incident} className="click" onClick={() => choose(i.incident)}>
-              <td>
+            <tr
+              key={i.incident}
+              className={marked.has(i.incident) ? "click sel" : "click"}
+              onClick={(e) => {
+                if (!(e.target instanceof Element && e.target.closest(".ckc"))) choose(i.incident);
+              }}
+            >
+              {takes && (
+                <td className="ckc">
+                  <input
+                    type="checkbox"
+                    className="ck"
+                    aria-label={t.act.select(say(i.summary_code, i.summary_params, i.summary))}
+                    disabled={!may("operate", i.executor_group ?? "*")}
+                    checked={marked.has(i.incident)}
+                    onChange={() => mark(i.incident)}
+                  />
+                </td>
+              )}
+              <td data-col="severity">
                 <Severity of={i.severity} />
               </td>
               <td className="result">
@@ -74,15 +116,19 @@ export default function Incidents({ state }: { state: IncidentState }) {
                   {say(i.summary_code, i.summary_params, i.summary)}
                 </button>
               </td>
-              <td className="sec">{i.alert || t.alerts.test}</td>
-              <td className="r num">{i.count}</td>
-              <td className="mut">
+              <td data-col="rule" className="sec">
+                {i.alert || t.alerts.test}
+              </td>
+              <td data-col="count" className="r num">
+                {i.count}
+              </td>
+              <td data-col="since" className="mut">
                 <Ago at={i.opened_at} />
               </td>
-              <td>
+              <td data-col="result">
                 <Result of={i.deliveries ?? []} />
               </td>
-              <td>
+              <td data-col="state">
                 <State of={i} />
               </td>
             </tr>
@@ -90,6 +136,9 @@ export default function Incidents({ state }: { state: IncidentState }) {
         </Table>
       )}
       <More of={list} />
+      {taken.length > 0 && (
+        <Acknowledge chosen={new Set(taken.map((i) => i.incident))} onClear={() => setMarked(new Set())} />
+      )}
       {drawer}
     </>
   );
