@@ -112,8 +112,10 @@ it("of two people who edit a job, the second sees what both did, and merges it",
   await dialog.getByRole("button", { name: "Merge" }).click();
   await dialog.locator(".changes").getByText("mine").waitFor();
   await dialog.getByRole("button", { name: "Side by side" }).click();
+  await dialog.locator(".cm-host.diff").waitFor();
+  expect((await dialog.boundingBox())?.width).toBeGreaterThan(1200);
   await dialog.locator(".cm-host").getByText("timeout").waitFor();
-  await dialog.getByRole("button", { name: "Save as v3" }).click();
+  await dialog.getByLabel("Note").press("Enter");
   await mine.page.getByRole("heading", { name: "shared" }).waitFor();
   const { definition } = await program.api<{ definition: unknown }>("GET", "/jobs/default/shared");
   expect(definition).toMatchObject({

@@ -127,7 +127,15 @@ export function ReviewDialog({
       <label className="f">
         <span className="lab">{e.note}</span>
         <span className="inp">
-          <input value={note} maxLength={500} onChange={(x) => setNote(x.target.value)} />
+          <input
+            value={note}
+            maxLength={500}
+            onChange={(x) => setNote(x.target.value)}
+            onKeyDown={(x) => {
+              if (x.key === "Enter" && !x.nativeEvent.isComposing && check.data && !save.isPending)
+                save.mutate();
+            }}
+          />
         </span>
       </label>
     </Dialog>
