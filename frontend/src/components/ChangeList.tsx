@@ -1,14 +1,19 @@
 import type { FieldChange } from "@/api/schema.gen";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
+import { nameOfField } from "@/lib/fieldname";
 
 /** What a change did, field by field: what was, and what is now. */
 export function ChangeList({ changes }: { changes: FieldChange[] }) {
-  const t = useT();
+  const t = usePageT();
+  const name = (field: string) => nameOfField(field, t.editor.fieldNames);
   return (
     <ul className="changes">
       {changes.map((c) => (
         <li key={c.field}>
-          <code className="mono">{c.field}</code>
+          <span className="row g2">
+            {name(c.field) && <b>{name(c.field)}</b>}
+            <code className={name(c.field) ? "mono mut" : "mono"}>{c.field}</code>
+          </span>
           {c.from !== undefined && (
             <span className="from">
               <span className="mut">{t.act.was}</span> <del>{textOf(c.from, t.act.unset)}</del>
