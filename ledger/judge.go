@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -95,11 +96,9 @@ func (j *judge) entry(f expected) *outcome.Entry {
 
 // tell has an entry say what a row says of its fire.
 func tell(e *outcome.Entry, r *runlog.Run) {
-	e.Version, e.Status, e.Attempt, e.Reason = r.Version, r.RunStatus(), r.Attempt, r.Reason
-	e.CommittedAt, e.StartedAt, e.FinishedAt = r.CommittedAt, r.StartedAt, r.FinishedAt
-	if !r.CommittedAt.IsZero() {
-		e.Late = job.Duration(max(r.CommittedAt.Sub(e.Due), 0).Truncate(time.Millisecond))
-	}
+	e.Version, e.Status, e.Attempt, e.Reason = r.Version, r.RunStatus(), r.Attempt, why(r)
+	e.CommittedAt, e.StartedAt, e.FinishedAt = r.RunCommittedAt(), r.RunStartedAt(), r.FinishedAt
+	e.Late = late(e)
 	switch {
 	case e.Status == job.StatusSkipped:
 		e.Outcome = outcome.Skipped
@@ -112,9 +111,26 @@ func tell(e *outcome.Entry, r *runlog.Run) {
 	default:
 		e.Outcome = outcome.Ran
 	}
-	if e.Reason == "" {
-		e.Reason = r.Message
+}
+
+// why returns what a row says of why it ended, or else of why it was late or waits. That an
+// attempt failed is no reason any more once the one that followed has ended.
+func why(r *runlog.Run) reason.Text {
+	said := r.Reason
+	if status := r.RunStatus(); status.Final() && reason.Read(string(said)).Code == reason.NextAttempt.Code {
+		said = ""
+	} else if status == job.StatusFailed || status == job.StatusTimedOut {
+		return cmp.Or(r.Message, said)
 	}
+	return cmp.Or(said, r.Message)
+}
+
+// late returns how late the first attempt at an entry's fire was.
+func late(e *outcome.Entry) job.Duration {
+	if e.CommittedAt.IsZero() {
+		return 0
+	}
+	return job.Duration(max(e.CommittedAt.Sub(e.Due), 0).Truncate(time.Millisecond))
 }
 
 // compare returns the entry of a fire that has a row of its own.
@@ -171,9 +187,7 @@ func (j *judge) unexpected(r *runlog.Run) *outcome.Entry {
 		return e // a newer program has decided it
 	} else if i >= 0 && j.plans[i].Kind == job.KindFixedDelay {
 		e.Due = instant(at + j.plans[i].Offset)
-		if e.Late = 0; !r.CommittedAt.IsZero() {
-			e.Late = job.Duration(max(r.CommittedAt.Sub(e.Due), 0).Truncate(time.Millisecond))
-		}
+		e.Late = late(e)
 		return e
 	}
 	contradict(e, reason.NoSuchFire.String())

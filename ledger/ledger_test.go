@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -100,6 +101,42 @@ func TestEachFireHasWhatBecameOfIt(t *testing.T) {
 	w.wrote(50, job.StatusMissed, func(u *logstore.Update) { u.Reason = "noticed too late" })
 	w.says(0, 60, "12:00 ran", "12:10 caught_up noticed 9m late", "12:20 pending", "12:30 skipped the job is paused", "12:40 pending", "12:50 missed noticed too late")
 	w.says(10, 10)
+}
+
+// A fire is as late as its first attempt, and its reason is that of the end.
+func TestAFireWhoseRunWasRetriedIsAsLateAsItsFirstAttempt(t *testing.T) {
+	w := newWorld(t, every10)
+	w.wrote(0, job.StatusPending)
+	for attempt := 1; attempt <= 2; attempt++ {
+		began := at(0).Add(time.Duration(attempt) * 7 * time.Second)
+		w.wrote(0, job.StatusQueued, func(u *logstore.Update) {
+			u.Attempt, u.At, u.Reason = attempt+1, began, reason.NextAttempt.With(attempt, job.StatusFailed, job.Duration(5*time.Second))
+		})
+		w.wrote(0, job.StatusPending, func(u *logstore.Update) { u.Attempt, u.At = attempt+1, began.Add(5*time.Second) })
+	}
+	for attempt := 1; attempt <= 3; attempt++ {
+		w.wrote(0, job.StatusFailed, func(u *logstore.Update) {
+			began := at(0).Add(time.Duration(attempt-1) * 12 * time.Second)
+			u.Kind, u.Attempt, u.StartedAt, u.Instance, u.Delivery = runlog.KindFinished, attempt, began.Add(time.Second), "i", 1
+			u.At, u.CommittedAt, u.Message, u.Retry = began.Add(3*time.Second), began.Add(20*time.Millisecond), "disk full", attempt < 3
+		})
+	}
+	var got *outcome.Entry
+	if _, err := w.Judge(w.Context(), at(0), at(5), func(e *outcome.Entry) bool { got = e; return true }); err != nil {
+		t.Fatal(err)
+	}
+	want := &outcome.Entry{
+		FireTime: at(0), Due: at(0), Version: 1, Outcome: outcome.Ran, Reason: "disk full", RunID: got.RunID, Status: job.StatusFailed, Attempt: 3,
+		CommittedAt: at(0).Add(20 * time.Millisecond), StartedAt: at(0).Add(time.Second), FinishedAt: at(0).Add(27 * time.Second), Late: job.Duration(20 * time.Millisecond),
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	w.wrote(0, job.StatusSucceeded, func(u *logstore.Update) { u.Attempt, u.At = 4, at(1) })
+	w.wrote(0, job.StatusQueued, func(u *logstore.Update) {
+		u.Attempt, u.Reason = 4, reason.NextAttempt.With(3, job.StatusFailed, job.Duration(5*time.Second))
+	})
+	w.says(0, 5, "12:00 ran")
 }
 
 func TestAFireOfWhichNothingIsKnownIsADiscrepancy(t *testing.T) {

@@ -23,7 +23,7 @@ type RunOrder struct {
 // SortKey names a value of runs.
 type SortKey string
 
-// What runs are sorted by. Of equal values, the newest fire comes first.
+// What runs are sorted by: a run with several attempts by its first start and its end. Of equal values, the newest fire comes first.
 const (
 	SortFire     SortKey = "" // the fire time
 	SortStarted  SortKey = "started_at"
@@ -45,13 +45,13 @@ func (k SortKey) Value(r *runlog.Run) (value int64, ok bool) {
 	case SortFire:
 		return r.FireTime.UnixMilli(), true
 	case SortStarted:
-		return r.StartedAt.UnixMilli(), !r.StartedAt.IsZero()
+		return r.RunStartedAt().UnixMilli(), !r.RunStartedAt().IsZero()
 	case SortFinished:
 		return r.FinishedAt.UnixMilli(), !r.FinishedAt.IsZero()
 	case SortDuration:
-		return max(r.FinishedAt.Sub(r.StartedAt).Milliseconds(), 0), !r.StartedAt.IsZero() && !r.FinishedAt.IsZero()
+		return max(r.FinishedAt.Sub(r.RunStartedAt()).Milliseconds(), 0), !r.RunStartedAt().IsZero() && !r.FinishedAt.IsZero()
 	case SortDelay:
-		return max(r.StartedAt.Sub(r.FireTime).Milliseconds(), 0), !r.StartedAt.IsZero() && slices.Contains(Delayed, r.Cause)
+		return max(r.RunStartedAt().Sub(r.FireTime).Milliseconds(), 0), !r.RunStartedAt().IsZero() && slices.Contains(Delayed, r.Cause)
 	}
 	return 0, false
 }

@@ -34,7 +34,7 @@ func (h *runHandlers) serveRunsExport(live context.Context) fiber.Handler {
 			},
 			Head: []string{
 				"run_id", "job", "version", "attempt", "status", "retrying", "cause", "fire_time", "committed_at", "delivered_at", "started_at", "finished_at", "duration_ms",
-				"instance", "exit_code", "count", "until", "parent_run_id", "by", "message", "reason",
+				"instance", "exit_code", "count", "until", "parent_run_id", "by", "message", "reason", "first_committed_at", "first_started_at",
 			},
 			Row: runRow,
 		}
@@ -58,8 +58,8 @@ func timeOf(c *fiber.Ctx, name string) time.Time {
 
 func runRow(r *runlog.Run) []string {
 	var took, code string
-	if !r.StartedAt.IsZero() && !r.FinishedAt.IsZero() {
-		took = strconv.FormatInt(r.FinishedAt.Sub(r.StartedAt).Milliseconds(), 10)
+	if began := r.RunStartedAt(); !began.IsZero() && !r.FinishedAt.IsZero() {
+		took = strconv.FormatInt(r.FinishedAt.Sub(began).Milliseconds(), 10)
 	}
 	if r.ExitCode != nil {
 		code = strconv.Itoa(*r.ExitCode)
@@ -68,5 +68,6 @@ func runRow(r *runlog.Run) []string {
 		string(r.RunID), string(r.Job), strconv.Itoa(r.Version), strconv.Itoa(r.Attempt), string(r.Status), strconv.FormatBool(r.Retrying), string(r.Cause),
 		export.CellTime(r.FireTime), export.CellTime(r.CommittedAt), export.CellTime(r.DeliveredAt), export.CellTime(r.StartedAt), export.CellTime(r.FinishedAt), took,
 		export.CellText(r.Instance), code, strconv.Itoa(r.Count), export.CellTime(r.Until), string(r.Parent), export.CellText(r.By), export.CellText(string(r.Message)), export.CellText(string(r.Reason)),
+		export.CellTime(r.FirstCommittedAt), export.CellTime(r.FirstStartedAt),
 	}
 }

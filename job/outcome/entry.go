@@ -32,17 +32,18 @@ type Entry struct {
 	Due     time.Time `json:"due"`
 	Version int       `json:"version,omitempty"` // of the job; 0 when none had it
 	Outcome Outcome   `json:"outcome"`
-	// Reason is why there was no run, why it was late, what is wrong, or why that cannot
-	// be said.
+	// Reason is why there was no run, why it ended so, waits or was late, what is wrong, or
+	// why that cannot be said.
 	Reason reason.Text `json:"reason,omitempty"`
 
 	// Of the run, where there is one. RunID is that which the fire owes in any case.
-	RunID       job.RunID  `json:"run_id"`
-	Status      job.Status `json:"status,omitempty"`
-	Attempt     int        `json:"attempt,omitempty"` // the newest
-	CommittedAt time.Time  `json:"committed_at,omitzero"`
-	StartedAt   time.Time  `json:"started_at,omitzero"`
-	FinishedAt  time.Time  `json:"finished_at,omitzero"`
+	RunID   job.RunID  `json:"run_id"`
+	Status  job.Status `json:"status,omitempty"`
+	Attempt int        `json:"attempt,omitempty"` // the newest
+	// CommittedAt and StartedAt are those of the first attempt that was committed, and began.
+	CommittedAt time.Time `json:"committed_at,omitzero"`
+	StartedAt   time.Time `json:"started_at,omitzero"`
+	FinishedAt  time.Time `json:"finished_at,omitzero"`
 	// Late is from Due to the commit of the trigger, or of the reason against it.
 	Late job.Duration `json:"late,omitempty"`
 }

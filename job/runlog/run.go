@@ -34,6 +34,10 @@ type Run struct {
 	DeliveredAt time.Time `json:"delivered_at,omitzero"` // when Instance got the trigger that it began at StartedAt; zero of an older executor's
 	StartedAt   time.Time `json:"started_at,omitzero"`
 	FinishedAt  time.Time `json:"finished_at,omitzero"`
+	// FirstCommittedAt and FirstStartedAt are when any of the run's attempts was committed and
+	// began first. They are set where a later attempt stands for the run: in lists of runs.
+	FirstCommittedAt time.Time `json:"first_committed_at,omitzero"`
+	FirstStartedAt   time.Time `json:"first_started_at,omitzero"`
 	// Instance ran it last; Delivery counts how often its trigger was handed out.
 	Instance string          `json:"instance,omitempty"`
 	Delivery int             `json:"delivery,omitempty"`
@@ -58,6 +62,19 @@ func (r *Run) RunStatus() job.Status {
 		return job.StatusQueued
 	}
 	return r.Status
+}
+
+// RunCommittedAt is when the first attempt of the run became durable, if r stands for the run.
+func (r *Run) RunCommittedAt() time.Time { return orOwn(r.FirstCommittedAt, r.CommittedAt) }
+
+// RunStartedAt is when the run began, if r stands for it.
+func (r *Run) RunStartedAt() time.Time { return orOwn(r.FirstStartedAt, r.StartedAt) }
+
+func orOwn(first, own time.Time) time.Time {
+	if first.IsZero() {
+		return own
+	}
+	return first
 }
 
 // Kind says what an update tells, or what happened at a point of a timeline.

@@ -50,13 +50,17 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 		}
 		missing = slices.DeleteFunc(missing, func(name job.Name) bool { return len(found[name]) == n })
 	}
+	var rows []row
+	for _, ofJob := range found {
+		rows = append(rows, ofJob...)
+	}
+	runs, err := s.listed(ctx, &logstore.RunFilter{}, rows)
+	if err != nil {
+		return nil, fmt.Errorf("read last runs: %w", err)
+	}
 	last := make(map[job.Name][]runlog.Run, len(found))
-	for name, rows := range found {
-		runs, err := s.asRuns(ctx, rows)
-		if err != nil {
-			return nil, fmt.Errorf("read last runs: %w", err)
-		}
-		last[name] = runs
+	for _, r := range runs {
+		last[r.Job] = append(last[r.Job], r)
 	}
 	return last, nil
 }

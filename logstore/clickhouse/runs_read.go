@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -107,13 +108,56 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 	if more {
 		rows = rows[:limit]
 	}
-	if page.Runs, err = s.asRuns(ctx, rows); err != nil {
+	if page.Runs, err = s.listed(ctx, &filter, rows); err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
 	if more {
 		page.Next = logstore.CursorAt(&page.Runs[limit-1]).String()
 	}
 	return page, nil
+}
+
+// listed returns rows that f selects as runs. If each stands for a whole run, it has when
+// the first of the run's attempts was committed and began.
+func (s *Store) listed(ctx context.Context, f *logstore.RunFilter, rows []row) ([]runlog.Run, error) {
+	runs, err := s.asRuns(ctx, rows)
+	if err != nil || f.AllAttempts {
+		return runs, err
+	}
+	again := map[place]int{}
+	for i := range rows {
+		if rows[i].attempt > 1 {
+			again[rows[i].place] = i
+		}
+	}
+	if len(again) == 0 {
+		return runs, nil
+	}
+	ctx, err = withPlaces(ctx, again)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.read(ctx, instants, " WHERE "+byPlaces)
+	if err != nil {
+		return nil, fmt.Errorf("read when runs began: %w", err)
+	}
+	for _, attempt := range standing(all) {
+		run := &runs[again[attempt.place]]
+		run.FirstCommittedAt = firstOf(run.FirstCommittedAt, instantAt(attempt.committedAt))
+		run.FirstStartedAt = firstOf(run.FirstStartedAt, instantAt(attempt.startedAt))
+	}
+	return runs, nil
+}
+
+// instants are the columns of when attempts were committed and began, and of which count.
+var instants = columns{"run_id", "broadcast_index", "attempt", "fire_time", "sign", "revision", "job", "committed_at", "started_at"}
+
+// firstOf returns the earlier instant, of those that have come.
+func firstOf(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Counts implements [logstore.Store].

@@ -111,6 +111,7 @@ func triedAgain(t *testing.T, s logstore.Store) {
 	second.CommittedAt, second.Reason = time.Time{}, "attempt 1 failed; the next is due 10s later"
 	wantRun(t, s, second, want)
 	wantCounts(t, s, logstore.RunFilter{}, map[job.Status]int{job.StatusQueued: 1})
+	second.FirstCommittedAt, second.FirstStartedAt = want.CommittedAt, want.StartedAt
 	last, err := s.LastRuns(t.Context(), []job.Name{report}, 5)
 	if diff := cmp.Diff([]runlog.Run{second}, last[report]); diff != "" || err != nil {
 		t.Errorf("the last runs differ, with %v (-want +got):\n%s", err, diff)
@@ -120,6 +121,45 @@ func triedAgain(t *testing.T, s logstore.Store) {
 	}
 	if got := list(t, s, logstore.RunFilter{MinAttempt: 3}).Runs; len(got) != 0 {
 		t.Errorf("tried twice more were %+v", got)
+	}
+}
+
+// beganWithTheFirstAttempt has a run of three attempts, of which the first never began.
+func beganWithTheFirstAttempt(t *testing.T, s logstore.Store) {
+	r := newRun()
+	lost := r.record(job.StatusLost, time.Second, "its executor vanished")
+	write(t, s, r.recorded(job.StatusPending), lost)
+	tries := []runlog.Run{r.row(job.StatusLost)}
+	tries[0].FinishedAt, tries[0].Reason = epoch.Add(time.Second), "its executor vanished"
+	for attempt := 2; attempt <= 3; attempt++ {
+		began := time.Duration(attempt) * 10 * time.Second
+		pending := r.try(attempt).record(job.StatusPending, began, "")
+		end := r.try(attempt).finished(job.StatusFailed, "worker-1", began+2*time.Second)
+		end.CommittedAt, end.StartedAt = epoch.Add(began), epoch.Add(began+time.Second)
+		write(t, s, end, pending)
+		row := r.try(attempt).row(job.StatusFailed)
+		row.CommittedAt, row.StartedAt, row.FinishedAt, row.Instance, row.Delivery = end.CommittedAt, end.StartedAt, end.FinishedAt, "worker-1", 1
+		tries = append(tries, row)
+	}
+	wantRun(t, s, tries[2], tries[1], tries[0]) // each attempt has its own instants
+
+	run := tries[2]
+	run.FirstCommittedAt, run.FirstStartedAt = epoch.Add(ms(5)), epoch.Add(21*time.Second)
+	inRange := logstore.RunFilter{From: epoch, To: epoch.Add(time.Hour)}
+	sorted := inRange
+	sorted.Sort.By = logstore.SortDelay
+	for _, f := range []logstore.RunFilter{inRange, sorted} {
+		if diff := cmp.Diff([]runlog.Run{run}, list(t, s, f).Runs); diff != "" {
+			t.Errorf("the list in order %+v differs (-want +got):\n%s", f.Sort, diff)
+		}
+	}
+	last, err := s.LastRuns(t.Context(), []job.Name{report}, 5)
+	if diff := cmp.Diff([]runlog.Run{run}, last[report]); diff != "" || err != nil {
+		t.Errorf("the last runs differ, with %v (-want +got):\n%s", err, diff)
+	}
+	inRange.AllAttempts = true
+	if diff := cmp.Diff([]runlog.Run{tries[2], tries[1], tries[0]}, list(t, s, inRange).Runs); diff != "" {
+		t.Errorf("the list of attempts differs (-want +got):\n%s", diff)
 	}
 }
 

@@ -79,6 +79,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"facts are kept as long as their kind is", factsTrimmed},
 
 		{"a run that is tried again goes on", triedAgain},
+		{"lists tell when a run began, whatever its newest attempt", beganWithTheFirstAttempt},
 		{"pages hold each run once, whatever its attempts", pagesOfRuns},
 		{"attempts may come in any order", attemptsInAnyOrder},
 		{"a record may say that there is no further attempt", noFurtherAttempt},

@@ -27,7 +27,7 @@ func asRuns(entries []entry) []runlog.Run {
 	return runs
 }
 
-// scan reads rows of listColumns or pieceColumns, with the result after them if so,
+// scan reads rows of listColumns, attemptColumns or pieceColumns, with the result after them if so,
 // and closes them.
 func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 	defer func() { _ = rows.Close() }()
@@ -38,11 +38,12 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 			number, state, status, cause int64
 			committedAt, deliveredAt     int64
 			startedAt, untilTime         int64
+			firstCommitted, firstStarted int64
 			exitCode                     sql.Null[int]
 			result                       string
 		)
 		into := []any{
-			(*file.ScanID)(&e.RunID), &e.Attempt, &e.Piece, &state,
+			(*file.ScanID)(&e.RunID), &e.Attempt, &e.Piece, &state, &firstCommitted, &firstStarted,
 			&number, &e.Version, &status, &cause, &committedAt, &deliveredAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
 			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
 		}
@@ -54,6 +55,7 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		}
 		e.Job, e.Status, e.Cause, e.FireTime = s.jobs.Name(number), statusOf[status], causeOf[cause], e.RunID.Time()
 		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = file.Instant(committedAt), file.Instant(deliveredAt), file.Instant(startedAt), file.Instant(untilTime)
+		e.FirstCommittedAt, e.FirstStartedAt = file.Instant(firstCommitted), file.Instant(firstStarted)
 		e.FinishedAt, e.Reason = file.Instant(e.reportedAt), reason.Text(e.reason)
 		if e.ruled != 0 && e.ruled != e.reported {
 			e.FinishedAt = file.Instant(e.ruledAt)

@@ -16,11 +16,13 @@ const maxLegs = 200
 // query is a filter as SQL. A list is merged from legs that each read one index in
 // the order of the list, so that a page costs what it shows, at any depth.
 type query struct {
-	by    string // the column that counts as a run's status
-	legs  []leg  // each reads one index
-	where string // further conditions, each beginning with AND
-	args  []any  // of where
-	empty bool   // nothing can match
+	by     string // the column that counts as a run's status
+	reads  string // what is read of each row
+	values map[logstore.SortKey]string
+	legs   []leg  // each reads one index
+	where  string // further conditions, each beginning with AND
+	args   []any  // of where
+	empty  bool   // nothing can match
 }
 
 // leg is FROM and the condition that its index serves. Jobs are arguments, so that lists of
@@ -32,9 +34,9 @@ type leg struct {
 
 // newQuery expects a filter that was validated.
 func newQuery(f logstore.RunFilter, jobs *file.Dictionary) query {
-	q := query{by: "state"}
+	q := query{by: "state", reads: listColumns, values: runValues}
 	if f.AllAttempts {
-		q.by = "status"
+		q.by, q.reads, q.values = "status", attemptColumns, attemptValues
 	}
 	ids, byJob := jobs.Select(f)
 	if byJob && len(ids) == 0 {
@@ -107,7 +109,7 @@ func (q *query) newest(limit int) (string, []any) {
 		args = append(append(args, leg.args...), q.args...)
 	}
 	keys := strings.Join(legs, " UNION ALL ") + order + n
-	return "SELECT " + listColumns + " FROM (" + keys + ") JOIN runs USING (run_id, attempt) ORDER BY run_id DESC, attempt DESC", args
+	return "SELECT " + q.reads + " FROM (" + keys + ") JOIN runs USING (run_id, attempt) ORDER BY run_id DESC, attempt DESC", args
 }
 
 // counts returns the statement for the number of fires by status.

@@ -13,10 +13,17 @@ import (
 // What is read of runs, and of pieces. That another attempt of a piece follows is not
 // true any more once that has begun, or the run has ended.
 const (
-	listColumns  = "run_id, attempt, 0, state, " + otherReads
-	pieceColumns = "run_id, attempt, piece, " + pieceState + ", " + otherReads
-	otherReads   = "job, version, status, cause, committed_at, delivered_at, started_at, finished_at, delivery, log_lines, exit_code, reported, ruled, ruled_at, " +
+	attemptColumns = "run_id, attempt, 0, state, 0, 0, " + otherReads
+	listColumns    = "run_id, attempt, 0, state, " + firstCommitted + ", " + firstStarted + ", " + otherReads
+	pieceColumns   = "run_id, attempt, piece, " + pieceState + ", 0, 0, " + otherReads
+	otherReads     = "job, version, status, cause, committed_at, delivered_at, started_at, finished_at, delivery, log_lines, exit_code, reported, ruled, ruled_at, " +
 		"until, count, total, percent, parent, instance, made_by, reason_of, reason, end_reason, text, message"
+
+	// Of a run whose newest attempt is a later one, when any was committed and began first.
+	firstCommitted = "iif(attempt = 1, 0, " + first + "committed_at" + ofAnyAttempt + ")"
+	firstStarted   = "iif(attempt = 1, 0, " + first + "started_at" + ofAnyAttempt + ")"
+	first          = "coalesce((SELECT min(nullif(tries."
+	ofAnyAttempt   = ", 0)) FROM runs AS tries WHERE tries.run_id = runs.run_id), 0)"
 
 	pieceState  = "iif(retry = 1 AND (" + pieceNewest + " <> attempt OR " + wholeEnded + "), status, state)"
 	pieceNewest = "(SELECT max(other.attempt) FROM pieces AS other WHERE other.run_id = pieces.run_id AND other.piece = pieces.piece)"
@@ -37,7 +44,7 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 
 // whole returns all attempts of a run, the newest first.
 func (s *Store) whole(ctx context.Context, id job.RunID) ([]entry, error) {
-	return s.attempts(ctx, id, "SELECT "+listColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", file.PackID(id))
+	return s.attempts(ctx, id, "SELECT "+attemptColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", file.PackID(id))
 }
 
 // attempts reads rows of a run or of a piece, of which there must be one.

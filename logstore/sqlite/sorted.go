@@ -20,10 +20,14 @@ func init() { //nolint:gochecknoinits // the driver keeps functions for all conn
 	})
 }
 
-// values are what lists are sorted by, and NULL where a run has none.
-var values = func() map[logstore.SortKey]string {
+// What lists are sorted by, and NULL where a row has none: of runs, and of attempts.
+var (
+	runValues     = valuesOf("coalesce(nullif(" + firstStarted + ", 0), nullif(started_at, 0))")
+	attemptValues = valuesOf("nullif(started_at, 0)")
+)
+
+func valuesOf(started string) map[logstore.SortKey]string {
 	const (
-		started  = "nullif(started_at, 0)"
 		finished = "nullif(iif(ruled <> 0 AND ruled <> reported, ruled_at, finished_at), 0)"
 		fire     = sqlFireOf + "(run_id)"
 	)
@@ -35,7 +39,7 @@ var values = func() map[logstore.SortKey]string {
 		logstore.SortDuration: "max(" + finished + " - " + started + ", 0)",
 		logstore.SortDelay:    "iif(cause IN (" + late + "), max(" + started + " - " + fire + ", 0), NULL)",
 	}
-}()
+}
 
 // sorted returns the statement for the first limit runs in another order than that in
 // which they are stored. It looks at all of them.
@@ -49,9 +53,9 @@ func (q *query) sorted(o logstore.RunOrder, limit int) (string, []any) {
 	legs := make([]string, len(q.legs))
 	var args []any
 	for i, leg := range q.legs {
-		legs[i] = "SELECT * FROM (SELECT run_id, attempt, " + values[o.By] + " AS value FROM " + leg.from + q.where + first + ")"
+		legs[i] = "SELECT * FROM (SELECT run_id, attempt, " + q.values[o.By] + " AS value FROM " + leg.from + q.where + first + ")"
 		args = append(append(args, leg.args...), q.args...)
 	}
 	keys := strings.Join(legs, " UNION ALL ") + first
-	return "SELECT " + listColumns + " FROM (" + keys + ") JOIN runs USING (run_id, attempt)" + order, args
+	return "SELECT " + q.reads + " FROM (" + keys + ") JOIN runs USING (run_id, attempt)" + order, args
 }

@@ -4004,16 +4004,22 @@ export interface components {
             /** @description Of the job */
             version?: number;
             outcome: components["schemas"]["Outcome"];
-            /** @description Why there was no run, why it was late or failed, what is wrong, or why that cannot be said */
+            /** @description Why there was no run, why it ended so, waits or was late, what is wrong, or why that cannot be said */
             reason?: components["schemas"]["Reason"];
             /** @description The run that the fire owes; of several fires with one outcome there is one for the first only */
             run_id: string;
             status?: components["schemas"]["Status"];
             /** @description The newest */
             attempt?: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Of the first attempt that was committed
+             */
             committed_at?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Of the first attempt that began
+             */
             started_at?: string;
             /** Format: date-time */
             finished_at?: string;
@@ -4570,6 +4576,16 @@ export interface components {
             started_at?: string;
             /** Format: date-time */
             finished_at?: string;
+            /**
+             * Format: date-time
+             * @description Where a later attempt stands for the run, as in lists of runs: when the first of its attempts became durable
+             */
+            first_committed_at?: string;
+            /**
+             * Format: date-time
+             * @description The same for its start: the run lasts from then to finished_at
+             */
+            first_started_at?: string;
             /** @description Who runs it, or ran it last */
             instance?: string;
             /** @description How often the trigger was delivered */

@@ -7,7 +7,7 @@ import { useWords, type Words } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { type Sayer, say } from "@/lib/reason";
-import { delayOf, durationOf, isLiving, tones } from "@/lib/status";
+import { beganAt, delayOf, durationOf, isLiving, tones } from "@/lib/status";
 import { CauseMark } from "./CauseIcon";
 import { JobName } from "./JobName";
 import { SortHead } from "./SortHead";
@@ -227,7 +227,7 @@ function cellOf(
       );
     }
     case "started":
-      return run.started_at ? <Clock at={run.started_at} /> : "—";
+      return <Began run={run} />;
     case "finished":
       return run.finished_at ? <Clock at={run.finished_at} /> : "—";
     case "attempt":
@@ -237,6 +237,11 @@ function cellOf(
     case "pieces":
       return run.broadcast_total ? f.number(run.broadcast_total) : "—";
   }
+}
+
+function Began({ run }: { run: Run }) {
+  const at = beganAt(run);
+  return at ? <Clock at={at} /> : "—";
 }
 
 /** A run's end in a line: why it failed or did not run, what it says of itself, or its exit code. */

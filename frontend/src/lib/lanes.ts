@@ -1,5 +1,5 @@
 import type { Run } from "@/api/schema.gen";
-import { durationOf, isFailure } from "./status";
+import { beganAt, durationOf, isFailure } from "./status";
 
 /** A bar of a lane, in pixels from the left of the plot. */
 export interface LaneBar {
@@ -27,7 +27,7 @@ const mostLevels = 4;
 export function runBars(runs: Run[], now: number, x: (at: number) => number): LaneBar[] {
   const bars: LaneBar[] = [];
   for (const run of [...runs].sort((a, b) => a.fire_time.localeCompare(b.fire_time))) {
-    const from = Date.parse(run.started_at ?? run.fire_time);
+    const from = Date.parse(beganAt(run) ?? run.fire_time);
     const left = x(from);
     const width = Math.max(narrow, x(from + (durationOf(run, now) ?? 0)) - left);
     const last = bars.at(-1);

@@ -29,15 +29,26 @@ export const isMarkable = (s: Status): boolean => isFailure(s) || s === "cancell
 /** Fires that had no run. */
 export const isAbsent = (s: Status): boolean => s === "skipped" || s === "missed";
 
+/** The newest of a run's attempts, as lists have it: it stands for the whole run. The newest attempt comes first. */
+export function wholeOf([newest, ...earlier]: Run[]): Run | undefined {
+  const began = earlier.map((a) => a.started_at).findLast((at) => at !== undefined);
+  return newest && began ? { ...newest, first_started_at: began } : newest;
+}
+
+/** When a run began: by its first attempt, if the one that is given stands for the whole run. */
+export const beganAt = (run: Run): string | undefined => run.first_started_at ?? run.started_at;
+
 /** How long a run has lasted at the given instant, in ms; undefined before its start. */
 export function durationOf(run: Run, now: number): number | undefined {
-  if (!run.started_at) return undefined;
+  const began = beganAt(run);
+  if (!began) return undefined;
   const end = run.finished_at ? Date.parse(run.finished_at) : now;
-  return Math.max(0, end - Date.parse(run.started_at));
+  return Math.max(0, end - Date.parse(began));
 }
 
 /** From the fire time until its run started, in ms. */
 export function delayOf(run: Run): number | undefined {
-  if (!run.started_at || (run.cause !== "schedule" && run.cause !== "misfire")) return undefined;
-  return Math.max(0, Date.parse(run.started_at) - Date.parse(run.fire_time));
+  const began = beganAt(run);
+  if (!began || (run.cause !== "schedule" && run.cause !== "misfire")) return undefined;
+  return Math.max(0, Date.parse(began) - Date.parse(run.fire_time));
 }

@@ -1,7 +1,7 @@
 import type { Run } from "@/api/schema.gen";
 import { parseDuration } from "./duration";
 import { refOf } from "./jobref";
-import { durationOf, isFailure } from "./status";
+import { beganAt, durationOf, isFailure } from "./status";
 
 /** What lanes are of, or what stands above those of jobs. */
 export const groupings = ["job", "group", "instance", "owner", "tag"] as const;
@@ -166,7 +166,7 @@ export function densityOf(lanes: Lane[], from: number, to: number, now: number, 
   const at = (ms: number) => all[Math.floor(((ms - from) / (to - from)) * parts)];
   for (const lane of lanes) {
     for (const run of lane.runs) {
-      const part = at(Date.parse(run.started_at ?? run.fire_time));
+      const part = at(Date.parse(beganAt(run) ?? run.fire_time));
       if (!part) continue;
       part.runs += run.count;
       if (isFailure(run.status)) part.failed += run.count;

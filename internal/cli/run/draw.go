@@ -27,7 +27,7 @@ func DrawRows(t *draw.Table, runs []client.Run) {
 	t.Row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
 	for _, run := range runs {
 		t.Row(string(run.RunID), string(run.Job), shownStatus(run), string(run.Cause),
-			t.Instant(run.FireTime), draw.Took(run.StartedAt, run.FinishedAt), t.Cell(runNote(t, run), draw.NoteWidth))
+			t.Instant(run.FireTime), draw.Took(run.RunStartedAt(), run.FinishedAt), t.Cell(runNote(t, run), draw.NoteWidth))
 	}
 }
 

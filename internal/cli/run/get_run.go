@@ -116,7 +116,7 @@ func drawFollowing(t *draw.Table, title string, runs client.RunPage, is func(cli
 			t.Row(title, "JOB", "STATUS", "FIRE TIME", "TOOK", "NOTE")
 			shown = true
 		}
-		t.Row(string(c.RunID), string(c.Job), shownStatus(c), t.Instant(c.FireTime), draw.Took(c.StartedAt, c.FinishedAt), t.Cell(runNote(t, c), draw.NoteWidth))
+		t.Row(string(c.RunID), string(c.Job), shownStatus(c), t.Instant(c.FireTime), draw.Took(c.RunStartedAt(), c.FinishedAt), t.Cell(runNote(t, c), draw.NoteWidth))
 	}
 }
 

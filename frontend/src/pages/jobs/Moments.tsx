@@ -8,6 +8,7 @@ import { usePageT } from "@/i18n";
 import { useFormat, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
+import { beganAt } from "@/lib/status";
 import { kindOf } from "@/lib/words";
 
 /** How and when a job ran last, or since when it is running. */
@@ -15,17 +16,14 @@ export function LastRun({ item }: { item: JobItem }) {
   const { t } = useWords();
   const last = item.last_runs?.[0];
   if (!last) return <span className="mut">{item.last_runs ? t.jobs.never : "—"}</span>;
+  const began = beganAt(last);
   return (
     <span className="jn">
       <Link to="/runs/$runId" params={{ runId: last.run_id }} className="plain">
         <Status status={last.status} />
       </Link>
       <span className="indent">
-        {last.status === "running" && last.started_at ? (
-          <Elapsed since={last.started_at} />
-        ) : (
-          <Ago at={last.fire_time} />
-        )}
+        {last.status === "running" && began ? <Elapsed since={began} /> : <Ago at={last.fire_time} />}
       </span>
     </span>
   );

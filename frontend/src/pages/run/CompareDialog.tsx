@@ -11,7 +11,7 @@ import { useWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
-import { delayOf, durationOf } from "@/lib/status";
+import { delayOf, durationOf, wholeOf } from "@/lib/status";
 
 const DiffView = lazy(() => import("@/components/code/DiffView"));
 
@@ -31,7 +31,7 @@ export default function CompareDialog({ detail, run, onClose }: CompareDialogPro
   const [chosen, setChosen] = useState<string>();
   const id = chosen ?? others?.good ?? others?.all[0]?.run_id;
   const other = useQuery({ ...runQuery(id ?? ""), enabled: id !== undefined }).data;
-  const beside = other?.attempts[0];
+  const beside = other && wholeOf(other.attempts);
   const took = (r: Run) => {
     const ms = durationOf(r, now);
     return ms === undefined ? "—" : formatDuration(ms);

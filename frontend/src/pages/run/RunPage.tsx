@@ -34,7 +34,7 @@ import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { problemOf } from "@/lib/problem";
 import { healthOf } from "@/lib/stats";
-import { durationOf, isFailure, isLiving, isMarkable } from "@/lib/status";
+import { beganAt, durationOf, isFailure, isLiving, isMarkable, wholeOf } from "@/lib/status";
 import { useCancelRun, useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
@@ -106,8 +106,9 @@ function Loaded({ detail }: { detail: RunDetail }) {
   useKeys({ ...(operates && { r: again }), "[": () => go(around.previous), "]": () => go(around.next) });
   if (!newest || !shown) return null;
   const first = detail.attempts.at(-1) ?? newest;
-  const duration = durationOf(newest, now);
-  const estimate = endOf(newest, usual, now);
+  const whole = wholeOf(detail.attempts) ?? newest;
+  const duration = durationOf(whole, now);
+  const estimate = endOf(whole, usual, now);
   const copied = () => toast({ text: t.act.copied });
   const away = () => toast({ bad: true, text: t.run.logAway });
   const one = piece === "run" ? undefined : chosenPiece(pieces?.items ?? [], piece);
@@ -296,7 +297,11 @@ function Loaded({ detail }: { detail: RunDetail }) {
       {marking && <MarkDialog detail={detail} onClose={() => setMarking(false)} />}
       {comparing && (
         <Suspense>
-          <CompareDialog detail={detail} run={shown} onClose={() => setComparing(false)} />
+          <CompareDialog
+            detail={detail}
+            run={shown === newest ? whole : shown}
+            onClose={() => setComparing(false)}
+          />
         </Suspense>
       )}
       {cancelling && <CancelDialog detail={detail} onClose={() => setCancelling(false)} />}
@@ -312,8 +317,9 @@ function chosenPiece(pieces: Run[], wanted: number | undefined): Run | undefined
 
 /** When a run will have ended, by what it says of itself, or else by how long the job usually takes. */
 function endOf(run: Run, usual: number | undefined, now: number): number | undefined {
-  if (run.status !== "running" || !run.started_at) return undefined;
-  const started = Date.parse(run.started_at);
+  const began = beganAt(run);
+  if (run.status !== "running" || !began) return undefined;
+  const started = Date.parse(began);
   const took = now - started;
   if (run.percent && run.percent > 1) return started + Math.max(took, (took * 100) / run.percent);
   return usual !== undefined && took < usual ? started + usual : undefined;
