@@ -83,8 +83,9 @@ type ReportRow struct {
 	// Attempts is how many attempts were executed.
 	Attempts int `json:"attempts"`
 
-	// Of the attempts that were begun: how long they took; and of the first ones, how long
-	// after the fire time they were committed, delivered to an instance, begun and ended. A
+	// Of the attempts that were begun: how long they took; and of the first ones of what a
+	// schedule asked for (causes schedule and misfire), how long after the fire time they
+	// were committed, delivered to an instance, begun and ended. A
 	// time is what it was when the attempt's end was first heard of. When attempts of older
 	// executors were delivered is not known: these are not counted there.
 	Duration  Spread `json:"duration"`

@@ -182,6 +182,41 @@ func reports(t *testing.T, s logstore.Store) {
 	wantInvalid(t, s.Repair(t.Context(), day.Add(-24*time.Hour)), "day")
 }
 
+// delaysOfSchedules has a run of each cause, two of which a schedule asked for.
+func delaysOfSchedules(t *testing.T, s logstore.Store) {
+	day := reportDay()
+	w := &writes{store: s}
+	for i, cause := range job.Causes {
+		after := time.Hour
+		if slices.Contains(logstore.Delayed, cause) {
+			after = ms(10)
+		}
+		r := newRun().at(day.Add(time.Duration(i) * time.Minute))
+		end := delivered(r.finished(job.StatusSucceeded, "worker-1", after+time.Second), after)
+		end.Cause, end.CommittedAt, end.StartedAt = cause, r.fire.Add(after), r.fire.Add(after)
+		w.runs(t, end)
+	}
+	check := func() {
+		t.Helper()
+		for _, by := range [][]runlog.Dimension{{}, {runlog.ByJob}, {runlog.ByGroup, runlog.ByInstance}} {
+			row := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: by}).Rows[0]
+			if row.Runs != len(job.Causes) || row.Duration.Count != len(job.Causes) {
+				t.Errorf("by %v, %d runs are counted, %d with their duration; want %d", by, row.Runs, row.Duration.Count, len(job.Causes))
+			}
+			for what, spread := range map[string]runlog.Spread{"committed": row.Committed, "delivered": row.Delivered, "started": row.Started, "finished": row.Finished} {
+				if spread.Count != len(logstore.Delayed) || spread.P99 > 2*time.Second {
+					t.Errorf("by %v, the delay until runs were %s is that of %d, at most %s; want those of %v", by, what, spread.Count, spread.P99, logstore.Delayed)
+				}
+			}
+		}
+	}
+	check()
+	if err := s.Repair(t.Context(), day); err != nil {
+		t.Fatal(err)
+	}
+	check()
+}
+
 func reportOrders(t *testing.T, s logstore.Store) {
 	day := reportDay()
 	writeDay(t, s, day)

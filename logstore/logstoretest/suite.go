@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"last runs are per job", lastRuns},
 		{"standings are those of the newest runs, whenever they were read before", standings},
 		{"reports say what the runs say, whatever is repeated or late", reports},
+		{"delays in reports are those of what a schedule asked for", delaysOfSchedules},
 		{"reports are by what is asked, and in order", reportOrders},
 		{"failures are grouped by what their messages have in common", failures},
 		{"a filter that is not valid is refused", invalidFilters},

@@ -31,7 +31,7 @@ type ended struct {
 	instance, oldInstance              string
 	committedAt, startedAt, finishedAt int64
 	measured                           bool
-	deliveredAt                        int64
+	deliveredAt, cause                 int64
 }
 
 // settle counts all that is noted, so that the reports are those of the runs.
@@ -118,7 +118,7 @@ func (w *writer) takeEnds(ctx context.Context) ([]ended, error) {
 	for rows.Next() {
 		var e ended
 		if err := rows.Scan(&e.seq, &e.id, &e.attempt, &e.job, &e.version, &e.state, &e.status, &e.count, &e.instance,
-			&e.oldState, &e.oldStatus, &e.oldCount, &e.oldInstance, &e.committedAt, &e.startedAt, &e.finishedAt, &e.measured, &e.deliveredAt); err != nil {
+			&e.oldState, &e.oldStatus, &e.oldCount, &e.oldInstance, &e.committedAt, &e.startedAt, &e.finishedAt, &e.measured, &e.deliveredAt, &e.cause); err != nil {
 			return nil, fmt.Errorf("read what has ended: %w", err)
 		}
 		all = append(all, e)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
@@ -75,7 +76,7 @@ func (t *tally) measure(e *ended, fire int64) {
 	t.durationSum += duration
 	t.durationMax = max(t.durationMax, duration)
 	t.spreads[0] = t.spreads[0].add(duration)
-	if e.attempt != 1 {
+	if e.attempt != 1 || !slices.Contains(logstore.Delayed, causeOf[e.cause]) {
 		return
 	}
 	t.firsts++

@@ -3571,13 +3571,13 @@ export interface components {
             /** @description That were executed */
             attempts: number;
             duration: components["schemas"]["Spread"];
-            /** @description Of first attempts, after the fire time */
+            /** @description Of first attempts of scheduled fires, after the fire time */
             committed_after: components["schemas"]["Spread"];
-            /** @description Of first attempts, after the fire time, when an instance got the trigger. Attempts of older executors, which do not tell, are not counted */
+            /** @description Of first attempts of scheduled fires, after the fire time, when an instance got the trigger. Attempts of older executors, which do not tell, are not counted */
             delivered_after: components["schemas"]["Spread"];
-            /** @description Of first attempts, after the fire time */
+            /** @description Of first attempts of scheduled fires, after the fire time */
             started_after: components["schemas"]["Spread"];
-            /** @description Of first attempts, after the fire time */
+            /** @description Of first attempts of scheduled fires, after the fire time */
             finished_after: components["schemas"]["Spread"];
         };
         /** @description How long something took. Percentiles are exact to about one percent. */

@@ -2,6 +2,12 @@ import { describe, expect, it } from "vitest";
 import { aRun, at } from "@/test/factories";
 import { beganAt, delayOf, durationOf, wholeOf } from "./status";
 
+it("only what a schedule asked for is late", () => {
+  const causes = ["schedule", "misfire", "manual", "api", "parent", "retry", "backfill"] as const;
+  const late = causes.filter((cause) => delayOf(aRun({ cause, started_at: at(3600) })) !== undefined);
+  expect(late).toEqual(["schedule", "misfire"]);
+});
+
 describe("a run with several attempts", () => {
   const attempts = [
     aRun({ attempt: 3, status: "failed", started_at: at(27), finished_at: at(30) }),

@@ -46,9 +46,15 @@ export function durationOf(run: Run, now: number): number | undefined {
   return Math.max(0, end - Date.parse(began));
 }
 
+/** Whether a schedule asked for the run. Of what people ask for, a fire long past perhaps, nobody says that it is late. */
+export const isScheduled = (run: Run): boolean => run.cause === "schedule" || run.cause === "misfire";
+
+/** Since when a pending run waits: since its trigger is there, which may be long after the fire that it repeats. */
+export const waitsSince = (run: Run): string => run.committed_at ?? run.fire_time;
+
 /** From the fire time until its run started, in ms. */
 export function delayOf(run: Run): number | undefined {
   const began = beganAt(run);
-  if (!began || (run.cause !== "schedule" && run.cause !== "misfire")) return undefined;
+  if (!began || !isScheduled(run)) return undefined;
   return Math.max(0, Date.parse(began) - Date.parse(run.fire_time));
 }

@@ -36,6 +36,10 @@ func NothingCounted() string {
 	return strings.Join(names, ", ")
 }
 
+// delayed is true of rows whose times after the fire time are delays: of first attempts of
+// what a schedule asked for. Whoever asks for a fire of the past does not wait for it since.
+const delayed = " AND attempt = 1 AND cause IN ('schedule', 'misfire')"
+
 // ReportColumns are the columns that a report adds up from rows of runs: of the final
 // statuses of column by, and of the times of rows for which measured is true.
 func (Layout) ReportColumns(by, measured string) string {
@@ -50,14 +54,14 @@ func (Layout) ReportColumns(by, measured string) string {
 	columns = append(columns,
 		"sumIf(toInt64(sign), status < 'skipped') AS attempts",
 		fmt.Sprintf("countIf(%s) AS begun", measured),
-		fmt.Sprintf("countIf(%s AND attempt = 1) AS firsts", measured),
+		fmt.Sprintf("countIf(%s) AS firsts", measured+delayed),
 		fmt.Sprintf("toUInt64(sumIf(duration_ms, %s)) AS duration_sum_ms", measured),
 		fmt.Sprintf("toUInt64(greatest(maxIf(duration_ms, %s), 0)) AS duration_max_ms", measured))
 	for _, q := range []struct{ name, value, condition string }{
 		{"duration_q", "duration_ms", measured},
-		{"committed_q", "commit_ms", measured + " AND attempt = 1 AND commit_ms >= 0"},
-		{"started_q", "lateness_ms", measured + " AND attempt = 1"},
-		{"finished_q", "(lateness_ms + duration_ms)", measured + " AND attempt = 1"},
+		{"committed_q", "commit_ms", measured + delayed + " AND commit_ms >= 0"},
+		{"started_q", "lateness_ms", measured + delayed},
+		{"finished_q", "(lateness_ms + duration_ms)", measured + delayed},
 	} {
 		columns = append(columns, quantiles(q.value, q.condition, q.name))
 	}
@@ -67,7 +71,7 @@ func (Layout) ReportColumns(by, measured string) string {
 // DeliveredColumns are those of when the trigger was delivered, which reports have besides
 // ReportColumns.
 func (Layout) DeliveredColumns(measured string) string {
-	condition := measured + " AND attempt = 1 AND deliver_ms >= 0"
+	condition := measured + delayed + " AND deliver_ms >= 0"
 	return "    countIf(" + condition + ") AS delivered,\n    " + quantiles("deliver_ms", condition, "delivered_q")
 }
 

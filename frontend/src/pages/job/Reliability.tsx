@@ -25,7 +25,9 @@ export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
   const p50 = all ? all.duration.p50_ms : h.p50;
   const p95 = all ? all.duration.p95_ms : h.p95;
   const delay = all
-    ? all.started_after.p95_ms
+    ? all.started_after.count > 0
+      ? all.started_after.p95_ms
+      : undefined
     : quantile(
         runs.flatMap((r) => delayOf(r) ?? []),
         0.95,

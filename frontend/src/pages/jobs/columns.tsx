@@ -9,7 +9,7 @@ import type { JobColumn } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
 import type { PageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
-import { isFailure } from "@/lib/status";
+import { delayOf, isFailure } from "@/lib/status";
 import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
 import { LastRun, NextFire } from "./Moments";
 
@@ -34,10 +34,8 @@ export const isSortColumn = (column: JobColumn): column is JobColumn & SortColum
 export const downFirst: ReadonlySet<SortColumn> = new Set(["last", "p95", "version", "changed"]);
 
 /** How long after their fire times the runs of a strip began, on average; undefined of none. */
-function delayOf(runs: Run[]): number | undefined {
-  const delays = runs.flatMap((r) =>
-    r.started_at && r.attempt === 1 ? [Date.parse(r.started_at) - Date.parse(r.fire_time)] : [],
-  );
+function meanDelayOf(runs: Run[]): number | undefined {
+  const delays = runs.flatMap((r) => delayOf(r) ?? []);
   return delays.length === 0 ? undefined : delays.reduce((a, b) => a + b, 0) / delays.length;
 }
 
@@ -95,7 +93,7 @@ export function cellOf(column: JobColumn, item: JobItem, { t, f }: PageWords): R
       return bad ? <Ago at={bad.fire_time} /> : <span className="mut">—</span>;
     }
     case "delay": {
-      const delay = delayOf(item.last_runs ?? []);
+      const delay = meanDelayOf(item.last_runs ?? []);
       return delay === undefined ? "—" : formatDuration(Math.max(0, delay));
     }
     case "group":

@@ -92,6 +92,7 @@ it("runs wait too long when nobody has taken them for minutes, though their grou
     waits("web/a", "pending", 3000),
     waits("web/b", "pending", 2000),
     waits("web/c", "pending", 3500), // not for long
+    { ...waits("web/c", "pending", -90_000), committed_at: at(3550) }, // a backfill of a fire long past
     waits("web/d", "queued", 100), // for its own job's run
     waits("etl/e", "pending", 100), // for an executor, which is said of the group
   ];

@@ -2,6 +2,7 @@ import { failingRuns } from "@/api/jobs";
 import type { ChannelItem, Group, JobFacet, JobItem, JobVersion, Reason, Run } from "@/api/schema.gen";
 import { refOf } from "@/lib/jobref";
 import { healthOf } from "@/lib/stats";
+import { waitsSince } from "@/lib/status";
 
 /** Something that needs somebody. The id stays the same while it lasts. */
 export type Concern = { id: string } & (
@@ -98,9 +99,10 @@ function together(all: Single[]): Concern[] {
 /** Groups that have executors, and in which runs wait for one of them for long; the one that waits longest first. */
 function stuckIn(inFlight: Run[], served: ReadonlySet<string>, now: number): Single[] {
   const waiting = new Map<string, { runs: number; at: string }>();
-  for (const { job, status, fire_time: at } of inFlight) {
-    const { group } = refOf(job);
-    if (status !== "pending" || !served.has(group) || now - Date.parse(at) < stuckAfter) continue;
+  for (const run of inFlight) {
+    const { group } = refOf(run.job);
+    const at = waitsSince(run);
+    if (run.status !== "pending" || !served.has(group) || now - Date.parse(at) < stuckAfter) continue;
     const was = waiting.get(group);
     waiting.set(group, { runs: (was?.runs ?? 0) + 1, at: was && was.at < at ? was.at : at });
   }

@@ -3,19 +3,7 @@ import type { Run } from "@/api/schema.gen";
 import { formatDuration } from "@/lib/duration";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { type Tone, tones } from "@/lib/status";
-
-interface Phase {
-  key: string;
-  label: string;
-  ms: number;
-  tone: Tone;
-  from: number;
-  /** Done so far, from 0 to 1; undefined when it has ended or is not known. */
-  share?: number | undefined;
-  /** The run does not say how far it is: it is by how long the job usually takes. */
-  guessed?: boolean;
-}
+import { phasesOf } from "./phases";
 
 /** What a run's time went into: waiting, and each attempt. Widths grow with the logarithm, so that short phases are seen. */
 export function PhaseBar({ attempts, usual }: { attempts: Run[]; usual: number | undefined }) {
@@ -79,72 +67,4 @@ export function PhaseBar({ attempts, usual }: { attempts: Run[]; usual: number |
       )}
     </div>
   );
-}
-
-function phasesOf(
-  attempts: Run[],
-  now: number,
-  usual: number | undefined,
-  words: Record<"delay" | "commit" | "deliver" | "begin" | "wait" | "running" | "ran", string>,
-  attemptName: (n: number) => string,
-  statusName: (run: Run) => string,
-): Phase[] {
-  const phases: Phase[] = [];
-  let at = attempts[0] ? Date.parse(attempts[0].fire_time) : now;
-  for (const a of attempts) {
-    const several = attempts.length > 1;
-    const started = a.started_at ? Date.parse(a.started_at) : a.finished_at ? Date.parse(a.finished_at) : now;
-    for (const wait of waitsOf(a, at, started, words))
-      phases.push({ key: `w${a.attempt}${phases.length}`, tone: "idle", ...wait });
-    if (!a.started_at) break;
-    const ended = a.finished_at ? Date.parse(a.finished_at) : undefined;
-    const ms = Math.max(0, (ended ?? now) - started);
-    const share =
-      ended !== undefined
-        ? undefined
-        : a.percent
-          ? a.percent / 100
-          : usual
-            ? Math.min(0.97, ms / usual)
-            : 0.6;
-    const running = ended === undefined ? words.running : words.ran;
-    phases.push({
-      key: `r${a.attempt}`,
-      label: several ? `${attemptName(a.attempt)} ${statusName(a)}` : running,
-      ms,
-      tone: tones[a.status],
-      from: started,
-      share,
-      guessed: ended === undefined && !a.percent,
-    });
-    at = ended ?? now;
-  }
-  return phases;
-}
-
-/** What an attempt waited for from an instant until it began: in its stages, where all of them are known. */
-function waitsOf(
-  a: Run,
-  from: number,
-  started: number,
-  words: Record<"delay" | "commit" | "deliver" | "begin" | "wait", string>,
-): Pick<Phase, "label" | "ms" | "from">[] {
-  const stages: [string, number][] =
-    a.attempt > 1
-      ? [[words.wait, started]]
-      : a.committed_at && a.delivered_at
-        ? [
-            [words.commit, Date.parse(a.committed_at)],
-            [words.deliver, Date.parse(a.delivered_at)],
-            [words.begin, started],
-          ]
-        : [[words.delay, started]];
-  let at = from;
-  return stages
-    .map(([label, until]) => {
-      const wait = { label, ms: Math.max(0, until - at), from: at };
-      at = Math.max(at, until);
-      return wait;
-    })
-    .filter((wait) => wait.ms > 0 || stages.length === 1);
 }

@@ -258,13 +258,13 @@ SELECT toStartOfMinute(fire_time) AS bucket, group,
     sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
     sumIf(toInt64(sign), status < 'skipped') AS attempts,
     countIf(measured) AS begun,
-    countIf(measured AND attempt = 1) AS firsts,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
     toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
     toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
 WHERE broadcast_index = -1 AND status >= 'succeeded'
 GROUP BY bucket, group;
@@ -280,13 +280,13 @@ SELECT toStartOfHour(fire_time) AS bucket, group, job, version,
     sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
     sumIf(toInt64(sign), status < 'skipped') AS attempts,
     countIf(measured) AS begun,
-    countIf(measured AND attempt = 1) AS firsts,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
     toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
     toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
 WHERE broadcast_index = -1 AND status >= 'succeeded'
 GROUP BY bucket, group, job, version;
@@ -302,13 +302,13 @@ SELECT toStartOfHour(fire_time) AS bucket, group, instance,
     sumIf(toInt64(sign), status = 'missed') AS missed,
     sumIf(toInt64(sign), status < 'skipped') AS attempts,
     countIf(measured) AS begun,
-    countIf(measured AND attempt = 1) AS firsts,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
     toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
     toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
 WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
 GROUP BY bucket, group, instance;
@@ -645,15 +645,15 @@ SELECT toStartOfMinute(fire_time) AS bucket, group,
     sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
     sumIf(toInt64(sign), status < 'skipped') AS attempts,
     countIf(measured) AS begun,
-    countIf(measured AND attempt = 1) AS firsts,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
     toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
     toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q,
-    countIf(measured AND attempt = 1 AND deliver_ms >= 0) AS delivered,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND deliver_ms >= 0) AS delivered_q
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q
 FROM runs_local
 WHERE broadcast_index = -1 AND status >= 'succeeded'
 GROUP BY bucket, group;
@@ -669,15 +669,15 @@ SELECT toStartOfHour(fire_time) AS bucket, group, job, version,
     sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
     sumIf(toInt64(sign), status < 'skipped') AS attempts,
     countIf(measured) AS begun,
-    countIf(measured AND attempt = 1) AS firsts,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
     toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
     toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q,
-    countIf(measured AND attempt = 1 AND deliver_ms >= 0) AS delivered,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND deliver_ms >= 0) AS delivered_q
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q
 FROM runs_local
 WHERE broadcast_index = -1 AND status >= 'succeeded'
 GROUP BY bucket, group, job, version;
@@ -693,15 +693,15 @@ SELECT toStartOfHour(fire_time) AS bucket, group, instance,
     sumIf(toInt64(sign), status = 'missed') AS missed,
     sumIf(toInt64(sign), status < 'skipped') AS attempts,
     countIf(measured) AS begun,
-    countIf(measured AND attempt = 1) AS firsts,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
     toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
     toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND commit_ms >= 0) AS committed_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1) AS started_q,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1) AS finished_q,
-    countIf(measured AND attempt = 1 AND deliver_ms >= 0) AS delivered,
-    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND deliver_ms >= 0) AS delivered_q
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q
 FROM runs_local
 WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
 GROUP BY bucket, group, instance;
@@ -876,4 +876,78 @@ ALTER TABLE report_instance_local ON CLUSTER main MODIFY SETTING auto_statistics
 ALTER TABLE facts_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
 
 ALTER TABLE audit_log_local ON CLUSTER main MODIFY SETTING auto_statistics_types = '';
+
+-- Delays are counted of what a schedule asked for, from now on: of a backfill or a rerun, the
+-- time since the fire says nothing about how late it was.
+ALTER TABLE report_minute_of_runs_local ON CLUSTER main MODIFY QUERY
+SELECT toStartOfMinute(fire_time) AS bucket, group,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group;
+
+ALTER TABLE report_hour_of_runs_local ON CLUSTER main MODIFY QUERY
+SELECT toStartOfHour(fire_time) AS bucket, group, job, version,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group, job, version;
+
+ALTER TABLE report_instance_of_runs_local ON CLUSTER main MODIFY QUERY
+SELECT toStartOfHour(fire_time) AS bucket, group, instance,
+    sumIf(toInt64(sign), status = 'succeeded') AS succeeded,
+    sumIf(toInt64(sign), status = 'failed') AS failed,
+    sumIf(toInt64(sign), status = 'timed_out') AS timed_out,
+    sumIf(toInt64(sign), status = 'cancelled') AS cancelled,
+    sumIf(toInt64(sign), status = 'lost') AS lost,
+    sumIf(toInt64(sign), status = 'skipped') AS skipped,
+    sumIf(toInt64(sign), status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
+GROUP BY bucket, group, instance;
 

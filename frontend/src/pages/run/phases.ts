@@ -1,0 +1,87 @@
+import type { Run } from "@/api/schema.gen";
+import { isScheduled, type Tone, tones, waitsSince } from "@/lib/status";
+
+export interface Phase {
+  key: string;
+  label: string;
+  ms: number;
+  tone: Tone;
+  from: number;
+  /** Done so far, from 0 to 1; undefined when it has ended or is not known. */
+  share?: number | undefined;
+  /** The run does not say how far it is: it is by how long the job usually takes. */
+  guessed?: boolean;
+}
+
+/** What a run waits for, in words. */
+type PhaseWords = Record<"delay" | "commit" | "deliver" | "begin" | "wait", string>;
+
+/** Lays out the attempts of a run, the first one first. */
+export function phasesOf(
+  attempts: Run[],
+  now: number,
+  usual: number | undefined,
+  words: PhaseWords & Record<"running" | "ran", string>,
+  attemptName: (n: number) => string,
+  statusName: (run: Run) => string,
+): Phase[] {
+  const phases: Phase[] = [];
+  const [first] = attempts;
+  let at = first ? Date.parse(isScheduled(first) ? first.fire_time : waitsSince(first)) : now;
+  for (const a of attempts) {
+    const several = attempts.length > 1;
+    const started = a.started_at ? Date.parse(a.started_at) : a.finished_at ? Date.parse(a.finished_at) : now;
+    for (const wait of waitsOf(a, at, started, words))
+      phases.push({ key: `w${a.attempt}${phases.length}`, tone: "idle", ...wait });
+    if (!a.started_at) break;
+    const ended = a.finished_at ? Date.parse(a.finished_at) : undefined;
+    const ms = Math.max(0, (ended ?? now) - started);
+    const share =
+      ended !== undefined
+        ? undefined
+        : a.percent
+          ? a.percent / 100
+          : usual
+            ? Math.min(0.97, ms / usual)
+            : 0.6;
+    const running = ended === undefined ? words.running : words.ran;
+    phases.push({
+      key: `r${a.attempt}`,
+      label: several ? `${attemptName(a.attempt)} ${statusName(a)}` : running,
+      ms,
+      tone: tones[a.status],
+      from: started,
+      share,
+      guessed: ended === undefined && !a.percent,
+    });
+    at = ended ?? now;
+  }
+  return phases;
+}
+
+/** What an attempt waited for from an instant until it began: in its stages, where all of them are known. */
+function waitsOf(
+  a: Run,
+  from: number,
+  started: number,
+  words: PhaseWords,
+): Pick<Phase, "label" | "ms" | "from">[] {
+  const stages: [string, number][] =
+    a.attempt > 1
+      ? [[words.wait, started]]
+      : a.committed_at && a.delivered_at
+        ? [
+            [words.commit, Date.parse(a.committed_at)],
+            [words.deliver, Date.parse(a.delivered_at)],
+            [words.begin, started],
+          ]
+        : [[words.delay, started]];
+  let at = from;
+  return stages
+    .map(([label, until]) => {
+      const wait = { label, ms: Math.max(0, until - at), from: at };
+      at = Math.max(at, until);
+      return wait;
+    })
+    .filter((wait) => wait.ms > 0 || stages.length === 1);
+}
