@@ -115,6 +115,20 @@ it("while everything is paused every page says so, nothing fires, and resuming t
     .first()
     .waitFor();
 
+  // Whatever is foretold says so, too.
+  const off = page.locator("table.jobs .off");
+  await off.first().waitFor();
+  await page.locator(".health").getByText("Everything is paused").waitFor();
+  await page.goto(`${program.url}/jobs/default/often`);
+  await page.locator(".fires .skipped").getByText("would be skipped").first().waitFor();
+  await page.locator("svg .hollow.off").first().waitFor();
+  await page.goto(`${program.url}/schedule`);
+  await page.locator(".timeline svg .hollow.off").first().waitFor();
+  await page.goto(program.url);
+  await page.locator(".card", { hasText: "Up next" }).getByText("would be skipped").first().waitFor();
+  await page.locator("svg .hatched.off").first().waitFor();
+  expect(await axe(page)).toEqual([]);
+
   // Fires are recorded as skipped, so of the last two none has run.
   const runs = () => program.api<{ items: { status: string }[] }>("GET", "/runs?job=default/often&limit=2");
   await expect.poll(async () => (await runs()).items.map((r) => r.status)).toEqual(["skipped", "skipped"]);

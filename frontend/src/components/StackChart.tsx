@@ -169,7 +169,7 @@ function Stack({ bar, x, width, base, h }: StackProps) {
     );
   return (
     <g>
-      {part(0, h(bar.planned), "hatched")}
+      {part(0, h(bar.planned), bar.off ? "hatched off" : "hatched")}
       {part(0, ok, "m-ok")}
       {part(ok, other, "m-idle")}
       {part(ok + other, bad, "m-bad")}
@@ -184,6 +184,7 @@ function Counts({ of, past }: { of: Bar; past: boolean }) {
     return (
       <div>
         {t.overview.scheduled} <b className="num">{f.number(of.planned)}</b>
+        {of.off && <div>{t.pause.wouldSkip}</div>}
       </div>
     );
   }

@@ -29,11 +29,16 @@ describe("a lane", () => {
   });
 
   it("draws planned fires as long as a run usually takes", () => {
-    expect(fireBars([at(10), at(60)], 20_000, x).map((b) => [b.x, b.width])).toEqual([
+    expect(fireBars([at(10), at(60)], 20_000, x, () => false).map((b) => [b.x, b.width])).toEqual([
       [10, 20],
       [60, 20],
     ]);
-    expect(fireBars([at(10), at(12)], 20_000, x)).toMatchObject([{ x: 10, width: 22, n: 2 }]);
+    expect(fireBars([at(10), at(12)], 20_000, x, () => false)).toMatchObject([{ x: 10, width: 22, n: 2 }]);
+    const paused = (fire: string) => fire < at(12);
+    expect(fireBars([at(10), at(11), at(12)], 20_000, x, paused)).toMatchObject([
+      { x: 10, n: 2, off: true },
+      { x: 12, n: 1, off: false },
+    ]);
   });
 
   it("stacks runs that overlap, each on the topmost level that is free", () => {

@@ -13,6 +13,8 @@ export interface LaneBar {
   n: number;
   /** One of them failed. */
   bad: boolean;
+  /** Of planned fires: they would be skipped. */
+  off?: boolean;
   /** Bars of one lane that overlap are on different levels, from 0 at the top. */
   level: number;
 }
@@ -44,19 +46,25 @@ export function runBars(runs: Run[], now: number, x: (at: number) => number): La
   return bars;
 }
 
-/** Lays out planned fires, each as long as a run usually takes. Those too close to tell apart become one. */
-export function fireBars(fires: string[], usual: number, x: (at: number) => number): LaneBar[] {
+/** Lays out planned fires, each as long as a run usually takes. Those too close to tell apart become one, unless only some would be skipped. */
+export function fireBars(
+  fires: string[],
+  usual: number,
+  x: (at: number) => number,
+  skipped: (at: string) => boolean,
+): LaneBar[] {
   const bars: LaneBar[] = [];
   for (const fire of fires) {
     const at = Date.parse(fire);
     const left = x(at);
     const width = Math.max(narrow, x(at + usual) - left);
     const last = bars.at(-1);
-    if (last && left < last.x + last.width + gap) {
+    const off = skipped(fire);
+    if (last && last.off === off && left < last.x + last.width + gap) {
       last.width = Math.max(last.width, left + width - last.x);
       last.n++;
       last.fire = undefined;
-    } else bars.push({ x: left, width, run: undefined, fire: at, n: 1, bad: false, level: 0 });
+    } else bars.push({ x: left, width, run: undefined, fire: at, n: 1, bad: false, level: 0, off });
   }
   return bars;
 }

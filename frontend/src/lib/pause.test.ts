@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { endOf, noEnd, pauseOf } from "./pause";
+import { endOf, isHeldAt, noEnd, pauseOf } from "./pause";
 
 const noon = Date.parse("2026-03-28T12:00:00Z");
 
@@ -22,4 +22,13 @@ it("the end of a pause is what the wall clock of the zone says, also when clocks
   expect(iso("at", "2026-03-28T18:30")).toBe("2026-03-28T17:30:00.000Z");
   expect(iso("at", "2026-03-28T01:00")).toBeNaN();
   expect(iso("at")).toBeNaN();
+});
+
+it("a fire would be skipped while everything is paused, but not at the end of the pause", () => {
+  const until = "2026-03-28T12:00:01.000Z";
+  expect(isHeldAt(undefined, noon)).toBe(false);
+  expect(isHeldAt({ paused: false, until }, noon)).toBe(false);
+  expect(isHeldAt({ paused: true }, noon + 1e12)).toBe(true);
+  expect(isHeldAt({ paused: true, until }, "2026-03-28T12:00:00.999Z")).toBe(true);
+  expect(isHeldAt({ paused: true, until }, until)).toBe(false);
 });

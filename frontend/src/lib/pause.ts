@@ -1,4 +1,4 @@
-import type { Job } from "@/api/schema.gen";
+import type { GlobalPause, Job } from "@/api/schema.gen";
 import { wallToInstant } from "./format";
 import { dateIn } from "./month";
 
@@ -10,6 +10,10 @@ export function pauseOf(
   if (job.paused) return {};
   return job.paused_until && Date.parse(job.paused_until) > now ? { until: job.paused_until } : undefined;
 }
+
+/** Whether a fire at an instant would be skipped, as everything is paused then. */
+export const isHeldAt = (hold: GlobalPause | undefined, at: string | number): boolean =>
+  hold?.paused === true && (!hold.until || new Date(at).getTime() < Date.parse(hold.until));
 
 /** How somebody says when a pause ends. */
 export const pauseEnds = ["never", "1h", "4h", "tomorrow", "at"] as const;

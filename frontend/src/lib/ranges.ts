@@ -80,6 +80,8 @@ export interface Bar {
   bad: number;
   other: number;
   planned: number;
+  /** What is planned would be skipped. */
+  off?: boolean;
 }
 
 /** The bars of what became of fires, from an instant on. What has not ended is among the others. */

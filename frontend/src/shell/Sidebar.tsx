@@ -26,6 +26,7 @@ import { IconButton } from "@/components/Button";
 import { useT } from "@/i18n";
 import { useConnection } from "@/lib/connection";
 import { useFormat } from "@/lib/format";
+import { useNow } from "@/lib/now";
 import { setPrefs, usePrefs } from "@/lib/prefs";
 import { living } from "@/lib/status";
 import { Account } from "./Account";
@@ -33,6 +34,7 @@ import { useShell } from "./context";
 import { modifier } from "./keys";
 import { Logo } from "./Logo";
 import { useMay } from "./may";
+import { useHeld } from "./useHeld";
 
 interface ItemProps {
   to:
@@ -169,11 +171,13 @@ function HealthCard() {
   const broken = health?.checks.filter((c) => !c.ok) ?? [];
   const owned = nodes ? nodes.shards - nodes.unowned.length : 0;
   const ok = !lost && broken.length === 0 && nodes?.unowned.length === 0;
-  const text = lost ? t.health.unreachable : ok ? t.health.ok : t.health.degraded;
+  const paused = useHeld()(useNow());
+  const well = paused ? t.health.paused : t.health.ok;
+  const text = lost ? t.health.unreachable : ok ? well : t.health.degraded;
   return (
     <Link to="/cluster" className="health">
       <span className="l">
-        <span className={`live ${ok ? "" : lost || broken.length > 0 ? "bad" : "warn"}`} />
+        <span className={`live ${ok && !paused ? "" : lost || broken.length > 0 ? "bad" : "warn"}`} />
         <b className="trunc">{health || lost ? text : "…"}</b>
       </span>
       <span className="l mut">

@@ -39,4 +39,6 @@ export const pause = {
   banner: (time: string) =>
     `This job is paused until ${time}. Fires before that are recorded as skipped; then it resumes by itself.`,
   heldUntil: (time: string) => `until ${time}`,
+  wouldSkip: "would be skipped",
+  wouldSkipHint: "Everything is paused. This fire would be recorded as skipped.",
 };

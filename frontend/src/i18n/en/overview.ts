@@ -60,6 +60,7 @@ export const overview = {
   noUsual: "no usual time yet",
   next: "Up next",
   firesSoon: (n: number) => `${count(n, "fire", "fires")} in 10 min`,
+  skippedSoon: (n: number) => `${count(n, "fire", "fires")} in 10 min would be skipped`,
   nothingNext: "Nothing is planned for the next day",
   timeline: "Timeline",
   start: "Welcome. Nothing is scheduled yet",

@@ -33,6 +33,7 @@ export const nav = {
 
 export const health = {
   ok: "Scheduler healthy",
+  paused: "Everything is paused",
   degraded: "Not everything answers",
   unreachable: "Server does not answer",
   shards: (owned: number, all: number) => `${owned} of ${all} shards owned`,

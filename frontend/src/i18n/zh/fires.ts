@@ -38,4 +38,6 @@ export const pause: Messages["pause"] = {
   pausedUntil: (time) => `暂停至 ${time}`,
   banner: (time) => `任务暂停至 ${time}。此前的触发记录为已跳过，之后自动恢复。`,
   heldUntil: (time) => `至 ${time}`,
+  wouldSkip: "将被跳过",
+  wouldSkipHint: "全部任务已暂停，此次触发将记录为已跳过。",
 };

@@ -60,6 +60,7 @@ export const overview: Messages["overview"] = {
   noUsual: "尚无通常用时",
   next: "即将触发",
   firesSoon: (n) => `10 分钟内 ${number(n)} 次`,
+  skippedSoon: (n) => `10 分钟内 ${number(n)} 次触发将被跳过`,
   nothingNext: "未来一天没有计划",
   timeline: "时间线",
   start: "欢迎。还没有任何调度",

@@ -34,6 +34,7 @@ export const nav: Messages["nav"] = {
 
 export const health: Messages["health"] = {
   ok: "调度器健康",
+  paused: "全部任务已暂停",
   degraded: "部分组件没有响应",
   unreachable: "服务器没有响应",
   shards: (owned, all) => `${all} 个分区中 ${owned} 个有归属`,

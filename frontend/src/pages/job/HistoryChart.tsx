@@ -8,6 +8,7 @@ import { useNow } from "@/lib/now";
 import { type AxisLabel, apart, durationStep, ticks } from "@/lib/scale";
 import { quantile } from "@/lib/stats";
 import { durationOf, isAbsent, isFailure, tones } from "@/lib/status";
+import { useHeld } from "@/shell/useHeld";
 
 interface HistoryChartProps {
   item: JobItem;
@@ -22,6 +23,7 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
   const { t, f } = useWords();
   const navigate = useNavigate();
   const now = useNow();
+  const held = useHeld();
   const past = [...runs].reverse();
   const fires = item.next_fires.filter((x) => !x.skipped);
   const slots = Math.max(past.length + fires.length, 24);
@@ -65,7 +67,11 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
         const fire = fires[i - past.length];
         return {
           x: plot.left + ((i + 0.5) / slots) * plot.width,
-          text: run ? <PastRun run={run} ran={durations[i]} /> : fire && <Planned due={fire.due} />,
+          text: run ? (
+            <PastRun run={run} ran={durations[i]} />
+          ) : (
+            fire && <Planned due={fire.due} off={held(fire.due)} />
+          ),
         };
       }}
     >
@@ -131,7 +137,7 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
                 width={bar}
                 height={plot.base - y(usual)}
                 rx={Math.min(2, bar / 3)}
-                className="hollow"
+                className={held(fire.due) ? "hollow off" : "hollow"}
               />
             ))}
             {p95 !== undefined && past.length > 4 && (
@@ -189,12 +195,13 @@ function PastRun({ run, ran }: { run: Run; ran: number | undefined }) {
   );
 }
 
-function Planned({ due }: { due: string }) {
+function Planned({ due, off }: { due: string; off: boolean }) {
   const { t, f } = useWords();
   const now = useNow();
   return (
     <>
       {t.job.planned} {f.short(due, now)} <span className="k">{relative(due, now, t)}</span>
+      {off && <div>{t.pause.wouldSkip}</div>}
     </>
   );
 }

@@ -23,6 +23,7 @@ import { useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { isFailure } from "@/lib/status";
 import { expressionOf, scheduleInWords } from "@/lib/words";
+import { useHeld } from "@/shell/useHeld";
 import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
 import { HistoryChart } from "./HistoryChart";
@@ -168,6 +169,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
   const s = item.definition.schedule;
   const zone = s?.zone ?? "UTC";
   const zoned = f.in(zone);
+  const held = useHeld();
   return (
     <Card
       title={t.job.scheduleCard}
@@ -186,13 +188,19 @@ function ScheduleCard({ item }: { item: JobItem }) {
         <p className="mono mut">{[expressionOf(s), zone].filter(Boolean).join(" · ")}</p>
         <ul className="fires">
           {item.next_fires.slice(0, 5).map((fire) => (
-            <li key={fire.fire_time} className={fire.skipped ? "skipped" : undefined}>
+            <li key={fire.fire_time} className={fire.skipped || held(fire.due) ? "skipped" : undefined}>
               <i className="dot-s" />
               <span className="num">{zoned.time(fire.due)}</span>
               <span className="mut">{zoned.day(fire.due)}</span>
-              <span className="right mut" title={say(fire.reason)}>
-                {fire.skipped ? t.job.skippedFire : <Ago at={fire.due} />}
-              </span>
+              {held(fire.due) && !fire.skipped ? (
+                <span className="right mut" title={t.pause.wouldSkipHint}>
+                  {t.pause.wouldSkip}
+                </span>
+              ) : (
+                <span className="right mut" title={say(fire.reason)}>
+                  {fire.skipped ? t.job.skippedFire : <Ago at={fire.due} />}
+                </span>
+              )}
               <FireMenu job={item.definition.job} fire={fire} />
             </li>
           ))}

@@ -15,6 +15,7 @@ import { addMonths, dateIn, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
 import { calendarOf } from "@/lib/skipped";
+import { useHeld } from "@/shell/useHeld";
 import { FireMenu } from "./FireMenu";
 import { ScheduleChanges } from "./ScheduleChanges";
 
@@ -32,6 +33,7 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
   const { data } = useQuery(jobPreview(ref, listed));
   const fires = data?.fires ?? [];
   const now = useNow();
+  const held = useHeld();
   // Where the viewer's clock shows another time, that stands beside the job's.
   const elsewhere = zone !== localZone && f.zone !== zone;
   return (
@@ -46,7 +48,7 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
         ) : (
           <ul className="fires tall b" tabIndex={0}>
             {fires.map((fire) => (
-              <li key={fire.fire_time} className={fire.skipped ? "skipped" : undefined}>
+              <li key={fire.fire_time} className={fire.skipped || held(fire.due) ? "skipped" : undefined}>
                 <span className="fday">{zoned.day(fire.fire_time)}</span>
                 <span className="num">{zoned.time(fire.fire_time)}</span>
                 <span className="right mut trunc">
@@ -61,6 +63,8 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
                         {fire.skip?.run_id ? t.fire.ranEarly : (calendarOf(fire.reason) ?? t.job.skippedFire)}
                       </span>
                     </span>
+                  ) : held(fire.due) ? (
+                    <span title={t.pause.wouldSkipHint}>{t.pause.wouldSkip}</span>
                   ) : fire.due !== fire.fire_time ? (
                     t.job.dueLater(zoned.time(fire.due))
                   ) : elsewhere ? (

@@ -10,6 +10,7 @@ import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { beganAt } from "@/lib/status";
 import { kindOf } from "@/lib/words";
+import { useHeld } from "@/shell/useHeld";
 
 /** How and when a job ran last, or since when it is running. */
 export function LastRun({ item }: { item: JobItem }) {
@@ -34,6 +35,7 @@ export function NextFire({ item }: { item: JobItem }) {
   const t = usePageT();
   const f = useFormat();
   const now = useNow();
+  const held = useHeld();
   const d = item.definition;
   const pause = pauseOf(d, now);
   if (pause) {
@@ -47,12 +49,11 @@ export function NextFire({ item }: { item: JobItem }) {
   }
   const next = item.next_fires[0];
   if (next) {
+    const off = held(next.due);
     return (
-      <span className="jn">
-        <span className="main-line">
-          <Ago at={next.due} />
-        </span>
-        <Clock at={next.due} />
+      <span className="jn" {...(off && tip(t.pause.wouldSkipHint))}>
+        <span className="main-line">{off ? t.pause.wouldSkip : <Ago at={next.due} />}</span>
+        <Clock at={next.due} className={off ? "num off" : "num"} />
       </span>
     );
   }

@@ -12,6 +12,7 @@ import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, type Bar, barsOf, totalsOf, type Zoom } from "@/lib/ranges";
 import type { Range } from "@/router";
+import { useHeld } from "@/shell/useHeld";
 
 /** The chart is at least so high, and as high as the card beside it. */
 const least = 216;
@@ -29,11 +30,13 @@ export function RunsChart({ range, zoom }: { range: Range; zoom: Zoom | undefine
   const asked = overviewQueries(range, now, zoom);
   const past = useQuery(asked.past);
   const plan = useQuery(asked.plan).data;
+  const held = useHeld();
   const counts = zoom ? [] : (plan?.counts ?? []);
   const totals = past.data?.items.map(totalsOf) ?? [];
   const bars = barsOf(totals, to - span, part);
   counts.forEach((n, i) => {
-    bars.push({ from: to + i * part, to: to + (i + 1) * part, ok: 0, bad: 0, other: 0, planned: n });
+    const from = to + i * part;
+    bars.push({ from, to: from + part, ok: 0, bad: 0, other: 0, planned: n, off: held(from) });
   });
   const sum = addTotals(totals);
   const planned = counts.reduce((a, b) => a + b, 0);

@@ -9,6 +9,7 @@ import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import type { Range } from "@/router";
+import { useHeld } from "@/shell/useHeld";
 
 const shown = 5;
 const day = 24 * 3_600_000;
@@ -17,6 +18,7 @@ const day = 24 * 3_600_000;
 export function UpNext({ range }: { range: Range }) {
   const { t } = useWords();
   const now = useNow();
+  const held = useHeld();
   const asked = overviewQueries(range, now);
   const soon = useQuery(asked.soon).data;
   const hasSoon = soon === undefined || soon.jobs >= shown;
@@ -32,7 +34,10 @@ export function UpNext({ range }: { range: Range }) {
   return (
     <Card
       title={t.overview.next}
-      note={soon?.counts[0] !== undefined && t.overview.firesSoon(soon.counts[0])}
+      note={
+        soon?.counts[0] !== undefined &&
+        (held(now + 10 * 60_000) ? t.overview.skippedSoon : t.overview.firesSoon)(soon.counts[0])
+      }
       aside={
         <Link to="/schedule" className="link">
           {t.overview.timeline}
@@ -49,10 +54,16 @@ export function UpNext({ range }: { range: Range }) {
               <span className="grow trunc" title={job}>
                 <b className="name">{refOf(job).name}</b> <span className="mut">{refOf(job).group}</span>
               </span>
-              <Clock at={at} className="num sec" />
-              <b className="count">
-                <Countdown at={at} />
-              </b>
+              <Clock at={at} className={held(at) ? "num sec off" : "num sec"} />
+              {held(at) ? (
+                <span className="mut" title={t.pause.wouldSkipHint}>
+                  {t.pause.wouldSkip}
+                </span>
+              ) : (
+                <b className="count">
+                  <Countdown at={at} />
+                </b>
+              )}
             </Link>
           ))}
         </div>

@@ -1,5 +1,6 @@
 import { useWords } from "@/lib/format";
 import { densityOf, type Lane } from "@/lib/timeline";
+import { useHeld } from "@/shell/useHeld";
 
 interface DensityStripProps {
   lanes: Lane[];
@@ -19,6 +20,7 @@ const barWidth = 6;
 export function DensityStrip({ lanes, from, to, now, left, width }: DensityStripProps) {
   const { t } = useWords();
   const parts = Math.max(1, Math.floor(width / barWidth));
+  const held = useHeld();
   const all = densityOf(lanes, from, to, now, parts);
   const most = Math.max(1, ...all.map((d) => d.runs + d.fires));
   const total = (of: (d: (typeof all)[number]) => number) => all.reduce((n, d) => n + of(d), 0);
@@ -38,11 +40,19 @@ export function DensityStrip({ lanes, from, to, now, left, width }: DensityStrip
       )}
       {all.map((d, i) => {
         const [runs, failed, fires] = [scale(d.runs), scale(d.failed), scale(d.fires)];
+        const off = held(from + ((i + 0.5) / parts) * (to - from));
         const place = { x: left + i * each, width: Math.max(1, each - 1) };
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a part of the range is its number
           <g key={i}>
-            {fires > 0 && <rect {...place} y={high - runs - fires} height={fires} className="d-plan" />}
+            {fires > 0 && (
+              <rect
+                {...place}
+                y={high - runs - fires}
+                height={fires}
+                className={off ? "d-plan off" : "d-plan"}
+              />
+            )}
             {runs > 0 && <rect {...place} y={high - runs} height={runs} className="d-ran" />}
             {failed > 0 && <rect {...place} y={high - failed} height={failed} className="d-bad" />}
           </g>

@@ -13,6 +13,7 @@ import { timeLabels, timeTicks } from "@/lib/scale";
 import { healthOf } from "@/lib/stats";
 import { durationOf, tones } from "@/lib/status";
 import { type Lane, noSection } from "@/lib/timeline";
+import { useHeld } from "@/shell/useHeld";
 import { DensityStrip } from "./DensityStrip";
 
 interface TimelineProps {
@@ -244,6 +245,7 @@ interface LaneRowProps {
 function LaneRow({ lane, withGroup, top, names, plot, now, x, onOver, moved, onFire }: LaneRowProps) {
   const { t, f } = useWords();
   const navigate = useNavigate();
+  const held = useHeld();
   const usual = healthOf(lane.runs).p50 ?? 0;
   const past = runBars(lane.runs, now, x).filter((b) => b.x + b.width > 0 && b.x < plot);
   const levels = stackBars(past);
@@ -252,6 +254,7 @@ function LaneRow({ lane, withGroup, top, names, plot, now, x, onOver, moved, onF
     lane.fires.filter((at) => Date.parse(at) > now),
     usual,
     x,
+    held,
   ).filter((b) => b.x < plot && b.x + b.width > 0);
   const last = lane.runs[0];
   const label = t.plan.bar(
@@ -291,7 +294,7 @@ function LaneRow({ lane, withGroup, top, names, plot, now, x, onOver, moved, onF
             width={Math.max(3, b.width - 1)}
             height={bar - 1}
             rx={Math.min(3, b.width / 2)}
-            className={lane.offset === undefined || b.fire === undefined ? "hollow" : "hollow tbar"}
+            className={`hollow${b.off ? " off" : ""}${lane.offset === undefined || b.fire === undefined ? "" : " tbar"}`}
             onPointerEnter={() => onOver(b)}
             onPointerLeave={() => onOver(undefined)}
             onClick={() => {
@@ -360,7 +363,7 @@ function Card({ lane, bar: b, now }: { lane: Lane; bar: LaneBar; now: number }) 
           </div>
         </>
       ) : (
-        <div>{t.overview.scheduled}</div>
+        <div>{b.off ? t.pause.wouldSkip : t.overview.scheduled}</div>
       )}
     </>
   );
