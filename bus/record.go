@@ -49,6 +49,8 @@ type Outcome struct {
 	ParentRun job.RunID `json:"parent_run_id,omitempty"`
 	// Total is in how many pieces the run is done, 0 when it is not.
 	Total int `json:"broadcast_total,omitempty"`
+	// Retry says that only the attempt has ended with Status: another one follows.
+	Retry bool `json:"retry,omitempty"`
 }
 
 // JobVersion returns the text for [Outcome.Jobs].
@@ -71,6 +73,7 @@ type Decided struct {
 	Until    time.Time // of several fires with one outcome, the last; else zero
 	Count    int       // how many fires; at least 1
 	Total    int       // pieces; 0 when it is not done in pieces
+	Retry    bool      // the attempt has ended, and another one follows
 }
 
 // Each calls yield for each line of the record. Lines that are not of the shard's
@@ -85,7 +88,7 @@ func (r *Record) Each(yield func(Decided)) error {
 			}
 			d := Decided{
 				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
-				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Total: o.Total,
+				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Total: o.Total, Retry: o.Retry,
 				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
 			}
 			if i < len(o.RunIDs) {
@@ -118,7 +121,7 @@ func (r *Record) Notice() (*nats.Msg, error) {
 	n := *r
 	n.Outcomes = nil
 	for _, o := range r.Outcomes {
-		if o.Status.Final() && o.Status != job.StatusSkipped {
+		if o.Status.Final() && o.Status != job.StatusSkipped && !o.Retry {
 			n.Outcomes = append(n.Outcomes, o)
 		}
 	}

@@ -81,6 +81,28 @@ func TestEachAttemptOfARunIsInTheHistory(t *testing.T) {
 	})
 }
 
+// The owner ends an attempt that is done in pieces, and has another follow, in one record.
+func TestAnAttemptInPiecesHasAnEndWhenAnotherFollows(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		f := fire{report, 0}
+		w.outcome(f, ms(4), bus.Outcome{Status: job.StatusPending, Total: 2})
+		w.outcome(f, time.Second, bus.Outcome{Status: job.StatusFailed, Total: 2, Retry: true, Reason: "1 of 2 pieces succeeded; 1 failed"})
+		w.outcome(f, time.Second, bus.Outcome{Status: job.StatusQueued, Total: 2, Attempt: 2, Reason: "attempt 2 repeats 1 of them"})
+		time.Sleep(time.Minute)
+		attempts, err := w.store.Run(w.t.Context(), f.id())
+		if err != nil || len(attempts) != 2 {
+			w.t.Fatalf("the run has the attempts %+v, with %v", attempts, err)
+		}
+		if first := attempts[1]; first.Status != job.StatusFailed || first.Retrying || !first.FinishedAt.Equal(f.time().Add(time.Second)) || first.Message != "1 of 2 pieces succeeded; 1 failed" {
+			w.t.Errorf("the first attempt is %+v", first)
+		}
+		if newest := attempts[0]; newest.RunStatus() != job.StatusQueued {
+			w.t.Errorf("the run is %s; want queued", newest.RunStatus())
+		}
+	})
+}
+
 func TestEndsWithoutAnExecutorAreInTheHistory(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")

@@ -68,10 +68,14 @@ func decodeRecord(b *batch, m *message) {
 	}
 	b.updates, b.sources = slices.Grow(b.updates, lines), slices.Grow(b.sources, lines)
 	err = r.Each(func(d bus.Decided) {
-		b.update(logstore.Update{
+		u := logstore.Update{
 			Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
 			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Until: d.Until, Count: d.Count,
-		})
+		}
+		if d.Retry { // as the executor of one that is not done in pieces would say it
+			u.Kind, u.Message, u.FinishedAt, u.Retry = runlog.KindFinished, d.Reason, r.At, true
+		}
+		b.update(u)
 	})
 	if err != nil {
 		b.refused = append(b.refused, err)

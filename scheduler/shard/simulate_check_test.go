@@ -14,9 +14,17 @@ func (w *world) check(b *stored, d delivery) {
 	lines := map[job.Name][]bus.Decided{}
 	pending := map[attemptID]bus.Decided{}
 	var all []bus.Decided
-	seen := map[job.RunID]bool{}
+	seen, tried := map[job.RunID]bool{}, map[attemptID]bool{}
 	if b.record != nil {
 		if err := b.record.Each(func(l bus.Decided) {
+			if l.Retry { // only the attempt has ended
+				tried[attemptID{l.RunID, l.Attempt + 1}] = true
+				return
+			}
+			if again := l.Status == job.StatusQueued && l.Total > 0 && l.Attempt > 1; again != tried[attemptID{l.RunID, l.Attempt}] {
+				fail("attempt %d of run %s of %s is %s; the record tells of the end of the one before: %v", l.Attempt, l.RunID, l.Job, l.Status, !again)
+			}
+			delete(tried, attemptID{l.RunID, l.Attempt})
 			all = append(all, l)
 			w.noteBlind(d.known, l.Job, l.RunID)
 			if w.lives.byRun[l.RunID] == nil && !seen[l.RunID] {
@@ -34,6 +42,9 @@ func (w *world) check(b *stored, d delivery) {
 			}
 		}); err != nil {
 			fail("record: %v", err)
+		}
+		if len(tried) > 0 {
+			fail("nothing follows upon attempts that the record calls ended: %v", tried)
 		}
 	}
 	b.pieces, b.triggers = split(b.triggers)

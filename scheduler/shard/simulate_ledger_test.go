@@ -33,7 +33,7 @@ func (w *world) history(t *testing.T, without job.RunID) logstore.Store {
 	var updates []logstore.Update
 	for _, r := range w.records {
 		if err := r.Each(func(d bus.Decided) {
-			if d.RunID == without {
+			if d.RunID == without || d.Retry {
 				return
 			}
 			updates = append(updates, logstore.Update{

@@ -48,6 +48,8 @@ func (m *Machine) goOn(b *builder, a *alive) {
 	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
 		wait := rule.Retry.Wait(a.run.id, a.attempt-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
+			s, why := p.outcome(rule.SucceedsIf)
+			b.record.addRun(m.jobs[a.id].name, a.run, s, why).Retry = true
 			m.repeat(b, a, due, reason.PiecesRepeat.With(
 				p.total()-p.in(string(bus.PieceSucceeded)), p.total(), a.attempt+1, n, job.Duration(wait)))
 			return

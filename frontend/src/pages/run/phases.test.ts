@@ -24,3 +24,15 @@ it("a run waits from its fire time, but a fire of the past only since somebody a
   expect(phases(aRun(run))).toEqual(["commit 10", "deliver 1", "begin 2", "ran 7"]);
   expect(phases(aRun({ ...run, cause: "backfill" }))).toEqual(["deliver 1", "begin 2", "ran 7"]);
 });
+
+it("an attempt is over when another one has begun, though nothing is known of its end", () => {
+  const first = aRun({ status: "pending", started_at: at(1), finished_at: undefined });
+  const second = aRun({ attempt: 2, committed_at: at(5), started_at: at(6), finished_at: at(8) });
+  expect(phases(first, second)).toEqual(["delay 1", "1 pending 4", "wait 1", "2 succeeded 2"]);
+});
+
+it("an attempt that was lost before it began is a time of waiting", () => {
+  const first = aRun({ status: "lost", started_at: undefined, finished_at: at(4) });
+  const second = aRun({ attempt: 2, committed_at: at(5), started_at: at(6), finished_at: at(8) });
+  expect(phases(first, second)).toEqual(["delay 4", "wait 2", "2 succeeded 2"]);
+});

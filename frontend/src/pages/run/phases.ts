@@ -28,13 +28,14 @@ export function phasesOf(
   const phases: Phase[] = [];
   const [first] = attempts;
   let at = first ? Date.parse(isScheduled(first) ? first.fire_time : waitsSince(first)) : now;
-  for (const a of attempts) {
+  for (const [i, a] of attempts.entries()) {
     const several = attempts.length > 1;
-    const started = a.started_at ? Date.parse(a.started_at) : a.finished_at ? Date.parse(a.finished_at) : now;
+    const ended = endOf(a, attempts[i + 1]);
+    const started = a.started_at ? Date.parse(a.started_at) : (ended ?? now);
     for (const wait of waitsOf(a, at, started, words))
       phases.push({ key: `w${a.attempt}${phases.length}`, tone: "idle", ...wait });
-    if (!a.started_at) break;
-    const ended = a.finished_at ? Date.parse(a.finished_at) : undefined;
+    at = ended ?? now;
+    if (!a.started_at) continue;
     const ms = Math.max(0, (ended ?? now) - started);
     const share =
       ended !== undefined
@@ -54,9 +55,14 @@ export function phasesOf(
       share,
       guessed: ended === undefined && !a.percent,
     });
-    at = ended ?? now;
   }
   return phases;
+}
+
+/** When an attempt was over. One that has another after it is over by then, whatever is known of its end. */
+function endOf(attempt: Run, next: Run | undefined): number | undefined {
+  const end = attempt.finished_at ?? (next && (next.committed_at ?? next.started_at));
+  return end === undefined ? undefined : Date.parse(end);
 }
 
 /** What an attempt waited for from an instant until it began: in its stages, where all of them are known. */
