@@ -4,7 +4,7 @@ import { pages } from "@/i18n/en/pages";
 import { zh as coreZh } from "@/i18n/zh";
 import { pages as pagesZh } from "@/i18n/zh/pages";
 import { formatDuration, parseDuration } from "./duration";
-import { instantToWall, makeFormat, relative, wallToInstant } from "./format";
+import { instantToWall, isSameClock, makeFormat, relative, wallToInstant } from "./format";
 import { scheduleInWords } from "./words";
 
 const en = { ...core, ...pages };
@@ -105,4 +105,12 @@ describe("schedules in words", () => {
     expect(scheduleInWords({ fixed_delay: "30s" }, en)).toBe("30 s after each end");
     expect(scheduleInWords({}, en)).toBe("Manual");
   });
+});
+
+it("zones whose clocks show the same need no label, but only for as long as they do", () => {
+  const winter = Date.parse("2026-01-05T12:00:00Z");
+  const summer = Date.parse("2026-07-05T12:00:00Z");
+  expect(isSameClock("UTC", "Europe/London", winter)).toBe(true);
+  expect(isSameClock("UTC", "Europe/London", summer)).toBe(false);
+  expect(isSameClock("Asia/Shanghai", "Asia/Taipei", summer)).toBe(true);
 });

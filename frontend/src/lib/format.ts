@@ -81,14 +81,22 @@ export function isZone(zone: string): boolean {
   }
 }
 
+const offsets = new Map<string, Intl.DateTimeFormat>();
+
 /** The zone's distance from UTC at an instant, such as UTC+8. */
 export function offsetName(zone: string, at: number): string {
-  const parts = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "shortOffset" }).formatToParts(
-    at,
-  );
-  const name = parts.find((p) => p.type === "timeZoneName")?.value ?? "UTC";
-  return name.replace("GMT", "UTC");
+  let written = offsets.get(zone);
+  if (!written) {
+    written = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "shortOffset" });
+    offsets.set(zone, written);
+  }
+  const name = written.formatToParts(at).find((p) => p.type === "timeZoneName")?.value ?? "UTC";
+  return name.replace("GMT", "UTC").replace("UTC+0", "UTC");
 }
+
+/** Whether clocks of two zones show the same at an instant. */
+export const isSameClock = (a: string, b: string, at: number): boolean =>
+  a === b || offsetMinutes(a, at) === offsetMinutes(b, at);
 
 /** The zone's distance from UTC at an instant, in minutes. */
 export function offsetMinutes(zone: string, at: number): number {

@@ -19,6 +19,9 @@ export function expressionOf(s: Schedule | undefined): string | undefined {
   return s?.cron ?? s?.once ?? undefined;
 }
 
+/** The zone in which a schedule is read. */
+export const zoneOf = (s: Schedule | undefined): string => s?.zone ?? "UTC";
+
 const nice = (duration: string) => formatDuration(parseDuration(duration) ?? 0);
 
 /** Says a schedule in words, and by its next fire what H stands for. It is an aid to reading: the fires that the server gives are the truth. */

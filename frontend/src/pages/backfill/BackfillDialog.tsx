@@ -13,6 +13,7 @@ import { serverNow } from "@/lib/clock";
 import { instantToWall, useFormat, wallToInstant } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { spans } from "@/lib/ranges";
+import { zoneOf } from "@/lib/words";
 import { FireList } from "./FireList";
 
 const ranges = ["24h", "7d", "30d"] as const;
@@ -43,7 +44,8 @@ export default function BackfillDialog({
   const client = useQueryClient();
   const navigate = useNavigate();
   const ref = refOf(job);
-  const zone = useQuery(jobQuery(ref)).data?.item.definition.schedule?.zone ?? f.zone;
+  const known = useQuery(jobQuery(ref)).data?.item.definition;
+  const zone = known ? zoneOf(known.schedule) : f.zone;
   const [preset, setPreset] = useState<Range | undefined>(range);
   const [own, setOwn] = useState({ from: "", to: "" });
   const [only, setOnly] = useState(wanted);

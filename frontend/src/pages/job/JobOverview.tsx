@@ -11,10 +11,11 @@ import { RunTable, resultOf } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
 import { TaskIcon, taskKind } from "@/components/TaskIcon";
 import { Ago } from "@/components/Time";
+import { ZonedClock } from "@/components/ZonedClock";
 import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { formatDuration, parseDuration } from "@/lib/duration";
-import { relative, useFormat, useWords } from "@/lib/format";
+import { isSameClock, relative, useFormat, useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
@@ -22,7 +23,7 @@ import { policiesInWords } from "@/lib/policies";
 import { useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { isFailure } from "@/lib/status";
-import { expressionOf, scheduleInWords } from "@/lib/words";
+import { expressionOf, scheduleInWords, zoneOf } from "@/lib/words";
 import { useHeld } from "@/shell/useHeld";
 import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
@@ -49,6 +50,7 @@ export function JobOverview({ item }: { item: JobItem }) {
   const health = healthOf(runs);
   const shown = runs.filter(select[which]).slice(0, 12);
   const first = item.next_fires[0];
+  const elsewhere = !isSameClock(zoneOf(d.schedule), f.zone, now);
   return (
     <div className="pad split-page">
       <div className="grid">
@@ -64,6 +66,7 @@ export function JobOverview({ item }: { item: JobItem }) {
         )}
         <Card
           title={t.job.chart}
+          note={elsewhere && t.job.inZone(f.zone)}
           aside={
             <Legend
               marks={[
@@ -92,16 +95,19 @@ export function JobOverview({ item }: { item: JobItem }) {
           <Card
             title={t.job.recent}
             note={
-              <Segments
-                label={t.job.recent}
-                value={which}
-                onChange={setWhich}
-                options={[
-                  { value: "all", label: t.job.all },
-                  { value: "failed", label: t.job.failedOnly },
-                  { value: "manual", label: t.job.manualOnly },
-                ]}
-              />
+              <>
+                {elsewhere && <span>{t.job.inZone(f.zone)} </span>}
+                <Segments
+                  label={t.job.recent}
+                  value={which}
+                  onChange={setWhich}
+                  options={[
+                    { value: "all", label: t.job.all },
+                    { value: "failed", label: t.job.failedOnly },
+                    { value: "manual", label: t.job.manualOnly },
+                  ]}
+                />
+              </>
             }
             aside={
               <Link to="/jobs/$group/$name/$tab" params={{ ...refOf(d.job), tab: "runs" }} className="link">
@@ -167,7 +173,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
   const { say } = useSayer();
   const f = useFormat();
   const s = item.definition.schedule;
-  const zone = s?.zone ?? "UTC";
+  const zone = zoneOf(s);
   const zoned = f.in(zone);
   const held = useHeld();
   return (
@@ -190,8 +196,9 @@ function ScheduleCard({ item }: { item: JobItem }) {
           {item.next_fires.slice(0, 5).map((fire) => (
             <li key={fire.fire_time} className={fire.skipped || held(fire.due) ? "skipped" : undefined}>
               <i className="dot-s" />
-              <span className="num">{zoned.time(fire.due)}</span>
-              <span className="mut">{zoned.day(fire.due)}</span>
+              <ZonedClock at={fire.due} zone={zone} write={(of) => of.time(fire.due)}>
+                <span className="mut">{zoned.day(fire.due)}</span>
+              </ZonedClock>
               {held(fire.due) && !fire.skipped ? (
                 <span className="right mut" title={t.pause.wouldSkipHint}>
                   {t.pause.wouldSkip}

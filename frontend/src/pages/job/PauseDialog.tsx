@@ -4,10 +4,12 @@ import { FormDialog } from "@/components/FormDialog";
 import { TextField } from "@/components/fields";
 import { PauseEndField } from "@/components/PauseEndField";
 import { Ago } from "@/components/Time";
+import { ZonedClock } from "@/components/ZonedClock";
 import { serverNow } from "@/lib/clock";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { endOf, noEnd } from "@/lib/pause";
+import { zoneOf } from "@/lib/words";
 
 interface PauseDialogProps {
   item: JobItem;
@@ -30,7 +32,8 @@ export function PauseDialog({ item, onClose, onPause }: PauseDialogProps) {
       setBusy(false),
     );
   };
-  const zoned = f.in(item.definition.schedule?.zone ?? f.zone);
+  const zone = zoneOf(item.definition.schedule);
+  const zoned = f.in(zone);
   const bad = Number.isNaN(until);
   const lost = item.next_fires.filter((x) => until === undefined || bad || Date.parse(x.fire_time) < until);
   return (
@@ -49,7 +52,7 @@ export function PauseDialog({ item, onClose, onPause }: PauseDialogProps) {
           {lost.slice(0, 5).map((fire) => (
             <li key={fire.fire_time}>
               <span className="fday">{zoned.day(fire.due)}</span>
-              <span className="num">{zoned.time(fire.due)}</span>
+              <ZonedClock at={fire.due} zone={zone} write={(of) => of.time(fire.due)} />
               <span className="right mut">
                 <Ago at={fire.due} />
               </span>

@@ -9,12 +9,13 @@ import { MonthCard } from "@/components/MonthCard";
 import { Outcome } from "@/components/Outcome";
 import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
-import { localZone, relative, useWords, wallToInstant } from "@/lib/format";
+import { isSameClock, offsetName, relative, useWords, wallToInstant } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { addMonths, dateIn, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
 import { calendarOf } from "@/lib/skipped";
+import { zoneOf } from "@/lib/words";
 import { useHeld } from "@/shell/useHeld";
 import { FireMenu } from "./FireMenu";
 import { ScheduleChanges } from "./ScheduleChanges";
@@ -28,14 +29,14 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
   const { t, f } = useWords();
   const { say } = useSayer();
   const ref = refOf(item.definition.job);
-  const zone = item.definition.schedule?.zone ?? "UTC";
+  const zone = zoneOf(item.definition.schedule);
   const zoned = f.in(zone);
   const { data } = useQuery(jobPreview(ref, listed));
   const fires = data?.fires ?? [];
   const now = useNow();
   const held = useHeld();
   // Where the viewer's clock shows another time, that stands beside the job's.
-  const elsewhere = zone !== localZone && f.zone !== zone;
+  const elsewhere = !isSameClock(zone, f.zone, now);
   return (
     <div className="pad split-page">
       <div className="grid">
@@ -73,7 +74,7 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
                       dateTime={fire.fire_time}
                       title={`${f.zone}, ${relative(fire.due, now, t)}`}
                     >
-                      {f.short(fire.fire_time, now)}
+                      {f.short(fire.fire_time, now)} {offsetName(f.zone, Date.parse(fire.fire_time))}
                     </time>
                   ) : (
                     <Ago at={fire.due} />

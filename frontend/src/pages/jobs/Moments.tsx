@@ -2,14 +2,15 @@ import { Link } from "@tanstack/react-router";
 import { CirclePause } from "lucide-react";
 import type { JobItem } from "@/api/schema.gen";
 import { Mark, Status } from "@/components/Status";
-import { Ago, Clock, Elapsed } from "@/components/Time";
+import { Ago, Elapsed } from "@/components/Time";
 import { tip } from "@/components/Tips";
+import { ZonedClock } from "@/components/ZonedClock";
 import { usePageT } from "@/i18n";
 import { useFormat, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { beganAt } from "@/lib/status";
-import { kindOf } from "@/lib/words";
+import { kindOf, zoneOf } from "@/lib/words";
 import { useHeld } from "@/shell/useHeld";
 
 /** How and when a job ran last, or since when it is running. */
@@ -53,7 +54,17 @@ export function NextFire({ item }: { item: JobItem }) {
     return (
       <span className="jn" {...(off && tip(t.pause.wouldSkipHint))}>
         <span className="main-line">{off ? t.pause.wouldSkip : <Ago at={next.due} />}</span>
-        <Clock at={next.due} className={off ? "num off" : "num"} />
+        <ZonedClock
+          at={next.due}
+          zone={zoneOf(d.schedule)}
+          write={(of) =>
+            (Date.parse(next.due) % 60_000 === 0 && of.day(next.due) === of.day(now) ? of.minute : of.short)(
+              next.due,
+              now,
+            )
+          }
+          className={off ? "num off" : "num"}
+        />
       </span>
     );
   }

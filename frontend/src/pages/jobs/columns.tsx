@@ -5,12 +5,14 @@ import type { JobItem, Run } from "@/api/schema.gen";
 import { Owner } from "@/components/Owner";
 import { RunStrip } from "@/components/RunStrip";
 import { Ago } from "@/components/Time";
+import { serverNow } from "@/lib/clock";
 import type { JobColumn } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
 import type { PageWords } from "@/lib/format";
+import { isSameClock } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { delayOf, isFailure } from "@/lib/status";
-import { expressionOf, kindOf, scheduleInWords } from "@/lib/words";
+import { expressionOf, kindOf, scheduleInWords, zoneOf } from "@/lib/words";
 import { LastRun, NextFire } from "./Moments";
 
 /** The columns that are shown until somebody wants others. */
@@ -42,6 +44,7 @@ function meanDelayOf(runs: Run[]): number | undefined {
 /** What a job has in a column. */
 export function cellOf(column: JobColumn, item: JobItem, { t, f }: PageWords): ReactNode {
   const d = item.definition;
+  const zone = zoneOf(d.schedule);
   switch (column) {
     case "schedule":
       return (
@@ -51,6 +54,7 @@ export function cellOf(column: JobColumn, item: JobItem, { t, f }: PageWords): R
           </span>
           <span className="mono trunc">
             {expressionOf(d.schedule) ?? (kindOf(d.schedule) === "manual" ? "—" : d.schedule?.zone)}
+            {kindOf(d.schedule) === "cron" && !isSameClock(zone, f.zone, serverNow()) && ` · ${zone}`}
           </span>
         </span>
       );

@@ -1,0 +1,42 @@
+import type { ReactNode } from "react";
+import { type Format, isSameClock, offsetName, useFormat } from "@/lib/format";
+
+interface ZonedClockProps {
+  at: string;
+  /** The zone of the schedule. */
+  zone: string;
+  /** How a clock is written. */
+  write(f: Format): string;
+  className?: string;
+  /** What stands behind the clock of the schedule's zone, such as the day there. */
+  children?: ReactNode;
+}
+
+/**
+ * An instant of a schedule as clocks of its zone show it. Where those of the reader show something
+ * else, that stands beside it, and each has its zone.
+ */
+export function ZonedClock({ at, zone, write, className = "num", children }: ZonedClockProps) {
+  const f = useFormat();
+  const ms = Date.parse(at);
+  const there = f.in(zone);
+  const same = isSameClock(zone, f.zone, ms);
+  const day = there.day(at) === f.day(at) ? "" : `${f.day(at)} `;
+  return (
+    <time className={className} dateTime={at} title={f.full(at)}>
+      {write(there)}
+      {!same && (
+        <>
+          {" "}
+          <span className="mut">{offsetName(zone, ms)}</span> {children}
+          {children && " "}
+          <span className="mut nowrap here">
+            = {day}
+            {write(f)} {offsetName(f.zone, ms)}
+          </span>
+        </>
+      )}
+      {same && children && <> {children}</>}
+    </time>
+  );
+}
