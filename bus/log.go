@@ -87,7 +87,8 @@ func (l *Log) Msg(token string) (*nats.Msg, error) {
 // (log.<group>.<run>) or as stored (log.<group>), and checks that who sent them may: the
 // token must be that of the attempt, and the job of the group that publishes there. Lines
 // that cannot be read cost none of the others: they are left out, and said to be; a text
-// that is too long is cut. The error is an *InvalidError.
+// that is too long is cut. A line of a program's output has the level that it says it has, if
+// that is plain, whatever stream it was printed on. The error is an *InvalidError.
 func (t *Tokens) DecodeLog(subject string, header nats.Header, data []byte) (*Log, error) {
 	l := &Log{}
 	if err := needsKind(header, MessageLog); err != nil {
@@ -99,7 +100,13 @@ func (t *Tokens) DecodeLog(subject string, header nats.Header, data []byte) (*Lo
 		}
 	}
 	for i := range l.Lines {
-		l.Lines[i].Text = cutText(l.Lines[i].Text, MaxLogText)
+		line := &l.Lines[i]
+		line.Text = cutText(line.Text, MaxLogText)
+		if line.Output == OutputStdout || line.Output == OutputStderr {
+			if level, ok := toldLevel(line.Text); ok {
+				line.Level = level
+			}
+		}
 	}
 	if _, err := job.ParseRunID(string(l.RunID)); err != nil {
 		return nil, err

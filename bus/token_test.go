@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,28 @@ func everyEnd() *bus.Event {
 	e := event(bus.EventFinished)
 	e.Shard = e.Job.Shard(64)
 	return e
+}
+
+func TestOnlyWhatAProgramPrintsHasTheLevelOfItsText(t *testing.T) {
+	l := &bus.Log{RunID: run, Job: "billing/nightly", Attempt: 1, Instance: "w"}
+	for i, output := range []bus.Output{bus.OutputStdout, bus.OutputStderr, bus.OutputLog, bus.OutputSystem} {
+		l.Lines = append(l.Lines, bus.LogLine{Seq: int64(i + 1), At: noon, Level: bus.LevelWarn, Output: output, Text: "ERROR disk full"})
+	}
+	m, err := bustest.Log(tokens, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tokens.DecodeLog(m.Subject, m.Header, m.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var levels []bus.Level
+	for _, line := range got.Lines {
+		levels = append(levels, line.Level)
+	}
+	if want := []bus.Level{bus.LevelError, bus.LevelError, bus.LevelWarn, bus.LevelWarn}; !slices.Equal(levels, want) {
+		t.Errorf("the levels are %v; want %v", levels, want)
+	}
 }
 
 func TestOnlyWhoeverWasGivenAnAttemptAddsToItsLog(t *testing.T) {
