@@ -1099,6 +1099,9 @@ type JobItem struct {
 	// NextFires None while the job is paused; those from then on while it is paused until an instant
 	NextFires []Fire `json:"next_fires"`
 
+	// PauseReason Of a job that paused itself
+	PauseReason reason.Text `json:"pause_reason,omitempty"`
+
 	// Revision What the ETag says
 	Revision uint64 `json:"revision"`
 

@@ -10,10 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // announce makes a handler known, as its executor would.
@@ -169,6 +171,53 @@ func TestAJobOfAGroupThatNobodyServesIsSavedWithAWarningAndItsRunsSaySo(t *testi
 	both, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/nosuch/h", handlerJob("nosuch/h", "typo", nil))
 	if len(both.Warnings) != 2 || both.Warnings[1].Field != "task.handler" {
 		t.Errorf("of a handler that nobody ever announced: %+v", both.Warnings)
+	}
+}
+
+func TestAPendingRunSaysWhatItWaitsFor(t *testing.T) {
+	w := newWorld(t)
+	w.beats("full", "i1", fleet.InstanceOnline, 4)
+	w.beats("full", "i2", fleet.InstanceDraining, 0)
+	w.beats("leaving", "i1", fleet.InstanceDraining, 0)
+	w.beats("free", "i1", fleet.InstanceOnline, 3)
+	full, leaving, free, held := begun("full/a", noon), begun("leaving/a", noon), begun("free/a", noon), begun("free/held", noon)
+	nobody := held
+	nobody.Kind, nobody.Status, nobody.At, nobody.Reason = runlog.KindHeld, "", noon.Add(time.Second), "no instance with labels gpu=a100 is free"
+	w.history(full, leaving, free, held, nobody)
+	expected := map[job.Name]reason.Text{
+		"full/a": "waits for a free slot: all 4 of group full are busy", "leaving/a": "group leaving has no instance that takes work", "free/a": "", "free/held": "",
+	}
+	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs", nil)
+	got := map[job.Name]reason.Text{}
+	for _, r := range page.Items {
+		got[r.Job] = r.Reason
+	}
+	if diff := cmp.Diff(expected, got); diff != "" {
+		t.Errorf("the list's reasons differ (-want +got):\n%s", diff)
+	}
+	if detail, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(held.RunID), nil); detail.Attempts[0].Reason != reason.Text(nobody.Reason) {
+		t.Errorf("a run that no instance took has the reason %q, want %q", detail.Attempts[0].Reason, nobody.Reason)
+	}
+	w.put("full/a", "@daily")
+	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/full/a", nil)
+	if len(item.LastRuns) != 1 || item.LastRuns[0].Reason != expected["full/a"] {
+		t.Errorf("the job's last runs are %+v; want one that says what it waits for", item.LastRuns)
+	}
+}
+
+func TestAJobThatPausedItselfSaysWhyWithTheRun(t *testing.T) {
+	w := newWorld(t)
+	saved := w.put("billing/x", "@daily")
+	run := begun("billing/x", noon).RunID
+	paused := saved.Definition.Job
+	paused.Paused = true
+	for author, expected := range map[string]reason.Text{"ann": "", cluster.AuthorSelf: reason.Text(reason.FailuresInARow.With(5, run))} {
+		paused.Owner = author // makes it another version
+		_, _, err := w.conn.PutJob(t.Context(), paused, cluster.Edit{At: time.Now(), Author: author, Note: reason.FailuresInARow.With(5, run)})
+		w.check(err)
+		if item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x", nil); item.PauseReason != expected {
+			t.Errorf("paused by %s, it has the reason %q, want %q", author, item.PauseReason, expected)
+		}
 	}
 }
 

@@ -256,9 +256,15 @@ func owner[Q, A any](w *world, verb string, answer func(Q) (A, error)) {
 // heartbeat makes an instance known, as its executor would.
 func (w *world) heartbeat(group, instance string, state fleet.InstanceState) {
 	w.Helper()
+	w.beats(group, instance, state, 0)
+}
+
+// beats makes an instance known that runs so much.
+func (w *world) beats(group, instance string, state fleet.InstanceState, running int) {
+	w.Helper()
 	kv, err := w.conn.JS.KeyValue(w.Context(), bus.BucketInst)
 	w.check(err)
-	i := fleet.Instance{Group: group, Instance: instance, State: state, Kinds: []string{"shell"}, Slots: 4, StartedAt: noon, At: noon}
+	i := fleet.Instance{Group: group, Instance: instance, State: state, Kinds: []string{"shell"}, Slots: 4, Running: running, StartedAt: noon, At: noon}
 	data, err := json.Marshal(i)
 	w.check(err)
 	_, err = kv.Put(w.Context(), i.Key(), data)

@@ -19,6 +19,10 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
+// AuthorSelf is the author of what Carillon changes by itself: it pauses jobs that fail again and
+// again.
+const AuthorSelf = "carillon"
+
 // Edit says who changes something, when, and on what condition.
 type Edit struct {
 	// At is the instant from which the change holds.

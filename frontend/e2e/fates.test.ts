@@ -92,6 +92,26 @@ it("a run whose group has no executor says so, and leads to the group", async ()
   await close();
 });
 
+it("a job says what its run waits for, and which run had it pause itself", async () => {
+  await program.job("nobody/served", "true");
+  await program.api("POST", "/jobs/nobody/served/run", {});
+  const { page, faults, close } = await open("/jobs/nobody/served");
+  const note = page.locator(".note.warn");
+  await note.getByText("group nobody has no executor").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await note.getByRole("link", { name: "nobody" }).click();
+  await page.waitForURL("**/executors/nobody");
+
+  await program.job("default/gives-up", "exit 3", { pause_after_failures: 1 });
+  const run = await program.run("default/gives-up");
+  await page.goto(`${program.url}/jobs/default/gives-up`);
+  await note.getByText("1 run in a row ended badly").waitFor();
+  await note.getByRole("link", { name: "Show the last failed run" }).click();
+  await page.waitForURL(`**/runs/${run}*`);
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("while everything is paused every page says so, nothing fires, and resuming takes it back", async () => {
   await program.job("default/often", "true", { schedule: { cron: "@every 1s" } });
   const { page, faults, close } = await open("/jobs");

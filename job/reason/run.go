@@ -58,6 +58,7 @@ var (
 	ChosenBy             = Two{define("chosen_by", "{instance:word} was chosen by {route:word}")}
 	Orphaned             = None{define("orphaned", "its trigger has left the stream, and no end of it was reported")}
 	GroupEmpty           = One{define("group_empty", "group {group:word} has no executor")}
+	AllSlotsBusy         = Two{define("all_slots_busy", "waits for a free slot: all {slots:number} of group {group:word} are busy")}
 	InstanceLost         = One{define("instance_went_silent", "instance {instance:word} went silent; waits for another executor")}
 	WaitsForLimit        = Two{define("waits_for_limit", "waits for its turn: group {group:word} runs at most {limit:number} at once")}
 	WaitsForRate         = Two{define("waits_for_rate", "waits for its turn: group {group:word} begins at most {rate:word} a second")}

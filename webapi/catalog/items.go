@@ -8,7 +8,9 @@ import (
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -41,6 +43,9 @@ func (c *Catalog) Items(ctx context.Context, entries []*bus.JobEntry, fires, run
 			return nil, err
 		}
 		items[i] = api.JobItem{Definition: e.Version, Revision: e.Revision, NextFires: next}
+		if e.Paused && e.Author == cluster.AuthorSelf {
+			items[i].PauseReason = reason.Text(e.Note)
+		}
 		if last != nil {
 			items[i].LastRuns = append([]api.Run{}, last[e.Job.Job]...)
 		}
@@ -64,7 +69,10 @@ func (c *Catalog) lastRuns(ctx context.Context, names []job.Name, n int) map[job
 	defer cancel()
 	last, err := c.store.LastRuns(ctx, names, n)
 	if err == nil {
-		err = c.view.MarkSilent(ctx, slices.Collect(maps.Values(last))...)
+		lists := slices.Collect(maps.Values(last))
+		if err = c.view.MarkSilent(ctx, lists...); err == nil {
+			err = c.view.MarkWaiting(ctx, lists...)
+		}
 	}
 	if err != nil {
 		c.log.WarnContext(ctx, "last runs are not known", "error", err)

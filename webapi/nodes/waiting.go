@@ -28,38 +28,47 @@ func (v *View) countWaiting(ctx context.Context, g *api.Group) error {
 }
 
 // MarkWaiting says of pending runs for which nothing else is said what they wait for: an
-// executor of their group, or its limits. It says nothing while the bus is away.
-func (v *View) MarkWaiting(ctx context.Context, runs []runlog.Run) error {
+// executor of their group, one that takes work, a free slot, or the group's limits. It says
+// nothing while the bus is away.
+func (v *View) MarkWaiting(ctx context.Context, lists ...[]runlog.Run) error {
 	reasons := map[string]reason.Text{}
 	asking, cancel := context.WithTimeout(ctx, CompletionTimeout)
 	defer cancel()
-	for i := range runs {
-		r := &runs[i]
-		if r.Status != job.StatusPending || r.Reason != "" {
-			continue
-		}
-		group := r.Job.Group()
-		why, known := reasons[group]
-		if !known {
-			there, err := v.call(asking)
-			if err != nil {
-				return v.WithoutBus(ctx, err)
-			}
-			if !manned(there.instances, group) {
-				reasons[group] = noExecutor(group)
-				r.Reason = reasons[group]
+	for _, runs := range lists {
+		for i := range runs {
+			r := &runs[i]
+			if r.Status != job.StatusPending || r.Reason != "" {
 				continue
 			}
-			g, err := v.conn.Group(asking, group)
-			if err != nil && !errors.Is(err, job.ErrNotFound) {
-				return v.WithoutBus(ctx, err)
+			group := r.Job.Group()
+			why, known := reasons[group]
+			if !known {
+				var err error
+				if why, err = v.whyWaiting(asking, group); err != nil {
+					return v.WithoutBus(ctx, err)
+				}
+				reasons[group] = why
 			}
-			why = waitingReason(&g)
-			reasons[group] = why
+			r.Reason = why
 		}
-		r.Reason = why
 	}
 	return nil
+}
+
+// whyWaiting returns why runs of a group may wait, "" if nothing holds them back.
+func (v *View) whyWaiting(ctx context.Context, group string) (reason.Text, error) {
+	there, err := v.call(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !manned(there.instances, group) {
+		return noExecutor(group), nil
+	}
+	g, err := v.conn.Group(ctx, group)
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
+		return "", err
+	}
+	return waitingReason(group, &g, there.instances), nil
 }
 
 // manned reports whether an instance of a group is alive.
@@ -70,15 +79,26 @@ func manned(instances []fleet.Instance, group string) bool {
 // noExecutor says why nothing of a group runs.
 func noExecutor(group string) reason.Text { return reason.Text(reason.GroupEmpty.With(group)) }
 
-// waitingReason says what may hold the runs of a group back, "" if nothing does.
-func waitingReason(g *cluster.Group) reason.Text {
+// waitingReason says what may hold the runs of a group back that has an executor, "" if
+// nothing does.
+func waitingReason(group string, g *cluster.Group, instances []fleet.Instance) reason.Text {
+	online, slots, running := false, 0, 0
+	for _, i := range instances {
+		if i.Group == group && (i.State == fleet.InstanceOnline || i.State == fleet.InstanceIncompatible) { // which pulls
+			online, slots, running = true, slots+i.Slots, running+i.Running
+		}
+	}
 	switch {
+	case !online:
+		return reason.Text(reason.NobodyTakesWork.With(group))
 	case g.Limit > 0 && g.Rate > 0:
-		return reason.Text(reason.WaitsForLimits.With(g.Group, g.Limit, g.Rate))
+		return reason.Text(reason.WaitsForLimits.With(group, g.Limit, g.Rate))
 	case g.Limit > 0:
-		return reason.Text(reason.WaitsForLimit.With(g.Group, g.Limit))
+		return reason.Text(reason.WaitsForLimit.With(group, g.Limit))
 	case g.Rate > 0:
-		return reason.Text(reason.WaitsForRate.With(g.Group, g.Rate))
+		return reason.Text(reason.WaitsForRate.With(group, g.Rate))
+	case slots > 0 && running >= slots:
+		return reason.Text(reason.AllSlotsBusy.With(slots, group))
 	}
 	return ""
 }

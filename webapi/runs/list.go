@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
@@ -84,13 +85,16 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	if err := rs.view.MarkSilent(ctx, attempts); err != nil {
 		return api.RunDetail{}, err
 	}
+	newest := &attempts[0]
+	if newest.Status == job.StatusPending && newest.Reason == "" {
+		newest.Reason = whyHeld(changes)
+	}
 	if err := rs.view.MarkWaiting(ctx, attempts[:1]); err != nil {
 		return api.RunDetail{}, err
 	}
-	newest := attempts[0]
 	asking, cancel := context.WithTimeout(ctx, nodes.CompletionTimeout)
 	defer cancel()
-	given, err := rs.overrides(asking, &newest)
+	given, err := rs.overrides(asking, newest)
 	if err != nil && rs.view.WithoutBus(ctx, err) != nil {
 		return api.RunDetail{}, err
 	}
@@ -102,6 +106,14 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 		detail.RerunOf = newest.Parent
 	}
 	return detail, nil
+}
+
+// whyHeld returns why no instance took a run, if that is the last that was heard of it.
+func whyHeld(changes []runlog.Change) reason.Text {
+	if n := len(changes); n > 0 && changes[n-1].Kind == runlog.KindHeld {
+		return changes[n-1].Detail
+	}
+	return ""
 }
 
 // Attempts returns what the history has of a run, the newest attempt first.

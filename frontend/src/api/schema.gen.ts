@@ -3065,6 +3065,8 @@ export interface components {
             last_runs: components["schemas"]["Run"][] | null;
             /** @description With week=true; absent while the log store does not answer, and until it first has after the server started */
             week?: components["schemas"]["JobWeek"];
+            /** @description Of a job that paused itself */
+            pause_reason?: components["schemas"]["Reason"];
             /** @description Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks */
             warnings?: components["schemas"]["FieldError"][];
         };

@@ -21,6 +21,16 @@ export const fire = {
   },
 };
 
+/** Where one can do something about it that a job does not run. */
+export const remedy = {
+  runs: "Show the job's live runs",
+  everything: "Go to the cluster",
+  run: "Show the last failed run",
+  waits: (since: string) => `A run waits since ${since}:`,
+  waitsQuietly: "an executor has not taken it yet",
+  warned: "Its runs would not start:",
+};
+
 /** How long a pause lasts. */
 export const pause = {
   until: "Until",

@@ -1,6 +1,6 @@
 import type { Lang } from "..";
 import { executors } from "./executors";
-import { fire, pause } from "./fires";
+import { fire, pause, remedy } from "./fires";
 import { job } from "./job";
 import { jobs } from "./jobs";
 import { overview } from "./overview";
@@ -43,6 +43,7 @@ export const en = {
   plan,
   fire,
   pause,
+  remedy,
 };
 
 export type Messages = typeof en;

@@ -215,6 +215,7 @@ export const reasons = {
   chosen_by: "{instance:word} was chosen by {route:word}",
   orphaned: "its trigger has left the stream, and no end of it was reported",
   group_empty: "group {group:word} has no executor",
+  all_slots_busy: "waits for a free slot: all {slots:number} of group {group:word} are busy",
   instance_went_silent: "instance {instance:word} went silent; waits for another executor",
   waits_for_limit: "waits for its turn: group {group:word} runs at most {limit:number} at once",
   waits_for_rate: "waits for its turn: group {group:word} begins at most {rate:word} a second",

@@ -22,6 +22,15 @@ export const fire: Messages["fire"] = {
   },
 };
 
+export const remedy: Messages["remedy"] = {
+  runs: "查看该任务未结束的运行",
+  everything: "前往集群页面",
+  run: "查看最后一次失败的运行",
+  waits: (since) => `有运行自 ${since} 起等待：`,
+  waitsQuietly: "尚未被执行器接收",
+  warned: "其运行将无法开始：",
+};
+
 export const pause: Messages["pause"] = {
   until: "暂停至",
   ends: {

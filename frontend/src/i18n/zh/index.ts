@@ -1,6 +1,6 @@
 import type { Messages } from "../en";
 import { executors } from "./executors";
-import { fire, pause } from "./fires";
+import { fire, pause, remedy } from "./fires";
 import { job } from "./job";
 import { jobs } from "./jobs";
 import { overview } from "./overview";
@@ -42,4 +42,5 @@ export const zh: Messages = {
   plan,
   fire,
   pause,
+  remedy,
 };

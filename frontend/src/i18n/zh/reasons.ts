@@ -234,6 +234,7 @@ export const reasons: Record<ReasonCode, string> = {
   orphaned: "其触发消息已离开消息流，并且没有收到结束报告",
   group_empty: "分组 {group:word} 没有执行器",
   instance_went_silent: "执行器 {instance:word} 失联，等待其他执行器",
+  all_slots_busy: "等待空闲槽位：分组 {group:word} 的 {slots:number} 个槽位都在使用",
   waits_for_limit: "等待轮到它：分组 {group:word} 最多同时运行 {limit:number} 个",
   waits_for_rate: "等待轮到它：分组 {group:word} 每秒最多开始 {rate:word} 个",
   waits_for_limits:

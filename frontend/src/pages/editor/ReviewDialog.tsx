@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { type LoadedJob, saveJob } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
@@ -46,7 +47,7 @@ export function ReviewDialog({
   onTheirs,
 }: ReviewDialogProps) {
   const t = usePageT();
-  const { sayError } = useSayer();
+  const { say, sayError } = useSayer();
   const e = t.editor;
   const [note, setNote] = useState("");
   const [view, setView] = useState<"fields" | "yaml">(sideBySide ? "yaml" : "fields");
@@ -108,6 +109,14 @@ export function ReviewDialog({
         </p>
       )}
       {check.isPending && <Skeleton rows={4} />}
+      {check.data?.warnings?.map((w) => (
+        <p key={w.field} className="note warn" role="status">
+          <TriangleAlert size={15} aria-hidden />
+          <span>
+            {w.field} {say(w.reason)}
+          </span>
+        </p>
+      ))}
       {check.data?.result === "created" && <p>{e.created}</p>}
       {check.data?.result === "unchanged" && <p>{e.nothing}</p>}
       {changes.length > 0 && (

@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CirclePause, CloudOff, TriangleAlert } from "lucide-react";
+import { CirclePause, CloudOff, Hourglass, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
+import { runQuery } from "@/api/runs";
 import type { JobItem, Run } from "@/api/schema.gen";
 import { Legend } from "@/components/Legend";
 import { Owner } from "@/components/Owner";
 import { Card, Empty } from "@/components/Panel";
+import { Remedy } from "@/components/Remedy";
 import { RunTable, resultOf } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
 import { TaskIcon, taskKind } from "@/components/TaskIcon";
@@ -22,7 +24,7 @@ import { pauseOf } from "@/lib/pause";
 import { policiesInWords } from "@/lib/policies";
 import { useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
-import { isFailure } from "@/lib/status";
+import { isFailure, waitsSince } from "@/lib/status";
 import { expressionOf, scheduleInWords, zoneOf } from "@/lib/words";
 import { useHeld } from "@/shell/useHeld";
 import { Chain } from "./Chain";
@@ -43,6 +45,7 @@ const select: Record<Which, (r: Run) => boolean> = {
 export function JobOverview({ item }: { item: JobItem }) {
   const { t, f } = useWords();
   const now = useNow();
+  const { say } = useSayer();
   const [which, setWhich] = useState<Which>("all");
   const d = item.definition;
   const pause = pauseOf(d, now);
@@ -55,12 +58,21 @@ export function JobOverview({ item }: { item: JobItem }) {
     <div className="pad split-page">
       <div className="grid">
         <Incident runs={runs} streak={health.streak} />
+        <Waits item={item} />
         {pause && (
           <div className="note warn">
             <CirclePause size={15} aria-hidden />
             <span>
               {pause.until ? t.pause.banner(f.short(pause.until, now)) : t.job.pausedBanner}{" "}
-              {d.author && t.runs.by(d.author)} {d.note && `“${d.note}”`}
+              {item.pause_reason ? (
+                <>
+                  {say(item.pause_reason)}. <Remedy job={d.job} reason={item.pause_reason} />
+                </>
+              ) : (
+                <>
+                  {d.author && t.runs.by(d.author)} {d.note && `“${d.note}”`}
+                </>
+              )}
             </span>
           </div>
         )}
@@ -131,6 +143,30 @@ export function JobOverview({ item }: { item: JobItem }) {
         <Policy item={item} />
         <Chain item={item} />
       </div>
+    </div>
+  );
+}
+
+/** What the newest run of a job waits for, or what its next one would. */
+function Waits({ item }: { item: JobItem }) {
+  const { t, f } = useWords();
+  const { say } = useSayer();
+  const now = useNow();
+  const { job } = item.definition;
+  const run = item.last_runs?.find((r) => r.status === "pending" || r.status === "queued");
+  // Lists do not know why no instance takes a run.
+  const detail = useQuery({ ...runQuery(run?.run_id ?? ""), enabled: run !== undefined && !run.reason }).data;
+  const reason = run?.reason ?? detail?.attempts[0]?.reason;
+  const warning = item.warnings?.[0]?.reason;
+  if (!run && !warning) return null;
+  return (
+    <div className="note warn" role="status">
+      <Hourglass size={15} aria-hidden />
+      <span>
+        <b>{run ? t.remedy.waits(f.short(waitsSince(run), now)) : t.remedy.warned}</b>{" "}
+        {say(run ? reason : warning) || t.remedy.waitsQuietly}{" "}
+        <Remedy job={job} reason={run ? (reason ?? { text: "", code: "nobody_free" }) : warning} />
+      </span>
     </div>
   );
 }

@@ -4,9 +4,11 @@ import { retentionQuery } from "@/api/retention";
 import type { Run } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Empty } from "@/components/Panel";
+import { Remedy } from "@/components/Remedy";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useSayer } from "@/lib/reason";
+import { remedyOf } from "@/lib/remedy";
 import type { Log } from "./useLog";
 
 /** Why there is no line to show. */
@@ -29,7 +31,8 @@ export function NoLines({ run, log, living }: { run: Run; log: Log; living: bool
     const begun = run.started_at || run.status === "running";
     return (
       <Empty title={begun ? t.run.waitingLog : t.run.noLogYet(run.attempt)} hint={say(run.reason)}>
-        {!begun && (
+        {!begun && remedyOf(run.reason) && <Remedy job={run.job} reason={run.reason} />}
+        {!begun && !remedyOf(run.reason) && (
           <Link to="/executors/$group" params={{ group: refOf(run.job).group }} className="btn">
             {t.run.lookAtExecutors(refOf(run.job).group)}
           </Link>
