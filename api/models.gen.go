@@ -1121,6 +1121,12 @@ type JobPage struct {
 	Total int `json:"total"`
 }
 
+// JobTitles defines model for JobTitles.
+type JobTitles struct {
+	// Titles By group/name
+	Titles map[string]string `json:"titles"`
+}
+
 // JobVersion A job as it was saved. It holds for fires after effective_from.
 type JobVersion = job.Version
 
@@ -2437,6 +2443,12 @@ type FacetJobsParams struct {
 
 	// Where As of listJobs
 	Where []string `form:"where,omitempty" json:"where,omitempty"`
+}
+
+// NameJobsParams defines parameters for NameJobs.
+type NameJobsParams struct {
+	// Job group/name; may be given more than once
+	Job []string `form:"job" json:"job"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.

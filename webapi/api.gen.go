@@ -207,6 +207,7 @@ type JobFilter = api.JobFilter
 type JobFires = api.JobFires
 type JobItem = api.JobItem
 type JobPage = api.JobPage
+type JobTitles = api.JobTitles
 type JobVersion = api.JobVersion
 type JobWeek = api.JobWeek
 type Keep = api.Keep
@@ -365,6 +366,7 @@ type PutSecretParams = api.PutSecretParams
 type ListJobsParams = api.ListJobsParams
 type ChangeJobsParams = api.ChangeJobsParams
 type FacetJobsParams = api.FacetJobsParams
+type NameJobsParams = api.NameJobsParams
 type DeleteJobParams = api.DeleteJobParams
 type GetJobParams = api.GetJobParams
 type PutJobParams = api.PutJobParams
@@ -629,6 +631,9 @@ type ServerInterface interface {
 	// FacetJobs What there is to choose from among jobs
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(c *fiber.Ctx, params FacetJobsParams) error
+	// NameJobs What people call some jobs
+	// (GET /api/v1/jobs/titles)
+	NameJobs(c *fiber.Ctx, params NameJobsParams) error
 	// DeleteJob Delete a job; its history stays
 	// (DELETE /api/v1/jobs/{group}/{name})
 	DeleteJob(c *fiber.Ctx, group GroupName, name JobName, params DeleteJobParams) error
@@ -3413,6 +3418,43 @@ func (siw *ServerInterfaceWrapper) FacetJobs(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.FacetJobs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// NameJobs operation middleware
+func (siw *ServerInterfaceWrapper) NameJobs(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params NameJobsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Required query parameter "job" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "job", query, &params.Job, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter job: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.NameJobs(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6757,6 +6799,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/jobs/facets", wrapper.FacetJobs)
 
+	router.Get(options.BaseURL+"/api/v1/jobs/titles", wrapper.NameJobs)
+
 	router.Post(options.BaseURL+"/api/v1/jobs/bulk", wrapper.ChangeJobs)
 
 	router.Delete(options.BaseURL+"/api/v1/jobs/:group/:name", wrapper.DeleteJob)
@@ -8763,6 +8807,35 @@ type FacetJobsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response FacetJobsdefaultApplicationProblemPlusJSONResponse) VisitFacetJobsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type NameJobsRequestObject struct {
+	Params NameJobsParams
+}
+
+type NameJobsResponseObject interface {
+	VisitNameJobsResponse(ctx *fiber.Ctx) error
+}
+
+type NameJobs200JSONResponse JobTitles
+
+func (response NameJobs200JSONResponse) VisitNameJobsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type NameJobsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response NameJobsdefaultApplicationProblemPlusJSONResponse) VisitNameJobsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -10986,6 +11059,9 @@ type StrictServerInterface interface {
 	// FacetJobs What there is to choose from among jobs
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(ctx context.Context, request FacetJobsRequestObject) (FacetJobsResponseObject, error)
+	// NameJobs What people call some jobs
+	// (GET /api/v1/jobs/titles)
+	NameJobs(ctx context.Context, request NameJobsRequestObject) (NameJobsResponseObject, error)
 	// DeleteJob Delete a job; its history stays
 	// (DELETE /api/v1/jobs/{group}/{name})
 	DeleteJob(ctx context.Context, request DeleteJobRequestObject) (DeleteJobResponseObject, error)
@@ -13100,6 +13176,33 @@ func (sh *strictHandler) FacetJobs(ctx *fiber.Ctx, params FacetJobsParams) error
 		return err
 	} else if validResponse, ok := response.(FacetJobsResponseObject); ok {
 		if err := validResponse.VisitFacetJobsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// NameJobs operation middleware
+func (sh *strictHandler) NameJobs(ctx *fiber.Ctx, params NameJobsParams) error {
+	var request NameJobsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.NameJobs(ctx.UserContext(), request.(NameJobsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "NameJobs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(NameJobsResponseObject); ok {
+		if err := validResponse.VisitNameJobsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

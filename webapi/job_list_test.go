@@ -204,3 +204,13 @@ func TestJobsAreInOrderOfNameWhileTheLogStoreIsAway(t *testing.T) {
 	w.same("by attention", []string{"a/close", "a/mail", "b/hand", "b/over", "b/rest", "b/soon"}, list("sort=attention"))
 	w.problem(503, "unavailable", "GET", "/api/v1/jobs?"+where("last:failed"), nil, "log store does not answer")
 }
+
+func TestJobsAreCalledByTheirTitles(t *testing.T) {
+	w := newWorld(t)
+	for name, title := range map[string]string{"a/one": "First of all", "a/two": "", "b/three": "Third"} {
+		want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/"+name, map[string]any{"job": name, "title": title, "task": map[string]any{"shell": "true"}})
+	}
+	got, _ := want[JobTitles](w, http.StatusOK, "GET", "/api/v1/jobs/titles?job=a/one&job=a/two&job=b/three&job=a/nosuch&job=strange", nil)
+	w.same("titles", map[string]string{"a/one": "First of all", "b/three": "Third"}, got.Titles)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/jobs/titles", nil, "job")
+}

@@ -113,6 +113,12 @@ func (h *jobHandlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (
 	return FacetJobs200JSONResponse(facets), err
 }
 
+// NameJobs answers GET /jobs/titles.
+func (h *jobHandlers) NameJobs(ctx context.Context, r NameJobsRequestObject) (NameJobsResponseObject, error) {
+	titles, err := h.catalog.Titles(ctx, r.Params.Job)
+	return NameJobs200JSONResponse(titles), err
+}
+
 // Defaults of a list; the contract states them.
 const (
 	pageSize    = 100

@@ -48,6 +48,7 @@ var commandOf = map[string]string{
 	"beginProviderSignIn":  "- sends a browser to the provider",
 	"facetJobs":            "- what the console offers to filter jobs by",
 	"findInLogs":           "- carillon logs prints the lines, and grep finds in them",
+	"nameJobs":             "- what the console calls jobs in lists of runs",
 	"suggestOffsets":       "- the load map asks; who writes a schedule can say H, or spread, by hand",
 	"finishProviderSignIn": "- where the provider sends the browser back to",
 	"getSignIn":            "- what a sign-in page offers",

@@ -35,6 +35,32 @@ it("a job is run once more with what it was given before", async () => {
   await close();
 });
 
+it("a job is called by its title on all pages, and found by its title and its key", async () => {
+  await program.job("default/settle", "true", { title: "Settle payments", schedule: { cron: "* * * * *" } });
+  const run = await program.run("default/settle");
+  const { page, faults, close } = await open("/runs");
+  const row = page.locator("table.runs tr", { hasText: "Settle payments" });
+  await row.first().getByText("default/settle").waitFor();
+  for (const path of ["/", "/schedule"]) {
+    await page.goto(program.url + path);
+    await page.getByText("Settle payments").first().waitFor();
+  }
+  for (const path of [`/runs/${run}`, "/jobs/default/settle"]) {
+    await page.goto(program.url + path);
+    await page.locator("h1", { hasText: "Settle payments" }).waitFor();
+    await page.locator("main, header").getByText("default/settle", { exact: true }).first().waitFor();
+  }
+  for (const text of ["settle pay", "default/settle"]) {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("combobox").fill(text);
+    await page.getByRole("option", { name: /Settle payments/ }).waitFor();
+    await page.keyboard.press("Escape");
+  }
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("versions say what they changed, and one is restored with a note", async () => {
   await program.job("default/changing", "echo one");
   await program.job("default/changing", "echo two", { timeout: "10m" });

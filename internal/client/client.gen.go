@@ -213,6 +213,7 @@ type JobFilter = api.JobFilter
 type JobFires = api.JobFires
 type JobItem = api.JobItem
 type JobPage = api.JobPage
+type JobTitles = api.JobTitles
 type JobVersion = api.JobVersion
 type JobWeek = api.JobWeek
 type Keep = api.Keep
@@ -677,6 +678,12 @@ type FacetJobsParams struct {
 
 	// Where As of listJobs
 	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
+}
+
+// NameJobsParams defines parameters for NameJobs.
+type NameJobsParams struct {
+	// Job group/name; may be given more than once
+	Job []string `form:"job" json:"job"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.
@@ -1936,6 +1943,15 @@ func (a *API) FacetJobs(ctx context.Context, params *FacetJobsParams, edit ...Re
 		r.parameter("paused", params.Paused, "boolean", "")
 		r.parameter("last", params.Last, "array", "")
 		r.parameter("where", params.Where, "array", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// NameJobs sends GET /api/v1/jobs/titles.
+func (a *API) NameJobs(ctx context.Context, params *NameJobsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/titles")
+	if params != nil {
+		r.parameter("job", params.Job, "array", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
 }

@@ -70,6 +70,7 @@ var Permits = map[string]Permit{
 
 	"listJobs":        {Role: rights.Viewer, Where: Somewhere},
 	"facetJobs":       {Role: rights.Viewer, Where: Somewhere},
+	"nameJobs":        {Role: rights.Viewer, Where: Somewhere},
 	"getJob":          {Role: rights.Viewer, Where: OfPath},
 	"putJob":          {Role: rights.Editor, Where: OfPath, Change: "job {group}/{name}"},
 	"deleteJob":       {Role: rights.Editor, Where: OfPath, Change: "job {group}/{name}"},

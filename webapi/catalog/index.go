@@ -63,6 +63,7 @@ type indexed struct {
 	deleted  bool
 	gaveUp   bool   // paused because its runs failed
 	text     string // what a search looks at, in lower case
+	title    string
 	owner    string
 	tags     []string
 	task     string // which kind
@@ -177,6 +178,7 @@ func indexOf(entry *bus.JobEntry, data []byte) *indexed {
 		deleted:  entry.Deleted,
 		gaveUp:   entry.Paused && reason.Read(entry.Note).Code == reason.FailuresInARow.Code,
 		text:     searchText(&entry.Job),
+		title:    entry.Title,
 		owner:    entry.Owner,
 		tags:     entry.Tags,
 		task:     entry.Task.Kind(),

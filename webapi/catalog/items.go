@@ -56,6 +56,20 @@ func (c *Catalog) Items(ctx context.Context, entries []*bus.JobEntry, fires, run
 	return items, nil
 }
 
+// Titles returns what those of the named jobs are called that have a title.
+func (c *Catalog) Titles(ctx context.Context, names []string) (api.JobTitles, error) {
+	asked := make([]job.Name, len(names))
+	for i, name := range names {
+		asked[i] = job.Name(name)
+	}
+	found, err := c.index.titles(ctx, asked)
+	titles := api.JobTitles{Titles: map[string]string{}}
+	for name, title := range found {
+		titles.Titles[string(name)] = title
+	}
+	return titles, err
+}
+
 // lastRunsTimeout is how long a list of jobs waits for what it can do without.
 const lastRunsTimeout = 3 * time.Second
 

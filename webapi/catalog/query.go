@@ -67,6 +67,23 @@ func (x *index) copies(ctx context.Context, q query) ([]indexed, error) {
 	return matching, nil
 }
 
+// titles returns what those of the named jobs are called that have a title, and that the caller
+// sees. It waits for the index to be loaded.
+func (x *index) titles(ctx context.Context, names []job.Name) (map[job.Name]string, error) {
+	if err := x.wait(ctx); err != nil {
+		return nil, err
+	}
+	seen, titles := access.Seen(ctx), map[job.Name]string{}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, name := range names {
+		if j := x.jobs[name]; j != nil && !j.deleted && j.title != "" && (seen == nil || seen[name.Group()]) {
+			titles[name] = j.title
+		}
+	}
+	return titles, nil
+}
+
 // containing returns the jobs of a group whose definitions, as they are encoded, contain
 // a text, in order of name. It waits for the index to be loaded.
 func (x *index) containing(ctx context.Context, group string, text []byte) ([]*bus.JobEntry, error) {

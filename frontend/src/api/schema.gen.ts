@@ -413,6 +413,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/titles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What people call some jobs */
+        get: operations["nameJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/bulk": {
         parameters: {
             query?: never;
@@ -3087,6 +3104,12 @@ export interface components {
              */
             p95_ms: number;
         };
+        JobTitles: {
+            /** @description By group/name */
+            titles: {
+                [key: string]: string;
+            };
+        };
         JobFacets: {
             /** @description How many jobs match */
             total: number;
@@ -5337,6 +5360,7 @@ export type SkipRequest = components['schemas']['SkipRequest'];
 export type PauseRequest = components['schemas']['PauseRequest'];
 export type JobItem = components['schemas']['JobItem'];
 export type JobWeek = components['schemas']['JobWeek'];
+export type JobTitles = components['schemas']['JobTitles'];
 export type JobFacets = components['schemas']['JobFacets'];
 export type JobFacet = components['schemas']['JobFacet'];
 export type JobPage = components['schemas']['JobPage'];
@@ -6212,6 +6236,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobFacets"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    nameJobs: {
+        parameters: {
+            query: {
+                /** @description group/name; may be given more than once */
+                job: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The titles of those that have one, and that the caller sees */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobTitles"];
                 };
             };
             default: components["responses"]["Problem"];

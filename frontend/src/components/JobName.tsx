@@ -1,13 +1,15 @@
 import { Link } from "@tanstack/react-router";
+import { useJobTitle } from "./JobTitle";
 
-/** A job's name and its group in a cell, as far as there is room for them; pointing tells all of it. */
+/** A job as people call it and its key in a cell, as far as there is room for them; pointing tells all of it. */
 export function JobName({ group, name }: { group: string; name: string }) {
+  const title = useJobTitle(`${group}/${name}`);
   return (
     <span className="jobname" title={`${group}/${name}`}>
       <Link to="/jobs/$group/$name" params={{ group, name }} className="name trunc">
-        {name}
+        {title}
       </Link>{" "}
-      <span className="mut trunc">{group}</span>
+      <span className="mut trunc">{title === name ? group : `${group}/${name}`}</span>
     </span>
   );
 }

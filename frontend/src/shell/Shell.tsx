@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { UseTitle } from "@/components/JobTitle";
 import { Tips } from "@/components/Tips";
 import { Toasts } from "@/components/Toasts";
 import { useT } from "@/i18n";
@@ -16,6 +17,7 @@ import { Sidebar } from "./Sidebar";
 import { toggleTheme } from "./TopTools";
 import { useNews } from "./useNews";
 import { useRotation } from "./useRotation";
+import { useTitle } from "./useTitle";
 import { nextZone } from "./zones";
 
 const loadPalette = () => import("./palette/Palette");
@@ -86,25 +88,27 @@ function Frame() {
     [openPalette],
   );
   return (
-    <ShellContext value={controls}>
-      <a className="skip" href={`${pathname}#main`} onClick={(e) => focusMain(e)}>
-        {t.skip}
-      </a>
-      <div className={kiosk ? "shell kiosk" : "shell"}>
-        {!kiosk && <Sidebar open={layer === "nav"} />}
-        {layer === "nav" && (
-          <button type="button" className="drawer-scrim" aria-label={t.act.close} onClick={close} />
-        )}
-        <Outlet />
-      </div>
-      <Suspense>
-        {layer === "palette" && <Palette onClose={close} />}
-        {layer === "help" && <Help onClose={close} />}
-        {layer === "everything" && <EverythingDialog onClose={close} />}
-      </Suspense>
-      <Toasts />
-      <Tips />
-    </ShellContext>
+    <UseTitle value={useTitle}>
+      <ShellContext value={controls}>
+        <a className="skip" href={`${pathname}#main`} onClick={(e) => focusMain(e)}>
+          {t.skip}
+        </a>
+        <div className={kiosk ? "shell kiosk" : "shell"}>
+          {!kiosk && <Sidebar open={layer === "nav"} />}
+          {layer === "nav" && (
+            <button type="button" className="drawer-scrim" aria-label={t.act.close} onClick={close} />
+          )}
+          <Outlet />
+        </div>
+        <Suspense>
+          {layer === "palette" && <Palette onClose={close} />}
+          {layer === "help" && <Help onClose={close} />}
+          {layer === "everything" && <EverythingDialog onClose={close} />}
+        </Suspense>
+        <Toasts />
+        <Tips />
+      </ShellContext>
+    </UseTitle>
   );
 }
 

@@ -14,6 +14,7 @@ import {
 import type { Delivery, Incident } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
+import { JobTitle } from "@/components/JobTitle";
 import { Menu, MenuItem } from "@/components/Menu";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
@@ -299,7 +300,7 @@ function Drawer({ id, onClose }: { id: string; onClose(): void }) {
             {i.jobs.map((j) => (
               <li key={j.job} className="li flat">
                 <Link to="/jobs/$group/$name" params={refOf(j.job)} className="name">
-                  {j.job}
+                  <JobTitle job={j.job} />
                 </Link>
                 <span className="sec grow trunc">{say(j.message_code, j.message_params, j.message)}</span>
                 {j.run_id && (

@@ -83,7 +83,7 @@ export default function JobPage() {
   const crumbs = [
     { text: t.nav.jobs, to: "/jobs" as const },
     { text: group, to: "/jobs" as const, search: { group: [group] } },
-    { text: name },
+    { text: item?.definition.title || name },
   ];
   if (!item) {
     return (
@@ -111,7 +111,8 @@ export default function JobPage() {
             <TaskIcon task={item.definition.task} big />
             <div className="grow">
               <div className="row g2 wrap">
-                <h1 tabIndex={-1}>{name}</h1>
+                <h1 tabIndex={-1}>{item.definition.title || name}</h1>
+                {item.definition.title && <span className="mono mut">{item.definition.job}</span>}
                 <JobState item={item} />
                 <span className="tag">v{item.definition.version}</span>
                 {item.definition.tags?.map((tag) => (
@@ -120,7 +121,6 @@ export default function JobPage() {
                   </Link>
                 ))}
               </div>
-              {item.definition.title && <p className="d">{item.definition.title}</p>}
               {item.definition.description && <p className="sec d">{item.definition.description}</p>}
             </div>
           </div>

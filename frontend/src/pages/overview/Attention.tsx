@@ -21,6 +21,7 @@ import { failingJobs, gaveUpJobs, sharedErrors } from "@/api/jobs";
 import { overviewQueries } from "@/api/overview";
 import { historyQuery } from "@/api/retention";
 import { latestRuns } from "@/api/runs";
+import { useJobTitle } from "@/components/JobTitle";
 import { Card, Empty, Skeleton } from "@/components/Panel";
 import { resultOf } from "@/components/RunTable";
 import { statusIcons } from "@/components/Status";
@@ -156,7 +157,9 @@ function Calm({ quiet }: { quiet: boolean }) {
 function Item({ concern }: { concern: Concern }) {
   const t = useT();
   const { say } = useSayer();
-  const { icon: Icon, tone, name, says, at, ...link } = look(concern, t, say);
+  const { icon: Icon, tone, name: key, says, at, ...link } = look(concern, t, say);
+  const title = useJobTitle(concern.kind === "job" ? concern.run.job : undefined);
+  const name = title || key;
   return (
     <div className="li">
       <span className={`ico c-${tone} soft-${tone}`}>

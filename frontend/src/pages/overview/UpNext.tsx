@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { overviewQueries } from "@/api/overview";
 import { firesQuery } from "@/api/schedule";
+import { JobTitle } from "@/components/JobTitle";
 import { Card, Empty } from "@/components/Panel";
 import { GroupDot } from "@/components/TaskIcon";
 import { Clock, Countdown } from "@/components/Time";
@@ -52,7 +53,10 @@ export function UpNext({ range }: { range: Range }) {
             <Link key={job} to="/jobs/$group/$name" params={refOf(job)} className="li tight">
               <GroupDot group={refOf(job).group} />
               <span className="grow trunc" title={job}>
-                <b className="name">{refOf(job).name}</b> <span className="mut">{refOf(job).group}</span>
+                <b className="name">
+                  <JobTitle job={job} />
+                </b>{" "}
+                <span className="mut">{refOf(job).group}</span>
               </span>
               <Clock at={at} className={held(at) ? "num sec off" : "num sec"} />
               {held(at) ? (

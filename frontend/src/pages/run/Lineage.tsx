@@ -4,6 +4,7 @@ import { Clock } from "lucide-react";
 import { childRuns, runQuery } from "@/api/runs";
 import type { JobItem, Run, RunDetail } from "@/api/schema.gen";
 import { CauseMark } from "@/components/CauseIcon";
+import { JobTitle } from "@/components/JobTitle";
 import { Status } from "@/components/Status";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
@@ -36,7 +37,7 @@ export function Lineage({ detail, run, job }: { detail: RunDetail; run: Run; job
             <>
               {parent ? <Status status={parent.status} bare /> : <Clock size={14} aria-hidden />}
               <Link to="/runs/$runId" params={{ runId: parentId }} className="link trunc">
-                {parent ? refOf(parent.job).name : t.run.parent}
+                {parent ? <JobTitle job={parent.job} /> : t.run.parent}
               </Link>
               <span className="right mut nowrap">{detail.rerun_of ? t.run.rerunOf : t.run.parent}</span>
             </>
@@ -49,14 +50,16 @@ export function Lineage({ detail, run, job }: { detail: RunDetail; run: Run; job
         </li>
         <li className="in1">
           <Status status={detail.status} bare />
-          <b className="trunc">{refOf(detail.job).name}</b>
+          <b className="trunc">
+            <JobTitle job={detail.job} />
+          </b>
           <span className="right mut nowrap">{t.run.thisRun}</span>
         </li>
         {ran.map((r) => (
           <li key={r.run_id} className="in2">
             <Status status={r.status} bare />
             <Link to="/runs/$runId" params={{ runId: r.run_id }} className="link trunc">
-              {r.job.startsWith(`${refOf(detail.job).group}/`) ? refOf(r.job).name : r.job}
+              <JobTitle job={r.job} />
             </Link>
             <span className="right mut num nowrap">{f.short(r.fire_time, now)}</span>
           </li>

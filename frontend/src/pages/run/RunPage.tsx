@@ -22,6 +22,7 @@ import { Button, IconButton } from "@/components/Button";
 import { CauseMark } from "@/components/CauseIcon";
 import { CopyIconButton, copyText } from "@/components/Copy";
 import { Dialog } from "@/components/Dialog";
+import { useJobTitle } from "@/components/JobTitle";
 import { Menu, MenuItem } from "@/components/Menu";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
@@ -90,6 +91,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const [comparing, setComparing] = useState(false);
   const operates = useMay()("operate", ref.group);
   const runNow = useRunNow();
+  const title = useJobTitle(detail.job);
   const newest = detail.attempts[0];
   const shown = detail.attempts.find((a) => a.attempt === wanted) ?? newest;
   const living = isLiving(detail.status);
@@ -129,7 +131,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
       ownHeading
       crumbs={[
         { text: t.nav.jobs, to: "/jobs" },
-        { text: ref.name, to: "/jobs/$group/$name", params: ref },
+        { text: title, to: "/jobs/$group/$name", params: ref },
         { text: t.run.title(shortId(detail.run_id)) },
       ]}
       actions={
@@ -214,9 +216,10 @@ function Loaded({ detail }: { detail: RunDetail }) {
             </span>
             <h1 tabIndex={-1}>
               <Link to="/jobs/$group/$name" params={ref} className="plain">
-                {ref.name}
+                {title}
               </Link>
             </h1>
+            {title !== ref.name && <span className="mono mut">{detail.job}</span>}
             <span className="mono mut row g1">
               {shortId(detail.run_id)}
               <CopyIconButton text={detail.run_id} />

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { breakdownQuery, failuresQuery } from "@/api/reports";
 import type { ReportRow } from "@/api/schema.gen";
+import { JobTitle } from "@/components/JobTitle";
 import { Card, Empty } from "@/components/Panel";
 import { SortHead } from "@/components/SortHead";
 import { Waiting } from "@/components/Waiting";
@@ -95,7 +96,7 @@ function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "ins
         name={(row) => (
           <>
             <Link to="/runs" search={here(row)} className="name">
-              {by === "job" ? refOf(row.job ?? "").name : row.instance}
+              {by === "job" ? <JobTitle job={row.job ?? ""} /> : row.instance}
             </Link>{" "}
             <span className="mut">{by === "job" ? refOf(row.job ?? "").group : row.group}</span>
           </>

@@ -4,12 +4,12 @@ import { useEffect } from "react";
 import { calendarsQuery } from "@/api/cluster";
 import { runCounts } from "@/api/runs";
 import { firesPages } from "@/api/schedule";
+import { JobTitle } from "@/components/JobTitle";
 import { MonthCard } from "@/components/MonthCard";
 import { Outcome } from "@/components/Outcome";
 import { Failed } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { useWords, wallToInstant } from "@/lib/format";
-import { refOf } from "@/lib/jobref";
 import { addMonths, dateIn, hasDate, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { GroupFilter } from "@/shell/GroupFilter";
@@ -117,7 +117,7 @@ export default function CalendarPage() {
                   <span className="names">
                     {jobs.slice(0, named).map(([job, n]) => (
                       <span key={job} className="trunc">
-                        {refOf(job).name}
+                        <JobTitle job={job} />
                         {n > 1 && <span className="mut num"> ×{n}</span>}
                       </span>
                     ))}

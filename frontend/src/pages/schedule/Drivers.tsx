@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight } from "lucide-react";
 import { firesQuery } from "@/api/schedule";
+import { JobTitle } from "@/components/JobTitle";
 import { Card, Empty } from "@/components/Panel";
 import { Table } from "@/components/Table";
 import { parseDuration } from "@/lib/duration";
@@ -54,7 +55,7 @@ export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
               <tr key={job}>
                 <td className="short">
                   <Link to="/jobs/$group/$name" params={refOf(job)} className="name" title={job}>
-                    {refOf(job).name}
+                    <JobTitle job={job} />
                   </Link>
                 </td>
                 <td className="sec short">{refOf(job).group}</td>

@@ -2,12 +2,12 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { HoverCard } from "@/components/HoverCard";
+import { JobTitle } from "@/components/JobTitle";
 import { GroupDot } from "@/components/TaskIcon";
 import { useWidth } from "@/components/useSize";
 import { useWindow } from "@/components/useWindow";
 import { formatDuration } from "@/lib/duration";
 import { offsetMinutes, useWords } from "@/lib/format";
-import { refOf } from "@/lib/jobref";
 import { fireBars, type LaneBar, runBars, stackBars } from "@/lib/lanes";
 import { timeLabels, timeTicks } from "@/lib/scale";
 import { healthOf } from "@/lib/stats";
@@ -321,7 +321,7 @@ function LaneName({
   if (of === "job")
     return (
       <Link to="/jobs/$group/$name" params={{ group, name }} {...look}>
-        {name}
+        <JobTitle job={`${group}/${name}`} />
         {withGroup && <span className="mut"> {group}</span>}
       </Link>
     );
@@ -349,7 +349,7 @@ function Card({ lane, bar: b, now }: { lane: Lane; bar: LaneBar; now: number }) 
   const duration = b.run && durationOf(b.run, now);
   return (
     <>
-      <b>{b.run ? refOf(b.run.job).name : lane.name}</b>
+      <b>{b.run ? <JobTitle job={b.run.job} /> : lane.name}</b>
       {b.n > 1 && <div>{t.plan.merged(b.n)}</div>}
       {b.run ? (
         <>

@@ -104,7 +104,9 @@ export default function Palette({ onClose }: { onClose(): void }) {
                 if (typed) write(text + typed);
               }}
               onKeyDown={onKey}
-              placeholder={inside ? t.palette.actions(refOf(inside.job).name) : t.palette.placeholder}
+              placeholder={
+                inside ? t.palette.actions(inside.title || refOf(inside.job).name) : t.palette.placeholder
+              }
               role="combobox"
               aria-expanded="true"
               aria-controls={listId}

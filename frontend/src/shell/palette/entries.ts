@@ -141,15 +141,15 @@ export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
       });
     }
   }
-  const known = new Set(entries.map((e) => e.text));
-  for (const d of jobs.filter((d) => !known.has(d.job)).slice(0, q === "" ? 4 : 8)) {
+  const known = new Set(recent().map((r) => r.text));
+  for (const d of jobs.filter((d) => q !== "" || !known.has(d.job)).slice(0, q === "" ? 4 : 8)) {
     const params = refOf(d.job);
     entries.push({
       id: d.job,
       section: t.palette.jobs,
       icon: ListChecks,
-      text: d.job,
-      aside: d.title || scheduleInWords(d.schedule, t),
+      text: d.title || d.job,
+      aside: d.title ? d.job : scheduleInWords(d.schedule, t),
       job: d,
       go: () => void navigate({ to: "/jobs/$group/$name", params }),
     });

@@ -1,0 +1,20 @@
+import { createContext, useContext } from "react";
+import { refOf } from "@/lib/jobref";
+
+/** A hook that tells what people call a job, empty if by its name. The shell provides it. */
+export const UseTitle = createContext<(job: string | undefined) => string>(() => "");
+
+/** What people call a job: its title, or else its name. */
+export function useJobTitle(job: string | undefined): string {
+  const useTitle = useContext(UseTitle);
+  return useTitle(job) || refOf(job ?? "").name;
+}
+
+/** A job as people call it; pointing tells its group and name. */
+export function JobTitle({ job, className }: { job: string; className?: string }) {
+  return (
+    <span className={className} title={job}>
+      {useJobTitle(job)}
+    </span>
+  );
+}
