@@ -3,6 +3,9 @@ export function shortId(runId: string): string {
   return runId.slice(-8);
 }
 
+const wholeId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const isRunId = (text: string): boolean => wholeId.test(text);
+
 /** What to look for to find all lines that a run printed, in all its attempts and pieces. */
 export function linesOf(run: { run_id: string; fire_time: string }): {
   run: string;

@@ -3,6 +3,7 @@ import { useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
 import { formatDuration, parseDuration } from "./duration";
 import { type Format, useFormat } from "./format";
+import { isRunId, shortId } from "./ids";
 import { problemOf, type Trouble } from "./problem";
 
 /** A parameter in a sentence: its name and kind, or the words that go with a number. */
@@ -21,6 +22,7 @@ export function say(reason: Reason | undefined, t: Messages, f: Format): string 
     slot,
     (_, name: string, kind: string | undefined, one: string, many: string) => {
       const value = reason.params?.[name] ?? "";
+      if (isRunId(value)) return shortId(value);
       if (kind) return show(value, kind, t, f);
       return `${f.number(Number(value))} ${value === "1" ? one : many}`;
     },

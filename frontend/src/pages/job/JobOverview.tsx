@@ -66,7 +66,7 @@ export function JobOverview({ item }: { item: JobItem }) {
               {pause.until ? t.pause.banner(f.short(pause.until, now)) : t.job.pausedBanner}{" "}
               {item.pause_reason ? (
                 <>
-                  {say(item.pause_reason)}. <Remedy job={d.job} reason={item.pause_reason} />
+                  {say(item.pause_reason)} <Remedy job={d.job} reason={item.pause_reason} />
                 </>
               ) : (
                 <>

@@ -8,9 +8,10 @@ import type { JobVersion } from "@/api/schema.gen";
 import { useOpener } from "@/components/useOpener";
 import { useT } from "@/i18n";
 import { isLike } from "@/lib/fuzzy";
+import { isRunId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { takeTyped } from "../keys";
-import { type Entry, isRunId, useEntries, useJobActions } from "./entries";
+import { type Entry, useEntries, useJobActions } from "./entries";
 
 /**
  * Finds jobs, runs, executors, pages and actions by a few letters; Enter does the marked one.

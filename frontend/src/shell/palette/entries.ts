@@ -29,6 +29,7 @@ import type { JobVersion } from "@/api/schema.gen";
 import { usePageT, useT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { isLike } from "@/lib/fuzzy";
+import { isRunId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { isLive, setLive } from "@/lib/live-switch";
 import { pauseOf } from "@/lib/pause";
@@ -52,9 +53,6 @@ export interface Entry {
   job?: JobVersion;
   go(): void;
 }
-
-const runId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-export const isRunId = (text: string) => runId.test(text);
 
 /** What can be done with a job that was found. */
 export function useJobActions(): (job: JobVersion) => Entry[] {
