@@ -91,7 +91,7 @@ func (b *Bridge) beatOf(r wire.Registration, dialect wire.Dialect) (string, *sta
 		return "", nil, &job.InvalidError{Field: "registryKey", Reason: fmt.Sprintf("%q stands for executor group %s, which this bridge does not serve", clip.Text(r.AppName, 64), group)}
 	}
 	address := b.Rewritten(r.Address)
-	beat := &state.Beat{Group: group, Instance: InstanceOf(address), AppName: r.AppName, Address: address, Dialect: dialect}
+	beat := &state.Beat{Group: group, Instance: b.InstanceAt(r.Address), AppName: r.AppName, Address: address, Dialect: dialect}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.table.beats[beat.Key()] == nil && b.table.count(group) >= maxExecutors {
@@ -99,6 +99,9 @@ func (b *Bridge) beatOf(r wire.Registration, dialect wire.Dialect) (string, *sta
 	}
 	return group, beat, nil
 }
+
+// InstanceAt returns the name of the instance of an executor that registers an address.
+func (b *Bridge) InstanceAt(address string) string { return InstanceOf(b.Rewritten(address)) }
 
 // Rewritten returns at which address an executor is called that registers the given one.
 func (b *Bridge) Rewritten(address string) string {

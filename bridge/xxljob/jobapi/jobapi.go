@@ -6,34 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
+	bridge "github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/xxljob"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
-
-// Numbers are the numbers by which executors know jobs.
-type Numbers interface {
-	// NewJobID returns a number that no job has or had.
-	NewJobID(ctx context.Context) (int32, error)
-	// GiveJobID gives a job a number, and returns it, or the one that the job has already.
-	GiveJobID(ctx context.Context, name job.Name, id int32) (int32, error)
-	// JobOf returns the job with a number. The error is job.ErrNotFound if none has it.
-	JobOf(ctx context.Context, id int32) (job.Name, error)
-}
 
 // API manages jobs for executors. It is safe for concurrent use.
 type API struct {
 	carillon *client.API
-	numbers  Numbers
+	bridge   *bridge.Bridge // knows the numbers of jobs
 	zone     string
 }
 
-// New returns an API that asks Carillon's, with whose token and within whose permissions it acts. zone is
+// New returns an API of a bridge that asks Carillon's, with whose token and within whose permissions it acts. zone is
 // the time zone of cron expressions; "" is UTC.
-func New(carillon *client.API, numbers Numbers, zone string) *API {
-	return &API{carillon: carillon, numbers: numbers, zone: zone}
+func New(carillon *client.API, of *bridge.Bridge, zone string) *API {
+	return &API{carillon: carillon, bridge: of, zone: zone}
 }
 
 // Serve does what an executor of a group asks for. It returns what is to be answered, nil for nothing.
@@ -63,7 +56,7 @@ func (a *API) add(ctx context.Context, group string, body []byte) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	id, err := a.numbers.NewJobID(ctx)
+	id, err := a.bridge.NewJobID(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +73,7 @@ func (a *API) add(ctx context.Context, group string, body []byte) (json.RawMessa
 		return nil, err
 	}
 	// If this fails, the number is still found by the note of the job's version.
-	if id, err = a.numbers.GiveJobID(ctx, e.Job.Job, id); err != nil {
+	if id, err = a.bridge.GiveJobID(ctx, e.Job.Job, id); err != nil {
 		return nil, err
 	}
 	return json.Marshal(strconv.Itoa(int(id)))
@@ -148,7 +141,7 @@ func merge(was, said job.Job) job.Job {
 
 // find returns the job with a number, which must be of the group.
 func (a *API) find(ctx context.Context, group string, id int32) (job.Name, error) {
-	name, err := a.numbers.JobOf(ctx, id)
+	name, err := a.bridge.JobOf(ctx, id)
 	if errors.Is(err, job.ErrNotFound) {
 		name, err = a.imported(ctx, group, id)
 	}
@@ -172,7 +165,7 @@ func (a *API) imported(ctx context.Context, group string, id int32) (job.Name, e
 	}
 	for i := range page.Items {
 		if d := &page.Items[i].Definition; xxljob.IDOf(d.Note) == id {
-			_, err := a.numbers.GiveJobID(ctx, d.Job.Job, id)
+			_, err := a.bridge.GiveJobID(ctx, d.Job.Job, id)
 			return d.Job.Job, err
 		}
 	}
@@ -208,10 +201,14 @@ func (a *API) stop(ctx context.Context, name job.Name, _ wire.JobCommand) error 
 }
 
 func (a *API) trigger(ctx context.Context, name job.Name, c wire.JobCommand) error {
-	if c.Addresses != "" {
-		return &job.InvalidError{Field: "addressList", Reason: "must be empty: the job's route chooses the executor"}
-	}
 	var q client.RunRequest
+	if c.Addresses != "" {
+		address, err := wire.CleanAddress(c.Addresses)
+		if err != nil || strings.Contains(address, ",") {
+			return &job.InvalidError{Field: "addressList", Reason: "must be empty, or the address of one executor, such as http://10.0.0.5:9999"}
+		}
+		q.Labels = job.Labels{fleet.LabelInstance: a.bridge.InstanceAt(address)}
+	}
 	if c.Params != nil {
 		if q.Params = xxljob.ParamsOf(*c.Params); q.Params == nil {
 			q.Params = json.RawMessage(`""`)

@@ -141,6 +141,9 @@ func TestExecutorsManageJobsOfTheirGroup(t *testing.T) {
 		t.Errorf("the handler began %d times with the parameter", n)
 	}
 
+	m.done(t, "triggerJob", `{"id": `+id+`, "executorParam": "at one", "addressList": "`+s.peers[0].address+`"}`)
+	s.awaitStart(t, "at one")
+
 	// An update leaves what XXL-JOB does not know.
 	s.save(t, "success", `"schedule": {"cron": "0 0/5 * * * ?", "zone": "Europe/Berlin", "spread": "1m"}, "task": {"handler": "success"}, "tags": ["mine"], "children": [{"job": "`+s.appname+`/success-`+other+`"}]`)
 	m.done(t, "updateJob", `{"id": `+id+`, "name": "new name", `+strings.Replace(rest, "0/5", "0/7", 1)+`}`)
@@ -171,7 +174,7 @@ func TestExecutorsManageJobsOfTheirGroup(t *testing.T) {
 	m.refused(t, "startJob", `{"id": 4711}`, "4711 is no job")
 	m.refused(t, "startJob", `{}`, "id")
 	m.refused(t, "startJob", `[1]`, "must be a JSON object")
-	m.refused(t, "triggerJob", `{"id": `+id+`, "addressList": "http://10.0.0.1:9999"}`, "addressList")
+	m.refused(t, "triggerJob", `{"id": `+id+`, "addressList": "http://10.0.0.1:9999,http://10.0.0.2:9999"}`, "addressList")
 	for field, broken := range map[string]string{
 		"scheduleType": strings.Replace(rest, `"CRON"`, `"WEEKLY"`, 1), "schedule.cron": strings.Replace(rest, "0 0/5", "0 77/5", 1),
 		"executorRouteStrategy": strings.Replace(rest, "ROUND", "NEAREST", 1), "executorBlockStrategy": strings.Replace(rest, "DISCARD_LATER", "WAIT", 1),
