@@ -74,7 +74,7 @@ it("a log shows what was printed as text, whatever it is", async () => {
     String.raw`echo "<img src=x onerror=document.title='owned'>"; printf '\033[31mred\033[0m\n'; head -c 100000 /dev/zero | tr '\0' y; echo; for n in $(seq 1 3000); do echo row $n; done`,
   );
   const run = await program.run("default/odd-log");
-  const { page, faults, close } = await open(`/runs/${run}`);
+  const { page, faults, close } = await open(`/runs/${run}#L1`); // a finished one opens at its end
   await page.getByText("<img src=x").waitFor();
   await page.locator(".a-fg-red").getByText("red").waitFor();
   await page

@@ -168,14 +168,16 @@ export default function LoadPage() {
                 />
               </div>
               {shown !== undefined && (
-                <DayLoad
-                  start={start}
-                  values={values}
-                  shown={shown}
-                  onShow={setChosen}
-                  say={say}
-                  capacity={bySlots && slots > 0 ? slots * quarter : undefined}
-                />
+                <div className="sideways">
+                  <DayLoad
+                    start={start}
+                    values={values}
+                    shown={shown}
+                    onShow={setChosen}
+                    say={say}
+                    capacity={bySlots && slots > 0 ? slots * quarter : undefined}
+                  />
+                </div>
               )}
             </Card>
             {shown !== undefined && (
