@@ -30,7 +30,8 @@ var mayImport = map[string][]string{
 	".":                    {}, // the root holds tests only
 	"job":                  {},
 	"api":                  {"job"},
-	"bus":                  {"job"},
+	"bus":                  {"job", "bus/loglevel"},
+	"bus/loglevel":         {},
 	"bus/jet":              {"job", "bus"},
 	"bus/cluster":          {"job", "bus", "bus/jet"},
 	"bus/embedded":         {},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bus/loglevel"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -103,8 +104,8 @@ func (t *Tokens) DecodeLog(subject string, header nats.Header, data []byte) (*Lo
 		line := &l.Lines[i]
 		line.Text = cutText(line.Text, MaxLogText)
 		if line.Output == OutputStdout || line.Output == OutputStderr {
-			if level, ok := toldLevel(line.Text); ok {
-				line.Level = level
+			if level, ok := loglevel.Of(line.Text); ok {
+				line.Level = Level(level)
 			}
 		}
 	}

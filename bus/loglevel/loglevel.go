@@ -1,28 +1,37 @@
-package bus
+// Package loglevel reads the level of a log line from its text, where that is plain.
+package loglevel
 
 import "strings"
 
-// levelWords are the words by which programs say how grave a line is, in upper case.
-var levelWords = map[string]Level{
-	"TRACE": LevelDebug, "DEBUG": LevelDebug, "DBG": LevelDebug, "INFO": LevelInfo, "INF": LevelInfo, "NOTICE": LevelInfo,
-	"WARN": LevelWarn, "WARNING": LevelWarn, "WRN": LevelWarn,
-	"ERROR": LevelError, "ERR": LevelError, "FATAL": LevelError, "CRITICAL": LevelError, "CRIT": LevelError, "PANIC": LevelError,
-	"SEVERE": LevelError, "ALERT": LevelError, "EMERG": LevelError,
+// What lines are graded by. They are the levels of package bus.
+const (
+	debug   = "debug"
+	info    = "info"
+	warning = "warn"
+	failure = "error"
+)
+
+// words are the words by which programs say how grave a line is, in upper case.
+var words = map[string]string{
+	"TRACE": debug, "DEBUG": debug, "DBG": debug, "INFO": info, "INF": info, "NOTICE": info,
+	"WARN": warning, "WARNING": warning, "WRN": warning,
+	"ERROR": failure, "ERR": failure, "FATAL": failure, "CRITICAL": failure, "CRIT": failure, "PANIC": failure,
+	"SEVERE": failure, "ALERT": failure, "EMERG": failure,
 }
 
 // numbers are the levels of pino and bunyan, by their first digit.
-var numbers = map[byte]Level{'1': LevelDebug, '2': LevelDebug, '3': LevelInfo, '4': LevelWarn, '5': LevelError, '6': LevelError}
+var numbers = map[byte]string{'1': debug, '2': debug, '3': info, '4': warning, '5': failure, '6': failure}
 
 const (
-	maxLevelWord = 8   // of levelWords, in bytes
-	levelWithin  = 200 // where the level of a line is looked for, in bytes
+	maxWord = 8   // of words, in bytes
+	within  = 200 // where the level of a line is looked for, in bytes
 )
 
-// toldLevel returns the level that a line of a program's output says it has, where that is
+// Of returns the level that a line of a program's output says it has, where that is
 // plain: as a field of a JSON object or of logfmt, or as a word at its beginning, after nothing
 // but times, numbers and what stands in brackets. ok is false if it says nothing.
-func toldLevel(text string) (level Level, ok bool) {
-	text = text[:min(len(text), levelWithin)]
+func Of(text string) (level string, ok bool) {
+	text = text[:min(len(text), within)]
 	text = strings.TrimLeft(withoutColour(text), " \t")
 	if strings.HasPrefix(text, "{") {
 		return jsonLevel(text)
@@ -30,7 +39,7 @@ func toldLevel(text string) (level Level, ok bool) {
 	for _, key := range []string{"level=", "lvl=", "severity="} {
 		if i := strings.Index(text, key); i == 0 || i > 0 && text[i-1] == ' ' && strings.Contains(text[:i], "=") {
 			word, _ := leadingWord(strings.TrimPrefix(text[i+len(key):], `"`))
-			level, ok := levelWords[strings.ToUpper(word)]
+			level, ok := words[strings.ToUpper(word)]
 			return level, ok
 		}
 	}
@@ -38,7 +47,7 @@ func toldLevel(text string) (level Level, ok bool) {
 }
 
 // jsonLevel finds the level of a line that is a JSON object.
-func jsonLevel(text string) (Level, bool) {
+func jsonLevel(text string) (string, bool) {
 	for _, key := range []string{`"level"`, `"severity"`, `"lvl"`, `"levelname"`, `"log.level"`} {
 		_, rest, _ := strings.Cut(text, key)
 		value, found := strings.CutPrefix(strings.TrimLeft(rest, " "), ":")
@@ -50,7 +59,7 @@ func jsonLevel(text string) (Level, bool) {
 			return level, true
 		}
 		word, _ := leadingWord(strings.TrimPrefix(value, `"`))
-		level, ok := levelWords[strings.ToUpper(word)]
+		level, ok := words[strings.ToUpper(word)]
 		return level, ok
 	}
 	return "", false
@@ -58,12 +67,12 @@ func jsonLevel(text string) (Level, bool) {
 
 // leadingLevel finds the level at the beginning of a line. A word that is not in capitals
 // counts in brackets, or before a colon.
-func leadingLevel(text string) (Level, bool) {
+func leadingLevel(text string) (string, bool) {
 	for text != "" {
 		text = strings.TrimLeft(text, " \t|-")
 		inside := strings.HasPrefix(text, "[") || strings.HasPrefix(text, "(") || strings.HasPrefix(text, "<")
 		word, after := leadingWord(strings.TrimLeft(text, "[(<"))
-		if level, ok := levelWords[strings.ToUpper(word)]; ok {
+		if level, ok := words[strings.ToUpper(word)]; ok {
 			isEnd := after == "" || strings.IndexByte(" \t:])>,|/", after[0]) >= 0
 			isPlain := word == strings.ToUpper(word) || strings.HasPrefix(after, ":") || inside && after != "" && strings.IndexByte("])>", after[0]) >= 0
 			if isEnd && isPlain {
@@ -95,7 +104,7 @@ func skipAside(text string) (rest string, ok bool) {
 // what follows them.
 func leadingWord(text string) (word, after string) {
 	n := 0
-	for n < len(text) && n <= maxLevelWord && (text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z') {
+	for n < len(text) && n <= maxWord && (text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z') {
 		n++
 	}
 	return text[:n], text[n:]
