@@ -26,7 +26,7 @@ export const remedy = {
   runs: "Show the job's live runs",
   everything: "Go to the cluster",
   run: "Show the last failed run",
-  waits: (since: string) => `A run waits since ${since}:`,
+  waits: (since: string) => `A run has waited since ${since}:`,
   waitsQuietly: "an executor has not taken it yet",
   warned: "Its runs would not start:",
 };

@@ -29,7 +29,7 @@ export function DayLoad({ start, values, shown, onShow, say, capacity }: DayLoad
   const top = isDrawn ? Math.max(most, capacity) : most;
   const title = f.day(start + (first + perDay / 2) * quarter);
   return (
-    <figure className="dayload b" aria-label={t.plan.dayLoad(title)}>
+    <figure className="dayload" aria-label={t.plan.dayLoad(title)}>
       <figcaption className="row g3 mut">
         <b>{title}</b>
         {capacity !== undefined && (

@@ -168,7 +168,7 @@ export default function LoadPage() {
                 />
               </div>
               {shown !== undefined && (
-                <div className="sideways">
+                <div className="sideways b">
                   <DayLoad
                     start={start}
                     values={values}
