@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
 // libraryPath is where npm puts the library below a folder.
@@ -19,22 +18,8 @@ var libraryPath = filepath.Join("node_modules", "@chdb", "lib-linux-x64-gnu", "l
 //go:embed npm/package.json npm/package-lock.json
 var manifests embed.FS
 
-// CacheDir returns the folder that [Install] fills: .cache/clickhouse in a checkout
-// of this project, and a folder in the user's cache elsewhere.
+// CacheDir returns the folder that [Install] fills, in the user's cache: all checkouts share it.
 func CacheDir() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("find cache folder: %w", err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		mod, err := os.ReadFile(filepath.Join(dir, "go.mod")) //nolint:gosec // a folder that we are in
-		if err == nil && strings.HasPrefix(string(mod), "module carillon\n") {
-			return filepath.Join(dir, ".cache", "clickhouse"), nil
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("find cache folder: %w", err)
