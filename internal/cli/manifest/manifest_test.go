@@ -144,6 +144,9 @@ func TestExampleJobsAreApplied(t *testing.T) {
 	if code, out, errOut := s.Run("", "apply", "-f", "../../../examples/jobs"); code != 0 || !strings.HasSuffix(out, "\n34 created\n") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
+	if code, out, errOut := s.Run("", "apply", "-f", "../../../examples/calendars"); code != 0 || !strings.HasSuffix(out, "\n1 created\n") {
+		t.Errorf("exit code %d: %s%s", code, out, errOut)
+	}
 	if code, out, errOut := s.Run("", "apply", "-f", "../../../examples/river/jobs.yaml"); code != 0 || !strings.HasSuffix(out, "\n3 created\n") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
