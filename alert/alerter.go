@@ -36,6 +36,9 @@ type Config struct {
 	// Allow lists what channels may call though it is not public: hosts, addresses and
 	// networks, the first two with or without a port. Defaults to none.
 	Allow []string
+	// HeartbeatURL is called every minute while all shards have a node, so that a monitor elsewhere tells
+	// people when it is called no more. Defaults to none.
+	HeartbeatURL string
 	// Roots are the authorities that mail servers are checked against. Defaults to the
 	// system's.
 	Roots *x509.CertPool
@@ -78,6 +81,11 @@ func New(conn *cluster.Conn, cfg Config) (*Alerter, error) {
 	if err != nil {
 		return nil, &job.InvalidError{Field: "alert_allow", Reason: err.Error()}
 	}
+	if cfg.HeartbeatURL != "" {
+		if err := checkHeartbeat(cfg.HeartbeatURL); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.Transport == nil {
 		cfg.Transport = guard.Transport()
 	}
@@ -117,6 +125,7 @@ func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
 	g.Go(func() error { return s.mirror.follow(working, a.conn) })
 	g.Go(func() error { return s.watch(working) })
 	g.Go(func() error { return s.post(working) })
+	g.Go(func() error { return s.heartbeat(working) })
 	return g.Wait()
 }
 

@@ -123,7 +123,7 @@ type node struct {
 	err    error
 }
 
-func (w *world) start(name string) *node {
+func (w *world) start(name string, configure ...func(*alert.Config)) *node {
 	w.t.Helper()
 	n := &node{w: w, conn: w.connect(name), done: make(chan struct{})}
 	if err := n.conn.Open(w.t.Context()); err != nil {
@@ -133,7 +133,11 @@ func (w *world) start(name string) *node {
 	if os.Getenv("CARILLON_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	a, err := alert.New(n.conn, alert.Config{Node: name, Logger: log, Transport: w, MasterKey: w.master.Text(), PublicURL: "https://carillon.test"})
+	cfg := alert.Config{Node: name, Logger: log, Transport: w, MasterKey: w.master.Text(), PublicURL: "https://carillon.test"}
+	for _, f := range configure {
+		f(&cfg)
+	}
+	a, err := alert.New(n.conn, cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}

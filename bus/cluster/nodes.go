@@ -44,6 +44,22 @@ func (c *Conn) NodeClocks(ctx context.Context) ([]NodeClock, error) {
 	return all, nil
 }
 
+// ShardsOwned returns how many shards have a node, as NATS' leader knows it. The error is
+// job.ErrUnavailable.
+func (c *Conn) ShardsOwned(ctx context.Context) (int, error) {
+	n := 0
+	err := c.Scan(ctx, bucketPrefix+bus.BucketLease, "$KV."+bus.BucketLease+".shard.*", func(m *jet.Stored) bool {
+		if len(m.Data) > 0 { // else the lease has ended
+			n++
+		}
+		return true
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count the shards that have a node: %w", err)
+	}
+	return n, nil
+}
+
 // ServerTime returns the time by the clock of a server of NATS: the one that leads TRIG. It
 // is that of when the server answered. The error is job.ErrUnavailable.
 func (c *Conn) ServerTime(ctx context.Context) (time.Time, error) {

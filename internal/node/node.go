@@ -29,19 +29,20 @@ import (
 
 // nodeConfig says what a server is made of.
 type nodeConfig struct {
-	roles    []string
-	http     string
-	web      webapi.Config // how the API is served
-	data     string        // directory
-	store    string        // "sqlite", which is a file in data, or the address of a shared one
-	sql      string        // address of a shared store for people's SQL; empty is none
-	node     string
-	lanes    int
-	keepRuns time.Duration
-	keepLogs time.Duration
-	allow    []string             // what alerts may call though it is not public
-	tracer   trace.TracerProvider // nil: nobody traces
-	gate     *gate                // nil: NATS does not ask who may be an executor
+	roles     []string
+	http      string
+	web       webapi.Config // how the API is served
+	data      string        // directory
+	store     string        // "sqlite", which is a file in data, or the address of a shared one
+	sql       string        // address of a shared store for people's SQL; empty is none
+	node      string
+	lanes     int
+	keepRuns  time.Duration
+	keepLogs  time.Duration
+	allow     []string             // what alerts may call though it is not public
+	heartbeat string               // what to call while all is well; "": nobody
+	tracer    trace.TracerProvider // nil: nobody traces
+	gate      *gate                // nil: NATS does not ask who may be an executor
 }
 
 // gate is what a server answers NATS with.
@@ -57,6 +58,7 @@ func (c *nodeConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.node, "node", "", "the node's `name`, unique in the cluster (default: host name and a random part)")
 	f.IntVar(&c.lanes, "lanes", 2, "maximum number of batches that the scheduler sends at once")
 	f.StringSliceVar(&c.allow, "alert-allow", nil, "private `host`, address or network that notifications may be sent to, such as mail.internal:587 or 10.1.0.0/16")
+	f.StringVar(&c.heartbeat, "heartbeat-url", "", "`URL` to call every minute while all jobs can fire, for a monitor that tells you when Carillon is down")
 	f.Var(cli.Duration(&c.keepRuns, 30*24*time.Hour), "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
 	f.Var(cli.Duration(&c.keepLogs, 7*24*time.Hour), "keep-logs", "how long to keep log lines, such as 7d, unless \"carillon retention set\" overrides it")
 }
@@ -153,7 +155,7 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 	}
 	if slices.Contains(c.roles, roleAlert) {
 		alerter, err := alert.New(conn, alert.Config{
-			Node: c.node, MasterKey: c.web.MasterKey, PublicURL: c.publicURL(listener), Allow: c.allow, Logger: log.With("component", "alert"), Metrics: reg,
+			Node: c.node, MasterKey: c.web.MasterKey, PublicURL: c.publicURL(listener), Allow: c.allow, HeartbeatURL: c.heartbeat, Logger: log.With("component", "alert"), Metrics: reg,
 		})
 		if err != nil {
 			return err
