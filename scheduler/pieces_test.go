@@ -250,7 +250,7 @@ func TestAMapRunsSoManyPiecesAtOnceAndRepeatsThoseThatFailed(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		id := w.begin()
 		time.Sleep(3 * time.Minute)
-		last := w.wantTold(id, "1 pending 10", "2 queued 10", "2 pending 10", "2 succeeded 10")
+		last := w.wantTold(id, "1 pending 10", "1 failed 10", "2 queued 10", "2 pending 10", "2 succeeded 10")
 		if last.Reason != "" {
 			t.Errorf("it has succeeded since %q", last.Reason)
 		}
