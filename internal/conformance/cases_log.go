@@ -65,10 +65,16 @@ var logCases = []Case{
 		g := t.trigger("lines", map[string]any{"count": 50_000})
 		t.do(func() { t.silentLog = true })
 		g.pulled(1)
-		g.ended(30 * time.Second)
+		e := g.ended(2 * time.Minute) // so many lines take a busy machine a while
+		if late := g.since(g.mark, g.isEvent(bus.EventFinished))[0].at.Sub(e.FinishedAt); late > lingers+10*time.Second {
+			g.failf("the finished event came %s after the end, at most %s", late, lingers)
+		}
 		g.answered("+ACK", 30*time.Second) // lines may be offered for a while longer
 	}},
 }
+
+// lingers is how long the end of a run may wait for its lines.
+const lingers = 15 * time.Second
 
 func (g *given) isLog(h heard) bool { return h.subject == bus.SubjectLog(group, g.RunID) }
 
