@@ -135,7 +135,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, http.StatusOK, wire.Answer{Code: wire.CodeOK, Payload: payload})
 }
 
-// silent makes an act of one that answers nothing but success.
+// silent wraps an act that has no payload to answer.
 func silent(act func(context.Context, caller, []byte) error) func(context.Context, caller, []byte) (json.RawMessage, error) {
 	return func(ctx context.Context, who caller, body []byte) (json.RawMessage, error) {
 		return nil, act(ctx, who, body)
@@ -152,16 +152,16 @@ func (h *Handler) jobAct(act string) func(context.Context, caller, []byte) (json
 		switch {
 		case err != nil:
 			return nil, err
-		case !h.cfg.Tokens.Admits(group, who.token):
-			return nil, errOtherGroup
 		case h.cfg.Jobs == nil:
 			return nil, errors.New("the bridge serves no job API: start it with --api and --api-token-file")
+		case !h.cfg.Tokens.Owns(group, who.token):
+			return nil, &job.InvalidError{Field: wire.HeaderToken, Reason: "must be the group's own: the job API takes no token of all groups, because its callers could name any AppName"}
 		}
 		return h.cfg.Jobs.Serve(ctx, group, act, body)
 	}
 }
 
-// errOtherGroup is what a caller hears that shows the token of a group that is not its own.
+// errOtherGroup is the answer to a caller with the token of another group.
 var errOtherGroup = &job.InvalidError{Field: wire.HeaderToken, Reason: "is the access token of another executor group"}
 
 // wrongToken is XXL-JOB's own text, which its users search for.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	bridge "github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
@@ -21,15 +22,17 @@ type API struct {
 	carillon *client.API
 	bridge   *bridge.Bridge // knows the numbers of jobs
 	zone     string
+
+	listing sync.Mutex // held while the jobs of a group are listed: unknown numbers must not flood the API
 }
 
-// New returns an API of a bridge that asks Carillon's, with whose token and within whose permissions it acts. zone is
-// the time zone of cron expressions; "" is UTC.
+// New returns the job API of a bridge. It calls Carillon's API with that client's token, and can do what
+// the token allows. zone is the time zone of cron expressions; "" is UTC.
 func New(carillon *client.API, of *bridge.Bridge, zone string) *API {
 	return &API{carillon: carillon, bridge: of, zone: zone}
 }
 
-// Serve does what an executor of a group asks for. It returns what is to be answered, nil for nothing.
+// Serve handles one request of an executor of a group, and returns the payload of the answer, if any.
 // The error is job.ErrNotFound if act is not one of the job API, and an *InvalidError for what is wrong
 // with the request.
 func (a *API) Serve(ctx context.Context, group, act string, body []byte) (json.RawMessage, error) {
@@ -86,7 +89,7 @@ func (a *API) convert(info *wire.JobInfo, id int32, group string) (xxljob.Entry,
 	case e.Outcome != xxljob.Imported:
 		return e, &job.InvalidError{Reason: e.Note}
 	case len(e.Unread) > 0:
-		return e, &job.InvalidError{Field: wire.FieldOf(e.Unread[0]), Reason: fmt.Sprintf("%q is none that XXL-JOB knows", info.Columns()[e.Unread[0]])}
+		return e, &job.InvalidError{Field: wire.FieldOf(e.Unread[0]), Reason: fmt.Sprintf("%q is not a value of XXL-JOB", info.Columns()[e.Unread[0]])}
 	}
 	return e, nil
 }
@@ -159,6 +162,8 @@ const maxImported = 100_000
 
 // imported finds the job that had a number in XXL-JOB and has not run here yet; "" if there is none.
 func (a *API) imported(ctx context.Context, group string, id int32) (job.Name, error) {
+	a.listing.Lock()
+	defer a.listing.Unlock()
 	page, err := a.carillon.Jobs(ctx, client.ListJobsParams{Group: &group, Fires: new(0), Runs: new(0)}, maxImported)
 	if err != nil {
 		return "", err

@@ -50,6 +50,18 @@ func (m manager) ask(t *testing.T, act, body string) answer {
 	return a
 }
 
+// wait waits until the bridge answers.
+func (m manager) wait(t *testing.T) {
+	t.Helper()
+	processtest.Await(t, processtest.Patience, "wait for the bridge", func() error {
+		resp, err := http.Get(m.address)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return err
+	})
+}
+
 // done wants an act to succeed, and returns what it answers.
 func (m manager) done(t *testing.T, act, body string) string {
 	t.Helper()
@@ -88,14 +100,12 @@ func TestExecutorsManageJobsOfTheirGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	without := manager{strings.TrimSuffix(s.admins[0], "/xxl-job-admin"), s.appname}
-	m := manager{"http://" + s.bridge(t, "--api", s.api.Address(), "--api-token-file", file, "--zone", "Asia/Shanghai"), s.appname}
-	processtest.Await(t, processtest.Patience, "wait for the bridge", func() error {
-		resp, err := http.Get(m.address)
-		if err == nil {
-			_ = resp.Body.Close()
-		}
-		return err
-	})
+	own := filepath.Join(t.TempDir(), "access-tokens")
+	if err := os.WriteFile(own, []byte("token-of-all\n"+s.appname+" "+token+"\nanother-app "+token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := manager{"http://" + s.bridge(t, "--access-token-file", own, "--api", s.api.Address(), "--api-token-file", file, "--zone", "Asia/Shanghai"), s.appname}
+	m.wait(t)
 
 	const rest = `"author": "ann", "scheduleType": "CRON", "scheduleConf": "0 0/5 * * * ?", "misfireStrategy": "FIRE_ONCE_NOW", "executorRouteStrategy": "ROUND",
 		"executorHandler": "success", "executorParam": "", "executorBlockStrategy": "DISCARD_LATER", "executorTimeout": 30, "executorFailRetryCount": 2, "glueType": "BEAN"`
@@ -167,8 +177,11 @@ func TestExecutorsManageJobsOfTheirGroup(t *testing.T) {
 		t.Errorf("after removeJob: %v", err)
 	}
 
-	stranger := manager{m.address, "another-app"}
-	stranger.refused(t, "removeJob", number, "is no job of group another-app")
+	manager{m.address, "another-app"}.refused(t, "removeJob", number, "is no job of group another-app")
+	manager{m.address, "third-app"}.refused(t, "removeJob", number, "must be the group's own")
+	shared := manager{"http://" + s.bridge(t, "--api", s.api.Address(), "--api-token-file", file), s.appname}
+	shared.wait(t)
+	shared.refused(t, "startJob", number, "must be the group's own") // its token is that of all groups
 	manager{m.address, ""}.refused(t, "startJob", number, "AppName")
 	without.refused(t, "startJob", number, "--api")
 	m.refused(t, "startJob", `{"id": 4711}`, "4711 is no job")
