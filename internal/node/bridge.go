@@ -65,7 +65,7 @@ func (o *xxlOptions) flags(f *pflag.FlagSet, prefix string) {
 	f.StringVar(&o.certFile, prefix+"tls-cert", "", "TLS certificate `file` for executors of XXL-JOB; reloaded when it changes")
 	f.StringVar(&o.keyFile, prefix+"tls-key", "", "key `file` of that certificate")
 	f.StringVar(&o.api, prefix+"api", "", "`address` of Carillon's API, for executors that manage jobs (addJob and the like; default: they cannot)")
-	f.StringVar(&o.apiTokenFile, prefix+"api-token-file", "", "`file` with the API token for it, which is to be an operator's or editor's in the groups of these executors only")
+	f.StringVar(&o.apiTokenFile, prefix+"api-token-file", "", "`file` with the API token for it, best of an editor of these executors' groups only")
 	f.StringVar(&o.apiCA, prefix+"api-ca", "", "`file` of the certificate authority of that address")
 	f.StringVar(&o.zone, prefix+"zone", "UTC", "time `zone` of the cron expressions of addJob and updateJob")
 }
@@ -172,6 +172,8 @@ func (o *xxlOptions) jobs(b *xxljob.Bridge) (*jobapi.API, error) {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
 	case o.api == "":
 		return nil, &job.InvalidError{Field: "api", Reason: "must be the address of Carillon's API, such as https://carillon.example.org"}
+	case o.noToken:
+		return nil, &job.InvalidError{Field: "api", Reason: "contradicts --no-access-token: only executors with their group's own access token may manage jobs"}
 	}
 	if _, err := cron.LoadZone(o.zone); err != nil {
 		return nil, &job.InvalidError{Field: "zone", Reason: err.Error()}
