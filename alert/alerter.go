@@ -36,8 +36,8 @@ type Config struct {
 	// Allow lists what channels may call though it is not public: hosts, addresses and
 	// networks, the first two with or without a port. Defaults to none.
 	Allow []string
-	// HeartbeatURL is called every minute while all shards have a node, so that a monitor elsewhere tells
-	// people when it is called no more. Defaults to none.
+	// HeartbeatURL is called every minute while all shards have a node, so that a monitor elsewhere alerts
+	// people when the calls stop. Defaults to none.
 	HeartbeatURL string
 	// Roots are the authorities that mail servers are checked against. Defaults to the
 	// system's.

@@ -22,8 +22,7 @@ func checkHeartbeat(address string) error {
 }
 
 // heartbeat calls [Config.HeartbeatURL] every minute while all shards have a node, until ctx is done. When
-// the monitor there hears nothing more, it tells people what nobody here can tell them: that no server
-// works, or NATS does not, or some jobs do not fire.
+// the calls stop, the monitor alerts people: no server works, NATS is down, or some jobs do not fire.
 func (s *session) heartbeat(ctx context.Context) error {
 	if s.cfg.HeartbeatURL == "" {
 		return nil

@@ -20,6 +20,7 @@ func TestWhatIsWrongWithAFireTimeIsSaidWhenTheJobIsSaved(t *testing.T) {
 	f(`"task": {"handler": "h"}, "params": {"day": ["${fire_time|-1d|yyyyMMdd}"]}`, "")
 	f(`"task": {"shell": "echo ${fire_time|nonsense}"}`, "") // is the shell's
 	f(`"task": {"command": ["x", "${fire_time|-1x}"]}`, `task.command[1] has ${fire_time|-1x}, whose "-1x" must be an offset`)
+	f(`"task": {"command": ["x", "${fire_time|-100000000h}"]}`, `task.command[1] has ${fire_time|-100000000h}, whose "-100000000h" must be an offset`)
 	f(`"task": {"command": ["x"], "env": {"DAY": "${fire_time|YYYY}"}}`, `task.env.DAY has`)
 	f(`"task": {"command": ["x", "${fire_time|yyyy|-1d}"]}`, `whose format "yyyy" must be the last step`)
 	f(`"task": {"command": ["x", "${fire_time|"]}`, `task.command[1] has ${ without }`)

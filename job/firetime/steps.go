@@ -86,8 +86,8 @@ func take(at time.Time, step string) (time.Time, error) {
 	return at.In(zone.Location()), nil
 }
 
-// maxOffset bounds the number of an offset: as seconds it is three years.
-const maxOffset = 100_000_000
+// maxOffset bounds the number of an offset: as hours it still fits into a duration.
+const maxOffset = 2_000_000
 
 // move adds n units. A day that the month does not have is its last one.
 func move(at time.Time, n int, unit byte) (time.Time, error) {

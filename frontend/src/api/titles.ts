@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "./client";
 
-/** The most jobs of which the server is asked at once. */
+/** How many titles one request asks for at most. */
 const most = 50;
 /** All that one page shows is asked together: for so long, in ms, more may join. */
 const together = 5;

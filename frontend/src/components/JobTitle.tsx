@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import { refOf } from "@/lib/jobref";
 
-/** A hook that tells what people call a job, empty if by its name. The shell provides it. */
+/** A hook that returns the title of a job, empty if it has none. The shell provides it. */
 export const UseTitle = createContext<(job: string | undefined) => string>(() => "");
 
 /** What people call a job: its title, or else its name. */
