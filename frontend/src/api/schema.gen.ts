@@ -6176,7 +6176,7 @@ export interface operations {
                 paused?: boolean;
                 /** @description Only jobs whose last run has one of these statuses; given more than once, any of them */
                 last?: components["schemas"]["Status"][];
-                /** @description Only jobs that match FIELD:VALUE, or, with -FIELD:VALUE, jobs that do not. One of several values of a field is enough. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up: paused because its runs failed, manual, ended), last (a status), error (the fingerprint of the last run's message, if that failed), all of which but the kinds have none for jobs without; and fires and changed, within a length of time ahead or back, such as fires:1h */
+                /** @description Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. Jobs must fit all fields, and one of the values of a field. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h those changed within the last one */
                 where?: string[];
                 /** @description What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last */
                 sort?: string;

@@ -42,8 +42,8 @@ export interface Known {
 const stuckAfter = 5 * 60_000;
 
 /**
- * What needs somebody, a row for each cause, the gravest first: what stops many jobs, what keeps people from
- * hearing of it, jobs that do not run any more, jobs that fail, those first of which more fail alike, or for longer.
+ * What needs attention: a row for each cause, the gravest first. That is: causes that stop many jobs, alerts
+ * that do not arrive, jobs that paused themselves, and failing jobs, the largest and oldest causes first.
  */
 export function concernsOf(known: Known): Concern[] {
   const { unowned, groups, channels, gaveUp, alike, failing, inFlight, dead, missed, now } = known;
