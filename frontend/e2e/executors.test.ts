@@ -75,6 +75,7 @@ it("an instance's slots and labels are changed, and cordoning is undone", async 
   await dialog.getByLabel("Labels").fill("zone=eu-1\ndisk=fast");
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "hidden" });
   await page.getByText("disk=fast").waitFor();
   expect(await executor()).toMatchObject({ slots: 3, labels: { zone: "eu-1", disk: "fast" } });
 
