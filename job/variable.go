@@ -71,6 +71,16 @@ func (t Task) checkVariable(name string) error {
 
 // ParamsAt returns parameters with each ${fire_time} in their texts replaced. Names of fields stay.
 func ParamsAt(params json.RawMessage, fire time.Time, zone *time.Location) (json.RawMessage, error) {
+	return changeTexts(params, func(text string) (string, error) { return firetime.Expand(text, fire, zone) })
+}
+
+// LiteralParams returns parameters so that ParamsAt gives them back unchanged.
+func LiteralParams(params json.RawMessage) (json.RawMessage, error) {
+	return changeTexts(params, func(text string) (string, error) { return firetime.Literal(text), nil })
+}
+
+// changeTexts puts f's answer in the place of each text of parameters that may have ${fire_time}.
+func changeTexts(params json.RawMessage, f func(string) (string, error)) (json.RawMessage, error) {
 	if !firetime.In(string(params)) {
 		return params, nil
 	}
@@ -80,7 +90,7 @@ func ParamsAt(params json.RawMessage, fire time.Time, zone *time.Location) (json
 	if err := decoder.Decode(&value); err != nil {
 		return nil, Invalid("params", "must be JSON: %v", err)
 	}
-	value, err := mapTexts(value, func(text string) (string, error) { return firetime.Expand(text, fire, zone) })
+	value, err := mapTexts(value, f)
 	if err != nil {
 		return nil, Invalid("params", "%s", reasonOf(err))
 	}

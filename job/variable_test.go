@@ -36,3 +36,17 @@ func TestParametersKeepAllButTheFireTime(t *testing.T) {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }
+
+func TestLiteralParametersStayAsTheyAre(t *testing.T) {
+	for _, params := range []string{
+		`{"a":"${fire_time}","b":["$${fire_time|-1d}","${fire_time ${fire_time|x}}","$$${fire_time"],"c":"${other}"}`, `[1]`, `null`,
+	} {
+		literal, err := LiteralParams(json.RawMessage(params))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ParamsAt(literal, time.UnixMilli(0), time.UTC); string(got) != params || err != nil {
+			t.Errorf("%s became %s, then %s, %v", params, literal, got, err)
+		}
+	}
+}

@@ -17,6 +17,11 @@ func ExpandFirst(text string, fire time.Time, zone *time.Location) (string, erro
 	return expand(text, fire, zone, "")
 }
 
+// Literal returns text so that Expand gives it back unchanged.
+func Literal(text string) string {
+	return strings.ReplaceAll(text, "${"+variable, "$${"+variable)
+}
+
 // expand takes drop away from the end of what comes before a ${fire_time} that stays.
 func expand(text string, fire time.Time, zone *time.Location, drop string) (string, error) {
 	var b strings.Builder
@@ -26,14 +31,17 @@ func expand(text string, fire time.Time, zone *time.Location, drop string) (stri
 			b.WriteString(text)
 			return b.String(), nil
 		}
+		if strings.HasSuffix(before, "$") {
+			b.WriteString(strings.TrimSuffix(before, drop) + "${" + variable)
+			text = after
+			continue
+		}
 		rest, tail, closed := strings.Cut(after, "}")
 		if !closed {
 			return "", errors.New("has ${ without }; write $${ for the characters themselves")
 		}
 		name := variable + rest
 		switch {
-		case strings.HasSuffix(before, "$"):
-			b.WriteString(strings.TrimSuffix(before, drop) + "${" + name + "}")
 		case !Names(name):
 			b.WriteString(before + "${" + name + "}")
 		default:

@@ -25,6 +25,11 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 	if err != nil {
 		return err
 	}
+	if of.Cause == job.CauseParent { // a parent's result is not a text with variables
+		if given.Params, err = job.LiteralParams(given.Params); err != nil {
+			return err
+		}
+	}
 	if len(request.Labels) == 0 {
 		request.Labels = given.Labels
 	}
