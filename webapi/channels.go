@@ -24,34 +24,24 @@ func (h *alertHandlers) ListChannels(ctx context.Context, _ ListChannelsRequestO
 	if err != nil {
 		return nil, err
 	}
-	items, err := h.channelItems(ctx, channels...)
-	return ListChannels200JSONResponse{Items: items}, err
-}
-
-// channelItems returns channels as the contract has them, each with its health.
-func (h *alertHandlers) channelItems(ctx context.Context, channels ...alert.Entry[alerting.Channel]) ([]ChannelItem, error) {
 	health, err := h.book.Health(ctx)
 	if err != nil {
 		return nil, err
 	}
-	items := make([]ChannelItem, 0, len(channels))
+	items := make([]ChannelItem, len(channels))
 	for i := range channels {
-		e := &channels[i]
-		items = append(items, ChannelItem{
-			Definition: e.Doc, Secrets: append([]string{}, slices.Sorted(maps.Keys(e.Sealed))...), Missing: append([]string{}, e.Doc.Missing(e.Sealed)...),
-			Health: health[e.Doc.Channel], CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
-		})
+		items[i] = channelItem(&channels[i], health)
 	}
-	return items, nil
+	return ListChannels200JSONResponse{Items: items}, nil
 }
 
-// channelItem returns a channel as the contract has it.
-func (h *alertHandlers) channelItem(ctx context.Context, e *alert.Entry[alerting.Channel]) (ChannelItem, error) {
-	items, err := h.channelItems(ctx, *e)
-	if err != nil {
-		return ChannelItem{}, err
+// channelItem returns a channel as the contract has it, with its health among that of all. A change
+// reads that first, so that it is not refused when it is already made.
+func channelItem(e *alert.Entry[alerting.Channel], health map[string]alerting.Health) ChannelItem {
+	return ChannelItem{
+		Definition: e.Doc, Secrets: append([]string{}, slices.Sorted(maps.Keys(e.Sealed))...), Missing: append([]string{}, e.Doc.Missing(e.Sealed)...),
+		Health: health[e.Doc.Channel], CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,
 	}
-	return items[0], nil
 }
 
 // GetChannel answers GET /alerts/channels/{channel}.
@@ -63,8 +53,8 @@ func (h *alertHandlers) GetChannel(ctx context.Context, r GetChannelRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	item, err := h.channelItem(ctx, e)
-	return GetChannel200JSONResponse{Body: item, Headers: GetChannel200ResponseHeaders{ETag: etag(e.Revision)}}, err
+	health, err := h.book.Health(ctx)
+	return GetChannel200JSONResponse{Body: channelItem(e, health), Headers: GetChannel200ResponseHeaders{ETag: etag(e.Revision)}}, err
 }
 
 // PutChannel answers PUT /alerts/channels/{channel}.
@@ -73,6 +63,10 @@ func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObjec
 		return nil, job.Invalid("channel", "%q must be %q, as in the path", r.Body.Channel, r.Channel)
 	}
 	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	health, err := h.book.Health(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +81,7 @@ func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObjec
 	if err := auditlog.Describe(ctx, changed, "", before, withoutHeaders(now.Doc)); err != nil {
 		return nil, err
 	}
-	item, err := h.channelItem(ctx, now)
-	return PutChannel200JSONResponse{Body: item, Headers: PutChannel200ResponseHeaders{ETag: etag(now.Revision)}}, err
+	return PutChannel200JSONResponse{Body: channelItem(now, health), Headers: PutChannel200ResponseHeaders{ETag: etag(now.Revision)}}, nil
 }
 
 // withoutHeaders returns a channel for the audit log: the values of headers may be
@@ -122,12 +115,15 @@ func (h *alertHandlers) PutChannelSecret(ctx context.Context, r PutChannelSecret
 	case r.Body.Value == "":
 		return nil, job.Invalid("value", "is empty; delete the secret instead")
 	}
+	health, err := h.book.Health(ctx)
+	if err != nil {
+		return nil, err
+	}
 	e, err := h.setChannelSecret(ctx, r.Channel, r.Secret, r.Body.Value)
 	if err != nil {
 		return nil, err
 	}
-	item, err := h.channelItem(ctx, e)
-	return PutChannelSecret200JSONResponse(item), err
+	return PutChannelSecret200JSONResponse(channelItem(e, health)), nil
 }
 
 // DeleteChannelSecret answers DELETE /alerts/channels/{channel}/secrets/{secret}.
