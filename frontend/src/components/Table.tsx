@@ -1,4 +1,5 @@
 import { isValidElement, type ReactElement, type ReactNode } from "react";
+import { Sideways } from "./Sideways";
 
 /** What stands above a column: a text, to the right over figures, as they are; or a whole cell. */
 export type Head = string | { right: string } | ReactElement;
@@ -17,7 +18,7 @@ interface TableProps {
 /** A table in which one reads. It scrolls sideways by itself where there is no room for it. */
 export function Table({ heads, actions, compact, className, children }: TableProps) {
   return (
-    <div className="sideways">
+    <Sideways>
       <table className={["tbl", compact && "c", className].filter(Boolean).join(" ")}>
         <thead>
           <tr>
@@ -41,6 +42,6 @@ export function Table({ heads, actions, compact, className, children }: TablePro
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </div>
+    </Sideways>
   );
 }

@@ -9,6 +9,7 @@ import { FilterField } from "@/components/FilterField";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
+import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
@@ -109,7 +110,7 @@ function Entries() {
     >
       {since && <p className="hint c-warn">{t.audit.since(f.full(since))}</p>}
       {as_of && <p className="hint c-warn">{t.audit.asOf(f.full(as_of))}</p>}
-      <div className={list.isPlaceholderData ? "sideways stale" : "sideways"}>
+      <Sideways stale={list.isPlaceholderData}>
         {!list.data ? (
           <Waiting on={list} rows={14} />
         ) : entries.length === 0 && !list.hasNextPage ? (
@@ -117,7 +118,7 @@ function Entries() {
         ) : (
           <AuditTable entries={entries} withObject />
         )}
-      </div>
+      </Sideways>
       {list.data && <More of={list} end={entries.length > 0 ? t.audit.end : undefined} />}
     </Page>
   );

@@ -14,6 +14,7 @@ import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { Page } from "@/shell/Page";
 import "@/styles/phone.css";
+import { Sideways } from "@/components/Sideways";
 import { InstanceActions } from "./InstanceActions";
 import { InstanceDay } from "./InstanceDay";
 import { Load, Memory } from "./InstanceTable";
@@ -56,9 +57,9 @@ export default function InstancePage() {
           {running.length === 0 ? (
             <p className="b sec">{t.fleet.nothingRuns}</p>
           ) : (
-            <div className="sideways">
+            <Sideways>
               <RunTable runs={running} columns={columns} />
-            </div>
+            </Sideways>
           )}
         </Card>
         <Card
@@ -74,9 +75,9 @@ export default function InstancePage() {
           ) : done.length === 0 ? (
             <p className="b sec">{t.job.noRuns}</p>
           ) : (
-            <div className="sideways">
+            <Sideways>
               <RunTable runs={done} columns={columns} />
-            </div>
+            </Sideways>
           )}
         </Card>
       </div>

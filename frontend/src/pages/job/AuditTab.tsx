@@ -3,6 +3,7 @@ import { History } from "lucide-react";
 import { auditList } from "@/api/access";
 import { More } from "@/components/More";
 import { Card, Empty } from "@/components/Panel";
+import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { AuditTable } from "@/pages/audit/AuditTable";
@@ -20,9 +21,9 @@ export default function AuditTab({ job }: { job: string }) {
         {entries.length === 0 ? (
           <Empty icon={History} title={t.audit.none} />
         ) : (
-          <div className="sideways">
+          <Sideways>
             <AuditTable entries={entries} />
-          </div>
+          </Sideways>
         )}
       </Card>
       <More of={list} />

@@ -6,6 +6,7 @@ import { CodeEditor } from "@/components/CodeEditor";
 import { More } from "@/components/More";
 import { Card, Empty, Failed } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
+import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
 import { usualRunColumns } from "@/lib/columns";
 import { useWords } from "@/lib/format";
@@ -54,9 +55,9 @@ export default function DeletedJob({ job, error, onRetry }: DeletedJobProps) {
         {items.length === 0 ? (
           <Empty title={t.job.noRuns} />
         ) : (
-          <div className="sideways">
+          <Sideways>
             <RunTable runs={items} columns={columns} />
-          </div>
+          </Sideways>
         )}
       </Card>
       <More of={runs} />

@@ -11,6 +11,7 @@ import { Card, Empty } from "@/components/Panel";
 import { Remedy } from "@/components/Remedy";
 import { RunTable, resultOf } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
+import { Sideways } from "@/components/Sideways";
 import { TaskIcon, taskKind } from "@/components/TaskIcon";
 import { Ago } from "@/components/Time";
 import { ZonedClock } from "@/components/ZonedClock";
@@ -130,9 +131,9 @@ export function JobOverview({ item }: { item: JobItem }) {
             {shown.length === 0 ? (
               <Empty title={t.runs.none} />
             ) : (
-              <div className="sideways">
+              <Sideways>
                 <RunTable runs={shown} columns={columns} usual={health.p95} />
-              </div>
+              </Sideways>
             )}
           </Card>
         )}

@@ -8,6 +8,7 @@ import { FilterChip } from "@/components/FilterChip";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
+import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
 import { useT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
@@ -63,9 +64,9 @@ export default function RunsTab({ job }: { job: string }) {
         <Empty icon={SearchX} title={status || cause ? t.runs.none : t.job.noRuns} />
       ) : (
         <>
-          <div className="sideways">
+          <Sideways>
             <RunTable runs={runs} columns={columns} />
-          </div>
+          </Sideways>
           <More of={list} end={t.runs.end} />
         </>
       )}

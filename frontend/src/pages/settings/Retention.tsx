@@ -10,6 +10,7 @@ import { FormDialog } from "@/components/FormDialog";
 import { TextField } from "@/components/fields";
 import { Card, Skeleton } from "@/components/Panel";
 import { Refusal } from "@/components/Refusal";
+import { Sideways } from "@/components/Sideways";
 import { Ago, Clock } from "@/components/Time";
 import { toast } from "@/components/Toasts";
 import { Waiting } from "@/components/Waiting";
@@ -51,7 +52,7 @@ function Editor({ item }: { item: RetentionItem }) {
       >
         <div className="b fields">
           <p className="sec">{r.hint}</p>
-          <div className="sideways">
+          <Sideways>
             <table className="keeps">
               <thead>
                 <tr>
@@ -73,7 +74,7 @@ function Editor({ item }: { item: RetentionItem }) {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Sideways>
           {admin && (
             <div className="row g2 wrap">
               <Button small icon={Plus} onClick={() => add("group")}>
