@@ -141,7 +141,7 @@ func TestADeliveryThatFailsIsTriedAgainLessAndLessOften(t *testing.T) {
 	})
 }
 
-func TestADeliveryThatFailsForADayIsGivenUp(t *testing.T) {
+func TestAtLengthADeliveryThatFailsForADayIsGivenUp(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")
 		w.rule(alerting.Condition{})

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-func TestQuietHoursHoldBackWhatIsNotCriticalAndDropWhatHasPassed(t *testing.T) {
+func TestAtLengthQuietHoursHoldBackWhatIsNotCriticalAndDropWhatHasPassed(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
 		w.channel(alerting.Channel{Channel: "hook", Kind: alerting.KindWebhook, URL: "https://hook.test/x", Quiet: &alerting.Quiet{From: "11:00", To: "15:00", Zone: "Europe/Berlin"}})
@@ -72,7 +72,7 @@ func TestAcknowledgementEndsReminders(t *testing.T) {
 	})
 }
 
-func TestASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
+func TestAtLengthASnoozedIncidentIsHeardOfWhenTheSnoozeEnds(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
 		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Repeat = job.Duration(10 * time.Minute) })

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/outcome"
 )
 
-func TestARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
+func TestAtLengthARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
 		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
