@@ -47,7 +47,7 @@ type benchResult struct {
 	RawRate   float64 `json:"raw_rate,omitempty"`   // of the bus alone, or of ClickHouse's driver, in the same run
 	RawMicros float64 `json:"raw_cpu_us,omitempty"` // CPU for each of those
 	Ratio     float64 `json:"ratio,omitempty"`      // rate / raw_rate
-	P50       float64 `json:"p50_ms,omitempty"`     // lateness: fire time to commit
+	P50       float64 `json:"p50_ms,omitempty"`     // lateness: fire time to commit; of run and bridge, to the start of the handler
 	P99       float64 `json:"p99_ms,omitempty"`     //
 	Max       float64 `json:"max_ms,omitempty"`     //
 	Seconds   float64 `json:"seconds,omitempty"`    //
@@ -97,22 +97,23 @@ type benchResult struct {
 
 type bench struct {
 	name, about string
+	rated       bool // it has --rate
 	defaults    benchOptions
 	run         func(context.Context, benchOptions) (*benchResult, error)
 }
 
 var benches = []bench{
-	{"fire", "triggers committed per second, and how late", benchOptions{jobs: 100_000, runFor: 20 * time.Second}, benchFire},
-	{"herd", "jobs that are all due in the same second", benchOptions{jobs: 100_000}, benchHerd},
-	{"takeover", "time from the death of a node until another fires for all its jobs", benchOptions{jobs: 1_000_000}, benchTakeover},
-	{"run", "whole runs per second: trigger, handler, callback, stored", benchOptions{jobs: 200_000, instances: 1}, benchRun},
-	{"bridge", "whole runs per second at executors of XXL-JOB that answer at once: trigger, call, callback, log, stored", benchOptions{jobs: 20_000, instances: 4}, benchBridge},
-	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
-	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
-	{"backlog", "what triggers cost that wait for a group whose executors are all stuck", benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
-	{"api", "time of lists and gets over many jobs and runs, and memory of open streams", benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
-	{"outage", "how late jobs fire while ClickHouse is away, and while it takes a day's history after that", benchOptions{jobs: 20_000, rate: 1000, runFor: 20 * time.Second, runs: 500_000}, benchOutage},
-	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", benchOptions{jobs: 100_000}, benchIngest},
+	{"fire", "triggers committed per second, and how late", true, benchOptions{jobs: 100_000, runFor: 20 * time.Second}, benchFire},
+	{"herd", "jobs that are all due in the same second", false, benchOptions{jobs: 100_000}, benchHerd},
+	{"takeover", "time from the death of a node until another fires for all its jobs", false, benchOptions{jobs: 1_000_000}, benchTakeover},
+	{"run", "whole runs per second: trigger, handler, callback, stored", true, benchOptions{jobs: 200_000, instances: 1, runFor: 20 * time.Second}, benchRun},
+	{"bridge", "whole runs per second at executors of XXL-JOB that answer at once: trigger, call, callback, log, stored", true, benchOptions{jobs: 20_000, instances: 4, runFor: 20 * time.Second}, benchBridge},
+	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", true, benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
+	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", false, benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
+	{"backlog", "what triggers cost that wait for a group whose executors are all stuck", false, benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
+	{"api", "time of lists and gets over many jobs and runs, and memory of open streams", true, benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
+	{"outage", "how late jobs fire while ClickHouse is away, and while it takes a day's history after that", true, benchOptions{jobs: 20_000, rate: 1000, runFor: 20 * time.Second, runs: 500_000}, benchOutage},
+	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", false, benchOptions{jobs: 100_000}, benchIngest},
 }
 
 func newBenchCommand() *cobra.Command {
@@ -143,12 +144,20 @@ func newBenchCommand() *cobra.Command {
 			},
 		}
 		sub.Flags().IntVar(&opts.jobs, "jobs", opts.jobs, "how many jobs")
-		sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
-		sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
+		if b.rated {
+			sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
+		}
+		if opts.runFor > 0 {
+			sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
+		}
 		if opts.instances > 0 {
 			sub.Flags().StringVar(&opts.route, "route", "any", "the jobs' `route`")
 			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
 			cli.Complete(sub, "route", cli.Words[string](job.Routes)...)
+		}
+		if b.name == "run" || b.name == "bridge" {
+			sub.Flags().Lookup("rate").Usage = "fires per second; 0 has each job fire once, all at one instant"
+			sub.Flags().Lookup("for").Usage = "how long jobs fire at that rate"
 		}
 		if b.name == "run" {
 			sub.Flags().StringVar(&opts.executor, "executor", "", "measure the executor that this `command` starts, which has a handler noop, beside the one that is built in")

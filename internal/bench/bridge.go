@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -11,16 +10,14 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
-	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 )
 
-// benchBridge has all jobs due at one instant, with executors of XXL-JOB behind a bridge, and takes the
-// time until the last run is stored as succeeded. The executors, in this process, write one line for each
-// run and report it at once. Their share is in the CPU.
+// benchBridge is benchRun with executors of XXL-JOB behind a bridge. The executors, in this process, write
+// one line for each run and report it at once. Their share is in the CPU.
 func benchBridge(ctx context.Context, o benchOptions) (*benchResult, error) {
 	w, err := newBenchWorld(ctx, 0)
 	if err != nil {
@@ -28,10 +25,6 @@ func benchBridge(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	defer w.close()
 	w.route = job.Route(o.route)
-	at := readyBy(o.jobs)
-	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), func(int) job.Schedule { return job.Schedule{Once: &at} }); err != nil {
-		return nil, err
-	}
 	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
 	if err != nil {
 		return nil, err
@@ -43,34 +36,8 @@ func benchBridge(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := w.startBridge(parts, store, o.instances, ended); err != nil {
 		return nil, err
 	}
-	node, err := w.startNode(ctx, "bench")
-	if err != nil {
-		return nil, err
-	}
-	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
-		return nil, err
-	}
-	if late := time.Since(at); late > 0 {
-		return nil, fmt.Errorf("the node was ready %s too late", late)
-	}
-	if err := pause.For(ctx, time.Until(at)); err != nil {
-		return nil, err
-	}
-	meter, err := startMeter(o.profile)
-	if err != nil {
-		return nil, err
-	}
-	defer meter.stop()
-	if err := w.stored(ctx, store, o.jobs); err != nil {
-		return nil, err
-	}
-	_, used := meter.stop()
-	r := &benchResult{Jobs: o.jobs, Count: o.jobs, Seconds: time.Since(at).Seconds(), CPUMicros: each(used, o.jobs)}
-	r.Rate = float64(r.Count) / r.Seconds
-	if err := node.close(); err != nil {
-		return nil, err
-	}
-	if err := r.judge(ctx, store, o.jobs); err != nil {
+	r := &benchResult{Jobs: o.jobs}
+	if err := w.timeRuns(ctx, o, store, nil, r); err != nil {
 		return nil, err
 	}
 	stop()

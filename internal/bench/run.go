@@ -28,8 +28,8 @@ const (
 	benchLeast = 64
 )
 
-// benchRun has all jobs due at one instant, with executors that do nothing for
-// each, and takes the time until the last run is stored as succeeded.
+// benchRun has jobs fire, with executors that do nothing for each, and takes the time until the last run
+// is stored as succeeded; with a rate, also how late handlers begin.
 func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 {
 		return nil, cli.Usage(fmt.Errorf("--route must be one of %v, and --instances at least 1", job.Routes))
@@ -60,10 +60,7 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	defer w.close()
 	w.route = job.Route(o.route)
-	r := &benchResult{Jobs: o.jobs, Count: o.jobs}
-	if w.route == job.RouteBroadcast {
-		r.Count *= o.instances // of pieces, each of which is an attempt
-	}
+	r := &benchResult{Jobs: o.jobs}
 	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
 	if err != nil {
 		return nil, err
@@ -74,7 +71,7 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	var others *foreign
 	var ended [2]<-chan error
 	if o.executor == "" {
-		if r.RawRate, r.RawMicros, err = w.rawRuns(ctx, min(r.Count, 100_000)); err != nil {
+		if r.RawRate, r.RawMicros, err = w.rawRuns(ctx, min(o.jobs*o.pieces(), 100_000)); err != nil {
 			return nil, err
 		}
 		ended[0], err = w.startExecutors(parts, "bench", o.instances, slotsOf(o.instances), func(context.Context, *executor.Run) (any, error) { return nil, nil })
@@ -90,9 +87,6 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := w.timeRuns(ctx, o, store, others, r); err != nil {
 		return nil, err
 	}
-	if err := r.judge(ctx, store, o.jobs); err != nil {
-		return nil, err
-	}
 	if others != nil {
 		err = others.stop(ctx)
 	}
@@ -100,11 +94,21 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	return r, errors.Join(err, drain(ended[0]), drain(ended[1]))
 }
 
+// pieces returns in how many pieces each run is done, each of which is an attempt.
+func (o benchOptions) pieces() int {
+	if job.Route(o.route) == job.RouteBroadcast {
+		return o.instances
+	}
+	return 1
+}
+
 // timeRuns saves the jobs, starts a node, and notes in r what their runs take.
 func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstore.Store, others *foreign, r *benchResult) error {
-	at := readyBy(o.jobs)
-	schedule := func(int) job.Schedule { return job.Schedule{Once: &at} }
-	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
+	l, err := o.load()
+	if err != nil {
+		return err
+	}
+	if err := w.seed(ctx, o.jobs, l.from.Add(-time.Millisecond), l.schedule); err != nil {
 		return err
 	}
 	node, err := w.startNode(ctx, "bench")
@@ -114,10 +118,10 @@ func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstor
 	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
 		return err
 	}
-	if late := time.Since(at); late > 0 {
+	if late := time.Since(l.from); late > 0 {
 		return fmt.Errorf("the node was ready %s too late", late)
 	}
-	if err := pause.For(ctx, time.Until(at)); err != nil {
+	if err := pause.For(ctx, time.Until(l.from)); err != nil {
 		return err
 	}
 	before := others.cpu()
@@ -126,14 +130,24 @@ func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstor
 		return err
 	}
 	defer meter.stop()
-	if err := w.stored(ctx, store, o.jobs); err != nil {
+	if err := w.stored(ctx, store, l.runs); err != nil {
 		return err
 	}
-	r.Seconds = time.Since(at).Seconds()
+	r.Count, r.Seconds = l.runs*o.pieces(), time.Since(l.from).Seconds()
 	r.Rate = float64(r.Count) / r.Seconds
 	_, used := meter.stop()
 	r.CPUMicros, r.ExecutorMicros = each(used, r.Count), each(others.cpu()-before, r.Count)
-	return node.close()
+	if err := node.close(); err != nil {
+		return err
+	}
+	if o.rate > 0 {
+		late, err := starts(ctx, store)
+		if err != nil {
+			return err
+		}
+		r.P50, r.P99, r.Max = late.quantiles()
+	}
+	return r.judge(ctx, store, l.runs)
 }
 
 // drain waits until all have ended for which there is room in the channel, and returns
@@ -179,7 +193,7 @@ func (w *benchWorld) startIngest(ctx context.Context, store logstore.Store) (<-c
 }
 
 // judge counts the runs that did not succeed, and those that were done more than once.
-func (r *benchResult) judge(ctx context.Context, store logstore.Store, jobs int) error {
+func (r *benchResult) judge(ctx context.Context, store logstore.Store, runs int) error {
 	counts, err := store.Counts(ctx, logstore.RunFilter{})
 	if err != nil {
 		return err
@@ -189,7 +203,7 @@ func (r *benchResult) judge(ctx context.Context, store logstore.Store, jobs int)
 			r.Lost += n
 		}
 	}
-	r.Doubled = max(0, counts[job.StatusSucceeded]-jobs)
+	r.Doubled = max(0, counts[job.StatusSucceeded]-runs)
 	return nil
 }
 

@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
+)
+
+// load is when the jobs of a bench fire.
+type load struct {
+	from     time.Time // the first fire
+	schedule func(i int) job.Schedule
+	runs     int
+}
+
+// load has each job fire once, all at one instant. With a rate, so many of them fire on each whole second,
+// for as long as --for says.
+func (o benchOptions) load() (load, error) {
+	l := load{from: readyBy(o.jobs), runs: o.jobs}
+	l.schedule = func(int) job.Schedule { return job.Schedule{Once: &l.from} }
+	if o.rate == 0 {
+		return l, nil
+	}
+	seconds := int(o.runFor / time.Second)
+	if o.rate < 0 || o.jobs%o.rate != 0 || seconds < 1 {
+		return l, cli.Usage(errors.New("--jobs must be a multiple of --rate, because each job fires as often as the others, and --for at least 1s"))
+	}
+	period := o.jobs / o.rate
+	until := l.from.Add(time.Duration(seconds)*time.Second - time.Millisecond)
+	l.schedule = func(i int) job.Schedule {
+		anchor := l.from.Add(time.Duration(i%period) * time.Second)
+		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor, Until: &until}
+	}
+	l.runs = o.rate * seconds
+	return l, nil
+}
+
+// starts collects, for each run in a history, the time from its fire until its handler began.
+func starts(ctx context.Context, store logstore.Store) (*lateness, error) {
+	l := &lateness{}
+	filter := logstore.RunFilter{Limit: logstore.MaxRuns}
+	for {
+		page, err := store.Runs(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Runs {
+			run := &page.Runs[i]
+			l.all = append(l.all, float32(run.StartedAt.Sub(run.FireTime).Seconds()*1000))
+		}
+		if filter.Cursor = page.Next; page.Next == "" {
+			return l, nil
+		}
+	}
+}
