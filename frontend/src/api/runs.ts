@@ -277,7 +277,6 @@ export function foundLines(runId: string, attempt: number, piece: number | undef
     queryKey: ["logs", "find", runId, attempt, piece, what],
     queryFn: ({ signal }) => findLines(runId, attempt, piece, what, signal),
     staleTime: 5000,
-    retry: false,
   });
 }
 

@@ -123,6 +123,7 @@ export const run = {
   find: "Find in log",
   matches: (i: number, n: number) => `${i} / ${n}`,
   noMatches: "none",
+  notSearched: "not searched",
   regex: "As a regular expression",
   noRegex: "not valid",
   wrap: "Wrap lines",

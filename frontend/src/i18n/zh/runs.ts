@@ -122,6 +122,7 @@ export const run: Messages["run"] = {
   find: "在日志中查找",
   matches: (i, n) => `${i} / ${n}`,
   noMatches: "无",
+  notSearched: "未能查找",
   regex: "正则表达式",
   noRegex: "表达式无效",
   wrap: "自动换行",

@@ -1,6 +1,7 @@
 import { ChevronDown, ChevronUp, Search } from "lucide-react";
 import type { Ref } from "react";
 import { useT } from "@/i18n";
+import { useSayer } from "@/lib/reason";
 
 interface FindProps {
   ref: Ref<HTMLInputElement>;
@@ -13,14 +14,29 @@ interface FindProps {
   found: number;
   /** They are still looked for. */
   busy: boolean;
+  /** Why they could not be looked for. */
+  error: unknown;
   onNeedle(needle: string): void;
   onRegex(regex: boolean): void;
   onStep(step: number): void;
 }
 
 /** Looks for a text in a log, or for an expression, and goes from one line that has it to the next. */
-export function Find({ ref, needle, regex, wrong, at, found, busy, onNeedle, onRegex, onStep }: FindProps) {
+export function Find({
+  ref,
+  needle,
+  regex,
+  wrong,
+  at,
+  found,
+  busy,
+  error,
+  onNeedle,
+  onRegex,
+  onStep,
+}: FindProps) {
   const t = useT();
+  const { sayError } = useSayer();
   return (
     <div className={wrong ? "inp sm find-log bad" : "inp sm find-log"}>
       <Search size={14} aria-hidden />
@@ -41,14 +57,16 @@ export function Find({ ref, needle, regex, wrong, at, found, busy, onNeedle, onR
       />
       {needle !== "" && (
         <>
-          <span className="mut num nowrap">
+          <span className="mut num nowrap" title={error ? sayError(error) : undefined}>
             {wrong
               ? t.run.noRegex
               : busy
                 ? "…"
-                : found === 0
-                  ? t.run.noMatches
-                  : t.run.matches(at + 1, found)}
+                : error
+                  ? t.run.notSearched
+                  : found === 0
+                    ? t.run.noMatches
+                    : t.run.matches(at + 1, found)}
           </span>
           <button type="button" className="clear" aria-label={t.run.previous} onClick={() => onStep(-1)}>
             <ChevronUp size={14} aria-hidden />

@@ -162,6 +162,7 @@ export function LogPanel({ run, children }: LogPanelProps) {
           at={at}
           found={found.total}
           busy={found.isPending}
+          error={found.error}
           onNeedle={(next) => {
             setNeedle(next);
             setCurrent(undefined);
