@@ -46,7 +46,7 @@ func (f *Format) Type() string { return "format" }
 func (f Format) Show(w io.Writer, clock draw.Clock, v any, fill func(*draw.Table)) error {
 	if !f.IsData() {
 		_, terminal := w.(*draw.Screen)
-		t := draw.Table{Clock: clock, Whole: !terminal || f == AsNames}
+		t := draw.Table{Clock: clock, Whole: !terminal || f == AsNames, Colour: terminal && draw.WantsColour()}
 		fill(&t)
 		if f == AsNames {
 			return t.WriteNames(w)

@@ -17,6 +17,8 @@ type Table struct {
 	Rows [][]string
 	// Whole has cells keep all of their text, as a file or a pipe has no width.
 	Whole bool
+	// Colour has cells that say how something is be in colour.
+	Colour bool
 }
 
 // Row adds a row, a cell for each column.
@@ -52,14 +54,14 @@ func (t *Table) Write(w io.Writer) error {
 		if n == 0 {
 			n = len(rest)
 		}
-		writeColumns(&b, rest[:n])
+		t.writeColumns(&b, rest[:n])
 		rest = rest[n:]
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func writeColumns(b *strings.Builder, rows [][]string) {
+func (t *Table) writeColumns(b *strings.Builder, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -74,7 +76,11 @@ func writeColumns(b *strings.Builder, rows [][]string) {
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString(cell)
+			if t.Colour && len(row) > 1 {
+				line.WriteString(coloured(cell))
+			} else {
+				line.WriteString(cell)
+			}
 			line.WriteString(strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(cell), 0)+2))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " "))
