@@ -24,6 +24,9 @@ type benchOptions struct {
 	route     string
 	instances int
 
+	again int // how often a bench has started over because the machine is slow
+	nodes int // of bench scale: how many schedulers; 0 is one
+
 	executor string // of bench run: the command of a foreign executor; empty is the one in this process
 
 	// Of bench api: how many runs the history has, and how many streams are opened. Of bench
@@ -131,7 +134,7 @@ func newBenchCommand() *cobra.Command {
 			Short: strings.ToUpper(b.about[:1]) + b.about[1:],
 			Args:  cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				r, err := b.run(cmd.Context(), opts)
+				r, err := patient(cmd, opts, b.run)
 				if err != nil {
 					return fmt.Errorf("bench %s: %w", b.name, err)
 				}
@@ -182,7 +185,7 @@ func newBenchCommand() *cobra.Command {
 		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile of what is measured to this `file`")
 		cmd.AddCommand(sub)
 	}
-	cmd.AddCommand(newQueryCommand(), newSeedCommand())
+	cmd.AddCommand(newQueryCommand(), newScaleCommand(), newSeedCommand())
 	return cmd
 }
 

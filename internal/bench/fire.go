@@ -35,7 +35,7 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 		period = o.jobs / o.rate
 	}
 	// The jobs begin to fire when the node is ready for all of them.
-	from := readyBy(o.jobs)
+	from := o.readyBy()
 	schedule := func(i int) job.Schedule {
 		anchor := from.Add(time.Duration(i%period) * time.Second)
 		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor}
@@ -52,10 +52,7 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	r := &benchResult{Jobs: o.jobs, RawRate: raw, HeapMB: heapMB() - before, Shards: w.conn.Cluster().Shards}
-	if late := time.Since(from); late > 0 {
-		return nil, fmt.Errorf("the node was ready %s too late; the machine is too slow for so many jobs", late)
-	}
-	if err := pause.For(ctx, time.Until(from.Add(-50*time.Millisecond))); err != nil {
+	if err := begin(ctx, from, 50*time.Millisecond); err != nil {
 		return nil, err
 	}
 	meter, err := startMeter(o.profile)

@@ -2,11 +2,9 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -22,7 +20,7 @@ func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := readyBy(o.jobs)
+	at := o.readyBy()
 	schedule := func(int) job.Schedule { return job.Schedule{Once: &at} }
 	if err := w.seed(ctx, o.jobs, at.Add(-time.Millisecond), schedule); err != nil {
 		return nil, err
@@ -35,10 +33,7 @@ func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if err := node.owns(ctx, shards); err != nil {
 		return nil, err
 	}
-	if late := time.Since(at); late > 0 {
-		return nil, fmt.Errorf("the node was ready %s too late", late)
-	}
-	if err := pause.For(ctx, time.Until(at)); err != nil {
+	if err := begin(ctx, at, 0); err != nil {
 		return nil, err
 	}
 	meter, err := startMeter(o.profile)

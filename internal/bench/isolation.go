@@ -69,7 +69,7 @@ func isolated(ctx context.Context, o benchOptions, getStuck bool) (*isolation, e
 	if err := w.conn.EnsureGroup(ctx, stuckGroup); err != nil {
 		return nil, err
 	}
-	from := readyBy(o.jobs)
+	from := o.readyBy()
 	schedule := func(int) job.Schedule {
 		return job.Schedule{FixedRate: job.Duration(time.Second), Spread: job.Duration(time.Second), From: &from}
 	}

@@ -20,7 +20,7 @@ type load struct {
 // load has each job fire once, all at one instant. With a rate, so many of them fire on each whole second,
 // for as long as --for says.
 func (o benchOptions) load() (load, error) {
-	l := load{from: readyBy(o.jobs), runs: o.jobs}
+	l := load{from: o.readyBy(), runs: o.jobs}
 	l.schedule = func(int) job.Schedule { return job.Schedule{Once: &l.from} }
 	if o.rate == 0 {
 		return l, nil
@@ -39,10 +39,10 @@ func (o benchOptions) load() (load, error) {
 	return l, nil
 }
 
-// starts collects, for each run in a history, the time from its fire until its handler began.
-func starts(ctx context.Context, store logstore.Store) (*lateness, error) {
+// starts collects, for each run since an instant, the time from its fire until its handler began.
+func starts(ctx context.Context, store logstore.Store, from time.Time) (*lateness, error) {
 	l := &lateness{}
-	filter := logstore.RunFilter{Limit: logstore.MaxRuns}
+	filter := logstore.RunFilter{From: from, Limit: logstore.MaxRuns}
 	for {
 		page, err := store.Runs(ctx, filter)
 		if err != nil {

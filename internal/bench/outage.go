@@ -58,7 +58,7 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	ended := make(chan error, 1)
 	go func() { ended <- in.Run(ingesting) }()
 
-	from := readyBy(o.jobs)
+	from := o.readyBy()
 	schedule := func(i int) job.Schedule {
 		period := o.jobs / o.rate
 		anchor := from.Add(time.Duration(i%period) * time.Second)

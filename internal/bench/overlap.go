@@ -36,7 +36,7 @@ func benchOverlap(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	defer w.close()
 	every := max(time.Second, time.Duration(o.jobs)*time.Second/time.Duration(rate)).Truncate(time.Millisecond)
-	from := readyBy(o.jobs)
+	from := o.readyBy()
 	until := from.Add(o.runFor)
 	schedule := func(int) job.Schedule {
 		return job.Schedule{FixedRate: job.Duration(every), Spread: job.Duration(every), From: &from, Until: &until}

@@ -111,17 +111,11 @@ func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstor
 	if err := w.seed(ctx, o.jobs, l.from.Add(-time.Millisecond), l.schedule); err != nil {
 		return err
 	}
-	node, err := w.startNode(ctx, "bench")
+	nodes, err := w.startNodes(ctx, max(1, o.nodes))
 	if err != nil {
 		return err
 	}
-	if err := node.owns(ctx, w.conn.Cluster().Shards); err != nil {
-		return err
-	}
-	if late := time.Since(l.from); late > 0 {
-		return fmt.Errorf("the node was ready %s too late", late)
-	}
-	if err := pause.For(ctx, time.Until(l.from)); err != nil {
+	if err := begin(ctx, l.from, 0); err != nil {
 		return err
 	}
 	before := others.cpu()
@@ -130,24 +124,26 @@ func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstor
 		return err
 	}
 	defer meter.stop()
-	if err := w.stored(ctx, store, l.runs); err != nil {
+	if err := w.stored(ctx, store, l); err != nil {
 		return err
 	}
 	r.Count, r.Seconds = l.runs*o.pieces(), time.Since(l.from).Seconds()
 	r.Rate = float64(r.Count) / r.Seconds
 	_, used := meter.stop()
 	r.CPUMicros, r.ExecutorMicros = each(used, r.Count), each(others.cpu()-before, r.Count)
-	if err := node.close(); err != nil {
-		return err
+	for _, n := range nodes {
+		if err := n.close(); err != nil {
+			return err
+		}
 	}
 	if o.rate > 0 {
-		late, err := starts(ctx, store)
+		late, err := starts(ctx, store, l.from)
 		if err != nil {
 			return err
 		}
 		r.P50, r.P99, r.Max = late.quantiles()
 	}
-	return r.judge(ctx, store, l.runs)
+	return r.judge(ctx, store, l)
 }
 
 // drain waits until all have ended for which there is room in the channel, and returns
@@ -161,19 +157,19 @@ func drain(ended <-chan error) (err error) {
 	return err
 }
 
-// stored waits until so many runs are stored as succeeded. Counting rows takes time
+// stored waits until all runs of a load are stored as succeeded. Counting rows takes time
 // from what is measured, so it looks at ingest's consumer until that is through.
-func (w *benchWorld) stored(ctx context.Context, store logstore.Store, runs int) error {
+func (w *benchWorld) stored(ctx context.Context, store logstore.Store, l load) error {
 	return poll(ctx, func() (bool, error) {
 		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return false, err
 		}
 		c, err := w.conn.JS.Consumer(ctx, bus.StreamEvt, bus.ConsumerEvents)
-		if err != nil || c.CachedInfo().AckFloor.Stream < uint64(runs) { //nolint:gosec // a count of jobs is positive
+		if err != nil || c.CachedInfo().AckFloor.Stream < uint64(l.runs) { //nolint:gosec // a count of runs is positive
 			return false, err
 		}
-		counts, err := store.Counts(ctx, logstore.RunFilter{})
-		return counts[job.StatusSucceeded] >= runs, err
+		counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from})
+		return counts[job.StatusSucceeded] >= l.runs, err
 	})
 }
 
@@ -192,9 +188,9 @@ func (w *benchWorld) startIngest(ctx context.Context, store logstore.Store) (<-c
 	return ended, nil
 }
 
-// judge counts the runs that did not succeed, and those that were done more than once.
-func (r *benchResult) judge(ctx context.Context, store logstore.Store, runs int) error {
-	counts, err := store.Counts(ctx, logstore.RunFilter{})
+// judge counts the runs of a load that did not succeed, and those that were done more than once.
+func (r *benchResult) judge(ctx context.Context, store logstore.Store, l load) error {
+	counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from})
 	if err != nil {
 		return err
 	}
@@ -203,7 +199,7 @@ func (r *benchResult) judge(ctx context.Context, store logstore.Store, runs int)
 			r.Lost += n
 		}
 	}
-	r.Doubled = max(0, counts[job.StatusSucceeded]-runs)
+	r.Doubled = max(0, counts[job.StatusSucceeded]-l.runs)
 	return nil
 }
 

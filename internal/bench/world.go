@@ -111,11 +111,6 @@ func (w *benchWorld) seed(ctx context.Context, n int, from time.Time, schedule f
 	}
 }
 
-// readyBy returns a whole second by which so many jobs are surely saved and loaded.
-func readyBy(jobs int) time.Time {
-	return time.Now().Add(10*time.Second + time.Duration(jobs)*60*time.Microsecond).Truncate(time.Second)
-}
-
 func benchJob(i int) job.Name { return job.Name("bench/job-" + strconv.Itoa(i)) }
 
 // benchNode is a scheduler node within the process.
@@ -141,6 +136,29 @@ func (w *benchWorld) startNode(ctx context.Context, name string) (*benchNode, er
 	n := &benchNode{Scheduler: s, metrics: metrics, conn: conn, stop: stop, done: make(chan error, 1)}
 	go func() { n.done <- s.Run(ctx) }()
 	return n, nil
+}
+
+// startNodes starts so many nodes, and waits until they fire for all shards.
+func (w *benchWorld) startNodes(ctx context.Context, n int) ([]*benchNode, error) {
+	nodes := make([]*benchNode, n)
+	for i := range nodes {
+		var err error
+		if nodes[i], err = w.startNode(ctx, "bench-"+strconv.Itoa(i)); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, poll(ctx, func() (bool, error) {
+		owned := 0
+		for _, n := range nodes {
+			select {
+			case err := <-n.done:
+				return false, fmt.Errorf("node ended: %w", err)
+			default:
+				owned += n.Owned()
+			}
+		}
+		return owned == w.conn.Cluster().Shards, nil
+	})
 }
 
 func (n *benchNode) close() error {
