@@ -2670,6 +2670,9 @@ type GetOverviewParams struct {
 
 	// Top How long each list may be
 	Top int `form:"top,omitempty" json:"top,omitempty"`
+
+	// Zone IANA name of the time zone whose days the trend has, when it is by day. Then the trend and the totals are of whole days in this zone. Defaults to UTC
+	Zone string `form:"zone,omitempty" json:"zone,omitempty"`
 }
 
 // SetPauseParams defines parameters for SetPause.
@@ -2716,6 +2719,9 @@ type ReportRunsParams struct {
 
 	// Step A row for each. Minutes are not known by job, version and instance
 	Step runlog.Step `form:"step,omitempty" json:"step,omitempty"`
+
+	// Zone IANA name of the time zone whose days a step of days has, such as Asia/Kolkata; days then have 23 to 25 hours, and reach back 100 days. Defaults to UTC
+	Zone string `form:"zone,omitempty" json:"zone,omitempty"`
 
 	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
 	Order runlog.Order `form:"order,omitempty" json:"order,omitempty"`

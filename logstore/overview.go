@@ -26,6 +26,8 @@ type OverviewFilter struct {
 	From, To time.Time // fire time; widened to whole steps
 	Group    string    // executor group
 	Top      int       // how long its lists may be; defaults to 5
+	// Zone is whose days the trend has, if it is by day. Defaults to UTC.
+	Zone *time.Location
 }
 
 // ReadOverview asks a store for all of an overview, some of it at a time.
@@ -35,8 +37,16 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 	if err := base.Validate(); err != nil {
 		return runlog.Overview{}, err
 	}
-	whole := base.WithDefaults()
-	o := runlog.Overview{From: whole.From, To: whole.To}
+	trend := base
+	trend.Order, trend.Total = runlog.OrderTime, true
+	if trend.Step = runlog.StepHour; base.To.Sub(base.From) > trendByHours {
+		trend.Step, trend.Zone = runlog.StepDay, filter.Zone
+	}
+	if err := trend.CheckDays(now); err != nil {
+		return runlog.Overview{}, err
+	}
+	trend = trend.WithDefaults()
+	o := runlog.Overview{From: trend.From, To: trend.To}
 	report := func(f ReportFilter, into func(Report)) func() error {
 		return func() error {
 			r, err := store.Report(ctx, f)
@@ -47,13 +57,9 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 			return err
 		}
 	}
-	slowest, failing, trend, minutes := base, base, whole, base
+	slowest, failing, minutes := base, base, base
 	slowest.By, slowest.Order, slowest.Limit, slowest.Times = []runlog.Dimension{runlog.ByJob}, runlog.OrderDuration, top, []runlog.Timing{runlog.TimeDuration}
 	failing.By, failing.Order, failing.Limit, failing.Times = []runlog.Dimension{runlog.ByJob}, runlog.OrderRatio, top, []runlog.Timing{runlog.TimeNone}
-	trend.Order, trend.Total = runlog.OrderTime, true
-	if trend.Step = runlog.StepHour; whole.To.Sub(whole.From) > trendByHours {
-		trend.Step = runlog.StepDay
-	}
 	minutes.Step, minutes.Order, minutes.Limit, minutes.Times = runlog.StepMinute, runlog.OrderRuns, top, []runlog.Timing{runlog.TimeNone}
 	if oldest := now.Add(-minutesKept); minutes.From.Before(oldest) {
 		minutes.From = oldest

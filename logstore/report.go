@@ -29,8 +29,10 @@ type ReportFilter struct {
 
 	// By is what has a row of its own: group, job, and version with job; or group and
 	// instance. Empty is all together.
-	By    []runlog.Dimension
-	Step  runlog.Step  // minutes are not known by job, version or instance
+	By   []runlog.Dimension
+	Step runlog.Step // minutes are not known by job, version or instance
+	// Zone is whose days a step of days has. Defaults to UTC.
+	Zone  *time.Location
 	Order runlog.Order // defaults to time with a step, else to runs
 	Limit int          // of rows: from 1 to MaxReportRows; defaults to DefaultReportRows
 	// Times are what rows tell the times of; spreads of others are zero. To add one up
@@ -60,6 +62,8 @@ func (f *ReportFilter) Validate() error {
 		return job.Invalid("step", "%q must be one of %v", f.Step, runlog.Steps)
 	case f.Step == runlog.StepMinute && (has(runlog.ByJob) || has(runlog.ByInstance) || len(f.Jobs) > 0):
 		return job.Invalid("step", "minutes are counted by group, and not by job, version or instance")
+	case f.Zone != nil && f.Step != runlog.StepDay:
+		return job.Invalid("zone", "needs the step day: it says when days begin")
 	case f.Order != "" && !slices.Contains(runlog.Orders, f.Order):
 		return job.Invalid("order", "%q must be one of %v", f.Order, runlog.Orders)
 	case f.Limit < 0 || f.Limit > MaxReportRows:
@@ -91,7 +95,7 @@ func checkRange(from, to time.Time) error {
 }
 
 // WithDefaults returns f with what is not set at its default, and the range in whole
-// steps.
+// steps. A zone whose days of this range are those of UTC is left out.
 func (f ReportFilter) WithDefaults() ReportFilter {
 	if f.Order == "" {
 		if f.Order = runlog.OrderRuns; f.Step != runlog.StepNone {
@@ -101,6 +105,13 @@ func (f ReportFilter) WithDefaults() ReportFilter {
 	f.Limit = cmp.Or(f.Limit, DefaultReportRows)
 	if len(f.Times) == 0 {
 		f.Times = runlog.Timings
+	}
+	if f.Zone != nil {
+		days := f.Days()
+		if f.From, f.To = days[0], days[len(days)-1]; !areOfUTC(days) {
+			return f
+		}
+		f.Zone = nil
 	}
 	length := f.Unit().Length()
 	f.From = f.From.UTC().Truncate(length)
@@ -118,9 +129,11 @@ func (f *ReportFilter) Tells(t runlog.Timing) bool {
 	return slices.Contains(f.Times, t) || t == runlog.TimeDuration && f.Order == runlog.OrderDuration || t == runlog.TimeStarted && f.Order == runlog.OrderLateness
 }
 
-// Unit is the step of which the report is made.
+// Unit is the step of the counts of which the report is made.
 func (f *ReportFilter) Unit() runlog.Step {
 	switch {
+	case f.Zone != nil:
+		return runlog.StepHour
 	case f.Step != runlog.StepNone:
 		return f.Step
 	case f.To.Sub(f.From) > byDays:

@@ -4973,6 +4973,13 @@ func (siw *ServerInterfaceWrapper) GetOverview(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter top: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "zone", query, &params.Zone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter zone: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetOverview(c, params)
 	}
@@ -5237,6 +5244,13 @@ func (siw *ServerInterfaceWrapper) ReportRuns(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "step", query, &params.Step, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter step: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "zone", query, &params.Zone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter zone: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "order" -------------

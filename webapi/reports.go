@@ -3,9 +3,11 @@ package webapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -28,11 +30,29 @@ func rangeOf(from, to, now time.Time) (time.Time, time.Time) {
 	return from.UTC(), to.UTC()
 }
 
+// zoneOf returns the time zone with a name; nil if there is none.
+func zoneOf(name string) (*time.Location, error) {
+	if name == "" {
+		return nil, nil //nolint:nilnil // stores take no zone for UTC
+	}
+	zone, err := cron.LoadZone(name)
+	if parse, ok := errors.AsType[*cron.ParseError](err); ok {
+		return nil, job.Invalid(parse.Field, "%q %s", parse.Text, parse.Reason)
+	} else if err != nil {
+		return nil, err
+	}
+	return zone.Location(), nil
+}
+
 // GetOverview answers GET /overview.
 func (h *reportHandlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) (GetOverviewResponseObject, error) {
 	p, now := r.Params, time.Now()
 	from, to := rangeOf(p.From, p.To, now)
-	o, err := logstore.ReadOverview(ctx, h.store, logstore.OverviewFilter{From: from, To: to, Group: p.Group, Top: p.Top}, now)
+	zone, err := zoneOf(p.Zone)
+	if err != nil {
+		return nil, err
+	}
+	o, err := logstore.ReadOverview(ctx, h.store, logstore.OverviewFilter{From: from, To: to, Group: p.Group, Top: p.Top, Zone: zone}, now)
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
@@ -41,9 +61,16 @@ func (h *reportHandlers) GetOverview(ctx context.Context, r GetOverviewRequestOb
 
 // ReportRuns answers GET /reports/runs.
 func (h *reportHandlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (ReportRunsResponseObject, error) {
-	p := r.Params
-	filter := logstore.ReportFilter{Jobs: runs.Names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Order: p.Order, Limit: p.Limit, Times: p.Times}
-	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
+	p, now := r.Params, time.Now()
+	zone, err := zoneOf(p.Zone)
+	if err != nil {
+		return nil, err
+	}
+	filter := logstore.ReportFilter{Jobs: runs.Names(p.Job), Group: p.Group, By: p.By, Step: p.Step, Zone: zone, Order: p.Order, Limit: p.Limit, Times: p.Times}
+	filter.From, filter.To = rangeOf(p.From, p.To, now)
+	if err := filter.CheckDays(now); err != nil {
+		return nil, err
+	}
 	report, err := h.store.Report(ctx, filter)
 	if err != nil {
 		return nil, problem.StoreAway(err)

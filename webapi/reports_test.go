@@ -97,6 +97,29 @@ func TestReportsAreByWhatIsAsked(t *testing.T) {
 	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/reports/days/2020-01-01/repair", nil, `"field":"day"`)
 }
 
+func TestReportsHaveTheDaysOfTheZoneThatIsAskedFor(t *testing.T) {
+	w := newWorld(t)
+	day := yesterday()
+	w.writeReported(day)
+	q := "?from=" + day.Add(6*time.Hour).Format(time.RFC3339) + "&to=" + day.Add(7*time.Hour).Format(time.RFC3339)
+	got, _ := want[Report](w, http.StatusOK, "GET", "/api/v1/reports/runs"+q+"&step=day&zone=Asia/Kolkata", nil)
+	if begin := day.Add(-5*time.Hour - 30*time.Minute); !got.From.Equal(begin) || !got.To.Equal(begin.Add(24*time.Hour)) || len(got.Items) != 1 || !got.Items[0].At.Equal(begin) {
+		t.Errorf("the report of a day in India is %+v", got)
+	}
+	longAgo := "?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z&step=day&zone="
+	want[Report](w, http.StatusOK, "GET", "/api/v1/reports/runs"+longAgo+"UTC", nil)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/reports/runs"+longAgo+"Asia/Kolkata", nil, `"field":"from"`)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/reports/runs"+q+"&step=day&zone=Asia/Atlantis", nil, `"field":"zone"`)
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/reports/runs"+q+"&step=hour&zone=Asia/Kolkata", nil, `"field":"zone"`)
+
+	week := "?from=" + day.Add(-6*24*time.Hour).Format(time.RFC3339) + "&to=" + day.Add(24*time.Hour).Format(time.RFC3339)
+	o, _ := want[Overview](w, http.StatusOK, "GET", "/api/v1/overview"+week+"&zone=Asia/Kolkata", nil)
+	if begin := day.Add(-6*24*time.Hour - 5*time.Hour - 30*time.Minute); !o.From.Equal(begin) || !o.To.Equal(begin.Add(8*24*time.Hour)) || len(o.Trend) != 1 || o.Total.Runs != 4 {
+		t.Errorf("the overview of a week in India is from %s to %s, with %d days, and %d runs in all", o.From, o.To, len(o.Trend), o.Total.Runs)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/overview"+week+"&zone=Mars", nil, `"field":"zone"`)
+}
+
 func TestReportsTellTheTimesThatAreAskedFor(t *testing.T) {
 	w := newWorld(t)
 	day := yesterday()

@@ -89,6 +89,7 @@ var questions = []question{
 	{"24 h by hour", 10, reporting(oneDay, byStep(runlog.StepHour, twoTimes...))},
 	{"24 h by hour, all times", 0, reporting(oneDay, byStep(runlog.StepHour))},
 	{"30 d by day", 22, reporting(allDays, byStep(runlog.StepDay))},
+	{"30 d by day in India", 0, reporting(allDays, func(f *logstore.ReportFilter) { f.Step, f.Zone = runlog.StepDay, time.FixedZone("IST", 5*3600+1800) })},
 	{"6 h by minute", 7, reporting(6*time.Hour, byStep(runlog.StepMinute, twoTimes...))},
 	{"6 h by minute, all times", 0, reporting(6*time.Hour, byStep(runlog.StepMinute))},
 	{"slowest 20 jobs, 7 d", 34, reporting(sevenDays, topJobs(runlog.OrderDuration, runlog.TimeDuration))},

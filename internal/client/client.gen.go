@@ -905,6 +905,9 @@ type GetOverviewParams struct {
 
 	// Top How long each list may be
 	Top *int `form:"top,omitempty" json:"top,omitempty"`
+
+	// Zone IANA name of the time zone whose days the trend has, when it is by day. Then the trend and the totals are of whole days in this zone. Defaults to UTC
+	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
 }
 
 // SetPauseParams defines parameters for SetPause.
@@ -951,6 +954,9 @@ type ReportRunsParams struct {
 
 	// Step A row for each. Minutes are not known by job, version and instance
 	Step *runlog.Step `form:"step,omitempty" json:"step,omitempty"`
+
+	// Zone IANA name of the time zone whose days a step of days has, such as Asia/Kolkata; days then have 23 to 25 hours, and reach back 100 days. Defaults to UTC
+	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
 
 	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
 	Order *runlog.Order `form:"order,omitempty" json:"order,omitempty"`
@@ -2297,6 +2303,7 @@ func (a *API) GetOverview(ctx context.Context, params *GetOverviewParams, edit .
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("group", params.Group, "string", "")
 		r.parameter("top", params.Top, "integer", "")
+		r.parameter("zone", params.Zone, "string", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
 }
@@ -2372,6 +2379,7 @@ func (a *API) ReportRuns(ctx context.Context, params *ReportRunsParams, edit ...
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("by", params.By, "array", "")
 		r.parameter("step", params.Step, "string", "")
+		r.parameter("zone", params.Zone, "string", "")
 		r.parameter("order", params.Order, "string", "")
 		r.parameter("times", params.Times, "array", "")
 		r.parameter("job", params.Job, "array", "")

@@ -86,15 +86,15 @@ func (s *Store) recount(ctx context.Context, day time.Time) error {
 	}
 	// Days follow from hours by their view.
 	const measurable = "(status >= 'succeeded' AND duration_ms >= 0)"
-	for _, r := range []struct{ table, keys, by, condition string }{
-		{"report_minute", "toStartOfMinute(fire_time) AS bucket, group", "run_status", ""},
-		{"report_hour", "toStartOfHour(fire_time) AS bucket, group, job, version", "run_status", ""},
-		{"report_instance", "toStartOfHour(fire_time) AS bucket, group, instance", "status", " AND instance != ''"},
+	for _, r := range []struct{ table, bucket, keys, by, condition string }{
+		{"report_minute", "toStartOfMinute(fire_time)", "group", "run_status", ""},
+		{"report_hour", s.db.Layout.HourPart("fire_time"), "group, job, version", "run_status", ""},
+		{"report_instance", s.db.Layout.HourPart("fire_time"), "group, instance", "status", " AND instance != ''"},
 	} {
-		keys := strings.ReplaceAll(strings.ReplaceAll(r.keys, "toStartOfMinute(fire_time) AS ", ""), "toStartOfHour(fire_time) AS ", "")
+		keys := "bucket, " + r.keys
 		names := keys + ", " + strings.Join(database.ReportNames(), ", ")
-		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s, %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
-			r.table, names, r.keys, s.db.Layout.ReportColumns(r.by, measurable), s.db.Layout.DeliveredColumns(measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
+		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s AS %s, %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
+			r.table, names, r.bucket, keys, s.db.Layout.ReportColumns(r.by, measurable), s.db.Layout.DeliveredColumns(measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
 		if err != nil {
 			return fmt.Errorf("make %s of %s: %w", r.table, day.Format(time.DateOnly), database.Explain(err))
 		}

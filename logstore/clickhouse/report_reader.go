@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,10 +35,16 @@ func newReportReader(f *logstore.ReportFilter, wanted times) *reportReader {
 		r.columns, r.into = append(r.columns, column), append(r.into, into)
 	}
 	switch f.Step {
-	case runlog.StepMinute, runlog.StepHour:
+	case runlog.StepMinute:
 		add("r.bucket", &r.at)
+	case runlog.StepHour:
+		add("toStartOfHour(r.bucket)", &r.at)
 	case runlog.StepDay:
-		add("toDateTime(toStartOfDay(r.bucket), 'UTC')", &r.at)
+		if f.Zone == nil {
+			add("toDateTime(toStartOfDay(r.bucket), 'UTC')", &r.at)
+		} else {
+			add(dayOf(f), &r.at)
+		}
 	case runlog.StepNone:
 	}
 	keys := map[runlog.Dimension]any{runlog.ByGroup: &r.group, runlog.ByJob: &r.name, runlog.ByVersion: &r.version, runlog.ByInstance: &r.instance}
@@ -73,6 +80,17 @@ func newReportReader(f *logstore.ReportFilter, wanted times) *reportReader {
 		}
 	}
 	return r
+}
+
+// dayOf is the beginning of a bucket's day in the filter's zone. ClickHouse has rules of zones
+// too, but they may be of another year.
+func dayOf(f *logstore.ReportFilter) string {
+	days := f.Days()
+	seconds := make([]string, len(days))
+	for i, day := range days {
+		seconds[i] = strconv.FormatInt(day.Unix(), 10)
+	}
+	return "toDateTime(roundDown(toUnixTimestamp(r.bucket), [" + strings.Join(seconds, ", ") + "]), 'UTC')"
 }
 
 func percentiles(column string) string {

@@ -64,7 +64,7 @@ func (w *writer) countEnds(ctx context.Context) error {
 	w.counted = len(changes) < countAtOnce
 	tallies := map[*reportTable]map[reportKey]*tally{}
 	of := func(t *reportTable, k reportKey, fire int64) *tally {
-		k.bucket = fire / t.step.Milliseconds() * int64(t.step.Seconds())
+		k.bucket = t.begin(time.UnixMilli(fire)).Unix()
 		if tallies[t] == nil {
 			tallies[t] = map[reportKey]*tally{}
 		}
@@ -78,7 +78,7 @@ func (w *writer) countEnds(ctx context.Context) error {
 		fire := fireOf(e.id)
 		group := w.NameOf(e.job).Group()
 		run := reportKey{job: e.job, version: int64(e.version), group: group}
-		for _, t := range []*tally{of(reportMinute, reportKey{group: group}, fire), of(reportHour, run, fire), of(reportDay, run, fire)} {
+		for _, t := range []*tally{of(reportMinute, reportKey{group: group}, fire), of(reportGroup, reportKey{group: group}, fire), of(reportHour, run, fire), of(reportDay, run, fire)} {
 			t.count(e.oldState, e.oldCount, e.state, e.count)
 			t.attempt(e.oldStatus, e.status)
 			t.measure(e, fire)

@@ -27,6 +27,9 @@ func readFrom(f *logstore.ReportFilter) *reportTable {
 		return reportDay
 	case runlog.StepHour, runlog.StepNone:
 	}
+	if len(f.Jobs) == 0 && !slices.Contains(f.By, runlog.ByJob) {
+		return reportGroup
+	}
 	return reportHour
 }
 
@@ -56,7 +59,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 // readReport reads the rows of a report for which a condition holds, if one is named.
 func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having string) (logstore.Report, error) {
 	report := logstore.Report{From: f.From, To: f.To}
-	tallies, total := map[rowKey]*tally{}, tally{}
+	tallies, total, step := map[rowKey]*tally{}, tally{}, stepsOf(&f)
 	query, args := s.reportQuery(&f)
 	if having != "" {
 		query += " HAVING " + having
@@ -66,6 +69,7 @@ func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having 
 		return report, fmt.Errorf("read report: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
+	var found []runlog.ReportRow
 	for rows.Next() {
 		var r runlog.ReportRow
 		t := &tally{}
@@ -82,12 +86,23 @@ func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having 
 			return report, fmt.Errorf("read report: %w", err)
 		}
 		if at != 0 {
-			r.At = time.Unix(at, 0).UTC()
+			r.At = step(time.Unix(at, 0).UTC())
 		}
 		if number != 0 {
 			r.Job = s.jobs.Name(number)
 		}
-		if t.tellCounts(&r); r.Runs == 0 && r.Attempts == 0 {
+		if part := tallies[keyOf(&r)]; part != nil {
+			part.merge(t)
+		} else {
+			found, tallies[keyOf(&r)] = append(found, r), t
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return report, fmt.Errorf("read report: %w", err)
+	}
+	for i := range found {
+		r, t := &found[i], tallies[keyOf(&found[i])]
+		if t.tellCounts(r); r.Runs == 0 && r.Attempts == 0 {
 			continue
 		}
 		switch f.Order { // of all others, the times of those rows will do that are shown
@@ -97,13 +112,10 @@ func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having 
 			r.Started = t.spreads[2].summary()
 		case runlog.OrderTime, runlog.OrderRuns, runlog.OrderFailures, runlog.OrderRatio:
 		}
-		report.Rows, tallies[keyOf(&r)] = append(report.Rows, r), t
+		report.Rows = append(report.Rows, *r)
 		if f.Total {
 			total.merge(t)
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return report, fmt.Errorf("read report: %w", err)
 	}
 	report.Rows = logstore.SortReport(report.Rows, f.Order, f.Limit)
 	for i := range report.Rows {
@@ -158,12 +170,11 @@ func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
 		conditions, args = append(conditions, busiest), append(args, args...)
 	}
 	at := "0"
-	switch f.Step {
-	case runlog.StepMinute, runlog.StepHour:
+	switch {
+	case f.Step == runlog.StepMinute, inParts(f):
 		at = "bucket"
-	case runlog.StepDay:
+	case f.Step == runlog.StepDay:
 		at = "bucket / 86400 * 86400"
-	case runlog.StepNone:
 	}
 	// Only by what is asked for: the rows of a table are in the order of their buckets.
 	group := []string{}
@@ -182,6 +193,28 @@ func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
 	}
 	return fmt.Sprintf("SELECT %s, %s, %s, %s, %s, %s FROM %s WHERE %s GROUP BY %s", at, columns[runlog.ByGroup], columns[runlog.ByJob], columns[runlog.ByVersion], columns[runlog.ByInstance],
 		strings.Join(addedUp(f), ", "), readFrom(f).name, strings.Join(conditions, " AND "), strings.Join(group, ", ")), args
+}
+
+// inParts reports whether the rows of a report are added up from those of parts of an hour by
+// who reads them. SQLite would sort them all for that.
+func inParts(f *logstore.ReportFilter) bool { return f.Step == runlog.StepHour || f.Zone != nil }
+
+// stepsOf returns what tells when the step of a report begins in which a bucket lies.
+func stepsOf(f *logstore.ReportFilter) func(bucket time.Time) time.Time {
+	switch {
+	case f.Zone != nil:
+		days := f.Days()
+		return func(bucket time.Time) time.Time {
+			i, exact := slices.BinarySearchFunc(days, bucket, time.Time.Compare)
+			if !exact {
+				i--
+			}
+			return days[i].UTC()
+		}
+	case f.Step == runlog.StepHour:
+		return func(bucket time.Time) time.Time { return bucket.Truncate(time.Hour) }
+	}
+	return func(bucket time.Time) time.Time { return bucket }
 }
 
 // spreadTimings are what the spreads of a tally are of.

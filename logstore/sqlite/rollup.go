@@ -102,25 +102,33 @@ type reportKey struct {
 // reportTable is one of them, with what its rows are told apart by.
 type reportTable struct {
 	name   string
-	step   time.Duration
+	begin  func(time.Time) time.Time // of the bucket of an instant
 	key    []string
 	args   func(k *reportKey, args []any) []any
 	upsert *file.Bulk
 }
 
 var (
-	reportMinute   = newReportTable("report_minute", time.Minute, []string{"bucket", "grp"}, nil, func(k *reportKey, args []any) []any { return append(args, k.bucket, k.group) })
-	reportHour     = newReportTable("report_hour", time.Hour, []string{"bucket", "job", "version"}, []string{"grp"}, byJob)
-	reportDay      = newReportTable("report_day", 24*time.Hour, []string{"bucket", "job", "version"}, []string{"grp"}, byJob)
-	reportInstance = newReportTable("report_instance", time.Hour, []string{"bucket", "grp", "instance"}, nil, func(k *reportKey, args []any) []any {
+	reportMinute   = newReportTable("report_minute", whole(time.Minute), []string{"bucket", "grp"}, nil, byGroup)
+	reportGroup    = newReportTable("report_group", logstore.HourPart, []string{"bucket", "grp"}, nil, byGroup)
+	reportHour     = newReportTable("report_hour", logstore.HourPart, []string{"bucket", "job", "version"}, []string{"grp"}, byJob)
+	reportDay      = newReportTable("report_day", whole(logstore.Day), []string{"bucket", "job", "version"}, []string{"grp"}, byJob)
+	reportInstance = newReportTable("report_instance", logstore.HourPart, []string{"bucket", "grp", "instance"}, nil, func(k *reportKey, args []any) []any {
 		return append(args, k.bucket, k.group, k.instance)
 	})
-	reportTables = []*reportTable{reportMinute, reportHour, reportDay, reportInstance}
+	reportTables = []*reportTable{reportMinute, reportGroup, reportHour, reportDay, reportInstance}
 )
+
+func byGroup(k *reportKey, args []any) []any { return append(args, k.bucket, k.group) }
 
 func byJob(k *reportKey, args []any) []any { return append(args, k.bucket, k.job, k.version, k.group) }
 
-func newReportTable(name string, step time.Duration, key, more []string, args func(*reportKey, []any) []any) *reportTable {
+// whole is for buckets of one length.
+func whole(length time.Duration) func(time.Time) time.Time {
+	return func(at time.Time) time.Time { return at.Truncate(length) }
+}
+
+func newReportTable(name string, begin func(time.Time) time.Time, key, more []string, args func(*reportKey, []any) []any) *reportTable {
 	var set []string
 	for _, column := range tallyColumns {
 		switch {
@@ -134,7 +142,7 @@ func newReportTable(name string, step time.Duration, key, more []string, args fu
 	}
 	columns := slices.Concat(key, more, tallyColumns)
 	return &reportTable{
-		name: name, step: step, key: key, args: args,
+		name: name, begin: begin, key: key, args: args,
 		upsert: file.NewBulk("INSERT INTO "+name+" ("+strings.Join(columns, ", ")+")", len(columns),
 			"ON CONFLICT ("+strings.Join(key, ", ")+") DO UPDATE SET "+strings.Join(set, ", ")),
 	}
@@ -201,7 +209,7 @@ func (w *writer) compact(ctx context.Context, t *reportTable, first, last int64)
 
 // reportsKept is how long the rows of reports are kept.
 var reportsKept = map[*reportTable]time.Duration{
-	reportMinute: 8 * 24 * time.Hour, reportHour: 100 * 24 * time.Hour, reportInstance: 100 * 24 * time.Hour, reportDay: 1830 * 24 * time.Hour,
+	reportMinute: 8 * logstore.Day, reportGroup: logstore.HoursKept, reportHour: logstore.HoursKept, reportInstance: logstore.HoursKept, reportDay: 1830 * logstore.Day,
 }
 
 // trimReports deletes rows of reports that are too old.

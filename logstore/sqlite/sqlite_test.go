@@ -227,3 +227,48 @@ func TestFileOfTheSixthVersionLearnsWhenRunsWereDelivered(t *testing.T) {
 		}
 	}
 }
+
+// A file of version 9 has no sums of groups. It gets those of what its jobs have.
+func TestFileOfTheNinthVersionSumsUpItsGroups(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	fire := time.Now().UTC().Truncate(24 * time.Hour).Add(-24 * time.Hour)
+	reports := func(s *sqlite.Store) (all []logstore.Report) {
+		t.Helper()
+		for _, f := range []logstore.ReportFilter{{Step: runlog.StepHour, By: []runlog.Dimension{runlog.ByGroup}}, {Step: runlog.StepDay, Zone: time.FixedZone("Kathmandu", 20700)}} {
+			f.From, f.To, f.Total = fire, fire.Add(24*time.Hour), true
+			r, err := s.Report(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, r)
+		}
+		return all
+	}
+	s, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var updates []logstore.Update
+	for i := range 96 {
+		at := fire.Add(time.Duration(i) * 15 * time.Minute)
+		name := job.Name(fmt.Sprintf("group-%d/job-%d", i%2, i%3))
+		updates = append(updates, logstore.Update{
+			Kind: runlog.KindFinished, RunID: job.FireRunID(name, at.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Attempt: 1, Cause: job.CauseSchedule,
+			At: at.Add(time.Second), Status: job.StatusSucceeded, Instance: "w", Delivery: 1, CommittedAt: at, StartedAt: at.Add(time.Duration(i) * time.Millisecond), FinishedAt: at.Add(time.Second),
+		})
+	}
+	if err := s.WriteRuns(t.Context(), "TEST:1-1", updates); err != nil {
+		t.Fatal(err)
+	}
+	want := reports(s)
+	if n := len(want[0].Rows); n != 48 {
+		t.Fatalf("there are %d rows; want 48", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, path, "DROP TABLE report_group; PRAGMA user_version = 9")
+	if diff := cmp.Diff(want, reports(open(t, path))); diff != "" {
+		t.Errorf("the reports differ (-before +upgraded):\n%s", diff)
+	}
+}

@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { serverNow } from "@/lib/clock";
+import { readerZone } from "@/lib/format";
 import { alignedEnd, spans, type Zoom } from "@/lib/ranges";
 import { failures } from "@/lib/status";
 import { failingJobs } from "./jobs";
@@ -13,6 +14,9 @@ export const chartParts = 96;
 /** The server's reports are by the hour: a range is asked for anew that often, and every minute while it lasts. */
 const reportStep = 300_000;
 const minute = 60_000;
+
+/** How far back the server knows days of time zones but UTC. */
+const zonesKnown = 98 * 24 * 60 * minute;
 
 /** The time that the overview's figures are of, and that of one of the chart's bars. */
 export function overviewTime(range: keyof typeof spans, now: number, zoom?: Zoom) {
@@ -40,7 +44,10 @@ export function overviewQueries(range: keyof typeof spans, now: number, zoom?: Z
     },
     soon: fireCounts(between(now, now + 10 * minute), 1, "soon"),
     next: firesQuery(between(now, now + 60 * minute), 3, "hour"),
-    reports: overviewQuery(between(reported - span, reported)),
+    reports: overviewQuery(
+      between(reported - span, reported),
+      reported - span > now - zonesKnown ? readerZone() : undefined,
+    ),
     failing: failingJobs(failures),
   };
 }

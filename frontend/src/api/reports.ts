@@ -3,12 +3,15 @@ import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
 import type { Cause, Status } from "./schema.gen";
 
-/** Totals, trend, the slowest and least healthy jobs, the busiest minutes and the ways of failing of a range. */
-export function overviewQuery(range: { from: string; to: string }, top = 5) {
+/**
+ * Totals, trend, the slowest and least healthy jobs, the busiest minutes and the ways of failing
+ * of a range. A trend by day has the days of the zone, or of UTC.
+ */
+export function overviewQuery(range: { from: string; to: string }, zone: string | undefined) {
   return queryOptions({
-    queryKey: ["reports", "overview", range, top],
+    queryKey: ["reports", "overview", range, zone],
     queryFn: ({ signal }) =>
-      dataOf(api.GET("/api/v1/overview", { signal, params: { query: { ...range, top } } })),
+      dataOf(api.GET("/api/v1/overview", { signal, params: { query: { ...range, zone, top: 5 } } })),
     placeholderData: keepPreviousData,
     refetchInterval: always(60_000),
   });
@@ -107,11 +110,11 @@ export function acceptHours(range: { from: string; to: string }) {
   });
 }
 
-/** How a job did within a range: in all, day by day, or version by version. */
+/** How a job did within a range: in all, by the days of a zone, or version by version. */
 export function jobReport(
   job: string,
   range: { from: string; to: string },
-  split: { step?: "day"; by?: ("job" | "version")[] } = {},
+  split: { step: "day"; zone: string } | { step?: never; by?: ("job" | "version")[] } = {},
 ) {
   return queryOptions({
     queryKey: ["reports", "job", job, range, split],

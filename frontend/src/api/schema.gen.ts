@@ -1285,7 +1285,7 @@ export interface paths {
          * @description What is under way now; and of a range of fire times, the last 24 hours unless it is
          *     given: totals, the trend, the busiest minutes, the jobs that take longest and those
          *     that fail most, and in which ways attempts failed. The range is widened to whole
-         *     hours, or beyond 14 days to whole days, in UTC.
+         *     hours, or beyond 72 hours to whole days.
          */
         get: operations["getOverview"];
         put?: never;
@@ -7637,6 +7637,8 @@ export interface operations {
                 group?: string;
                 /** @description How long each list may be */
                 top?: number;
+                /** @description IANA name of the time zone whose days the trend has, when it is by day. Then the trend and the totals are of whole days in this zone. Defaults to UTC */
+                zone?: string;
             };
             header?: never;
             path?: never;
@@ -7667,6 +7669,8 @@ export interface operations {
                 by?: components["schemas"]["Dimension"][];
                 /** @description A row for each. Minutes are not known by job, version and instance */
                 step?: "minute" | "hour" | "day";
+                /** @description IANA name of the time zone whose days a step of days has, such as Asia/Kolkata; days then have 23 to 25 hours, and reach back 100 days. Defaults to UTC */
+                zone?: string;
                 /** @description What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs */
                 order?: "time" | "runs" | "failures" | "ratio" | "duration" | "lateness";
                 /** @description What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all */

@@ -4,7 +4,7 @@ import { pages } from "@/i18n/en/pages";
 import { zh as coreZh } from "@/i18n/zh";
 import { pages as pagesZh } from "@/i18n/zh/pages";
 import { formatDuration, parseDuration } from "./duration";
-import { instantToWall, isSameClock, makeFormat, relative, wallToInstant } from "./format";
+import { instantToWall, isSameClock, lastNoons, makeFormat, relative, wallToInstant } from "./format";
 import { scheduleInWords } from "./words";
 
 const en = { ...core, ...pages };
@@ -113,4 +113,19 @@ it("zones whose clocks show the same need no label, but only for as long as they
   expect(isSameClock("UTC", "Europe/London", winter)).toBe(true);
   expect(isSameClock("UTC", "Europe/London", summer)).toBe(false);
   expect(isSameClock("Asia/Shanghai", "Asia/Taipei", summer)).toBe(true);
+});
+
+it("the last days are those of the zone, however long they are", () => {
+  const noons = (now: string, days: number, zone: string) =>
+    lastNoons(Date.parse(now), days, zone).map((at) => new Date(at).toISOString());
+  expect(noons("2026-03-30T01:00:00Z", 3, "Europe/Berlin")).toEqual([
+    "2026-03-28T11:00:00.000Z",
+    "2026-03-29T10:00:00.000Z",
+    "2026-03-30T10:00:00.000Z",
+  ]);
+  expect(noons("2026-10-25T23:30:00Z", 2, "Europe/Berlin")).toEqual([
+    "2026-10-25T11:00:00.000Z",
+    "2026-10-26T11:00:00.000Z",
+  ]);
+  expect(noons("2026-01-01T18:20:00Z", 1, "Asia/Kathmandu")).toEqual(["2026-01-02T06:15:00.000Z"]);
 });

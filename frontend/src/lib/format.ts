@@ -1,6 +1,6 @@
 import { type AllMessages, type Lang, preferred, tags, usePageT, useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
-import { usePrefs } from "./prefs";
+import { getPrefs, type Prefs, usePrefs } from "./prefs";
 
 export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -113,6 +113,14 @@ export function wallToInstant(wall: string, zone: string): number {
   return at;
 }
 
+/** Noon of each of the last days of the zone, today as the last: a day may begin later than at midnight. */
+export function lastNoons(now: number, days: number, zone: string): number[] {
+  const today = Date.parse(`${instantToWall(now, zone).slice(0, 10)}T12:00:00Z`);
+  return Array.from({ length: days }, (_, i) =>
+    wallToInstant(new Date(today + (i + 1 - days) * 24 * 3600e3).toISOString().slice(0, 16), zone),
+  );
+}
+
 /** What a wall clock of the zone shows at an instant, as a datetime-local field has it. */
 export function instantToWall(at: Instant, zone: string): string {
   const parts = Object.fromEntries(
@@ -151,10 +159,15 @@ export function useLang(): Lang {
   return usePrefs().lang ?? preferred(navigator.languages);
 }
 
+const zoneIn = ({ zone }: Prefs): string => (zone === "local" || !isZone(zone) ? localZone : zone);
+
+/** The time zone of this person, whose days reports have. */
+export const readerZone = (): string => zoneIn(getPrefs());
+
 /** How this person wants instants and numbers written. */
 export function useFormat(): Format {
-  const { zone, hours } = usePrefs();
-  return makeFormat(useLang(), zone === "local" || !isZone(zone) ? localZone : zone, hours);
+  const prefs = usePrefs();
+  return makeFormat(useLang(), zoneIn(prefs), prefs.hours);
 }
 
 /** Texts, and how instants and numbers are written among them. */

@@ -23,8 +23,9 @@ func newReportCommand() *cobra.Command {
 		Use:   "report",
 		Short: "Reports on runs: trends, slow and failing jobs, load",
 		Long: "Reports cover the fires of the last 24 hours, or the range of --since or --from and --to, in full\n" +
-			"hours, or beyond 14 days in full days (UTC). Reports outlive the runs: counts per minute are kept\n" +
-			"for 8 days, per hour for 100 days, per day for five years.",
+			"hours, or beyond 14 days in full days (UTC). A trend by day has the days of your time zone, or of\n" +
+			"--zone or --utc. Reports outlive the runs: counts per minute are kept for 8 days, per hour and so per\n" +
+			"day of a time zone for 100 days, and per day in UTC for five years.",
 		Example: "  carillon report overview\n" +
 			"  carillon report trend --since 7d --step day\n" +
 			"  carillon report jobs --order ratio --group billing\n" +
@@ -49,6 +50,7 @@ func newReportCommand() *cobra.Command {
 type reportFlags struct {
 	selection.RunFilter
 	limit int
+	zone  string // whose days a trend has
 }
 
 func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
@@ -76,6 +78,7 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 		if f.limit < 1 {
 			return cli.Usage(errors.New("--limit must be 1 or more"))
 		}
+		f.zone = cli.ZoneName(cmd)
 		api, err := r.API()
 		if err != nil {
 			return err
@@ -91,12 +94,14 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 
 func newOverviewCommand() *cobra.Command {
 	var f reportFlags
-	return newReport(&cobra.Command{
+	cmd := newReport(&cobra.Command{
 		Use: "overview", Short: "Show an overview: totals, trend, slow and failing jobs",
 		Example: "  carillon report overview\n  carillon report overview --group billing --since 7d",
 	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Overview, error) {
-		return client.Read[client.Overview](api.GetOverview(ctx, &client.GetOverviewParams{From: p.From, To: p.To, Group: p.Group, Top: new(min(f.limit, 5))}))
+		return client.Read[client.Overview](api.GetOverview(ctx, &client.GetOverviewParams{From: p.From, To: p.To, Group: p.Group, Top: new(min(f.limit, 5)), Zone: &f.zone}))
 	}, drawOverview)
+	cli.ZoneFlag(cmd)
+	return cmd
 }
 
 func drawOverview(t *draw.Table, o client.Overview) {
@@ -127,15 +132,20 @@ func newTrendCommand() *cobra.Command {
 	step := "hour"
 	cmd := newReport(&cobra.Command{
 		Use: "trend", Short: "Show runs over time",
-		Example: "  carillon report trend --since 7d --step day\n  carillon report trend --job ops/backup --limit 200",
+		Example: "  carillon report trend --since 7d --step day\n  carillon report trend --job ops/backup --limit 200\n" +
+			"  carillon report trend --since 30d --step day --zone Asia/Kolkata",
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
-		s := runlog.Step(step)
-		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Step: &s, Limit: &f.limit}))
+		ask := client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Step: new(runlog.Step(step)), Limit: &f.limit}
+		if *ask.Step == runlog.StepDay {
+			ask.Zone = &f.zone
+		}
+		return client.Read[client.Report](api.ReportRuns(ctx, &ask))
 	}, func(t *draw.Table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime(t)) })
 	cmd.Flags().Lookup("limit").DefValue = "100"
 	f.limit = 100
 	cmd.Flags().StringVar(&step, "step", step, "length of a `step`: minute, hour or day")
 	cli.Complete(cmd, "step", "minute", "hour", "day")
+	cli.ZoneFlag(cmd)
 	return cmd
 }
 

@@ -73,7 +73,7 @@ func newImportCrontabCommand() *cobra.Command {
 			o.System = crontab.IsSystem(args[0], data)
 		}
 		if o.Zone == "" {
-			o.Zone = localZone()
+			o.Zone = cli.LocalZone()
 		}
 		if o.Dir, err = absolute(o.Dir); err != nil {
 			return err
@@ -249,27 +249,6 @@ func readImport(what, name string, stdin io.Reader, most int64) ([]byte, error) 
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	return data, nil
-}
-
-// localZone returns the IANA name of this machine's zone, which is what cron goes by;
-// UTC where it cannot be told.
-func localZone() string {
-	if zone := strings.TrimPrefix(os.Getenv("TZ"), ":"); isZone(zone) {
-		return zone
-	}
-	if target, err := filepath.EvalSymlinks("/etc/localtime"); err == nil {
-		if _, zone, ok := strings.Cut(target, "/zoneinfo/"); ok && isZone(zone) {
-			return zone
-		}
-	}
-	if data, err := os.ReadFile("/etc/timezone"); err == nil && isZone(strings.TrimSpace(string(data))) {
-		return strings.TrimSpace(string(data))
-	}
-	return "UTC"
-}
-
-func isZone(name string) bool {
-	return name != "" && job.Calendar{Calendar: "x", Zone: name}.Validate() == nil
 }
 
 // homeOf returns a user's home on this machine; "" is the one who runs the program.

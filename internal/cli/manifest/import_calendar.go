@@ -95,7 +95,7 @@ func (o calendarOptions) read(file string, data []byte, was job.Calendar) (*ical
 		return nil, was, err
 	}
 	wish := was
-	wish.Calendar, wish.Zone = o.name, cmp.Or(got.Zone, localZone())
+	wish.Calendar, wish.Zone = o.name, cmp.Or(got.Zone, cli.LocalZone())
 	wish.Description = cmp.Or(was.Description, got.Title)
 	if o.replace {
 		wish.Dates, wish.Windows = nil, nil

@@ -59,7 +59,7 @@ func newImportXXLJobCommand() *cobra.Command {
 			return err
 		}
 		if o.Zone == "" {
-			o.Zone = localZone()
+			o.Zone = cli.LocalZone()
 		}
 		entries, err := xxljob.Import(data, o.Options)
 		if err != nil {

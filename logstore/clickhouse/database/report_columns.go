@@ -3,7 +3,11 @@ package database
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // ReportStatuses are the final statuses, in the order of the columns of reports.
@@ -73,6 +77,16 @@ func (Layout) ReportColumns(by, measured string) string {
 func (Layout) DeliveredColumns(measured string) string {
 	condition := measured + delayed + " AND deliver_ms >= 0"
 	return "    countIf(" + condition + ") AS delivered,\n    " + quantiles("deliver_ms", condition, "delivered_q")
+}
+
+// HourPart is the beginning of the part of an hour, as [logstore.HourParts] has them, in which
+// an instant lies.
+func (Layout) HourPart(instant string) string {
+	parts := make([]string, len(logstore.HourParts))
+	for i, part := range logstore.HourParts {
+		parts[i] = strconv.Itoa(int(part / time.Second))
+	}
+	return fmt.Sprintf("toDateTime(intDiv(toUnixTimestamp(%[1]s), 86400) * 86400 + roundDown(toUnixTimestamp(%[1]s) %% 86400, [%[2]s]), 'UTC')", instant, strings.Join(parts, ", "))
 }
 
 // quantiles is the column of some milliseconds, in steps of a logarithmic scale.

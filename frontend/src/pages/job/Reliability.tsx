@@ -3,7 +3,8 @@ import { jobReport } from "@/api/reports";
 import type { ReportRow, Run } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { formatDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { lastNoons, useWords } from "@/lib/format";
+import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { lastDays, totalsOf } from "@/lib/ranges";
 import { healthOf, quantile } from "@/lib/stats";
@@ -14,9 +15,14 @@ const days = 30;
 /** How a job did in the last thirty days, a cell for each; from its last runs while reports are away. */
 export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
   const { t, f } = useWords();
-  const range = lastDays(useNow(), days);
-  const all = useQuery(jobReport(job, range)).data?.items[0];
-  const byDay = useQuery(jobReport(job, range, { step: "day" })).data?.items;
+  const now = useNow();
+  const noons = lastNoons(now, days, f.zone);
+  const range = {
+    from: new Date(Math.min(...noons)).toISOString(),
+    to: new Date(Math.max(...noons)).toISOString(),
+  };
+  const all = useQuery(jobReport(job, lastDays(now, days))).data?.items[0];
+  const byDay = useQuery(jobReport(job, range, { step: "day", zone: f.zone })).data?.items;
   const h = healthOf(runs);
   const sum = all && totalsOf(all.statuses);
   const ended = sum ? sum.ok + sum.bad : h.ended;
@@ -39,7 +45,7 @@ export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
     >
       <div className="b">
         <p className="kpi-v">{f.percent(success)}</p>
-        {byDay && <Days from={Date.parse(range.from)} rows={byDay} />}
+        {byDay && <Days noons={noons} rows={byDay} />}
         <dl className="dl">
           <dt>{t.job.p50p95}</dt>
           <dd className="num">
@@ -60,16 +66,14 @@ export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
 }
 
 /** A cell for each day, from the oldest on: all went well, some failed, or most. */
-function Days({ from, rows }: { from: number; rows: ReportRow[] }) {
+function Days({ noons, rows }: { noons: number[]; rows: ReportRow[] }) {
   const { t, f } = useWords();
-  const utc = f.in("UTC"); // reports are by its days
-  const known = new Map(rows.map((row) => [Date.parse(row.at ?? ""), row]));
-  const cells = Array.from({ length: days }, (_, i) => {
-    const at = from + i * 24 * 3600e3;
-    const row = known.get(at);
+  const known = new Map(rows.map((row) => [dateIn(f.zone, row.at ?? 0), row]));
+  const cells = noons.map((at) => {
+    const row = known.get(dateIn(f.zone, at));
     const { ok, bad } = row ? totalsOf(row.statuses) : { ok: 0, bad: 0 };
     const look = ok + bad === 0 ? "b-idle" : bad === 0 ? "b-ok" : bad < ok ? "b-warn" : "b-bad";
-    return { at, look, bad, text: t.job.dayOf(utc.day(at), ok + bad, bad) };
+    return { at, look, bad, text: t.job.dayOf(f.day(at), ok + bad, bad) };
   });
   return (
     <div

@@ -951,3 +951,85 @@ FROM runs_local
 WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
 GROUP BY bucket, group, instance;
 
+-- Hours are counted in parts from now on, so that the days of all time zones are made of whole
+-- counts. Hours of former versions are one part.
+ALTER TABLE report_hour_of_runs_local ON CLUSTER main MODIFY QUERY
+SELECT toDateTime(intDiv(toUnixTimestamp(fire_time), 86400) * 86400 + roundDown(toUnixTimestamp(fire_time) % 86400, [0, 3600, 7200, 9000, 10800, 12600, 14400, 18000, 21600, 25200, 28800, 32400, 34200, 36000, 36900, 39600, 40500, 43200, 46800, 48600, 50400, 52200, 54000, 54900, 57600, 61200, 63000, 64800, 65700, 66600, 68400, 70200, 72000, 73800, 75600, 79200, 82800]), 'UTC') AS bucket, group, job, version,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group, job, version;
+
+ALTER TABLE report_instance_of_runs_local ON CLUSTER main MODIFY QUERY
+SELECT toDateTime(intDiv(toUnixTimestamp(fire_time), 86400) * 86400 + roundDown(toUnixTimestamp(fire_time) % 86400, [0, 3600, 7200, 9000, 10800, 12600, 14400, 18000, 21600, 25200, 28800, 32400, 34200, 36000, 36900, 39600, 40500, 43200, 46800, 48600, 50400, 52200, 54000, 54900, 57600, 61200, 63000, 64800, 65700, 66600, 68400, 70200, 72000, 73800, 75600, 79200, 82800]), 'UTC') AS bucket, group, instance,
+    sumIf(toInt64(sign), status = 'succeeded') AS succeeded,
+    sumIf(toInt64(sign), status = 'failed') AS failed,
+    sumIf(toInt64(sign), status = 'timed_out') AS timed_out,
+    sumIf(toInt64(sign), status = 'cancelled') AS cancelled,
+    sumIf(toInt64(sign), status = 'lost') AS lost,
+    sumIf(toInt64(sign), status = 'skipped') AS skipped,
+    sumIf(toInt64(sign), status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q
+FROM runs_local
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
+GROUP BY bucket, group, instance;
+
+CREATE OR REPLACE VIEW v_hours ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT toStartOfHour(bucket) AS hour, group, job, version, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_hour AS r
+GROUP BY hour, group, job, version;
+
+CREATE OR REPLACE VIEW v_instances ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT toStartOfHour(bucket) AS hour, group, instance, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_instance AS r
+GROUP BY hour, group, instance;
+
