@@ -1,7 +1,9 @@
 package logstore_test
 
 import (
+	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 
@@ -22,10 +24,47 @@ func TestASearchIsFoundInALineByCharacters(t *testing.T) {
 	find("error", "Error: no error, errors", runlog.Range{From: 0, To: 5}, runlog.Range{From: 10, To: 15})
 	find("db-7", "größe of db-7", runlog.Range{From: 9, To: 11}, runlog.Range{From: 12, To: 13})
 	find(`"to db"`, "to db, to db", runlog.Range{From: 0, To: 5}, runlog.Range{From: 7, To: 12})
-	find("日本 語", "日本 語 日本語", runlog.Range{From: 0, To: 2}, runlog.Range{From: 3, To: 4})
+	find("日本 語", "日本 語 日本語", runlog.Range{From: 0, To: 2}, runlog.Range{From: 3, To: 4}, runlog.Range{From: 5, To: 8})
+	find("失败，重试", "运行失败了，3 秒后重试", runlog.Range{From: 2, To: 4}, runlog.Range{From: 10, To: 12})
+	find("conn* *out", "connect timeout outer con", runlog.Range{From: 0, To: 4}, runlog.Range{From: 12, To: 15})
+	find("*b*", "abba b", runlog.Range{From: 1, To: 3}, runlog.Range{From: 5, To: 6})
 	find("aa", "aaa aa", runlog.Range{From: 4, To: 6})
 	find("x", "\xff x", runlog.Range{From: 2, To: 3})
 	find("", "anything")
+}
+
+// The console marks what a search has found by itself, and its test reads the same file.
+func TestWhatASearchFindsIsWhatTheConsoleMarks(t *testing.T) {
+	data, err := os.ReadFile("testdata/terms.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Query, Text string
+		Found       []string
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		terms := logstore.ParseTerms(c.Query)
+		if got := terms.Match(c.Text); got != (c.Found != nil) {
+			t.Errorf("%q matches %q: %v", c.Query, c.Text, got)
+		}
+		if terms.Match(c.Text) && !terms.MayMatch([]byte("before\x00"+c.Text+"\x01")) {
+			t.Errorf("%q is said to be nowhere in %q", c.Query, c.Text)
+		}
+		if c.Found == nil {
+			continue
+		}
+		got := []string{}
+		for _, r := range terms.Find(c.Text) {
+			got = append(got, string([]rune(c.Text)[r.From:r.To]))
+		}
+		if diff := cmp.Diff(c.Found, got); diff != "" {
+			t.Errorf("what %q finds in %q differs (-want +got):\n%s", c.Query, c.Text, diff)
+		}
+	}
 }
 
 func TestTheWordsOfATextAreThoseThatMatchIt(t *testing.T) {

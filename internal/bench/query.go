@@ -109,6 +109,7 @@ var questions = []question{
 	{"two words, newest 100, 7 d", 129, searching("customer invoice", sevenDays)},
 	{"error, newest 100, 7 d", 164, searching("error", sevenDays)},
 	{"absent word, 30 d", 59, searching("zyzzyva", allDays)},
+	{"absent part of a word, 30 d", 0, searching("*yzzyv*", allDays)},
 	{"error by hour, 1 d", 33, countingHits("error", oneDay)},
 	{"error by hour, 7 d", 189, countingHits("error", sevenDays)},
 	{"error by hour, 30 d", 824, countingHits("error", allDays)},

@@ -122,6 +122,17 @@ func ofHits(f *logstore.SearchFilter) (*conditions, error) {
 		// Of the very expression that is indexed: with text alone it would be slow.
 		c.add("hasAllTokens(lower(text), ?)", strings.Join(terms.Words, " "))
 	}
+	for _, p := range terms.Parts {
+		// ClickHouse looks through the words of its index for this.
+		c.add("lower(text) LIKE ?", "%"+escapeLike.Replace(p.Text)+"%")
+		switch {
+		case p.Before && p.After:
+		case p.After:
+			c.add("arrayExists(w -> startsWith(w, ?), tokens(lower(text)))", p.Text)
+		default:
+			c.add("arrayExists(w -> endsWith(w, ?), tokens(lower(text)))", p.Text)
+		}
+	}
 	for _, p := range terms.Phrases {
 		c.add("lower(text) LIKE ?", "%"+escapeLike.Replace(p)+"%")
 	}

@@ -72,7 +72,22 @@ func searchWords(t *testing.T, s logstore.Store) {
 	want("7", 4, 2, 1)
 	want("größe", 4)
 	want("日本語", 4)
-	want("日本")
+	want("日本", 4)
+	want("本", 4)
+	want("日语")
+	want("ok 本語", 4)
+	want(`"日本"`, 4)
+	want(`": 7 日本"`, 4)
+	want(`"日 本"`)
+	want("connect*", 2, 1)
+	want("*connecting", 3)
+	want("*onnect*", 3, 2, 1)
+	want("*connect")
+	want("refus* db", 1)
+	want("*0*", 7, 3)
+	want("10*", 7, 3)
+	want("*röß*", 4)
+	want("* 100x *", 7)
 	want(`"to db-7"`, 1)
 	want(`"db-7 to"`)
 	want(`"100% of"`, 3)
@@ -158,7 +173,7 @@ func searchPages(t *testing.T, s logstore.Store) {
 // match, one by one.
 func searchLikeTheModel(t *testing.T, s logstore.Store) {
 	random := rand.New(rand.NewPCG(5, 7))
-	vocabulary := []string{"error", "Error", "errors", "db", "7", "42", "größe", "日本", "timeout", "x_y", "a.b", "%", "C:\\x", "\xff", "né", "ERR-7"}
+	vocabulary := []string{"error", "Error", "errors", "db", "7", "42", "größe", "日本", "运行失败", "订单7失败", "。", "timeout", "x_y", "a.b", "%", "C:\\x", "\xff", "né", "ERR-7"}
 	parts := []string{" ", " ", " ", "-", ", ", ""}
 	text := func(most int) string {
 		var b strings.Builder
@@ -179,10 +194,14 @@ func searchLikeTheModel(t *testing.T, s logstore.Store) {
 		w.lines(t, lines...)
 	}
 	slices.SortFunc(all, func(a, b runlog.Line) int { return logstore.CompareHits(&a, &b) })
-	for range 60 {
+	inWords := []string{"*ime*", "err*", "*or", "败", "行失", "订单", "运行，失败", "*7", "x*", "本err", "*\xff"}
+	for range 90 {
 		query := text(3)
-		if random.IntN(3) == 0 {
+		switch random.IntN(4) {
+		case 0:
 			query = `"` + query + `"`
+		case 1, 2:
+			query = inWords[random.IntN(len(inWords))] + " " + text(1)
 		}
 		terms := logstore.ParseTerms(query)
 		want := []runlog.Line{}

@@ -1558,8 +1558,10 @@ export interface paths {
          * Log lines of all runs, newest run first
          * @description Lines that have all of the words of `text`, in any order and case, and what
          *     stands in double quotes as it stands there. A word is a sequence of letters and
-         *     digits; other characters only part words. A filter given more than once
-         *     means any of its values. Of a run the last line comes first.
+         *     digits; other characters only part words. With a `*` before or after it, it may be
+         *     the end, the beginning or the middle of a word: `time*`, `*out`, `*meo*`. Words of
+         *     scripts without spaces, such as Chinese, are found anywhere. A filter given more than
+         *     once means any of its values. Of a run the last line comes first.
          */
         get: operations["searchLogs"];
         put?: never;

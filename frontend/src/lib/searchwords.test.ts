@@ -1,23 +1,31 @@
 import { expect, it } from "vitest";
-import { pieces, wordsOf } from "./searchwords";
+import file from "../../../logstore/testdata/terms.json";
+import { pieces, termsOf } from "./searchwords";
 
-it("reads words, and phrases in quotes, each once", () => {
-  expect(wordsOf('timeout "Connection refused" Timeout 10.2')).toEqual([
-    "timeout",
-    "connection refused",
-    "10",
-    "2",
-  ]);
-  expect(wordsOf("")).toEqual([]);
+interface Case {
+  query: string;
+  text: string;
+  /** Null where the line is no hit, which the server sees to. */
+  found: string[] | null;
+}
+
+const marked = (text: string, query: string) =>
+  pieces(text, termsOf(query))
+    .filter((p) => p.found)
+    .map((p) => p.text);
+
+it("marks what the server finds", () => {
+  const cases: Case[] = file;
+  expect(cases.length).toBeGreaterThan(15);
+  for (const { query, text, found } of cases) {
+    if (found) expect(marked(text, query), `${query} in ${text}`).toEqual(found);
+  }
 });
 
-it("marks words in any case, the longer of two that begin together", () => {
-  const marked = (text: string, words: string[]) =>
-    pieces(text, words)
-      .map((p) => (p.found ? `[${p.text}]` : p.text))
-      .join("");
-  expect(marked("Read timeout, TIMEOUT", ["timeout"])).toBe("Read [timeout], [TIMEOUT]");
-  expect(marked("timeouts", ["time", "timeout"])).toBe("[timeout]s");
-  expect(marked("nothing", ["x"])).toBe("nothing");
-  expect(marked("İstanbul", ["stan"])).toBe("İstanbul");
+it("marks words in any case, and not parts of others", () => {
+  expect(marked("Read timeout, TIMEOUT", "timeout Timeout")).toEqual(["timeout", "TIMEOUT"]);
+  expect(marked("timeouts time", "time")).toEqual(["time"]);
+  expect(marked("İstanbul", "*stan*")).toEqual(["stan"]);
+  expect(pieces("nothing", termsOf("x"))).toEqual([{ text: "nothing", found: false }]);
+  expect(pieces("", termsOf("x"))).toEqual([]);
 });

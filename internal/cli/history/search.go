@@ -35,14 +35,16 @@ func newSearchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Search the logs of all runs",
-		Long: "Find log lines that contain all words, in any order and case, newest run first. Text in double\n" +
-			"quotes inside an argument must match as a phrase. Each line is shown with its job, run, attempt\n" +
-			"and number. Context lines (--around) have a \"-\" after the number. --count 24 divides the range\n" +
+		Long: "Find log lines that contain all words, in any order and case, newest run first. A * stands for the\n" +
+			"rest of a word: 'time*', '*out'. Words of Chinese and other scripts without spaces are found inside\n" +
+			"sentences. Text in double quotes inside an argument must match as a phrase. Each line is shown with\n" +
+			"its job, run, attempt and number. Context lines (--around) have a \"-\" after the number. --count 24 divides the range\n" +
 			"(by default the last seven days) into 24 intervals and counts the lines in each. With -o json,\n" +
 			"each line is a JSON object with highlights, before and after.",
 		Example: "  carillon search timeout db-7\n" +
 			"  carillon search '\"connection refused\"' --group billing --since 7d -C 3\n" +
 			"  carillon search --level error --job ops/backup --since 24h -o json\n" +
+			"  carillon search '*timeout*' 连接失败 --since 24h\n" +
 			"  carillon search timeout --since 24h --count 24\n" +
 			"  carillon search timeout --group billing --follow\n" +
 			"  carillon search deadlock --run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",

@@ -70,24 +70,32 @@ func appendText(buf []byte, text string) []byte {
 
 var errDamaged = errors.New("chunk is damaged")
 
-// decodeChunk reads what encodeChunk wrote. Of each line it gives instant, level,
-// output and text.
-func decodeChunk(data []byte, n int) ([]runlog.Line, error) {
-	if len(data) == 0 || n < 1 || n > maxChunkLines {
+// unpackChunk returns what encodeChunk compressed. The texts of the lines stand in it as they
+// are.
+func unpackChunk(data []byte) ([]byte, error) {
+	if len(data) == 0 {
 		return nil, errDamaged
 	}
-	rest := data[1:]
 	switch data[0] {
 	case chunkPlain:
+		return data[1:], nil
 	case chunkS2:
-		var err error
-		if rest, err = s2.Decode(nil, rest); err != nil {
+		unpacked, err := s2.Decode(nil, data[1:])
+		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errDamaged, err)
 		}
-	default:
-		return nil, fmt.Errorf("%w: it is written in way %d", errDamaged, data[0])
+		return unpacked, nil
 	}
-	r := chunkReader{rest: rest}
+	return nil, fmt.Errorf("%w: it is written in way %d", errDamaged, data[0])
+}
+
+// decodeChunk reads the n lines of an unpacked chunk. Of each it gives instant, level, output
+// and text.
+func decodeChunk(unpacked []byte, n int) ([]runlog.Line, error) {
+	if n < 1 || n > maxChunkLines {
+		return nil, errDamaged
+	}
+	r := chunkReader{rest: unpacked}
 	at := r.varint()
 	lines := make([]runlog.Line, n)
 	for i := range lines {

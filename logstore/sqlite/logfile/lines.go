@@ -108,13 +108,33 @@ type foundChunk struct {
 }
 
 func (c *foundChunk) lines(name job.Name) ([]runlog.Line, error) {
-	lines, err := decodeChunk(c.data, int(c.last-c.first+1))
+	unpacked, err := c.unpack()
 	if err != nil {
-		return nil, fmt.Errorf("read log of run %s from line %d: %w", c.id, c.first, err)
+		return nil, err
+	}
+	return c.decode(name, unpacked)
+}
+
+func (c *foundChunk) unpack() ([]byte, error) {
+	unpacked, err := unpackChunk(c.data)
+	if err != nil {
+		return nil, c.damaged(err)
+	}
+	return unpacked, nil
+}
+
+func (c *foundChunk) decode(name job.Name, unpacked []byte) ([]runlog.Line, error) {
+	lines, err := decodeChunk(unpacked, int(c.last-c.first+1))
+	if err != nil {
+		return nil, c.damaged(err)
 	}
 	for i := range lines {
 		lines[i].RunID, lines[i].Attempt, lines[i].Piece = c.id, c.attempt, c.piece
 		lines[i].Job, lines[i].Seq = name, c.first+int64(i)
 	}
 	return lines, nil
+}
+
+func (c *foundChunk) damaged(err error) error {
+	return fmt.Errorf("read log of run %s from line %d: %w", c.id, c.first, err)
 }

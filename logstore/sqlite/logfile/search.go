@@ -100,15 +100,9 @@ func (h *hits) enough() bool { return len(h.lines) >= h.want && !h.overlaps }
 
 func (h *hits) add(ctx context.Context, c *foundChunk) error {
 	h.overlaps = c.overlaps
-	lines, err := c.lines(h.file.jobs.Name(c.job))
+	lines, err := h.read(ctx, c)
 	if err != nil {
 		return err
-	}
-	if h.overlaps { // some lines arrived twice, and the first written count
-		lines, err = h.file.lines(ctx, h.db, &logstore.LineFilter{RunID: c.id, Attempt: c.attempt, Piece: c.piece, FromSeq: c.first, ToSeq: c.last, Limit: maxChunkLines})
-		if err != nil {
-			return err
-		}
 	}
 	for i := range slices.Backward(lines) {
 		if h.m.match(&lines[i]) {
@@ -119,6 +113,18 @@ func (h *hits) add(ctx context.Context, c *foundChunk) error {
 		h.lines = once(h.lines)
 	}
 	return nil
+}
+
+// read returns the lines of a chunk, if some may be hits.
+func (h *hits) read(ctx context.Context, c *foundChunk) ([]runlog.Line, error) {
+	if c.overlaps { // some lines arrived twice, and the first written count
+		return h.file.lines(ctx, h.db, &logstore.LineFilter{RunID: c.id, Attempt: c.attempt, Piece: c.piece, FromSeq: c.first, ToSeq: c.last, Limit: maxChunkLines})
+	}
+	unpacked, err := c.unpack()
+	if err != nil || !h.m.terms.MayMatch(unpacked) { // most chunks have none: to make lines of them would take longer
+		return nil, err
+	}
+	return c.decode(h.file.jobs.Name(c.job), unpacked)
 }
 
 // once sorts hits of chunks that overlap, and leaves each out but once.
@@ -171,7 +177,8 @@ func (m *matcher) lastRun() time.Time {
 	return m.after.RunID.Time()
 }
 
-// words returns the query for the chunks that have all words.
+// words returns the query for the chunks that have all words. The index does not know which
+// words have something else in them.
 func (m *matcher) words() string {
 	if len(m.terms.Words) == 0 {
 		return ""

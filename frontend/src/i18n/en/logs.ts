@@ -7,7 +7,8 @@ export const logs = {
   found: (n: number, more: boolean) =>
     `${n.toLocaleString("en-GB")}${more ? "+" : ""} ${n === 1 && !more ? "line" : "lines"}`,
   none: "No line matches",
-  noneHint: "Every word has to be in the line, in any order and case. Widen the range, or use fewer words.",
+  noneHint:
+    "Every word has to be in the line, in any order and case. Widen the range, use fewer words, or put * beside a part of a word.",
   onlyJob: "Only this job",
   around: "Lines around it",
   piece: (i: number) => `Piece ${i}`,

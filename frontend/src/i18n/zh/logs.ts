@@ -5,7 +5,7 @@ export const logs: typeof english = {
   level: "级别",
   found: (n, more) => `${n.toLocaleString("zh-CN")}${more ? "+" : ""} 行`,
   none: "没有匹配的日志行",
-  noneHint: "行中须包含所有词语，不分顺序与大小写。请扩大范围或减少词语。",
+  noneHint: "行中须包含所有词语，不分顺序与大小写。请扩大范围、减少词语，或用 * 匹配单词的一部分。",
   onlyJob: "仅此任务",
   around: "前后日志行",
   piece: (i) => `分片 ${i}`,

@@ -13,7 +13,7 @@ import { useFormat } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import { pieces } from "@/lib/searchwords";
+import { pieces, type Term } from "@/lib/searchwords";
 
 /** How much of a line is shown; the run has all of it. */
 const drawn = 600;
@@ -23,14 +23,14 @@ const classes: Record<string, string> = { warn: " w", error: " e", debug: " d" }
 
 interface HitProps {
   line: LogLine;
-  words: string[];
+  terms: Term[];
   /** The line above is of another run. */
   first: boolean;
   onJob(job: string): void;
 }
 
 /** A line that was found. It leads to its place in its run, and shows what stands around it. */
-export const Hit = memo(function Hit({ line, words, first, onJob }: HitProps) {
+export const Hit = memo(function Hit({ line, terms, first, onJob }: HitProps) {
   const t = usePageT();
   const f = useFormat();
   const now = useNow();
@@ -54,7 +54,7 @@ export const Hit = memo(function Hit({ line, words, first, onJob }: HitProps) {
         </div>
       )}
       <div className="hit">
-        {isOpen ? <Around line={line} words={words} /> : <Line line={line} words={words} />}
+        {isOpen ? <Around line={line} terms={terms} /> : <Line line={line} terms={terms} />}
         <IconButton
           icon={ChevronsUpDown}
           size={14}
@@ -68,14 +68,14 @@ export const Hit = memo(function Hit({ line, words, first, onJob }: HitProps) {
 });
 
 /** A line among those that its run printed before and after it. */
-function Around({ line, words }: { line: LogLine; words: string[] }) {
+function Around({ line, terms }: { line: LogLine; terms: Term[] }) {
   const t = usePageT();
   const found = useQuery(linesAround(line, around));
   return (
     <section className="around" aria-label={t.logs.around}>
       {found.data ? (
         found.data.items.map((l) => (
-          <Line key={l.seq} line={l} words={l.seq === line.seq ? words : none} linked={l.seq === line.seq} />
+          <Line key={l.seq} line={l} terms={l.seq === line.seq ? terms : none} linked={l.seq === line.seq} />
         ))
       ) : (
         <Waiting on={found} rows={1} height={24} />
@@ -84,9 +84,9 @@ function Around({ line, words }: { line: LogLine; words: string[] }) {
   );
 }
 
-const none: string[] = [];
+const none: Term[] = [];
 
-function Line({ line, words, linked }: { line: LogLine; words: string[]; linked?: boolean }) {
+function Line({ line, terms, linked }: { line: LogLine; terms: Term[]; linked?: boolean }) {
   const t = usePageT();
   const f = useFormat();
   const text = plainText(line.text);
@@ -105,7 +105,7 @@ function Line({ line, words, linked }: { line: LogLine; words: string[]; linked?
         {line.broadcast_index !== undefined && (
           <span className="tag">{t.logs.piece(line.broadcast_index)}</span>
         )}
-        {pieces(text.slice(0, drawn), words).map((p, i) =>
+        {pieces(text.slice(0, drawn), terms).map((p, i) =>
           // biome-ignore lint/suspicious/noArrayIndexKey: a line's parts do not move
           p.found ? <mark key={i}>{p.text}</mark> : p.text,
         )}

@@ -19,7 +19,7 @@ import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
 import { parseSearch, queryOf } from "@/lib/search";
-import { wordsOf } from "@/lib/searchwords";
+import { termsOf } from "@/lib/searchwords";
 import { levels, logsSearch, ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
@@ -85,7 +85,7 @@ export default function LogsPage() {
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   const filtered = Boolean(q || level || job || group || run || fixed);
   const orNone = <T,>(values: T[]): T[] | undefined => (values.length === 0 ? undefined : values);
-  const words = wordsOf(q ?? "");
+  const terms = termsOf(q ?? "");
   return (
     <Page
       crumbs={[{ text: t.nav.logs }]}
@@ -206,7 +206,7 @@ export default function LogsPage() {
             <Hit
               key={nameOf(line)}
               line={line}
-              words={words}
+              terms={terms}
               first={line.run_id !== lines[i - 1]?.run_id}
               onJob={(next) => set({ job: [next] })}
             />
