@@ -169,6 +169,20 @@ it("a user is made with a link, and a token is shown once", async () => {
   await close();
 });
 
+it("a Chinese word is found inside a sentence, and a part of a word, and each is marked alone", async () => {
+  await program.job("default/orders", 'echo "订单 7 处理失败，稍后重试"; echo "reconnecting to db"');
+  await program.run("default/orders");
+  const { page, faults, close } = await open("/logs?q=失败");
+  const marks = page.locator(".hits mark");
+  await page.locator(".hits .m", { hasText: "处理失败" }).first().waitFor();
+  expect(await marks.allTextContents()).toEqual(["失败"]);
+  await page.goto(`${page.url().split("?")[0]}?q=*nnect*`);
+  await page.locator(".hits .m", { hasText: "reconnecting" }).first().waitFor();
+  expect(await marks.allTextContents()).toEqual(["nnect"]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("a word that some run printed leads to its line, and a piece to its own log", async () => {
   await program.job(
     "default/shards",
