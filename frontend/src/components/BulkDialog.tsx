@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { Button } from "./Button";
 import { CopyButton } from "./Copy";
 import { Dialog } from "./Dialog";
@@ -26,7 +26,7 @@ interface BulkDialogProps {
 /** A change of many things: looked at, begun, and accounted for. */
 export function BulkDialog(props: BulkDialogProps) {
   const { title, danger, working, blocked, outcome, leave, onStart, onClose, children } = props;
-  const t = useT();
+  const t = usePageT();
   const busy = working !== undefined;
   return (
     <Dialog
@@ -37,7 +37,7 @@ export function BulkDialog(props: BulkDialogProps) {
       footer={
         outcome !== undefined ? (
           <>
-            <CopyButton label={t.jobs.review.copyResult} text={outcome} />
+            <CopyButton label={t.joblist.review.copyResult} text={outcome} />
             <Button look="primary" onClick={onClose}>
               {t.act.close}
             </Button>

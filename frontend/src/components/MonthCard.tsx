@@ -1,7 +1,7 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { tags } from "@/i18n";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { addMonths, monthOf } from "@/lib/month";
 import { IconButton } from "./Button";
 import { Card } from "./Panel";
@@ -17,7 +17,7 @@ interface MonthCardProps {
 
 /** A month as a wall calendar shows it, a cell for each date, weeks from Monday on. */
 export function MonthCard({ month, zone, onMonth, day }: MonthCardProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const { before, days } = monthOf(month);
   const write = (options: Intl.DateTimeFormatOptions, at: number) =>
     new Intl.DateTimeFormat(tags[f.lang], { ...options, timeZone: "UTC" }).format(at);

@@ -1,12 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import type { Reason } from "@/api/schema.gen";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { remedyOf } from "@/lib/remedy";
 
 /** The way to what helps against a reason for which a job does not run. */
 export function Remedy({ job, reason }: { job: string; reason: Reason | undefined }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const remedy = remedyOf(reason);
   const { group } = refOf(job);
   switch (remedy?.of) {

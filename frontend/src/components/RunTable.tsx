@@ -3,10 +3,10 @@ import { memo, type ReactNode, useDeferredValue } from "react";
 import type { Run } from "@/api/schema.gen";
 import { isRunSort, type RunColumn, type RunSort, type Sort } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
-import { useWords, type Words } from "@/lib/format";
+import { usePageWords, type Words } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
-import { type Sayer, say } from "@/lib/reason";
+import { resultOf, say } from "@/lib/reason";
 import { beganAt, delayOf, durationOf, isLiving, tones } from "@/lib/status";
 import { CauseMark } from "./CauseIcon";
 import { JobName } from "./JobName";
@@ -59,7 +59,7 @@ export function RunTable({
   onChooseAll,
   actions,
 }: RunTableProps) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const now = useNow();
   const longest = Math.max(1, ...runs.map((r) => durationOf(r, now) ?? 0));
   const scale = usual ? Math.max(usual * 1.25, Math.min(longest, usual * 3)) : longest;
@@ -94,7 +94,7 @@ export function RunTable({
           )}
           {actions && (
             <th>
-              <span className="sr">{t.jobs.columns.actions}</span>
+              <span className="sr">{t.joblist.columns.actions}</span>
             </th>
           )}
         </tr>
@@ -140,7 +140,7 @@ const Row = memo(function Row({
   onChoose,
   actions,
 }: RowProps) {
-  const words = useWords();
+  const words = usePageWords();
   const navigate = useNavigate();
   const open = (e: React.MouseEvent) => {
     if (e.target instanceof Element && e.target.closest("a,button,input,.ckc")) return;
@@ -242,16 +242,6 @@ function cellOf(
 function Began({ run }: { run: Run }) {
   const at = beganAt(run);
   return at ? <Clock at={at} /> : "—";
-}
-
-/** A run's end in a line: why it failed or did not run, what it says of itself, or its exit code. */
-export function resultOf(run: Run, said: Sayer["say"]): string {
-  if (run.message) return said(run.message);
-  // Of a run that succeeded it says why there was another attempt, or how many pieces did.
-  if (run.reason && (run.status !== "succeeded" || run.broadcast_total)) return said(run.reason);
-  if (run.text) return run.text;
-  if (run.percent) return `${Math.round(run.percent)}%`;
-  return run.exit_code ? `exit ${run.exit_code}` : "";
 }
 
 export function DurationBar({ run, share }: { run: Run; share: number }) {

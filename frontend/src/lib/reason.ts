@@ -1,4 +1,4 @@
-import type { Reason } from "@/api/schema.gen";
+import type { Reason, Run } from "@/api/schema.gen";
 import { useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
 import { formatDuration, parseDuration } from "./duration";
@@ -73,4 +73,14 @@ export function useSayer(): Sayer {
     sayProblem: (problem) => sayProblem(problem, t, f),
     sayError: (error) => sayProblem(problemOf(error), t, f),
   };
+}
+
+/** A run's end in a line: why it failed or did not run, what it says of itself, or its exit code. */
+export function resultOf(run: Run, said: Sayer["say"]): string {
+  if (run.message) return said(run.message);
+  // Of a run that succeeded it says why there was another attempt, or how many pieces did.
+  if (run.reason && (run.status !== "succeeded" || run.broadcast_total)) return said(run.reason);
+  if (run.text) return run.text;
+  if (run.percent) return `${Math.round(run.percent)}%`;
+  return run.exit_code ? `exit ${run.exit_code}` : "";
 }

@@ -1,13 +1,13 @@
 import { Settings2 } from "lucide-react";
 import { Menu, MenuChoice, MenuLabel, MenuLine } from "@/components/Menu";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { localZone, useLang } from "@/lib/format";
 import { setPrefs, usePrefs } from "@/lib/prefs";
 import { zones } from "./zones";
 
 /** Language, theme, time zone and keys: what a person chooses for this browser. */
 export default function DisplayMenu() {
-  const t = useT();
+  const t = usePageT();
   const lang = useLang();
   const prefs = usePrefs();
   return (

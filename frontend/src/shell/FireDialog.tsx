@@ -6,7 +6,7 @@ import { scheduleKey } from "@/api/schedule";
 import { TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { AskDialog } from "./AskDialog";
@@ -21,7 +21,7 @@ interface FireDialogProps {
 
 /** Calls off one fire that is ahead, or runs it now in its place. */
 export function FireDialog({ job, fireTime, act, onClose }: FireDialogProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   const client = useQueryClient();
   const navigate = useNavigate();

@@ -1,10 +1,10 @@
 import { Dialog } from "@/components/Dialog";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { modifier } from "./keys";
 
 /** All shortcuts, by where they work. */
 export default function Help({ onClose }: { onClose(): void }) {
-  const t = useT();
+  const t = usePageT();
   const s = t.shortcuts;
   const groups: [string, [string, string][]][] = [
     [

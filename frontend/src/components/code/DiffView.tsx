@@ -2,7 +2,7 @@ import { MergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import type { Language } from "../CodeEditor";
 import { languageOf, look, shadowOf } from "./setup";
 
@@ -14,7 +14,7 @@ interface DiffViewProps {
 }
 
 export default function DiffView({ label, before, after, language }: DiffViewProps) {
-  const { alike } = useT().job.versions;
+  const { alike } = usePageT().job.versions;
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const el = host.current;

@@ -1,13 +1,11 @@
 import type { Lang } from "..";
 import { executors } from "./executors";
-import { fire, pause, remedy } from "./fires";
-import { job } from "./job";
 import { jobs } from "./jobs";
 import { overview } from "./overview";
-import { plan } from "./plan";
+import { pause } from "./pause";
 import { reasons } from "./reasons.gen";
-import { run, runs } from "./runs";
-import { act, banner, done, error, health, nav, palette, shortcuts, signIn, top } from "./shell";
+import { runs } from "./runs";
+import { act, banner, done, error, health, nav, signIn, top } from "./shell";
 import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";
 
 /** The texts of the console in English, which is also the type of every other language. */
@@ -29,21 +27,14 @@ export const en = {
   act,
   done,
   error,
-  palette,
-  shortcuts,
   signIn,
   overview,
   jobs,
-  job,
   runs,
-  run,
   reasons,
   reasonJoint: "; ",
   executors,
-  plan,
-  fire,
   pause,
-  remedy,
 };
 
 export type Messages = typeof en;

@@ -6,14 +6,20 @@ import { calendars } from "./calendars";
 import { clock } from "./clock";
 import { cluster } from "./cluster";
 import { editor } from "./editor";
+import { fire, remedy } from "./fire";
 import { fleet } from "./fleet";
 import { importing } from "./importing";
+import { job } from "./job";
 import { joblist } from "./joblist";
 import { ledger } from "./ledger";
 import { logs } from "./logs";
+import { palette, shortcuts } from "./palette";
+import { plan } from "./plan";
 import { policies } from "./policies";
 import { reports } from "./reports";
 import { retention } from "./retention";
+import { run } from "./run";
+import { runlist } from "./runlist";
 import { schedule } from "./schedule";
 import { secrets } from "./secrets";
 import { settings } from "./settings";
@@ -29,17 +35,25 @@ export const pages = {
   clock,
   cluster,
   editor,
+  fire,
   fleet,
   importing,
+  job,
   joblist,
   ledger,
   logs,
+  palette,
+  plan,
   policies,
+  remedy,
   reports,
   retention,
+  run,
+  runlist,
   schedule,
   secrets,
   settings,
+  shortcuts,
   views,
 };
 

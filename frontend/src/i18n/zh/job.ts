@@ -1,6 +1,6 @@
-import type { Messages } from "../en";
+import type { PageMessages } from "../en/pages";
 
-export const job: Messages["job"] = {
+export const job: PageMessages["job"] = {
   inZone: (zone) => `时区 ${zone}`,
   tabs: {
     overview: "概览",

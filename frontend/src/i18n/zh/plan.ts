@@ -1,7 +1,7 @@
-import type { Messages } from "../en";
+import type { PageMessages } from "../en/pages";
 import { number } from "./words";
 
-export const plan: Messages["plan"] = {
+export const plan: PageMessages["plan"] = {
   fires: "触发次数",
   title: "调度",
   timeline: "时间线",

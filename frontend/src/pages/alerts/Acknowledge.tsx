@@ -26,15 +26,15 @@ export function Acknowledge({ chosen, onClear }: AcknowledgeProps) {
       const refused = results.flatMap((r) => (r.status === "rejected" ? [sayError(r.reason)] : []));
       const [first] = refused;
       toast({
-        text: t.jobs.review.result(results.length - refused.length, refused.length),
+        text: t.joblist.review.result(results.length - refused.length, refused.length),
         ...(first !== undefined && { bad: true, detail: first }),
       });
       onClear();
     },
   });
   return (
-    <div className="bulk" role="toolbar" aria-label={t.runs.bulk.selected(chosen.size)}>
-      <span className="num">{t.runs.bulk.selected(chosen.size)}</span>
+    <div className="bulk" role="toolbar" aria-label={t.runlist.bulk.selected(chosen.size)}>
+      <span className="num">{t.runlist.bulk.selected(chosen.size)}</span>
       <i />
       <button type="button" disabled={take.isPending} onClick={() => take.mutate()}>
         <UserCheck size={15} aria-hidden />

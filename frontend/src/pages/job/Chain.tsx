@@ -5,7 +5,7 @@ import { jobQuery } from "@/api/jobs";
 import type { Child, JobItem } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { Status } from "@/components/Status";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 
 /** How far the chain is followed. */
@@ -13,7 +13,7 @@ const deepest = 4;
 
 /** Which jobs run after this one, and after those, with what became of each last; and for which it waits. */
 export function Chain({ item }: { item: JobItem }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const { children = [], join = [], job } = item.definition;
   if (children.length === 0 && join.length === 0) return null;
   return (
@@ -43,7 +43,7 @@ export function Chain({ item }: { item: JobItem }) {
 
 /** One step of the chain, and those below it. above are the jobs that led here: none of them is followed again. */
 function Step({ child, above }: { child: Child; above: string[] }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const seen = above.includes(child.job);
   const job = useQuery({ ...jobQuery(refOf(child.job), 0, 1), enabled: !seen, retry: false }).data?.item;
   const last = job?.last_runs?.[0];

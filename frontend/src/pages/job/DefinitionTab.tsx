@@ -5,12 +5,12 @@ import { CodeEditor } from "@/components/CodeEditor";
 import { CopyButton } from "@/components/Copy";
 import { Card } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
 
 /** The whole document of a job, as the command line would apply it. */
 export default function DefinitionTab({ item }: { item: JobItem }) {
-  const t = useT();
+  const t = usePageT();
   const [form, setForm] = useState<"yaml" | "json">("yaml");
   const document = definitionOf(item.definition);
   const yaml = useQuery({ queryKey: ["yaml", item.revision], queryFn: () => toYaml(document) }).data ?? "";

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { deleteJob, refreshJobs } from "@/api/jobs";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { AskDialog } from "@/shell/AskDialog";
 
@@ -12,7 +12,7 @@ interface DeleteDialogProps {
 
 /** Asks before a job is deleted, by its name. */
 export function DeleteDialog({ job, onDone, onClose }: DeleteDialogProps) {
-  const t = useT();
+  const t = usePageT();
   const client = useQueryClient();
   return (
     <AskDialog

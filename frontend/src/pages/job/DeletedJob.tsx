@@ -9,7 +9,7 @@ import { RunTable } from "@/components/RunTable";
 import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
 import { usualRunColumns } from "@/lib/columns";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -25,7 +25,7 @@ interface DeletedJobProps {
 
 /** What is left of a job that has been deleted: its runs, and what it was. There is nothing to do with it. */
 export default function DeletedJob({ job, error, onRetry }: DeletedJobProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const d = t.job.deletedJob;
   const now = useNow();
   const versions = useQuery({ ...versionsQuery(refOf(job)), retry: false });

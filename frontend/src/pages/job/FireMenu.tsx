@@ -6,7 +6,7 @@ import { refreshJobs, unskipFire } from "@/api/jobs";
 import { scheduleKey } from "@/api/schedule";
 import type { Fire } from "@/api/schema.gen";
 import { Menu, MenuItem } from "@/components/Menu";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useComplain } from "@/shell/actions";
@@ -15,7 +15,7 @@ import { useMay } from "@/shell/may";
 
 /** What one may do with a fire that is ahead: skip it, run it now instead, or have it run after all. */
 export function FireMenu({ job, fire }: { job: string; fire: Fire }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   const navigate = useNavigate();
   const client = useQueryClient();

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { JobItem, Run } from "@/api/schema.gen";
 import { Chart, GridLines } from "@/components/Chart";
 import { formatDuration } from "@/lib/duration";
-import { relative, useWords } from "@/lib/format";
+import { relative, usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { type AxisLabel, apart, durationStep, ticks } from "@/lib/scale";
@@ -20,7 +20,7 @@ interface HistoryChartProps {
 
 /** Past and future on one axis: the last runs by duration, then a line for now, then the plan, hollow. */
 export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const navigate = useNavigate();
   const now = useNow();
   const held = useHeld();
@@ -174,7 +174,7 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
 
 /** What became of a run, in a line or two. */
 function PastRun({ run, ran }: { run: Run; ran: number | undefined }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   return (
     <>
@@ -189,14 +189,14 @@ function PastRun({ run, ran }: { run: Run; ran: number | undefined }) {
             <span className="k">{t.run.phases.ran}</span> {formatDuration(ran)}
           </>
         ) : null}
-        {run.attempt > 1 && <span className="k"> {t.runs.attempt(run.attempt)}</span>}
+        {run.attempt > 1 && <span className="k"> {t.runlist.attempt(run.attempt)}</span>}
       </div>
     </>
   );
 }
 
 function Planned({ due, off }: { due: string; off: boolean }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   return (
     <>

@@ -9,7 +9,7 @@ import { Legend } from "@/components/Legend";
 import { Owner } from "@/components/Owner";
 import { Card, Empty } from "@/components/Panel";
 import { Remedy } from "@/components/Remedy";
-import { RunTable, resultOf } from "@/components/RunTable";
+import { RunTable } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
 import { Sideways } from "@/components/Sideways";
 import { TaskIcon, taskKind } from "@/components/TaskIcon";
@@ -18,12 +18,12 @@ import { ZonedClock } from "@/components/ZonedClock";
 import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { formatDuration, parseDuration } from "@/lib/duration";
-import { isSameClock, relative, useFormat, useWords } from "@/lib/format";
+import { isSameClock, relative, useFormat, usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { policiesInWords } from "@/lib/policies";
-import { useSayer } from "@/lib/reason";
+import { resultOf, useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { isFailure, waitsSince } from "@/lib/status";
 import { expressionOf, scheduleInWords, zoneOf } from "@/lib/words";
@@ -44,7 +44,7 @@ const select: Record<Which, (r: Run) => boolean> = {
 };
 
 export function JobOverview({ item }: { item: JobItem }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   const { say } = useSayer();
   const [which, setWhich] = useState<Which>("all");
@@ -129,7 +129,7 @@ export function JobOverview({ item }: { item: JobItem }) {
             }
           >
             {shown.length === 0 ? (
-              <Empty title={t.runs.none} />
+              <Empty title={t.runlist.none} />
             ) : (
               <Sideways>
                 <RunTable runs={shown} columns={columns} usual={health.p95} />
@@ -150,7 +150,7 @@ export function JobOverview({ item }: { item: JobItem }) {
 
 /** What the newest run of a job waits for, or what its next one would. */
 function Waits({ item }: { item: JobItem }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const { say } = useSayer();
   const now = useNow();
   const { job } = item.definition;
@@ -174,7 +174,7 @@ function Waits({ item }: { item: JobItem }) {
 
 /** What is wrong, when the last run failed: since when, and whether it is one error. */
 function Incident({ runs, streak }: { runs: Run[]; streak: number }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const { say } = useSayer();
   const now = useNow();
   const judged = runs.filter((r) => r.status === "succeeded" || isFailure(r.status));
@@ -280,7 +280,7 @@ function Policy({ item }: { item: JobItem }) {
         </dd>
         {d.owner && (
           <>
-            <dt>{t.jobs.columns.owner}</dt>
+            <dt>{t.joblist.columns.owner}</dt>
             <dd>
               <Link to="/jobs" search={{ owner: [d.owner] }} className="plain">
                 <Owner name={d.owner} />

@@ -26,7 +26,7 @@ import { Failed, Skeleton } from "@/components/Panel";
 import { Mark } from "@/components/Status";
 import { TaskIcon } from "@/components/TaskIcon";
 import { toast } from "@/components/Toasts";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { base } from "@/lib/base";
 import { useWords } from "@/lib/format";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
@@ -59,7 +59,7 @@ type Tab = "overview" | (typeof jobTabs)[number];
 
 /** One job: what it did, what it will do, what it is, and what it was. */
 export default function JobPage() {
-  const t = useT();
+  const t = usePageT();
   const {
     group,
     name,
@@ -191,7 +191,7 @@ function JobState({ item }: { item: JobItem }) {
 }
 
 function Actions({ item }: { item: JobItem }) {
-  const t = useT();
+  const t = usePageT();
   const navigate = useNavigate();
   const d = item.definition;
   const [group = "", name = ""] = d.job.split("/");

@@ -6,7 +6,7 @@ import { PauseEndField } from "@/components/PauseEndField";
 import { Ago } from "@/components/Time";
 import { ZonedClock } from "@/components/ZonedClock";
 import { serverNow } from "@/lib/clock";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { endOf, noEnd } from "@/lib/pause";
 import { zoneOf } from "@/lib/words";
@@ -19,7 +19,7 @@ interface PauseDialogProps {
 
 /** Shows which fires will be skipped before a job is paused, for good or for a while. */
 export function PauseDialog({ item, onClose, onPause }: PauseDialogProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   const [note, setNote] = useState("");
   const [end, setEnd] = useState(noEnd);
@@ -60,7 +60,7 @@ export function PauseDialog({ item, onClose, onPause }: PauseDialogProps) {
           ))}
         </ul>
       )}
-      <TextField label={t.jobs.review.note} value={note} maxLength={500} onChange={setNote} />
+      <TextField label={t.joblist.review.note} value={note} maxLength={500} onChange={setNote} />
     </FormDialog>
   );
 }

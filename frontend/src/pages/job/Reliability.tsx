@@ -3,7 +3,7 @@ import { jobReport } from "@/api/reports";
 import type { ReportRow, Run } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { formatDuration } from "@/lib/duration";
-import { lastNoons, useWords } from "@/lib/format";
+import { lastNoons, usePageWords } from "@/lib/format";
 import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { lastDays, totalsOf } from "@/lib/ranges";
@@ -14,7 +14,7 @@ const days = 30;
 
 /** How a job did in the last thirty days, a cell for each; from its last runs while reports are away. */
 export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   const noons = lastNoons(now, days, f.zone);
   const range = {
@@ -67,7 +67,7 @@ export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
 
 /** A cell for each day, from the oldest on: all went well, some failed, or most. */
 function Days({ noons, rows }: { noons: number[]; rows: ReportRow[] }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const known = new Map(rows.map((row) => [dateIn(f.zone, row.at ?? 0), row]));
   const cells = noons.map((at) => {
     const row = known.get(dateIn(f.zone, at));

@@ -6,7 +6,7 @@ import type { Instance, JobItem } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
 import { Choice } from "@/components/fields";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { paramsIn } from "@/lib/params";
@@ -19,7 +19,7 @@ interface RunDialogProps {
 
 /** Runs a job once with other parameters, or on an executor of one's choice. */
 export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const r = t.job.runDialog;
   const now = useNow();
   const d = item.definition;

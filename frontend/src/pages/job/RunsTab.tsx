@@ -10,7 +10,7 @@ import { Empty } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
 import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { every } from "@/lib/every";
 import { refOf } from "@/lib/jobref";
@@ -24,7 +24,7 @@ const columns = usualRunColumns("job");
 
 /** All runs of a job, the newest fire first. */
 export default function RunsTab({ job }: { job: string }) {
-  const t = useT();
+  const t = usePageT();
   const navigate = useNavigate();
   const { status, cause } = useSearch({ strict: false });
   const list = useInfiniteQuery({
@@ -44,14 +44,14 @@ export default function RunsTab({ job }: { job: string }) {
       <JobFailures job={job} />
       <div className="filters">
         <FilterChip
-          name={t.runs.status}
+          name={t.runlist.status}
           multiple
           options={statuses.map((s) => ({ value: s, label: t.status[s] }))}
           chosen={status ?? []}
           onChange={(next) => set({ status: next.length ? next : undefined })}
         />
         <FilterChip
-          name={t.runs.cause}
+          name={t.runlist.cause}
           multiple
           options={causes.map((c) => ({ value: c, label: t.cause[c] }))}
           chosen={cause ?? []}
@@ -61,13 +61,13 @@ export default function RunsTab({ job }: { job: string }) {
       {!list.data ? (
         <Waiting on={list} rows={14} />
       ) : runs.length === 0 ? (
-        <Empty icon={SearchX} title={status || cause ? t.runs.none : t.job.noRuns} />
+        <Empty icon={SearchX} title={status || cause ? t.runlist.none : t.job.noRuns} />
       ) : (
         <>
           <Sideways>
             <RunTable runs={runs} columns={columns} />
           </Sideways>
-          <More of={list} end={t.runs.end} />
+          <More of={list} end={t.runlist.end} />
         </>
       )}
     </>

@@ -9,7 +9,7 @@ import { MonthCard } from "@/components/MonthCard";
 import { Outcome } from "@/components/Outcome";
 import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
-import { isSameClock, offsetName, relative, useWords, wallToInstant } from "@/lib/format";
+import { isSameClock, offsetName, relative, usePageWords, wallToInstant } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { addMonths, dateIn, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
@@ -26,7 +26,7 @@ const most = 1000;
 
 /** When a job fires: a month of past and future days, and the next hundred fires. */
 export default function ScheduleTab({ item }: { item: JobItem }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const { say } = useSayer();
   const ref = refOf(item.definition.job);
   const zone = zoneOf(item.definition.schedule);

@@ -13,9 +13,9 @@ import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { toast } from "@/components/Toasts";
 import { Waiting } from "@/components/Waiting";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
 import { changedFields } from "@/lib/merge";
@@ -25,7 +25,7 @@ import { useComplain } from "@/shell/actions";
 
 /** What a job was, version by version: what each changed, and a way back. */
 export default function VersionsTab({ item, etag }: { item: JobItem; etag: string }) {
-  const t = useT();
+  const t = usePageT();
   const v = t.job.versions;
   const navigate = useNavigate();
   const ref = refOf(item.definition.job);
@@ -102,7 +102,7 @@ export default function VersionsTab({ item, etag }: { item: JobItem; etag: strin
 
 /** How the runs of a version went, and how long they took beside those of the slowest: where it got worse is seen. */
 function RunsOf({ row, slowest }: { row: ReportRow | undefined; slowest: number }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   if (!row || row.attempts === 0) return null;
   const share = slowest === 0 ? 0 : row.duration.p95_ms / slowest;
   return (
@@ -118,7 +118,7 @@ function RunsOf({ row, slowest }: { row: ReportRow | undefined; slowest: number 
 }
 
 function Difference({ before, after }: { before: JobVersion | undefined; after: JobVersion }) {
-  const t = useT();
+  const t = usePageT();
   const { data } = useQuery({
     queryKey: ["yaml", "diff", after.job, before?.version, after.version],
     queryFn: async () => ({
@@ -135,7 +135,7 @@ function Difference({ before, after }: { before: JobVersion | undefined; after: 
 }
 
 function Restore({ version, etag, onClose }: { version: JobVersion; etag: string; onClose(): void }) {
-  const t = useT();
+  const t = usePageT();
   const client = useQueryClient();
   const complain = useComplain();
   const [note, setNote] = useState(t.job.versions.restoreNote(version.version));

@@ -54,8 +54,8 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
   };
   return (
     <>
-      <div className="bulk" role="toolbar" aria-label={t.jobs.selected(selected.size)}>
-        <span className="num">{t.jobs.selected(selected.size)}</span>
+      <div className="bulk" role="toolbar" aria-label={t.joblist.selected(selected.size)}>
+        <span className="num">{t.joblist.selected(selected.size)}</span>
         {selected.size < total && (
           <button
             type="button"

@@ -23,7 +23,7 @@ import { useRowKeys } from "@/components/useRowKeys";
 import { useWindow } from "@/components/useWindow";
 import { serverNow } from "@/lib/clock";
 import type { JobColumn, Sort } from "@/lib/columns";
-import { usePageWords, useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { pauseOf } from "@/lib/pause";
 import { usePhone } from "@/lib/phone";
@@ -71,7 +71,7 @@ export function JobTable({
   onSelectAll,
   onEnd,
 }: JobTableProps) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const navigate = useNavigate();
   const view = useWindow(scroller, items.length, usePhone() ? cardHeight : rowHeight);
   const run = useRunNow();
@@ -144,7 +144,7 @@ export function JobTable({
               />
             </th>
             <SortHead by="name" sort={sort} onSort={onSort}>
-              {t.jobs.columns.job}
+              {t.joblist.columns.job}
             </SortHead>
             {columns.map((column) =>
               isSortColumn(column) ? (
@@ -156,16 +156,16 @@ export function JobTable({
                   right={figures.has(column)}
                   onSort={onSort}
                 >
-                  {t.jobs.columns[column]}
+                  {t.joblist.columns[column]}
                 </SortHead>
               ) : (
                 <th key={column} className={figures.has(column) ? "r" : undefined}>
-                  {t.jobs.columns[column]}
+                  {t.joblist.columns[column]}
                 </th>
               ),
             )}
             <th>
-              <span className="sr">{t.jobs.columns.actions}</span>
+              <span className="sr">{t.joblist.columns.actions}</span>
             </th>
           </tr>
         </thead>

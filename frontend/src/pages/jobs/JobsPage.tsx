@@ -81,18 +81,18 @@ export default function JobsPage() {
       });
       return `${t.joblist.fields[field]} ${values.join(", ")}`;
     }),
-    view && t.jobs.views[view],
+    view && t.joblist.views[view],
   ].filter(Boolean);
 
   return (
     <Page
-      crumbs={[{ text: t.jobs.title }]}
+      crumbs={[{ text: t.joblist.title }]}
       fixed
       actions={
         mayEdit && (
           <>
             <Button icon={FileUp} className="hide-s" onClick={() => setImporting(true)}>
-              {t.jobs.importing}
+              {t.joblist.importing}
             </Button>
             <Link to="/jobs/new" className="btn pri" aria-label={t.act.newJob}>
               <Plus size={14} aria-hidden />
@@ -103,12 +103,12 @@ export default function JobsPage() {
       }
       head={
         <>
-          <nav className="tabs" aria-label={t.jobs.title}>
+          <nav className="tabs" aria-label={t.joblist.title}>
             <ViewTab
               search={{ q, ...choices, sort: wanted, cols }}
               user={user}
               on={!view && !here}
-              text={t.jobs.views.all}
+              text={t.joblist.views.all}
             />
             {jobViews.map((v) => (
               <ViewTab
@@ -116,7 +116,7 @@ export default function JobsPage() {
                 search={{ q, ...choices, view: v, sort: wanted, cols }}
                 user={user}
                 on={view === v && !here}
-                text={t.jobs.views[v]}
+                text={t.joblist.views[v]}
               />
             ))}
             {saved.map((v) => (
@@ -148,12 +148,12 @@ export default function JobsPage() {
               </Button>
             )}
             <span className="right row g2">
-              <span className="mut num">{list.data && t.jobs.total(total)}</span>
+              <span className="mut num">{list.data && t.joblist.total(total)}</span>
               <SortMenu
                 sort={order}
                 onSort={(next) => set({ sort: next === usualSort ? undefined : next })}
               />
-              <ColumnsButton columns={columns} labels={t.jobs.columns} />
+              <ColumnsButton columns={columns} labels={t.joblist.columns} />
             </span>
           </div>
         </>
@@ -164,11 +164,11 @@ export default function JobsPage() {
           <Waiting on={list} rows={14} height={46} />
         ) : items.length === 0 ? (
           isFiltered ? (
-            <Empty icon={SearchX} title={t.jobs.none} hint={t.jobs.noneHint(described.join(" · "))}>
+            <Empty icon={SearchX} title={t.joblist.noMatch} hint={t.joblist.noneHint(described.join(" · "))}>
               <Button onClick={clear}>{t.act.clearFilters}</Button>
             </Empty>
           ) : (
-            <Empty icon={ListChecks} title={t.jobs.empty} hint={t.jobs.emptyHint}>
+            <Empty icon={ListChecks} title={t.joblist.empty} hint={t.joblist.emptyHint}>
               <pre className="code">carillon apply -f jobs.yaml</pre>
               <Link to="/jobs/new" className="btn pri">
                 <Plus size={14} aria-hidden />
@@ -191,7 +191,7 @@ export default function JobsPage() {
                 if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
               }}
             />
-            <p className="foot mut num">{t.jobs.showing(items.length, total)}</p>
+            <p className="foot mut num">{t.joblist.showing(items.length, total)}</p>
           </>
         )}
       </div>

@@ -6,7 +6,7 @@ import { Ago, Elapsed } from "@/components/Time";
 import { tip } from "@/components/Tips";
 import { ZonedClock } from "@/components/ZonedClock";
 import { usePageT } from "@/i18n";
-import { useFormat, useWords } from "@/lib/format";
+import { useFormat, usePageWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { beganAt } from "@/lib/status";
@@ -15,9 +15,9 @@ import { useHeld } from "@/shell/useHeld";
 
 /** How and when a job ran last, or since when it is running. */
 export function LastRun({ item }: { item: JobItem }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const last = item.last_runs?.[0];
-  if (!last) return <span className="mut">{item.last_runs ? t.jobs.never : "—"}</span>;
+  if (!last) return <span className="mut">{item.last_runs ? t.joblist.never : "—"}</span>;
   const began = beganAt(last);
   return (
     <span className="jn">

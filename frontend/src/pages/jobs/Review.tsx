@@ -39,7 +39,7 @@ interface ReviewProps {
 export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
   const t = usePageT();
   const sayer = useSayer();
-  const r = t.jobs.review;
+  const r = t.joblist.review;
   const client = useQueryClient();
   const { zone } = useFormat();
   const [note, setNote] = useState("");
@@ -223,7 +223,7 @@ function Names({ title, items }: { title: string; items: { job: string; why?: st
             {x.why && <span className="mut">{x.why}</span>}
           </li>
         ))}
-        {items.length > listed && <li className="mut">{t.jobs.review.andMore(items.length - listed)}</li>}
+        {items.length > listed && <li className="mut">{t.joblist.review.andMore(items.length - listed)}</li>}
       </ul>
     </div>
   );

@@ -61,7 +61,7 @@ export function cellOf(column: JobColumn, item: JobItem, { t, f }: PageWords): R
     case "runs": {
       const runs = item.last_runs;
       if (runs === null) return <span className="mut">{t.jobs.historyAway}</span>;
-      if (runs.length === 0) return <span className="mut">{t.jobs.noRuns}</span>;
+      if (runs.length === 0) return <span className="mut">{t.joblist.noRuns}</span>;
       return <RunStrip runs={runs} />;
     }
     case "last":

@@ -77,7 +77,7 @@ export default function LedgerPage() {
       ) : (
         <div className={list.isPlaceholderData ? "pad stale" : "pad"}>
           <div className="kpis four">
-            <Kpi label={t.ledger.fires} value={f.number(total.fires)} foot={t.jobs.total(jobs.length)} />
+            <Kpi label={t.ledger.fires} value={f.number(total.fires)} foot={t.joblist.total(jobs.length)} />
             <Kpi
               label={t.ledger.ran}
               value={f.number((total.ran ?? 0) + (total.caught_up ?? 0))}

@@ -37,7 +37,7 @@ export function Unhealthy({ rows }: { rows: ReportRow[] }) {
       title={t.reports.unhealthy}
       note={t.reports.unhealthyHint}
       none={t.reports.healthy}
-      heads={["", t.reports.runs, t.reports.failedShare, t.jobs.columns.owner]}
+      heads={["", t.reports.runs, t.reports.failedShare, t.joblist.columns.owner]}
       rows={bad}
       cells={(row, i) => (
         <>

@@ -7,7 +7,7 @@ import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
 import { Status } from "@/components/Status";
 import { formatDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
@@ -23,7 +23,7 @@ interface CompareDialogProps {
 
 /** A run beside another one of its job: at first the last that succeeded. */
 export default function CompareDialog({ detail, run, onClose }: CompareDialogProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const { say } = useSayer();
   const c = t.run.compare;
   const now = useNow();

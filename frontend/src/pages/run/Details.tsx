@@ -9,7 +9,7 @@ import { CopyIconButton } from "@/components/Copy";
 import { statusIcons } from "@/components/Status";
 import { Clock } from "@/components/Time";
 import { formatDuration, parseDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
@@ -27,7 +27,7 @@ interface DetailsProps {
 
 /** Everything known about a run beside its log. */
 export function Details({ detail, run, job, children }: DetailsProps) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const ref = refOf(detail.job);
   const { say } = useSayer();
   const why = say(run.message ?? run.reason);
@@ -147,7 +147,7 @@ export function Details({ detail, run, job, children }: DetailsProps) {
 
 /** What the run was given: of its own, or by its version. */
 function Params({ detail, run, job }: { detail: RunDetail; run: Run; job: JobItem | undefined }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const current = job?.definition.version === run.version ? job.definition : undefined;
   const versions = useQuery({ ...versionsQuery(refOf(run.job)), enabled: job !== undefined && !current }).data
     ?.items;
@@ -159,13 +159,13 @@ function Params({ detail, run, job }: { detail: RunDetail; run: Run; job: JobIte
 }
 
 function UntilNote({ run, until }: { run: Run; until: string }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   return <div className="mut">{t.run.fires(run.count, f.short(until, now))}</div>;
 }
 
 function Timeout({ run, job }: { run: Run; job: JobItem | undefined }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const now = useNow();
   const limit =
     job?.definition.version === run.version && job.definition.timeout
@@ -206,7 +206,7 @@ function Json({ title, tag, value }: { title: string; tag?: string; value: unkno
 }
 
 function Event({ change, before }: { change: Change; before: Change | undefined }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const { say } = useSayer();
   const now = useNow();
   const Icon = change.mark ? BookmarkCheck : statusIcons[change.status ?? "pending"];
@@ -225,7 +225,7 @@ function Event({ change, before }: { change: Change; before: Change | undefined 
                 ? t.status[change.status]
                 : (t.run.kinds[change.kind] ?? change.kind)}
           </b>
-          {change.attempt > 1 && <span className="mut">{t.runs.attempt(change.attempt)}</span>}
+          {change.attempt > 1 && <span className="mut">{t.runlist.attempt(change.attempt)}</span>}
           <time className="right mut num" title={f.full(change.at)} dateTime={change.at}>
             {since === undefined ? f.short(change.at, now) : `+${formatDuration(since)}`}
           </time>

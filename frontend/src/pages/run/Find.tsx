@@ -1,6 +1,6 @@
 import { ChevronDown, ChevronUp, Search } from "lucide-react";
 import type { Ref } from "react";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { useSayer } from "@/lib/reason";
 
 interface FindProps {
@@ -35,7 +35,7 @@ export function Find({
   onRegex,
   onStep,
 }: FindProps) {
-  const t = useT();
+  const t = usePageT();
   const { sayError } = useSayer();
   return (
     <div className={wrong ? "inp sm find-log bad" : "inp sm find-log"}>

@@ -6,7 +6,7 @@ import type { JobItem, Run, RunDetail } from "@/api/schema.gen";
 import { CauseMark } from "@/components/CauseIcon";
 import { JobTitle } from "@/components/JobTitle";
 import { Status } from "@/components/Status";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { isLiving } from "@/lib/status";
@@ -16,7 +16,7 @@ const settling = 60_000;
 
 /** Why the run is there, and what follows it: its parent, itself, and its children. */
 export function Lineage({ detail, run, job }: { detail: RunDetail; run: Run; job: JobItem | undefined }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   const parentId = detail.rerun_of ?? run.parent_run_id;
   const parent = useQuery({ ...runQuery(parentId ?? ""), enabled: parentId !== undefined }).data;

@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { formatBytes } from "@/lib/bytes";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import type { Log } from "./useLog";
 import type { Viewport } from "./useLogViewport";
 
@@ -15,7 +15,7 @@ interface LogFootProps {
 
 /** What one knows of a log as a whole, and the ways to its ends. */
 export function LogFoot({ log, viewport, living, hiddenLines }: LogFootProps) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const { buffer } = log;
   const { following, seen, toEnd, toTop, toggleFollow } = viewport;
   const fresh = following || !living ? 0 : freshSince(log, seen);

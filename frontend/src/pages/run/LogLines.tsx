@@ -1,5 +1,5 @@
 import type { LogLine } from "@/api/schema.gen";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { isExtra, type Row } from "@/lib/logrows";
 import { ExtraRow, LogRow } from "./LogRow";
 import { row } from "./useLogViewport";
@@ -23,7 +23,7 @@ interface LogLinesProps {
 
 /** The rows of a log that are on the screen, in a box as high as all of them. */
 export function LogLines({ rows, from, to, timeOf, pattern, current, link, open, ...on }: LogLinesProps) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const { onLink, onWhole, onOpen } = on;
   return (
     <div style={{ height: rows.length * row }} className="lines">

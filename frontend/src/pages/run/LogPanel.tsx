@@ -7,7 +7,7 @@ import { Dialog } from "@/components/Dialog";
 import { toast } from "@/components/Toasts";
 import { plainText } from "@/lib/ansi";
 import { formatDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { visibleRows } from "@/lib/logbuffer";
 import { LogFinder, patternOf } from "@/lib/logfind";
 import { isExtra, LogRows } from "@/lib/logrows";
@@ -38,7 +38,7 @@ interface LogPanelProps {
 
 /** The log of one attempt, or of one piece of it: live while it runs, windowed however long it is. */
 export function LogPanel({ run, children }: LogPanelProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const log = useLog(run.run_id, run.attempt, run.job, run.broadcast_index);
   const living = isLiving(run.status);
   const field = useRef<HTMLInputElement>(null);

@@ -1,9 +1,10 @@
 import { ChevronRight } from "lucide-react";
 import { memo, type ReactNode } from "react";
 import type { LogLine } from "@/api/schema.gen";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { parseAnsi, type Span } from "@/lib/ansi";
 import { drawn } from "@/lib/logrows";
+import "./log.css";
 
 interface LogRowProps {
   line: LogLine;
@@ -42,7 +43,7 @@ export const LogRow = memo(function LogRow({
   onWhole,
   onOpen,
 }: LogRowProps) {
-  const t = useT();
+  const t = usePageT();
   const cut = line.text.length > drawn;
   const all = parseAnsi(cut ? line.text.slice(0, drawn) : line.text);
   const spans = from > 0 || to !== undefined ? partOf(all, from, to ?? drawn) : all;

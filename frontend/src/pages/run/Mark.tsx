@@ -8,7 +8,7 @@ import { FormDialog } from "@/components/FormDialog";
 import { TextField } from "@/components/fields";
 import { SegmentsField } from "@/components/Segments";
 import { Clock } from "@/components/Time";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { isMarkable } from "@/lib/status";
 import { useMay } from "@/shell/may";
@@ -16,7 +16,7 @@ import { useSave } from "@/shell/useSave";
 
 /** What somebody says of a run that ended without success, and the way to say it. */
 export function Mark({ detail }: { detail: RunDetail }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const [open, setOpen] = useState(false);
   const operates = useMay()("operate", refOf(detail.job).group);
   const { mark } = detail;
@@ -51,7 +51,7 @@ export function Mark({ detail }: { detail: RunDetail }) {
 
 /** Marks a run, or changes its mark. */
 export function MarkDialog({ detail, onClose }: { detail: RunDetail; onClose(): void }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const w = t.run.mark;
   const client = useQueryClient();
   const [as, setAs] = useState<MarkRequest["as"]>(detail.mark?.as ?? "handled");

@@ -5,7 +5,7 @@ import type { Run } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Empty } from "@/components/Panel";
 import { Remedy } from "@/components/Remedy";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useSayer } from "@/lib/reason";
 import { remedyOf } from "@/lib/remedy";
@@ -13,7 +13,7 @@ import type { Log } from "./useLog";
 
 /** Why there is no line to show. */
 export function NoLines({ run, log, living }: { run: Run; log: Log; living: boolean }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const { say } = useSayer();
   const printed = run.log_lines ?? 0;
   const gone = !living && printed > 0 && log.state === "ended" && log.buffer.lines.length === 0;

@@ -1,20 +1,20 @@
 import { useState } from "react";
 import type { Run } from "@/api/schema.gen";
 import { formatDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { phasesOf } from "./phases";
 
 /** What a run's time went into: waiting, and each attempt. Widths grow with the logarithm, so that short phases are seen. */
 export function PhaseBar({ attempts, usual }: { attempts: Run[]; usual: number | undefined }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   const phases = phasesOf(
     [...attempts].reverse(),
     now,
     usual,
     t.run.phases,
-    t.runs.attempt,
+    t.runlist.attempt,
     (a) => t.run.ended[a.status] ?? "",
   );
   const newest = attempts[0];

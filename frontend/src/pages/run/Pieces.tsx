@@ -3,7 +3,7 @@ import { ChevronDown } from "lucide-react";
 import type { Run } from "@/api/schema.gen";
 import { Menu, MenuChoice, MenuLine } from "@/components/Menu";
 import { Status } from "@/components/Status";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { linesOf } from "@/lib/ids";
 import { useSayer } from "@/lib/reason";
 import { isLiving, tones } from "@/lib/status";
@@ -25,7 +25,7 @@ interface PiecesProps extends PickerProps {
 
 /** The pieces of a run: how each does. One that is chosen has its log shown. */
 export function Pieces({ run, total, pieces, chosen, onChoose }: PiecesProps) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const { say } = useSayer();
   const by = new Map(pieces.map((p) => [p.broadcast_index ?? 0, p]));
   const done = pieces.filter((p) => !isLiving(p.status)).length;
@@ -96,7 +96,7 @@ const mostListed = 200;
 
 /** Above the log: of which piece it is. */
 export function PiecePicker({ total, chosen, onChoose }: PickerProps) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   return (
     <Menu
       align="start"

@@ -5,7 +5,7 @@ import type { Run, RunDetail } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
 import { SegmentsField } from "@/components/Segments";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { paramsIn } from "@/lib/params";
 import { useSave } from "@/shell/useSave";
 
@@ -19,7 +19,7 @@ interface RerunDialogProps {
 
 /** Does a run again: by which version, with which parameters, and of pieces all or those that failed. */
 export default function RerunDialog({ detail, run, params, onClose }: RerunDialogProps) {
-  const t = useT();
+  const t = usePageT();
   const w = t.run.retry;
   const navigate = useNavigate();
   const before = params === undefined ? "" : JSON.stringify(params, null, 2);

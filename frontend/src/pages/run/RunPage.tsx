@@ -29,7 +29,7 @@ import { Segments } from "@/components/Segments";
 import { Status } from "@/components/Status";
 import { toast } from "@/components/Toasts";
 import { formatDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -46,13 +46,14 @@ import { LogPanel } from "./LogPanel";
 import { MarkDialog } from "./Mark";
 import { PhaseBar } from "./PhaseBar";
 import { PiecePicker, Pieces } from "./Pieces";
+import "./run.css";
 
 const RerunDialog = lazy(() => import("./RerunDialog"));
 const CompareDialog = lazy(() => import("./CompareDialog"));
 
 /** One run: where its time went, what it printed, and everything known about it. */
 export default function RunPage() {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const { runId } = useParams({ from: "/runs/$runId" });
   const query = useQuery(runQuery(runId));
   const run = query.data;
@@ -78,7 +79,7 @@ export default function RunPage() {
 }
 
 function Loaded({ detail }: { detail: RunDetail }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const navigate = useNavigate();
   const now = useNow();
   const ref = refOf(detail.job);
@@ -249,11 +250,11 @@ function Loaded({ detail }: { detail: RunDetail }) {
           <LogPanel key={`${read.attempt}.${read.broadcast_index ?? ""}`} run={read}>
             {detail.attempts.length > 1 && (
               <Segments
-                label={t.runs.attempt(shown.attempt)}
+                label={t.runlist.attempt(shown.attempt)}
                 value={String(shown.attempt)}
                 options={[...detail.attempts]
                   .reverse()
-                  .map((a) => ({ value: String(a.attempt), label: t.runs.attempt(a.attempt) }))}
+                  .map((a) => ({ value: String(a.attempt), label: t.runlist.attempt(a.attempt) }))}
                 onChange={(v) =>
                   void navigate({
                     to: "/runs/$runId",
@@ -339,7 +340,7 @@ function useNeighbours(detail: RunDetail): { previous: string | undefined; next:
 }
 
 function CancelDialog({ detail, onClose }: { detail: RunDetail; onClose(): void }) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const [reason, setReason] = useState("");
   const cancel = useCancelRun();
   const go = () => cancel.mutate({ runId: detail.run_id, job: detail.job, reason }, { onSettled: onClose });

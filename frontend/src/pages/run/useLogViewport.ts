@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Run } from "@/api/schema.gen";
 import { toast } from "@/components/Toasts";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import type { LogRows } from "@/lib/logrows";
 import { isFailure, isLiving } from "@/lib/status";
 import type { Log } from "./useLog";
@@ -80,7 +80,7 @@ export function useLogViewport(
   run: Run,
   linked: number | undefined,
 ): Viewport {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const living = isLiving(run.status);
   const [following, setFollowing] = useState(living && linked === undefined);
   const [seen, setSeen] = useState(0);

@@ -35,7 +35,7 @@ export default function Breakdown({ by, search, range, onSort }: BreakdownProps)
   const t = usePageT();
   return (
     <div className="pad">
-      <p className="mut spaced">{t.runs.breakdown.hints[by]}</p>
+      <p className="mut spaced">{t.runlist.breakdown.hints[by]}</p>
       {by === "error" ? (
         <Errors search={search} range={range} />
       ) : (
@@ -65,7 +65,7 @@ function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "ins
   const list = useQuery(breakdownQuery(by, by === "job" ? { job, group } : { group }, range, order));
   if (!list.data) return <Waiting on={list} />;
   const rows = list.data.items.filter((row) => row[by] !== undefined && row[by] !== "");
-  if (rows.length === 0) return <Empty icon={SearchX} title={t.runs.none} hint={t.runs.noneHint} />;
+  if (rows.length === 0) return <Empty icon={SearchX} title={t.runlist.none} hint={t.runlist.noneHint} />;
   const here = (row: ReportRow): Search => ({
     ...search,
     by: undefined,
@@ -89,7 +89,7 @@ function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "ins
     <Card>
       <ShareTable
         rows={rows}
-        head={t.runs.breakdown[by]}
+        head={t.runlist.breakdown[by]}
         runs={head("runs", r.runs)}
         heads={[head("ratio", r.failedShare), { right: r.p50 }, head("duration", r.p95)]}
         keyOf={(row) => `${row.group} ${row.job} ${row.instance}`}

@@ -20,7 +20,7 @@ import { Skeleton } from "@/components/Panel";
 import { SegmentsField } from "@/components/Segments";
 import { Status } from "@/components/Status";
 import { toast } from "@/components/Toasts";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useSayer } from "@/lib/reason";
 import { useComplain } from "@/shell/actions";
@@ -51,8 +51,8 @@ interface BulkProps {
 
 /** What can be done to several runs at once, after a look at what it would do. */
 export function Bulk({ runs, chosen, filter, matching, onClear }: BulkProps) {
-  const { t } = useWords();
-  const w = t.runs.bulk;
+  const { t } = usePageWords();
+  const w = t.runlist.bulk;
   const operates = useMay()("operate");
   const [all, setAll] = useState(false);
   const [action, setAction] = useState<Action>();
@@ -152,9 +152,9 @@ interface Result {
 }
 
 function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const { sayError, sayProblem } = useSayer();
-  const w = t.runs.bulk;
+  const w = t.runlist.bulk;
   const client = useQueryClient();
   const [note, setNote] = useState("");
   const [as, setAs] = useState<"handled" | "succeeded">("handled");
@@ -221,14 +221,14 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
           {results && x.again && <Again run={x.again} />}
         </li>
       ))}
-      {some.length > listed && <li className="mut">{t.jobs.review.andMore(some.length - listed)}</li>}
+      {some.length > listed && <li className="mut">{t.joblist.review.andMore(some.length - listed)}</li>}
     </ul>
   );
   return (
     <BulkDialog
       title={title}
       danger={action === "cancel"}
-      working={busy ? t.jobs.review.working(results.length, affected.length) : undefined}
+      working={busy ? t.joblist.review.working(results.length, affected.length) : undefined}
       blocked={
         affected.length === 0 || (mustType && typed !== word) || (action === "mark" && note.trim() === "")
       }
@@ -242,7 +242,7 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
           <p className={bad.length > 0 ? "c-bad" : "c-ok"}>
             {action === "rerun"
               ? w.begun(results.length - bad.length, bad.length)
-              : t.jobs.review.result(results.length - bad.length, bad.length)}
+              : t.joblist.review.result(results.length - bad.length, bad.length)}
           </p>
           {names([...bad, ...results.filter((x) => !x.error)])}
         </>
@@ -252,7 +252,7 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
         <>
           <div>
             <h3 className="lab">
-              {action === "rerun" ? t.jobs.review.toRun : t.jobs.review.affected}{" "}
+              {action === "rerun" ? t.joblist.review.toRun : t.joblist.review.affected}{" "}
               <span className="mut">{w.ofJobs(affected.length, new Set(affected.map(jobOf)).size)}</span>
             </h3>
             {names(affected)}
@@ -263,7 +263,7 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
           {refused.length > 0 && (
             <div>
               <h3 className="lab">
-                {t.jobs.review.skipped} <span className="num">{f.number(refused.length)}</span>
+                {t.joblist.review.skipped} <span className="num">{f.number(refused.length)}</span>
               </h3>
               {names(refused)}
             </div>
@@ -300,7 +300,7 @@ function Review({ action, looked, known, onClose, onDone }: ReviewProps) {
             />
           )}
           {mustType && (
-            <TextField label={t.jobs.review.typeToConfirm(word)} value={typed} onChange={setTyped} />
+            <TextField label={t.joblist.review.typeToConfirm(word)} value={typed} onChange={setTyped} />
           )}
         </>
       )}

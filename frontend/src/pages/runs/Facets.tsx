@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { IconButton } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { statuses } from "@/lib/status";
 import { causes, type runsSearch } from "@/router";
 import { narrowedBy } from "./narrowed";
@@ -31,7 +31,7 @@ interface FacetsProps {
 
 /** What runs can be narrowed to. */
 function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const c = t.runs.columns;
   const { by, status, cause, job, group, instance, version, again: tried } = search;
   const counted = (dimension: string) => new Map(found?.[dimension]?.map((v) => [v.value, v.count]));
@@ -48,7 +48,7 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
   const facets: Facet[] = [
     {
       key: "status",
-      name: t.runs.status,
+      name: t.runlist.status,
       multiple: true,
       options: statuses.map((s) => ({ value: s, label: t.status[s], n: counted("status").get(s) })),
       chosen: status ?? [],
@@ -59,7 +59,7 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
     },
     {
       key: "cause",
-      name: t.runs.cause,
+      name: t.runlist.cause,
       multiple: true,
       options: causes.map((x) => ({ value: x, label: t.cause[x], n: counted("cause").get(x) })),
       chosen: cause ?? [],
@@ -70,7 +70,7 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
     },
     {
       key: "group",
-      name: t.runs.group,
+      name: t.runlist.group,
       multiple: false,
       options: there("group", one(group)),
       chosen: one(group),
@@ -86,7 +86,7 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
     },
     {
       key: "instance",
-      name: t.runs.instance,
+      name: t.runlist.instance,
       multiple: false,
       options: there("instance", one(instance)),
       chosen: one(instance),
@@ -104,7 +104,7 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
       key: "again",
       name: c.attempt,
       multiple: false,
-      options: [{ value: "true", label: t.runs.triedAgain, n: again }],
+      options: [{ value: "true", label: t.runlist.triedAgain, n: again }],
       chosen: one(tried),
       set: ([next]) => onSet({ again: next === undefined ? undefined : "true" }),
     },
@@ -118,10 +118,10 @@ const shown = 6;
 
 /** The facets at the left, where there is room: each value with how many fires it has. */
 export function FacetRail(props: FacetsProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const facets = useFacets(props);
   return (
-    <aside className="facets" aria-label={t.runs.facets}>
+    <aside className="facets" aria-label={t.runlist.facets}>
       {facets.map((facet) => {
         const some = facet.options.filter((o) => (o.n ?? 0) > 0 || facet.chosen.includes(o.value));
         if (some.length === 0) return null;
@@ -151,7 +151,7 @@ export function FacetRail(props: FacetsProps) {
           <fieldset
             key={facet.key}
             className={facet.idle ? "idle" : undefined}
-            title={facet.idle ? t.runs.idle : undefined}
+            title={facet.idle ? t.runlist.idle : undefined}
           >
             <legend>
               {facet.name}
@@ -167,7 +167,7 @@ export function FacetRail(props: FacetsProps) {
             <ul>{some.slice(0, shown).map(row)}</ul>
             {some.length > shown && (
               <details>
-                <summary>{t.runs.moreValues(some.length - shown)}</summary>
+                <summary>{t.runlist.moreValues(some.length - shown)}</summary>
                 <ul>{some.slice(shown).map(row)}</ul>
               </details>
             )}

@@ -10,7 +10,7 @@ import { Empty } from "@/components/Panel";
 import { RunTable } from "@/components/RunTable";
 import { useRowKeys } from "@/components/useRowKeys";
 import { Waiting } from "@/components/Waiting";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import type { RunColumn, RunSort, Sort } from "@/lib/columns";
 import { refOf } from "@/lib/jobref";
 import { isAbsent, isLiving } from "@/lib/status";
@@ -48,7 +48,7 @@ export function RunList({
   onSort,
   onNew,
 }: RunListProps) {
-  const t = useT();
+  const t = usePageT();
   const navigate = useNavigate();
   const may = useMay();
   const pages = useInfiniteQuery({ ...runList(filter), enabled: !sort });
@@ -134,7 +134,7 @@ export function RunList({
       {waiting > 0 && (
         <div className="newrows">
           <button type="button" className="chip fresh" onClick={onNew}>
-            {t.runs.newRuns(waiting)}
+            {t.runlist.newRuns(waiting)}
           </button>
         </div>
       )}
@@ -144,8 +144,8 @@ export function RunList({
         ) : runs.length === 0 ? (
           <Empty
             icon={narrowed ? SearchX : Activity}
-            title={narrowed ? t.runs.none : t.runs.noneYet}
-            hint={narrowed ? t.runs.noneHint : t.runs.noneYetHint}
+            title={narrowed ? t.runlist.none : t.runlist.noneYet}
+            hint={narrowed ? t.runlist.noneHint : t.runlist.noneYetHint}
           />
         ) : (
           <RunTable
@@ -163,9 +163,9 @@ export function RunList({
       </div>
       {runs.length > 0 &&
         (sort ? (
-          <p className="foot sorted mut">{t.runs.sortedHint(runs.length, runs.length < mostSorted)}</p>
+          <p className="foot sorted mut">{t.runlist.sortedHint(runs.length, runs.length < mostSorted)}</p>
         ) : (
-          <More of={pages} end={t.runs.end} />
+          <More of={pages} end={t.runlist.end} />
         ))}
       {chosen.size > 0 && (
         <Bulk

@@ -9,7 +9,7 @@ import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { StackChart } from "@/components/StackChart";
 import { Zoomed } from "@/components/Zoomed";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { readSort, runColumns, runSorts, usualRunColumns, writeSort } from "@/lib/columns";
 import { useNow } from "@/lib/now";
@@ -34,7 +34,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** Every run of every job, by filters that are in the address. */
 export default function RunsPage() {
-  const t = useT();
+  const t = usePageT();
   const now = useNow();
   const navigate = useNavigate({ from: "/runs" });
   const search = useSearch({ from: "/runs" });
@@ -81,7 +81,7 @@ export default function RunsPage() {
   };
   return (
     <Page
-      crumbs={[{ text: t.runs.title }]}
+      crumbs={[{ text: t.runlist.title }]}
       actions={
         <>
           {(["csv", "ndjson"] as const).map((format) => (
@@ -107,7 +107,7 @@ export default function RunsPage() {
         <div className="filters">
           <FilterField
             value={job?.join(" ") ?? ""}
-            placeholder={t.runs.filterJob}
+            placeholder={t.runlist.filterJob}
             onChange={(text) => {
               const words = readWords(text);
               set({ job: words.jobs, ...words.rest });
@@ -125,7 +125,7 @@ export default function RunsPage() {
               {t.act.clearFilters}
             </Button>
           )}
-          <span className="right mut num">{counts.data && t.runs.histogram(all)}</span>
+          <span className="right mut num">{counts.data && t.runlist.histogram(all)}</span>
         </div>
       }
     >
@@ -147,11 +147,11 @@ export default function RunsPage() {
           </div>
           <div className="filters">
             <Segments
-              label={t.runs.breakdown.label}
+              label={t.runlist.breakdown.label}
               value={by ?? "none"}
               options={(["none", ...breakdowns] as const).map((b) => ({
                 value: b,
-                label: t.runs.breakdown[b],
+                label: t.runlist.breakdown[b],
               }))}
               onChange={(next) => set({ by: breakdowns.find((b) => b === next), sort: undefined })}
             />

@@ -9,7 +9,7 @@ import { MonthCard } from "@/components/MonthCard";
 import { Outcome } from "@/components/Outcome";
 import { Failed } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
-import { useWords, wallToInstant } from "@/lib/format";
+import { usePageWords, wallToInstant } from "@/lib/format";
 import { addMonths, dateIn, hasDate, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { GroupFilter } from "@/shell/GroupFilter";
@@ -27,7 +27,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** A month of what fires once a day or more rarely, with the calendars that keep jobs from it. */
 export default function CalendarPage() {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const navigate = useNavigate({ from: "/schedule/calendar" });
   const { month, group, all } = useSearch({ from: "/schedule/calendar" });
   const now = useNow();

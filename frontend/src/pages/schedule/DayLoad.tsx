@@ -1,4 +1,4 @@
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { toMinutes } from "@/lib/load";
 import { perDay } from "./HeatMap";
 
@@ -20,7 +20,7 @@ interface DayLoadProps {
 
 /** A day in quarters of an hour, each as high as what fires in it, and the slots that there are. */
 export function DayLoad({ start, values, shown, onShow, say, capacity }: DayLoadProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const first = Math.floor(shown / perDay) * perDay;
   const day = Array.from({ length: perDay }, (_, q) => values[first + q] ?? 0);
   const most = Math.max(...day, 1);

@@ -1,4 +1,4 @@
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { densityOf, type Lane } from "@/lib/timeline";
 import { useHeld } from "@/shell/useHeld";
 
@@ -18,7 +18,7 @@ const barWidth = 6;
 
 /** How much begins at a time in all lanes together: what did up to now, and what will, hollow. */
 export function DensityStrip({ lanes, from, to, now, left, width }: DensityStripProps) {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const parts = Math.max(1, Math.floor(width / barWidth));
   const held = useHeld();
   const all = densityOf(lanes, from, to, now, parts);

@@ -6,7 +6,7 @@ import { JobTitle } from "@/components/JobTitle";
 import { Card, Empty } from "@/components/Panel";
 import { Table } from "@/components/Table";
 import { parseDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { toMinutes } from "@/lib/load";
 
@@ -26,7 +26,7 @@ interface DriversProps {
 
 /** The jobs that fire within a quarter of an hour. */
 export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const iso = (ms: number) => new Date(ms).toISOString();
   const { data } = useQuery(
     firesQuery({ from: iso(from - 1), to: iso(from + quarter - 1), group }, 500, `cell ${from}`),
@@ -47,8 +47,13 @@ export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
       ) : (
         <>
           <Table
-            heads={[t.jobs.columns.job, t.jobs.group, { right: t.plan.fires }, { right: t.plan.slotMinutes }]}
-            actions={t.jobs.columns.job}
+            heads={[
+              t.joblist.columns.job,
+              t.jobs.group,
+              { right: t.plan.fires },
+              { right: t.plan.slotMinutes },
+            ]}
+            actions={t.joblist.columns.job}
             compact
           >
             {jobs.slice(0, named).map(({ job, fires, more, slotMs }) => (

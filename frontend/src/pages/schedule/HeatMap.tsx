@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { HoverCard } from "@/components/HoverCard";
 import { useWidth } from "@/components/useSize";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { shadesOf } from "@/lib/load";
 
 const quarter = 900_000;
@@ -25,7 +25,7 @@ interface HeatMapProps {
 
 /** A week in quarters of an hour, a row a day. Arrows move the selection. */
 export function HeatMap({ start, values, current, full, shown, onShow, say }: HeatMapProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const [box, width] = useWidth<HTMLDivElement>();
   const [over, setOver] = useState<{ i: number; x: number; y: number }>();
   const shade = shadesOf(values);

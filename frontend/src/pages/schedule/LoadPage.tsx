@@ -9,7 +9,7 @@ import { Kpi } from "@/components/Kpi";
 import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
-import { offsetMinutes, useWords, wallToInstant } from "@/lib/format";
+import { offsetMinutes, usePageWords, wallToInstant } from "@/lib/format";
 import { quietWindow, toMinutes, zoneMinutes } from "@/lib/load";
 import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
@@ -29,7 +29,7 @@ const quarter = 900_000;
 
 /** When work fires in the coming week, by quarters of an hour. */
 export default function LoadPage() {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const navigate = useNavigate({ from: "/schedule/load" });
   const { group, by, slower } = useSearch({ from: "/schedule/load" });
   const now = useNow();

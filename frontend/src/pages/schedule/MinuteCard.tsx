@@ -2,7 +2,7 @@ import { Info, WandSparkles } from "lucide-react";
 import { Button } from "@/components/Button";
 import { Card } from "@/components/Panel";
 import { tip } from "@/components/Tips";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 
 interface MinuteCardProps {
   /** How many fires come on each minute of an hour. */
@@ -15,7 +15,7 @@ interface MinuteCardProps {
 
 /** On which minute of the hour work fires, and what could be done about those that stand out. */
 export function MinuteCard({ minutes, when, onSuggest }: MinuteCardProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const most = Math.max(1, ...minutes);
   const total = minutes.reduce((a, b) => a + b, 0);
   const usual = total / minutes.length;

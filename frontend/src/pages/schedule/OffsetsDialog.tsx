@@ -5,7 +5,7 @@ import { refreshJobs } from "@/api/jobs";
 import { applySpread, offsetsQuery } from "@/api/schedule";
 import { FormDialog } from "@/components/FormDialog";
 import { Waiting } from "@/components/Waiting";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useSayer } from "@/lib/reason";
@@ -25,7 +25,7 @@ interface Result {
 
 /** Shows which jobs could fire a little later than others, and saves those that are chosen so. */
 export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) {
-  const t = useT();
+  const t = usePageT();
   const { sayError } = useSayer();
   const p = t.plan;
   const f = useFormat();
@@ -60,7 +60,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
     return (
       <FormDialog
         title={p.offsets}
-        hint={t.jobs.review.result(results.length - bad.length, bad.length)}
+        hint={t.joblist.review.result(results.length - bad.length, bad.length)}
         wide
         verb={t.act.close}
         busy={false}
@@ -88,7 +88,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
       title={p.offsets}
       hint={p.offsetsHint}
       wide
-      verb={results ? t.jobs.review.working(results.length, chosen.length) : p.applyOffsets(chosen.length)}
+      verb={results ? t.joblist.review.working(results.length, chosen.length) : p.applyOffsets(chosen.length)}
       busy={apply.isPending}
       disabled={chosen.length === 0}
       onSubmit={() => apply.mutate()}
@@ -107,7 +107,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
             <table className="tbl c">
               <thead>
                 <tr>
-                  <th>{t.jobs.columns.job}</th>
+                  <th>{t.joblist.columns.job}</th>
                   <th className="r">{p.fires}</th>
                   <th>{p.spread}</th>
                 </tr>

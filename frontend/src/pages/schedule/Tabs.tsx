@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 
 const views = {
   timeline: "/schedule",
@@ -9,7 +9,7 @@ const views = {
 
 /** The views of the schedule. */
 export function ScheduleTabs({ on }: { on: keyof typeof views }) {
-  const t = useT();
+  const t = usePageT();
   return (
     <nav className="tabs" aria-label={t.plan.title}>
       {(["timeline", "load", "calendar"] as const).map((view) => (

@@ -7,7 +7,7 @@ import { GroupDot } from "@/components/TaskIcon";
 import { useWidth } from "@/components/useSize";
 import { useWindow } from "@/components/useWindow";
 import { formatDuration } from "@/lib/duration";
-import { offsetMinutes, useWords } from "@/lib/format";
+import { offsetMinutes, usePageWords } from "@/lib/format";
 import { fireBars, type LaneBar, runBars, stackBars } from "@/lib/lanes";
 import { timeLabels, timeTicks } from "@/lib/scale";
 import { healthOf } from "@/lib/stats";
@@ -61,7 +61,7 @@ export function Timeline({
   onZoom,
   onFire,
 }: TimelineProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const [box, width] = useWidth<HTMLDivElement>();
   const scroller = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState<{ lane: Lane; bar: LaneBar; y: number }>();
@@ -243,7 +243,7 @@ interface LaneRowProps {
 }
 
 function LaneRow({ lane, withGroup, top, names, plot, now, x, onOver, moved, onFire }: LaneRowProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const navigate = useNavigate();
   const held = useHeld();
   const usual = healthOf(lane.runs).p50 ?? 0;
@@ -345,7 +345,7 @@ function LaneName({
 }
 
 function Card({ lane, bar: b, now }: { lane: Lane; bar: LaneBar; now: number }) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const duration = b.run && durationOf(b.run, now);
   return (
     <>

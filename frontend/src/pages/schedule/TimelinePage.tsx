@@ -13,7 +13,7 @@ import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { parseDuration } from "@/lib/duration";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { spans } from "@/lib/ranges";
@@ -37,6 +37,7 @@ import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { ScheduleTabs } from "./Tabs";
 import { Timeline } from "./Timeline";
+import "./timeline.css";
 
 const zooms = ["1h", "6h", "24h", "7d"] as const;
 /** Where now is in a view that follows it: past and future are both worth seeing. */
@@ -46,7 +47,7 @@ const mostRuns = 1000;
 
 /** What ran and what will fire, job by job, on one axis. */
 export default function TimelinePage() {
-  const { t } = useWords();
+  const { t } = usePageWords();
   const now = useNow();
   const navigate = useNavigate({ from: "/schedule" });
   const search = useSearch({ from: "/schedule" });

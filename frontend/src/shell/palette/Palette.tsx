@@ -6,7 +6,7 @@ import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from
 import { jobSearch } from "@/api/jobs";
 import type { JobVersion } from "@/api/schema.gen";
 import { useOpener } from "@/components/useOpener";
-import { useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { isLike } from "@/lib/fuzzy";
 import { isRunId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
@@ -18,7 +18,7 @@ import { type Entry, useEntries, useJobActions } from "./entries";
  * The right arrow leads from a job to what can be done with it, and the left one back.
  */
 export default function Palette({ onClose }: { onClose(): void }) {
-  const t = useT();
+  const t = usePageT();
   const opener = useOpener();
   const navigate = useNavigate();
   const client = useQueryClient();

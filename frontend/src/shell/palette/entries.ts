@@ -26,7 +26,7 @@ import {
 } from "lucide-react";
 import { groupsQuery, holdQuery } from "@/api/cluster";
 import type { JobVersion } from "@/api/schema.gen";
-import { usePageT, useT } from "@/i18n";
+import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { isLike } from "@/lib/fuzzy";
 import { isRunId } from "@/lib/ids";
@@ -56,7 +56,7 @@ export interface Entry {
 
 /** What can be done with a job that was found. */
 export function useJobActions(): (job: JobVersion) => Entry[] {
-  const t = useT();
+  const t = usePageT();
   const navigate = useNavigate();
   const run = useRunNow();
   const pause = usePause();

@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Reason, Run } from "@/api/schema.gen";
 import { en } from "@/i18n/en";
 import { zh } from "@/i18n/zh";
-import { makeFormat } from "@/lib/format";
-import { say } from "@/lib/reason";
-import { resultOf } from "./RunTable";
+import { makeFormat } from "./format";
+import { resultOf, say } from "./reason";
 
 const inChinese = (r: Reason) => say(r, zh, makeFormat("zh", "Asia/Shanghai"));
 const inEnglish = (r: Reason) => say(r, en, makeFormat("en", "UTC"));

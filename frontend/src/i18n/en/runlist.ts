@@ -1,0 +1,56 @@
+import { count } from "./words";
+
+export const runlist = {
+  title: "Runs",
+  filterJob: "Job, as group/name",
+  status: "Status",
+  cause: "Trigger",
+  group: "Group",
+  instance: "Executor",
+  none: "No run matches",
+  noneHint: "Widen the range, or clear a filter.",
+  noneYet: "Nothing has run in this range",
+  noneYetHint: "Runs come here when jobs fire, or when somebody runs one.",
+  histogram: (n: number) => `${count(n, "fire", "fires")} in range`,
+  newRuns: (n: number) => count(n, "new run", "new runs"),
+  attempt: (n: number) => `Attempt ${n}`,
+  end: "That is all of them",
+  facets: "Narrow the runs",
+  idle: "This does not narrow the table shown",
+  triedAgain: "Tried again",
+  moreValues: (n: number) => `${n} more`,
+  /** Below a list that is sorted by something else than its fires. */
+  sortedHint: (n: number, all: boolean) =>
+    all
+      ? "All runs of the range, in this order. It is not followed: the newest come first by Scheduled."
+      : `The first ${n} of the range in this order. To sort, the server looks at all its runs: narrow the range to see others.`,
+  bulk: {
+    selected: (n: number) => `${n} selected`,
+    allMatching: (n: number) => `Select all ${n.toLocaleString("en-GB")} matching`,
+    copyIds: "Copy ids",
+    sameVersion: "That of each run",
+    ofJobs: (runs: number, jobs: number) => `${count(runs, "run", "runs")} of ${count(jobs, "job", "jobs")}`,
+    ranAgain: (run: string) => `run again already, as ${run}`,
+    twice: (n: number) => `Also ${count(n, "run that was", "runs that were")} run again already`,
+    begun: (n: number, bad: number) =>
+      `${count(n, "run", "runs")} started${bad > 0 ? `, ${bad} refused` : ""}. Below is how they go.`,
+    verbs: { rerun: "Run again", cancel: "Cancel", mark: "Mark as…" },
+    ask: {
+      rerun: (n: number) => `Run ${count(n, "run", "runs")} again`,
+      cancel: (n: number) => `Cancel ${count(n, "run", "runs")}`,
+      mark: (n: number) => `Mark ${count(n, "run", "runs")}`,
+    },
+  },
+  breakdown: {
+    label: "Rows",
+    none: "Runs",
+    job: "Job",
+    instance: "Executor",
+    error: "Error",
+    hints: {
+      job: "Runs that ended in the range. Only group and job narrow this table.",
+      instance: "Attempts that ended in the range. Only the group narrows this table.",
+      error: "Attempts that failed in the range: a run that failed three times counts three times.",
+    },
+  },
+};
