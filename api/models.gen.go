@@ -1123,6 +1123,9 @@ type JobPage struct {
 
 // JobTitles defines model for JobTitles.
 type JobTitles struct {
+	// Owners The same of those that have an owner
+	Owners map[string]string `json:"owners"`
+
 	// Titles By group/name
 	Titles map[string]string `json:"titles"`
 }
@@ -1678,7 +1681,10 @@ type RunDetail struct {
 
 	// Changes The timeline, oldest first
 	Changes []Change `json:"changes"`
-	Job     job.Name `json:"job"`
+
+	// Error The way in which the newest attempt failed, if it did: its fingerprint, as reportFailures has it
+	Error string   `json:"error,omitempty"`
+	Job   job.Name `json:"job"`
 
 	// Labels The same of the job's labels
 	Labels job.Labels `json:"labels,omitempty"`
@@ -1704,6 +1710,7 @@ type RunFacets struct {
 // RunFilter As the parameters of listRuns
 type RunFilter struct {
 	Cause []Cause `json:"cause,omitempty"`
+	Error string  `json:"error,omitempty"`
 
 	// From Fire time, inclusive
 	From       time.Time `json:"from,omitempty"`
@@ -2703,7 +2710,13 @@ type ReportFailuresParams struct {
 
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
-	Limit      int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	Error string `form:"error,omitempty" json:"error,omitempty"`
+
+	// Parts Counts attempts by so many equal parts of the range, too
+	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
+	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ReportRunsParams defines parameters for ReportRuns.
@@ -2779,6 +2792,9 @@ type ListRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
+	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	Error string `form:"error,omitempty" json:"error,omitempty"`
+
 	// Sort What the list is sorted by, the least first; with a minus, the greatest first
 	Sort ListRunsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
@@ -2824,6 +2840,9 @@ type CountRunsParams struct {
 
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
+
+	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	Error string `form:"error,omitempty" json:"error,omitempty"`
 }
 
 // FacetRunsParams defines parameters for FacetRuns.
@@ -2852,6 +2871,9 @@ type FacetRunsParams struct {
 
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
+
+	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	Error string `form:"error,omitempty" json:"error,omitempty"`
 }
 
 // CancelRunParams defines parameters for CancelRun.

@@ -38,6 +38,8 @@ type RunFilter struct {
 	AllAttempts bool
 	// MinAttempt selects attempts from this one on: with 2, runs that were tried again.
 	MinAttempt int
+	// Error selects what failed with this [Fingerprint].
+	Error string
 
 	// Sort is the order of a list. Any but the default needs From and To, 31 days apart at
 	// most, and has one page: the first Limit runs.

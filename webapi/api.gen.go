@@ -631,7 +631,7 @@ type ServerInterface interface {
 	// FacetJobs What there is to choose from among jobs
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(c *fiber.Ctx, params FacetJobsParams) error
-	// NameJobs What people call some jobs
+	// NameJobs What people call some jobs, and who owns them
 	// (GET /api/v1/jobs/titles)
 	NameJobs(c *fiber.Ctx, params NameJobsParams) error
 	// DeleteJob Delete a job; its history stays
@@ -5181,6 +5181,20 @@ func (siw *ServerInterfaceWrapper) ReportFailures(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter min_attempt: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", query, &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter error: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "parts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "parts", query, &params.Parts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter parts: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -5515,6 +5529,13 @@ func (siw *ServerInterfaceWrapper) ListRuns(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter min_attempt: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", query, &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter error: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "sort" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -5679,6 +5700,13 @@ func (siw *ServerInterfaceWrapper) CountRuns(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter min_attempt: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", query, &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter error: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CountRuns(c, params)
 	}
@@ -5784,6 +5812,13 @@ func (siw *ServerInterfaceWrapper) FacetRuns(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "min_attempt", query, &params.MinAttempt, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter min_attempt: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "error" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "error", query, &params.Error, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter error: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -11073,7 +11108,7 @@ type StrictServerInterface interface {
 	// FacetJobs What there is to choose from among jobs
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(ctx context.Context, request FacetJobsRequestObject) (FacetJobsResponseObject, error)
-	// NameJobs What people call some jobs
+	// NameJobs What people call some jobs, and who owns them
 	// (GET /api/v1/jobs/titles)
 	NameJobs(ctx context.Context, request NameJobsRequestObject) (NameJobsResponseObject, error)
 	// DeleteJob Delete a job; its history stays

@@ -208,9 +208,10 @@ func TestJobsAreInOrderOfNameWhileTheLogStoreIsAway(t *testing.T) {
 func TestJobsAreCalledByTheirTitles(t *testing.T) {
 	w := newWorld(t)
 	for name, title := range map[string]string{"a/one": "First of all", "a/two": "", "b/three": "Third"} {
-		want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/"+name, map[string]any{"job": name, "title": title, "task": map[string]any{"shell": "true"}})
+		want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/"+name, map[string]any{"job": name, "title": title, "owner": map[string]string{"a/two": "lin"}[name], "task": map[string]any{"shell": "true"}})
 	}
 	got, _ := want[JobTitles](w, http.StatusOK, "GET", "/api/v1/jobs/titles?job=a/one&job=a/two&job=b/three&job=a/nosuch&job=strange", nil)
 	w.same("titles", map[string]string{"a/one": "First of all", "b/three": "Third"}, got.Titles)
+	w.same("owners", map[string]string{"a/two": "lin"}, got.Owners)
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/jobs/titles", nil, "job")
 }

@@ -82,8 +82,8 @@ func (h *reportHandlers) ReportRuns(ctx context.Context, r ReportRunsRequestObje
 func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (ReportFailuresResponseObject, error) {
 	p := r.Params
 	filter := logstore.FailureFilter{
-		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, MinAttempt: p.MinAttempt,
-		Limit: cmp.Or(p.Limit, logstore.DefaultFailures),
+		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, MinAttempt: p.MinAttempt, Error: p.Error,
+		Limit: cmp.Or(p.Limit, logstore.DefaultFailures), Parts: p.Parts,
 	}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
 	found, err := h.store.Failures(ctx, filter)
@@ -110,7 +110,7 @@ func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject
 	p := r.Params
 	filter := logstore.RunFilter{
 		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
-		MinAttempt: p.MinAttempt,
+		MinAttempt: p.MinAttempt, Error: p.Error,
 	}
 	items, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
 	if err != nil {
@@ -125,7 +125,7 @@ func (h *reportHandlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject
 	filter := logstore.FacetFilter{
 		RunFilter: logstore.RunFilter{
 			Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
-			MinAttempt: p.MinAttempt,
+			MinAttempt: p.MinAttempt, Error: p.Error,
 		},
 		By: p.By, Values: p.Values,
 	}

@@ -91,6 +91,22 @@ func TestReportsAreByWhatIsAsked(t *testing.T) {
 	if len(failures.Items) != 1 || failures.Items[0].Attempts != 2 {
 		t.Errorf("the failures are %+v", failures.Items)
 	}
+	failures, _ = want[FailureList](w, http.StatusOK, "GET", "/api/v1/reports/failures"+q+"&error=code+%23&parts=24", nil)
+	if len(failures.Items) != 1 || failures.Items[0].JobCount != 1 || len(failures.Items[0].Counts) != 24 {
+		t.Fatalf("of one way to fail there is %+v", failures.Items)
+	}
+	alike, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs"+q+"&error=code+%23", nil)
+	if len(alike.Items) != 2 {
+		t.Errorf("runs that failed alike are %+v", alike.Items)
+	}
+	for _, r := range alike.Items {
+		if one, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(r.RunID), nil); one.Error != "code #" {
+			t.Errorf("run %s failed with %q", r.RunID, one.Error)
+		}
+	}
+	for _, wrong := range []string{"parts=201", "parts=0"} {
+		w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/reports/failures"+q+"&"+wrong, nil, "parts")
+	}
 	want[struct{}](w, http.StatusNoContent, "POST", "/api/v1/reports/days/"+day.Format(time.DateOnly)+"/repair", nil)
 	rows("&by=group", `billing  {"failed":2,"succeeded":1}`, `orders  {"succeeded":1}`)
 	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/reports/days/today/repair", nil, `"field":"day"`)

@@ -20,7 +20,7 @@ func (h *runHandlers) serveRunsExport(live context.Context) fiber.Handler {
 		filter, err := runs.Filter(&ListRunsParams{
 			Job: manyOf[string](c, "job"), Group: c.Query("group"), Status: manyOf[Status](c, "status"), Cause: manyOf[Cause](c, "cause"),
 			Instance: c.Query("instance"), Version: c.QueryInt("version"), From: timeOf(c, "from"), To: timeOf(c, "to"), Parent: c.Query("parent"),
-			RerunOf: c.Query("rerun_of"), Attempts: ListRunsParamsAttempts(c.Query("attempts")), MinAttempt: c.QueryInt("min_attempt"), Limit: export.PageSize,
+			RerunOf: c.Query("rerun_of"), Attempts: ListRunsParamsAttempts(c.Query("attempts")), MinAttempt: c.QueryInt("min_attempt"), Error: c.Query("error"), Limit: export.PageSize,
 		})
 		if err != nil {
 			return err

@@ -63,6 +63,7 @@ func RunsQuery(p *client.ListRunsParams) url.Values {
 	one(q, "instance", p.Instance)
 	one(q, "parent", p.Parent)
 	one(q, "rerun_of", p.RerunOf)
+	one(q, "error", p.Error)
 	one(q, "attempts", p.Attempts)
 	instantOf(q, "from", p.From)
 	instantOf(q, "to", p.To)

@@ -938,7 +938,13 @@ type ReportFailuresParams struct {
 
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
-	Limit      *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
+
+	// Parts Counts attempts by so many equal parts of the range, too
+	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ReportRunsParams defines parameters for ReportRuns.
@@ -1014,6 +1020,9 @@ type ListRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
+	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
+
 	// Sort What the list is sorted by, the least first; with a minus, the greatest first
 	Sort *ListRunsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
@@ -1057,6 +1066,9 @@ type CountRunsParams struct {
 
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
+
+	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
 }
 
 // FacetRunsParams defines parameters for FacetRuns.
@@ -1085,6 +1097,9 @@ type FacetRunsParams struct {
 
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
+
+	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
 }
 
 // CancelRunParams defines parameters for CancelRun.
@@ -2366,6 +2381,8 @@ func (a *API) ReportFailures(ctx context.Context, params *ReportFailuresParams, 
 		r.parameter("instance", params.Instance, "string", "")
 		r.parameter("version", params.Version, "integer", "")
 		r.parameter("min_attempt", params.MinAttempt, "integer", "")
+		r.parameter("error", params.Error, "string", "")
+		r.parameter("parts", params.Parts, "integer", "")
 		r.parameter("limit", params.Limit, "integer", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
@@ -2446,6 +2463,7 @@ func (a *API) ListRuns(ctx context.Context, params *ListRunsParams, edit ...Requ
 		r.parameter("rerun_of", params.RerunOf, "string", "")
 		r.parameter("attempts", params.Attempts, "string", "")
 		r.parameter("min_attempt", params.MinAttempt, "integer", "")
+		r.parameter("error", params.Error, "string", "")
 		r.parameter("sort", params.Sort, "string", "")
 		r.parameter("cursor", params.Cursor, "string", "")
 		r.parameter("limit", params.Limit, "integer", "")
@@ -2485,6 +2503,7 @@ func (a *API) CountRuns(ctx context.Context, params *CountRunsParams, edit ...Re
 		r.parameter("instance", params.Instance, "string", "")
 		r.parameter("version", params.Version, "integer", "")
 		r.parameter("min_attempt", params.MinAttempt, "integer", "")
+		r.parameter("error", params.Error, "string", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
 }
@@ -2504,6 +2523,7 @@ func (a *API) FacetRuns(ctx context.Context, params *FacetRunsParams, edit ...Re
 		r.parameter("instance", params.Instance, "string", "")
 		r.parameter("version", params.Version, "integer", "")
 		r.parameter("min_attempt", params.MinAttempt, "integer", "")
+		r.parameter("error", params.Error, "string", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
 }

@@ -40,7 +40,7 @@ func TestAFailureThatWasNoneLeavesNoTraceAmongThoseLikeIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []runlog.Failure{{Fingerprint: "paper jam in tray #", Message: reason.Text(jam.Message), Attempts: 1, Jobs: []job.Name{jam.Job}, First: fire, Last: fire, LastRun: jam.RunID}}
+	want := []runlog.Failure{{Fingerprint: "paper jam in tray #", Message: reason.Text(jam.Message), Attempts: 1, Jobs: []job.Name{jam.Job}, JobCount: 1, Versions: []int{jam.Version}, First: fire, Last: fire, LastRun: jam.RunID}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failures differ (-want +got):\n%s", diff)
 	}

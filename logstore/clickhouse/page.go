@@ -166,7 +166,7 @@ func withoutCursor(f *logstore.RunFilter) (logstore.RunFilter, func(*row) bool) 
 
 // ofTimes reports whether f selects by time alone, or by what no index helps with.
 func ofTimes(f *logstore.RunFilter) bool {
-	return len(f.Jobs) == 0 && len(f.Statuses) == 0 && f.MinAttempt <= 1 && f.Parent == ""
+	return len(f.Jobs) == 0 && len(f.Statuses) == 0 && f.MinAttempt <= 1 && f.Parent == "" && f.Error == ""
 }
 
 // ofTimesSettings spare ClickHouse to plan for what such a list has no use for, which is a

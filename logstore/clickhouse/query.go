@@ -120,10 +120,22 @@ func ofRuns(f *logstore.RunFilter) (*conditions, error) {
 	if f.MinAttempt > 1 {
 		c.add("attempt >= ?", toUint32(f.MinAttempt))
 	}
+	if f.Error != "" {
+		c.add("status IN (" + list(logstore.Failed) + ")")
+		c.add(printed(said)+" = ?", logstore.Variable, f.Error)
+	}
 	if f.Parent != "" {
 		c.add("parent_run_id = ?", packID(f.Parent))
 	}
 	return c, nil
+}
+
+// said is why an attempt failed.
+const said = "multiIf(message != '', message, end_reason != '', end_reason, reason != '', reason, toString(status))"
+
+// printed is [logstore.Fingerprint] of an expression. Its argument is [logstore.Variable].
+func printed(expression string) string {
+	return fmt.Sprintf("replaceRegexpAll(leftUTF8(splitByChar('\\n', %s)[1], %d), ?, '#')", expression, logstore.FingerprintLength)
 }
 
 // statusColumn is what f takes for a run's status.

@@ -102,11 +102,17 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 	}
 	// Attempts that are no failures any more are left out one by one: in sums they would
 	// cancel out, and still be the newest, or of a job that has no such failure.
-	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT replaceRegexpAll(leftUTF8(splitByChar('\\n', said)[1], %d), ?, '#') AS print, count() AS n, argMax(said, fire_time), "+
-		"arraySort(groupUniqArray(%d)(toString(name))), min(fire_time), max(fire_time), argMax(toString(run_id), fire_time) FROM ("+
-		"SELECT fire_time, run_id, any(job) AS name, multiIf(message != '', message, end_reason != '', end_reason, reason != '', reason, toString(status)) AS said "+
+	counts := "[]"
+	if filter.Parts > 0 {
+		from, to := ceilMillis(filter.From), ceilMillis(filter.To)
+		counts = fmt.Sprintf("countResample(0, %[2]d, 1)(intDiv((toUnixTimestamp64Milli(fire_time) - %[1]d) * %[2]d, %[3]d))", from, filter.Parts, to-from)
+	}
+	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT "+printed("said")+" AS print, count() AS n, argMax(said, fire_time), "+
+		"arraySort(groupUniqArray(%d)(toString(name))), uniqExact(name) AS names, if(names = 1, arraySlice(arrayReverseSort(groupUniqArray(number)), 1, %d), []), "+
+		"%s::Array(Int64), min(fire_time), max(fire_time), argMax(toString(run_id), fire_time) FROM ("+
+		"SELECT fire_time, run_id, any(job) AS name, any(version) AS number, "+said+" AS said "+
 		"FROM runs%s GROUP BY fire_time, run_id, attempt, said HAVING sum(sign) > 0) GROUP BY print ORDER BY n DESC, print LIMIT %d",
-		logstore.FingerprintLength, logstore.FailureJobs, c.clause(), limit), append([]any{logstore.Variable}, c.args...)...)
+		logstore.FailureJobs, logstore.FailureVersions, counts, c.clause(), limit), append([]any{logstore.Variable}, c.args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("group failures: %w", database.Explain(err))
 	}
@@ -114,15 +120,23 @@ func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]
 	found := []runlog.Failure{}
 	for rows.Next() {
 		var f runlog.Failure
-		var n uint64
+		var n, names uint64
 		var jobs []string
+		var versions []uint32
+		var counts []int64
 		var last string
-		if err := rows.Scan(&f.Fingerprint, &n, (*string)(&f.Message), &jobs, &f.First, &f.Last, &last); err != nil {
+		if err := rows.Scan(&f.Fingerprint, &n, (*string)(&f.Message), &jobs, &names, &versions, &counts, &f.First, &f.Last, &last); err != nil {
 			return nil, fmt.Errorf("group failures: %w", err)
 		}
-		f.Attempts, f.First, f.Last, f.LastRun = int(n), f.First.UTC(), f.Last.UTC(), job.RunID(last)
+		f.Attempts, f.JobCount, f.First, f.Last, f.LastRun = int(n), int(names), f.First.UTC(), f.Last.UTC(), job.RunID(last)
 		for _, name := range jobs {
 			f.Jobs = append(f.Jobs, job.Name(name))
+		}
+		for _, version := range versions {
+			f.Versions = append(f.Versions, int(version))
+		}
+		for _, count := range counts {
+			f.Counts = append(f.Counts, int(count))
 		}
 		found = append(found, f)
 	}

@@ -303,15 +303,22 @@ func failures(t *testing.T, s logstore.Store) {
 		jobs           []job.Name
 		first, last    time.Duration
 	}
+	const parts = 24
 	want := func(f logstore.FailureFilter, want ...line) {
 		t.Helper()
-		f.From, f.To = day, day.Add(24*time.Hour)
+		f.From, f.To, f.Parts = day, day.Add(24*time.Hour), parts
 		found, err := s.Failures(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := []line{}
 		for _, f := range found {
+			if sum(f.Counts) != f.Attempts || len(f.Counts) != parts || f.Counts[f.First.Sub(day)/time.Hour] == 0 || f.Counts[f.Last.Sub(day)/time.Hour] == 0 {
+				t.Errorf("%d attempts from %v to %v are counted as %v", f.Attempts, f.First, f.Last, f.Counts)
+			}
+			if f.JobCount != len(f.Jobs) || (len(f.Versions) > 0) != (f.JobCount == 1) {
+				t.Errorf("versions %v of %d jobs: %v", f.Versions, f.JobCount, f.Jobs)
+			}
 			got = append(got, line{f.Fingerprint, string(f.Message), f.Attempts, f.Jobs, f.First.Sub(day), f.Last.Sub(day)})
 			if !f.LastRun.Time().Equal(f.Last) {
 				t.Errorf("the newest is of %v, and its run of %v", f.Last, f.LastRun.Time())
@@ -334,6 +341,10 @@ func failures(t *testing.T, s logstore.Store) {
 	want(logstore.FailureFilter{Version: 99})
 	want(logstore.FailureFilter{Instance: "nobody"})
 	want(logstore.FailureFilter{MinAttempt: 99})
+	want(logstore.FailureFilter{Error: "no answer from #"}, answer)
+	want(logstore.FailureFilter{Error: "its executor vanished"}, lost)
+	want(logstore.FailureFilter{Error: "no answer"})
+	runsWithAnError(t, s, day)
 
 	// One that was no failure after all leaves no trace among those that are like it.
 	jam := newRun().of("paper/jam").at(day.Add(12*time.Hour)).finished(job.StatusFailed, "worker-2", time.Second)
@@ -347,8 +358,43 @@ func failures(t *testing.T, s logstore.Store) {
 	wantInvalid(t, err, "status")
 	_, err = s.Failures(t.Context(), logstore.FailureFilter{From: day})
 	wantInvalid(t, err, "to")
+	_, err = s.Failures(t.Context(), logstore.FailureFilter{From: day, To: day.Add(time.Hour), Parts: logstore.FailureParts + 1})
+	wantInvalid(t, err, "parts")
+	_, err = s.Failures(t.Context(), logstore.FailureFilter{From: day, To: day.Add(time.Millisecond), Parts: 2})
+	wantInvalid(t, err, "to")
 	_, err = s.Failures(t.Context(), logstore.FailureFilter{From: day, To: day.Add(time.Hour), Limit: logstore.MaxFailures + 1})
 	wantInvalid(t, err, "limit")
+}
+
+// runsWithAnError compares lists, histograms and facets of runs that failed alike with those
+// of all that failed.
+func runsWithAnError(t *testing.T, s logstore.Store, day time.Time) {
+	t.Helper()
+	f := logstore.RunFilter{From: day, To: day.Add(24 * time.Hour), Statuses: logstore.Failed, Limit: logstore.MaxRuns}
+	var want []job.RunID
+	const alike = "disk sda# is full"
+	for _, r := range list(t, s, f).Runs {
+		if logstore.Fingerprint(string(r.Message)) == alike {
+			want = append(want, r.RunID)
+		}
+	}
+	f.Statuses, f.Error = nil, alike
+	var got []job.RunID
+	for _, r := range list(t, s, f).Runs {
+		got = append(got, r.RunID)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+		t.Errorf("runs that failed alike differ (-want +got):\n%s", diff)
+	}
+	f.Limit = 0
+	counts, err := s.Histogram(t.Context(), f, 1)
+	if err != nil || counts[0][job.StatusFailed] != len(want) || len(counts[0]) != 1 {
+		t.Errorf("counted %v, %v; want %d failed", counts, err, len(want))
+	}
+	facets, err := s.Facets(t.Context(), logstore.FacetFilter{RunFilter: f, By: []runlog.Dimension{runlog.ByStatus}})
+	if err != nil || len(facets[runlog.ByStatus]) != 1 || facets[runlog.ByStatus][0].Count != len(want) {
+		t.Errorf("facets are %v, %v; want %d failed", facets, err, len(want))
+	}
 }
 
 // reportTimes compares reports that tell some times with what they are of those that tell
@@ -393,4 +439,11 @@ func pointers(rows []runlog.ReportRow) []*runlog.ReportRow {
 		all[i] = &rows[i]
 	}
 	return all
+}
+
+func sum(counts []int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
 }

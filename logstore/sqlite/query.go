@@ -45,6 +45,8 @@ func newQuery(f logstore.RunFilter, jobs *file.Dictionary) query {
 	switch {
 	case f.Parent != "":
 		q.legs = []leg{{"runs INDEXED BY runs_by_parent WHERE parent IS NOT NULL AND parent = ?", []any{file.PackID(f.Parent)}}}
+	case f.Error != "":
+		q.legs = []leg{{from: "runs INDEXED BY runs_failed WHERE status IN (11, 12, 14)"}}
 	case f.MinAttempt > 1:
 		q.legs = []leg{{from: "runs INDEXED BY runs_again WHERE attempt > 1"}}
 	// Everything but success is rare, unless one asks for it by job and time.
@@ -89,6 +91,9 @@ func newQuery(f logstore.RunFilter, jobs *file.Dictionary) query {
 	}
 	if !f.To.IsZero() {
 		q.and("run_id < ?", file.IDAt(f.To))
+	}
+	if f.Error != "" { // the dearest comes last
+		q.and("status IN (11, 12, 14) AND "+sqlFingerprint+"("+said+") = ?", f.Error)
 	}
 	return q
 }

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
@@ -272,70 +270,4 @@ func (t *tally) tellTimes(r *runlog.ReportRow) {
 	if t.measured > 0 {
 		r.Duration.Mean, r.Duration.Max = time.Duration(t.durationSum/t.measured)*time.Millisecond, time.Duration(t.durationMax)*time.Millisecond
 	}
-}
-
-// Failures implements [logstore.Store].
-func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]runlog.Failure, error) {
-	if err := filter.Validate(); err != nil {
-		return nil, err
-	}
-	q := newQuery(filter.Runs(), s.jobs)
-	if q.empty {
-		return []runlog.Failure{}, nil
-	}
-	query, args := q.failures()
-	rows, err := s.reads.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read failures: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	byPrint, prints := map[string]*failure{}, map[string]string{}
-	for rows.Next() {
-		var id job.RunID
-		var number, status int64
-		var message, endReason, why string
-		if err := rows.Scan((*file.ScanID)(&id), &number, &status, &message, &endReason, &why); err != nil {
-			return nil, fmt.Errorf("read failures: %w", err)
-		}
-		said := cmp.Or(message, endReason, why, string(statusOf[status]))
-		fingerprint, ok := prints[said]
-		if !ok {
-			fingerprint = logstore.Fingerprint(said)
-			prints[said] = fingerprint
-		}
-		f := byPrint[fingerprint]
-		if f == nil { // the newest comes first
-			f = &failure{Failure: runlog.Failure{Fingerprint: fingerprint, Message: reason.Text(said), Last: id.Time(), LastRun: id}, jobs: map[job.Name]bool{}}
-			byPrint[fingerprint] = f
-		}
-		f.Attempts, f.First = f.Attempts+1, id.Time()
-		f.jobs[s.jobs.Name(number)] = true
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read failures: %w", err)
-	}
-	found := make([]runlog.Failure, 0, len(byPrint))
-	for _, f := range byPrint {
-		for name := range f.jobs {
-			f.Jobs = append(f.Jobs, name)
-		}
-		slices.Sort(f.Jobs)
-		f.Jobs = f.Jobs[:min(len(f.Jobs), logstore.FailureJobs)]
-		found = append(found, f.Failure)
-	}
-	slices.SortFunc(found, func(a, b runlog.Failure) int {
-		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Fingerprint, b.Fingerprint))
-	})
-	return found[:min(len(found), cmp.Or(filter.Limit, logstore.DefaultFailures))], nil
-}
-
-// failures returns the statement for attempts that failed, the newest first.
-func (q *query) failures() (string, []any) {
-	return "SELECT run_id, job, status, message, end_reason, reason FROM runs INDEXED BY runs_failed WHERE status IN (11, 12, 14)" + q.where + " ORDER BY run_id DESC", q.args
-}
-
-// failure is one that is being counted.
-type failure struct {
-	runlog.Failure
-	jobs map[job.Name]bool
 }

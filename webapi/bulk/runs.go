@@ -83,7 +83,7 @@ func filterParams(b *api.RunBulk, limit int) *api.ListRunsParams {
 	f := b.Filter
 	p := &api.ListRunsParams{
 		Job: f.Job, Group: f.Group, Status: f.Status, Cause: f.Cause, Instance: f.Instance, Version: f.Version, From: f.From, To: f.To,
-		Parent: f.Parent, RerunOf: f.RerunOf, MinAttempt: f.MinAttempt, Cursor: b.Cursor, Limit: limit,
+		Parent: f.Parent, RerunOf: f.RerunOf, MinAttempt: f.MinAttempt, Error: f.Error, Cursor: b.Cursor, Limit: limit,
 	}
 	if len(p.Status) == 0 {
 		p.Status = ofAction[b.Action]

@@ -56,18 +56,14 @@ func (c *Catalog) Items(ctx context.Context, entries []*bus.JobEntry, fires, run
 	return items, nil
 }
 
-// Titles returns what those of the named jobs are called that have a title.
+// Titles returns what those of the named jobs are called that have a title, and who owns
+// those that have an owner.
 func (c *Catalog) Titles(ctx context.Context, names []string) (api.JobTitles, error) {
 	asked := make([]job.Name, len(names))
 	for i, name := range names {
 		asked[i] = job.Name(name)
 	}
-	found, err := c.index.titles(ctx, asked)
-	titles := api.JobTitles{Titles: map[string]string{}}
-	for name, title := range found {
-		titles.Titles[string(name)] = title
-	}
-	return titles, err
+	return c.index.titles(ctx, asked)
 }
 
 // lastRunsTimeout is how long a list of jobs waits for what it can do without.

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/webapi/access"
@@ -69,19 +70,27 @@ func (x *index) copies(ctx context.Context, q query) ([]indexed, error) {
 
 // titles returns what those of the named jobs are called that have a title, and that the caller
 // sees. It waits for the index to be loaded.
-func (x *index) titles(ctx context.Context, names []job.Name) (map[job.Name]string, error) {
+func (x *index) titles(ctx context.Context, names []job.Name) (api.JobTitles, error) {
+	found := api.JobTitles{Titles: map[string]string{}, Owners: map[string]string{}}
 	if err := x.wait(ctx); err != nil {
-		return nil, err
+		return found, err
 	}
-	seen, titles := access.Seen(ctx), map[job.Name]string{}
+	seen := access.Seen(ctx)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, name := range names {
-		if j := x.jobs[name]; j != nil && !j.deleted && j.title != "" && (seen == nil || seen[name.Group()]) {
-			titles[name] = j.title
+		j := x.jobs[name]
+		if j == nil || j.deleted || seen != nil && !seen[name.Group()] {
+			continue
+		}
+		if j.title != "" {
+			found.Titles[string(name)] = j.title
+		}
+		if j.owner != "" {
+			found.Owners[string(name)] = j.owner
 		}
 	}
-	return titles, nil
+	return found, nil
 }
 
 // containing returns the jobs of a group whose definitions, as they are encoded, contain

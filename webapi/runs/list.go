@@ -48,7 +48,7 @@ func Filter(p *api.ListRunsParams) (logstore.RunFilter, error) {
 	filter := logstore.RunFilter{
 		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
 		From: p.From.UTC(), To: p.To.UTC(), Limit: cmp.Or(p.Limit, pageSize), Cursor: p.Cursor,
-		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == api.ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt,
+		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == api.ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt, Error: p.Error,
 	}
 	if p.Sort != "" {
 		by, falling := strings.CutPrefix(string(p.Sort), "-")
@@ -101,6 +101,7 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	detail := api.RunDetail{
 		RunID: newest.RunID, Job: newest.Job, Status: newest.RunStatus(), Params: given.Params, Labels: given.Labels,
 		Attempts: attempts, Changes: append([]api.Change{}, changes...), Mark: markOf(changes),
+		Error: logstore.FailureOf(newest),
 	}
 	if newest.Cause == job.CauseRetry {
 		detail.RerunOf = newest.Parent

@@ -420,7 +420,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What people call some jobs */
+        /** What people call some jobs, and who owns them */
         get: operations["nameJobs"];
         put?: never;
         post?: never;
@@ -3111,6 +3111,10 @@ export interface components {
             titles: {
                 [key: string]: string;
             };
+            /** @description The same of those that have an owner */
+            owners: {
+                [key: string]: string;
+            };
         };
         JobFacets: {
             /** @description How many jobs match */
@@ -3256,6 +3260,7 @@ export interface components {
             parent?: string;
             rerun_of?: string;
             min_attempt?: number;
+            error?: string;
         };
         RunBulkResult: {
             action: string;
@@ -3630,6 +3635,11 @@ export interface components {
             attempts: number;
             /** @description Ten of them at most */
             jobs: string[];
+            job_count: number;
+            /** @description Of the job, if all attempts are of one job: ten at most, the newest first */
+            versions?: number[];
+            /** @description Attempts by equal parts of the range, if parts was given */
+            counts?: number[];
             /**
              * Format: date-time
              * @description Fire time
@@ -4666,6 +4676,8 @@ export interface components {
             /** @description The timeline, oldest first */
             changes: components["schemas"]["Change"][];
             mark?: components["schemas"]["RunMark"];
+            /** @description The way in which the newest attempt failed, if it did: its fingerprint, as reportFailures has it */
+            error?: string;
         };
         /** @description What somebody says of a run that has ended without success. */
         RunMark: {
@@ -6255,7 +6267,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The titles of those that have one, and that the caller sees */
+            /** @description The titles and owners of those that have one, and that the caller sees */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7453,6 +7465,8 @@ export interface operations {
                 attempts?: "newest" | "all";
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
+                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                error?: string;
                 /** @description What the list is sorted by, the least first; with a minus, the greatest first */
                 sort?: "-fire_time" | "fire_time" | "-started_at" | "started_at" | "-finished_at" | "finished_at" | "-duration" | "duration" | "-delay" | "delay";
                 /** @description The next of the page before */
@@ -7530,6 +7544,8 @@ export interface operations {
                 attempts?: "newest" | "all";
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
+                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                error?: string;
             };
             header?: never;
             path?: never;
@@ -7569,6 +7585,8 @@ export interface operations {
                 version?: number;
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
+                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                error?: string;
             };
             header?: never;
             path?: never;
@@ -7609,6 +7627,8 @@ export interface operations {
                 version?: number;
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
+                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                error?: string;
             };
             header?: never;
             path?: never;
@@ -7719,6 +7739,10 @@ export interface operations {
                 version?: number;
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
+                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                error?: string;
+                /** @description Counts attempts by so many equal parts of the range, too */
+                parts?: number;
                 limit?: number;
             };
             header?: never;

@@ -14,7 +14,7 @@ import (
 type RunFilter struct {
 	Jobs, statuses, causes           []string
 	Group, instance, Since, From, To string
-	parent, rerunOf                  string
+	parent, rerunOf, failure         string
 	retried, Attempts                bool
 }
 
@@ -27,6 +27,7 @@ func (f *RunFilter) Flags(cmd *cobra.Command, only string) {
 	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that follow this `run`")
 	cmd.Flags().StringVar(&f.rerunOf, "rerun-of", "", only+" reruns of this `run`")
 	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs with more than one attempt")
+	cmd.Flags().StringVar(&f.failure, "error", "", only+" runs that failed with this `fingerprint`, as \"carillon report failures\" shows it")
 	cmd.Flags().StringVar(&f.instance, "instance", "", only+" runs on this `instance`")
 	cmd.Flags().StringVar(&f.Since, "since", "", only+" fires of the last `duration`, such as 90m or 7d")
 	cmd.Flags().StringVar(&f.From, "from", "", only+" fires at or after this `time` (RFC 3339)")
@@ -41,7 +42,7 @@ func (f *RunFilter) Flags(cmd *cobra.Command, only string) {
 // given reports whether there is a filter.
 func (f *RunFilter) given() bool {
 	return len(f.Jobs)+len(f.statuses)+len(f.causes) > 0 || f.retried ||
-		f.Group+f.instance+f.Since+f.From+f.To+f.parent+f.rerunOf != ""
+		f.Group+f.instance+f.Since+f.From+f.To+f.parent+f.rerunOf+f.failure != ""
 }
 
 // Params returns the filter as the API takes it. --since counts back from now.
@@ -54,6 +55,7 @@ func (f *RunFilter) Params(now time.Time) (client.ListRunsParams, error) {
 		Cause:    client.OptionalList(cli.Words[job.Cause](f.causes)),
 		Parent:   client.Optional(f.parent),
 		RerunOf:  client.Optional(f.rerunOf),
+		Error:    client.Optional(f.failure),
 	}
 	if f.retried {
 		p.MinAttempt = new(2)
@@ -92,7 +94,7 @@ func (f *RunFilter) bulk(now time.Time) (*client.RunFilter, error) {
 	}
 	b := &client.RunFilter{
 		Job: f.Jobs, Group: f.Group, Status: cli.Words[job.Status](f.statuses), Cause: cli.Words[job.Cause](f.causes),
-		Instance: f.instance, Parent: f.parent, RerunOf: f.rerunOf,
+		Instance: f.instance, Parent: f.parent, RerunOf: f.rerunOf, Error: f.failure,
 	}
 	if p.MinAttempt != nil {
 		b.MinAttempt = *p.MinAttempt
