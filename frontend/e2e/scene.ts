@@ -42,7 +42,8 @@ export async function arrange(p: Program): Promise<Place[]> {
   await p.job("default/log-of-everything", logOfEverything);
   await furnish(p);
   for (let i = 0; i < 9; i++) await p.run("default/orders-sync-erp");
-  for (let i = 0; i < 3; i++) await p.run("default/payment-reconcile");
+  let failed = "";
+  for (let i = 0; i < 3; i++) failed = await p.run("default/payment-reconcile");
   await p.job("default/invoice-close-daily", "echo closed 1842 invoices; echo published totals", {
     description: "Closes the previous day's invoices and publishes totals",
     schedule: { cron: "0 30 2 ? * MON-SAT", zone: "Asia/Shanghai", spread: "2m", except: ["finance-freeze"] },
@@ -67,6 +68,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "runs", path: "/runs", ready: "table.runs tbody tr" },
     { name: "run", path: `/runs/${log}`, ready: ".ll" },
     { name: "run-pieces", path: `/runs/${pieces}`, ready: ".pieces .piece" },
+    { name: "run-compare", path: `/runs/${failed}/compare`, ready: ".cm-host.diff, .empty, table.compare" },
     { name: "schedule", path: "/schedule", ready: ".tlane" },
     { name: "schedule-load", path: "/schedule/load", ready: ".heatmap" },
     { name: "schedule-calendar", path: "/schedule/calendar", ready: ".mday .plan" },

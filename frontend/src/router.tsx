@@ -197,6 +197,13 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("./pages/run/RunPage")),
 });
 
+const comparison = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$runId/compare",
+  validateSearch: (s) => optional({ to: one(s.to) }),
+  component: lazyRouteComponent(() => import("./pages/compare/ComparePage")),
+});
+
 const schedule = createRoute({
   getParentRoute: () => root,
   path: "/schedule",
@@ -346,6 +353,7 @@ const tree = root.addChildren([
   jobTab,
   runs,
   run,
+  comparison,
   schedule,
   load,
   scheduleCalendar,

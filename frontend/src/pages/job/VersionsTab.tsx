@@ -6,22 +6,22 @@ import { refreshJobs, saveJob, versionsQuery } from "@/api/jobs";
 import { jobReport } from "@/api/reports";
 import type { JobItem, JobVersion, ReportRow } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
-import { CodeEditor, Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { TextField } from "@/components/fields";
-import { Card, Empty } from "@/components/Panel";
+import { Card } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { toast } from "@/components/Toasts";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
-import { definitionOf, toYaml } from "@/lib/jobdoc";
+import { definitionOf } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
 import { changedFields } from "@/lib/merge";
 import { useNow } from "@/lib/now";
 import { lastDays } from "@/lib/ranges";
 import { useComplain } from "@/shell/actions";
+import { Difference } from "./Difference";
 
 /** What a job was, version by version: what each changed, and a way back. */
 export default function VersionsTab({ item, etag }: { item: JobItem; etag: string }) {
@@ -115,23 +115,6 @@ function RunsOf({ row, slowest }: { row: ReportRow | undefined; slowest: number 
       </span>
     </span>
   );
-}
-
-function Difference({ before, after }: { before: JobVersion | undefined; after: JobVersion }) {
-  const t = usePageT();
-  const { data } = useQuery({
-    queryKey: ["yaml", "diff", after.job, before?.version, after.version],
-    queryFn: async () => ({
-      before: before ? await toYaml(definitionOf(before)) : "",
-      after: await toYaml(definitionOf(after)),
-    }),
-  });
-  if (!data) return null;
-  // There is nothing beside which the first version could stand.
-  if (!before)
-    return <CodeEditor label={t.job.tabs.definition} language="yaml" value={data.after} rows={8} />;
-  if (data.before === data.after) return <Empty title={t.job.versions.same} />;
-  return <Diff label={t.job.versions.compare} language="yaml" {...data} />;
 }
 
 function Restore({ version, etag, onClose }: { version: JobVersion; etag: string; onClose(): void }) {

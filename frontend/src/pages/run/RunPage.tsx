@@ -49,7 +49,6 @@ import { PiecePicker, Pieces } from "./Pieces";
 import "./run.css";
 
 const RerunDialog = lazy(() => import("./RerunDialog"));
-const CompareDialog = lazy(() => import("./CompareDialog"));
 
 /** One run: where its time went, what it printed, and everything known about it. */
 export default function RunPage() {
@@ -89,7 +88,6 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const [cancelling, setCancelling] = useState(false);
   const [retrying, setRetrying] = useState(false);
   const [marking, setMarking] = useState(false);
-  const [comparing, setComparing] = useState(false);
   const operates = useMay()("operate", ref.group);
   const runNow = useRunNow();
   const title = useJobTitle(detail.job);
@@ -101,6 +99,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const usual = job ? healthOf((job.last_runs ?? []).filter((r) => r.status === "succeeded")).p50 : undefined;
   const around = useNeighbours(detail);
   const go = (runId: string | undefined) => runId && void navigate({ to: "/runs/$runId", params: { runId } });
+  const compare = () => void navigate({ to: "/runs/$runId/compare", params: { runId: detail.run_id } });
   const again = () =>
     runNow.mutate(
       { job: detail.job },
@@ -153,6 +152,11 @@ function Loaded({ detail }: { detail: RunDetail }) {
               onClick={() => go(around.next)}
             />
           </span>
+          {isFailure(detail.status) && (
+            <Button icon={GitCompare} className="hide-s" onClick={compare}>
+              {t.run.compare.short}
+            </Button>
+          )}
           <span className="split">
             <Button
               icon={RotateCcw}
@@ -193,7 +197,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
             >
               {t.run.downloadBundle}
             </MenuItem>
-            <MenuItem icon={GitCompare} onSelect={() => setComparing(true)}>
+            <MenuItem icon={GitCompare} onSelect={compare}>
               {t.run.compare.verb}
             </MenuItem>
             {operates && isMarkable(detail.status) && (
@@ -299,15 +303,6 @@ function Loaded({ detail }: { detail: RunDetail }) {
         </Suspense>
       )}
       {marking && <MarkDialog detail={detail} onClose={() => setMarking(false)} />}
-      {comparing && (
-        <Suspense>
-          <CompareDialog
-            detail={detail}
-            run={shown === newest ? whole : shown}
-            onClose={() => setComparing(false)}
-          />
-        </Suspense>
-      )}
       {cancelling && <CancelDialog detail={detail} onClose={() => setCancelling(false)} />}
     </Page>
   );

@@ -5,6 +5,7 @@ import {
   CircleCheck,
   CircleX,
   Copy,
+  GitCompare,
   type LucideIcon,
   OctagonX,
   RotateCcw,
@@ -49,6 +50,12 @@ interface BulkProps {
   onClear(): void;
 }
 
+/** Two runs of one job, the newer first: these can be compared. */
+function pairOf([newer, older, ...more]: Run[]): [string, string] | undefined {
+  if (!newer || !older || more.length > 0 || newer.job !== older.job) return undefined;
+  return newer.fire_time >= older.fire_time ? [newer.run_id, older.run_id] : [older.run_id, newer.run_id];
+}
+
 /** What can be done to several runs at once, after a look at what it would do. */
 export function Bulk({ runs, chosen, filter, matching, onClear }: BulkProps) {
   const { t } = usePageWords();
@@ -83,6 +90,7 @@ export function Bulk({ runs, chosen, filter, matching, onClear }: BulkProps) {
     }
   };
   const n = all ? matching : chosen.size;
+  const pair = all ? undefined : pairOf(runs.filter((r) => chosen.has(r.run_id)));
   return (
     <>
       <div className="bulk" role="toolbar" aria-label={w.selected(n)}>
@@ -93,6 +101,17 @@ export function Bulk({ runs, chosen, filter, matching, onClear }: BulkProps) {
           </button>
         )}
         <i />
+        {pair && (
+          <Link
+            to="/runs/$runId/compare"
+            params={{ runId: pair[0] }}
+            search={{ to: pair[1] }}
+            className="soft"
+          >
+            <GitCompare size={15} aria-hidden />
+            {t.run.compare.short}
+          </Link>
+        )}
         {actions.map(({ action: one, icon: Icon }) => (
           <button
             key={one}
