@@ -69,6 +69,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "run", path: `/runs/${log}`, ready: ".ll" },
     { name: "run-pieces", path: `/runs/${pieces}`, ready: ".pieces .piece" },
     { name: "run-compare", path: `/runs/${failed}/compare`, ready: ".cm-host.diff, .empty, table.compare" },
+    { name: "errors", path: "/errors", ready: "table.errors tbody tr" },
     { name: "schedule", path: "/schedule", ready: ".tlane" },
     { name: "schedule-load", path: "/schedule/load", ready: ".heatmap" },
     { name: "schedule-calendar", path: "/schedule/calendar", ready: ".mday .plan" },

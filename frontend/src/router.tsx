@@ -86,12 +86,25 @@ export function runsSearch(s: RawSearch) {
     instance: one(s.instance),
     version: whole(s.version, 1, 1e9),
     again: oneOf(s.again, ["true"] as const),
+    error: one(s.error),
     range: oneOf(s.range, ranges),
     from: one(s.from),
     to: one(s.to),
     by: oneOf(s.by, breakdowns),
     sort: one(s.sort),
     cols: one(s.cols),
+  });
+}
+
+/** The filters of the errors' page. */
+export function errorsSearch(s: RawSearch) {
+  return optional({
+    q: one(s.q),
+    range: oneOf(s.range, ranges),
+    group: one(s.group),
+    job: many(s.job)?.filter((j) => refOf(j).group !== ""),
+    error: one(s.error),
+    incident: one(s.incident),
   });
 }
 
@@ -202,6 +215,13 @@ const comparison = createRoute({
   path: "/runs/$runId/compare",
   validateSearch: (s) => optional({ to: one(s.to) }),
   component: lazyRouteComponent(() => import("./pages/compare/ComparePage")),
+});
+
+const errors = createRoute({
+  getParentRoute: () => root,
+  path: "/errors",
+  validateSearch: errorsSearch,
+  component: lazyRouteComponent(() => import("./pages/errors/ErrorsPage")),
 });
 
 const schedule = createRoute({
@@ -354,6 +374,7 @@ const tree = root.addChildren([
   runs,
   run,
   comparison,
+  errors,
   schedule,
   load,
   scheduleCalendar,

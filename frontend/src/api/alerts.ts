@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { every } from "@/lib/every";
 import { api, dataOf } from "./client";
-import type { Alert, Channel, ChannelItem } from "./schema.gen";
+import type { Alert, Channel, ChannelItem, Incident } from "./schema.gen";
 
 export const alertsKey = ["alerts"] as const;
 
@@ -35,6 +35,23 @@ export const firingIncidents = queryOptions({
   refetchInterval: every(10_000),
   retry: false,
 });
+
+/** Those that are not over, whether somebody looks after them or not: the newest of each kind. */
+export const unresolvedIncidents = queryOptions({
+  queryKey: [...alertsKey, "unresolved"],
+  queryFn: async ({ signal }) => {
+    const of = (state: IncidentState) =>
+      dataOf(api.GET("/api/v1/alerts/incidents", { signal, params: { query: { state, limit: 100 } } }));
+    const all = await Promise.all([of("firing"), of("acknowledged"), of("snoozed")]);
+    return all.flatMap((page) => page.items);
+  },
+  refetchInterval: every(5000),
+});
+
+/** The incidents that are about one of some jobs. */
+export function incidentsOf(incidents: Incident[], jobs: string[]): Incident[] {
+  return incidents.filter((i) => i.jobs?.some((j) => jobs.includes(j.job)));
+}
 
 export function incidentQuery(incident: string) {
   return queryOptions({

@@ -30,21 +30,28 @@ interface Failing extends Within {
   instance?: string;
   version?: number;
   min_attempt?: number;
+  /** The fingerprint of the only one that is asked for. */
+  error?: string;
 }
 
-/** In which ways attempts failed, the most frequent first. */
-export function failuresQuery(within: Failing, range: { from: string; to: string }) {
+const day = 86_400_000;
+
+/** So many ways of failing are listed at most. */
+export const mostFailures = 50;
+
+/** In which ways attempts failed, the most frequent first; counted by parts of the range, if that is asked for. */
+export function failuresQuery(within: Failing, range: { from: string; to: string }, parts?: number) {
   return queryOptions({
-    queryKey: ["reports", "failures", within, range],
+    queryKey: ["reports", "failures", within, range, parts],
     queryFn: ({ signal }) =>
       dataOf(
         api.GET("/api/v1/reports/failures", {
           signal,
-          params: { query: { ...range, ...within, limit: 50 } },
+          params: { query: { ...range, ...within, parts, limit: mostFailures } },
         }),
       ),
     placeholderData: keepPreviousData,
-    refetchInterval: always(60_000),
+    refetchInterval: always(Date.parse(range.to) - Date.parse(range.from) > day ? 60_000 : 10_000),
   });
 }
 

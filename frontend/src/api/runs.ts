@@ -26,6 +26,8 @@ export interface RunFilter {
   version?: number;
   /** With 2, only what took more than one attempt. */
   min_attempt?: number;
+  /** The fingerprint of the error with which they failed. */
+  error?: string;
   /** Fire times, ISO. */
   from?: string;
   to?: string;

@@ -6,28 +6,35 @@ const most = 50;
 /** All that one page shows is asked together: for so long, in ms, more may join. */
 const together = 5;
 
-let batch: { jobs: Set<string>; titles: Promise<Record<string, string>> } | undefined;
+/** What people call a job, and who owns it; empty where there is none. */
+export interface Called {
+  title: string;
+  owner: string;
+}
 
-/** What people call a job; empty if by its name. A page asks for those of all its jobs at once. */
-function titleOf(job: string): Promise<string> {
+let batch: { jobs: Set<string>; called: Promise<(job: string) => Called> } | undefined;
+
+/** A page asks for all its jobs at once. */
+function calledOf(job: string): Promise<Called> {
   if (!batch || batch.jobs.size >= most) {
     const jobs = new Set<string>();
     const ask = async () => {
       await new Promise((resolve) => setTimeout(resolve, together));
       if (batch?.jobs === jobs) batch = undefined;
       const query = { job: [...jobs] };
-      return (await dataOf(api.GET("/api/v1/jobs/titles", { params: { query } }))).titles;
+      const { titles, owners } = await dataOf(api.GET("/api/v1/jobs/titles", { params: { query } }));
+      return (one: string) => ({ title: titles[one] ?? "", owner: owners[one] ?? "" });
     };
-    batch = { jobs, titles: ask() };
+    batch = { jobs, called: ask() };
   }
   batch.jobs.add(job);
-  return batch.titles.then((titles) => titles[job] ?? "");
+  return batch.called.then((of) => of(job));
 }
 
-export function titleQuery(job: string) {
+export function calledQuery(job: string) {
   return queryOptions({
-    queryKey: ["title", job],
-    queryFn: () => titleOf(job),
+    queryKey: ["called", job],
+    queryFn: () => calledOf(job),
     staleTime: 60_000,
     gcTime: 30 * 60_000,
   });

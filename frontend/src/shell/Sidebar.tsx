@@ -4,6 +4,7 @@ import {
   Activity,
   Bell,
   BookCheck,
+  Bug,
   CalendarClock,
   CalendarDays,
   ClipboardList,
@@ -41,6 +42,7 @@ interface ItemProps {
     | "/"
     | "/jobs"
     | "/runs"
+    | "/errors"
     | "/schedule"
     | "/executors"
     | "/cluster"
@@ -136,6 +138,7 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
           n={running ? (running === counted ? `${counted}+` : running) : undefined}
           hint={t.nav.runningNow(running ?? 0)}
         />
+        <Item to="/errors" icon={Bug} text={t.nav.errors} />
         <Item to="/schedule" icon={CalendarClock} text={t.nav.schedule} />
         <Item
           to="/executors"

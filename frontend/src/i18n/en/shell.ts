@@ -11,6 +11,7 @@ export const nav = {
   overview: "Overview",
   jobs: "Jobs",
   runs: "Runs",
+  errors: "Errors",
   schedule: "Schedule",
   executors: "Executors",
   cluster: "Cluster",

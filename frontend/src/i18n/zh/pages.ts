@@ -7,6 +7,7 @@ import { calendars } from "./calendars";
 import { clock } from "./clock";
 import { cluster } from "./cluster";
 import { editor } from "./editor";
+import { errors } from "./errors";
 import { fire, remedy } from "./fire";
 import { fleet } from "./fleet";
 import { importing } from "./importing";
@@ -35,6 +36,7 @@ export const pages: PageMessages = {
   clock,
   cluster,
   editor,
+  errors,
   fire,
   fleet,
   importing,

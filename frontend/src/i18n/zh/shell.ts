@@ -12,6 +12,7 @@ export const nav: Messages["nav"] = {
   overview: "总览",
   jobs: "任务",
   runs: "运行记录",
+  errors: "错误",
   schedule: "调度",
   executors: "执行器",
   cluster: "集群",

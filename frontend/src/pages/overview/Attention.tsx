@@ -94,9 +94,14 @@ export function Attention({ range }: { range: Range }) {
       note={count > 0 && <span className="tag num">{count}</span>}
       aside={
         alike.length + failing.length > 0 && (
-          <Link to="/jobs" search={{ view: "failing" }} className="link">
-            {t.overview.allRunning}
-          </Link>
+          <>
+            <Link to="/errors" className="link">
+              {t.nav.errors}
+            </Link>
+            <Link to="/jobs" search={{ view: "failing" }} className="link">
+              {t.overview.allRunning}
+            </Link>
+          </>
         )
       }
     >

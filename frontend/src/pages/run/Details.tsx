@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { BookmarkCheck } from "lucide-react";
 import type { ReactNode } from "react";
 import { versionsQuery } from "@/api/jobs";
+import { failuresQuery } from "@/api/reports";
 import type { Change, JobItem, Run, RunDetail } from "@/api/schema.gen";
 import { CauseMark } from "@/components/CauseIcon";
 import { CopyIconButton } from "@/components/Copy";
@@ -12,6 +13,7 @@ import { formatDuration, parseDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import { lastDays } from "@/lib/ranges";
 import { useSayer } from "@/lib/reason";
 import { tones } from "@/lib/status";
 import { Lineage } from "./Lineage";
@@ -23,6 +25,21 @@ interface DetailsProps {
   job: JobItem | undefined;
   /** What comes first: the pieces of a run that has some. */
   children?: ReactNode;
+}
+
+/** How many attempts of the group failed in the same way within a week. */
+function Alike({ error, group }: { error: string; group: string }) {
+  const { t, f } = usePageWords();
+  const now = useNow();
+  const found = useQuery(failuresQuery({ error, group }, lastDays(now, 7))).data?.items[0];
+  if (!found || found.attempts < 2) return null;
+  return (
+    <p>
+      <Link to="/errors" search={{ error, group, range: "7d" }} className="link">
+        {t.errors.alike(f.number(found.attempts), f.short(found.first, now))}
+      </Link>
+    </p>
+  );
 }
 
 /** Everything known about a run beside its log. */
@@ -41,6 +58,7 @@ export function Details({ detail, run, job, children }: DetailsProps) {
             <code>{why}</code>
             <CopyIconButton text={why} />
           </div>
+          {detail.error && <Alike error={detail.error} group={ref.group} />}
         </section>
       )}
       <Mark detail={detail} />

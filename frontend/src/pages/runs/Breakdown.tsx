@@ -46,9 +46,9 @@ export default function Breakdown({ by, search, range, onSort }: BreakdownProps)
 }
 
 function Errors({ search, range }: Pick<BreakdownProps, "search" | "range">) {
-  const { job, group, status, cause, instance, version, again } = search;
+  const { job, group, status, cause, instance, version, again, error } = search;
   const failed = status?.filter(isFailure);
-  const within = { job, group, status: failed, cause, instance, version, min_attempt: again && 2 };
+  const within = { job, group, status: failed, cause, instance, version, error, min_attempt: again && 2 };
   const list = useQuery({ ...failuresQuery(within, range), enabled: failed?.length !== 0 });
   // What has not failed has no error.
   if (failed?.length === 0) return <Fingerprints failures={[]} />;

@@ -33,7 +33,7 @@ interface FacetsProps {
 function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
   const { t } = usePageWords();
   const c = t.runs.columns;
-  const { by, status, cause, job, group, instance, version, again: tried } = search;
+  const { by, status, cause, job, group, instance, version, again: tried, error } = search;
   const counted = (dimension: string) => new Map(found?.[dimension]?.map((v) => [v.value, v.count]));
   const there = (dimension: string, chosen: string[], label = (v: string) => v) => {
     const counts = counted(dimension);
@@ -107,6 +107,14 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
       options: [{ value: "true", label: t.runlist.triedAgain, n: again }],
       chosen: one(tried),
       set: ([next]) => onSet({ again: next === undefined ? undefined : "true" }),
+    },
+    {
+      key: "error",
+      name: t.run.error,
+      multiple: false,
+      options: there("error", one(error)),
+      chosen: one(error),
+      set: ([next]) => onSet({ error: next }),
     },
   ];
   const narrows = by && narrowedBy[by];

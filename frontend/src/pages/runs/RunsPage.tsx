@@ -38,13 +38,27 @@ export default function RunsPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/runs" });
   const search = useSearch({ from: "/runs" });
-  const { range = "24h", from, to, job, group, status, cause, instance, version, again, by, cols } = search;
+  const {
+    range = "24h",
+    from,
+    to,
+    job,
+    group,
+    status,
+    cause,
+    instance,
+    version,
+    again,
+    error,
+    by,
+    cols,
+  } = search;
   const [stamp, setStamp] = useState(serverNow);
 
   // A relative range begins where it began when the list was read, so that pages fit together.
   const span = spans[range];
   const fixed = from !== undefined && to !== undefined && Date.parse(to) > Date.parse(from);
-  const others = { job, group, status, cause, instance, version };
+  const others = { job, group, status, cause, instance, version, error };
   const own: RunFilter = { ...others, min_attempt: again && 2 };
   const window = fixed ? { from, to } : { from: iso(Math.floor((stamp - span) / 1000) * 1000) };
   const key = JSON.stringify({ own, range, from, to });
@@ -72,7 +86,7 @@ export default function RunsPage() {
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   const columns = useColumns({ name: "runs", all: runColumns, usual }, cols, (next) => set({ cols: next }));
-  const filtered = Boolean(job || group || status || cause || instance || version || again || fixed);
+  const filtered = Boolean(job || group || status || cause || instance || version || again || error || fixed);
   const facets = {
     search,
     found,

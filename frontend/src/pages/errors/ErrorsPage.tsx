@@ -1,0 +1,225 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { CircleCheck, SearchX } from "lucide-react";
+import { incidentsOf, unresolvedIncidents } from "@/api/alerts";
+import { failuresQuery, mostFailures } from "@/api/reports";
+import type { Failure, Incident } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
+import { FilterField } from "@/components/FilterField";
+import { JobTitle } from "@/components/JobTitle";
+import { Owner } from "@/components/Owner";
+import { Empty } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
+import { Table } from "@/components/Table";
+import { Ago } from "@/components/Time";
+import { useRowKeys } from "@/components/useRowKeys";
+import { Waiting } from "@/components/Waiting";
+import { usePageWords } from "@/lib/format";
+import { refOf } from "@/lib/jobref";
+import { useNow } from "@/lib/now";
+import { alignedEnd, spans } from "@/lib/ranges";
+import { useSayer } from "@/lib/reason";
+import { IncidentDrawer, IncidentMark } from "@/pages/alerts/Incident";
+import { ranges } from "@/router";
+import { GroupFilter } from "@/shell/GroupFilter";
+import { useKeys } from "@/shell/keys";
+import { Page } from "@/shell/Page";
+import { useOwners } from "@/shell/useTitle";
+import { CountBars } from "./CountBars";
+import "./errors.css";
+
+const parts = 48;
+
+/** Failures by what caused them: how often, since when, of which jobs, and who looks after it. */
+export default function ErrorsPage() {
+  const { t, f } = usePageWords();
+  const { say } = useSayer();
+  const e = t.errors;
+  const now = useNow();
+  const navigate = useNavigate({ from: "/errors" });
+  const search = useSearch({ from: "/errors" });
+  const { range = "24h", group, job, error, q, incident } = search;
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
+  const part = spans[range] / parts;
+  const to = alignedEnd(now, part);
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const from = iso(to - part * parts);
+  const list = useQuery(failuresQuery({ group, job, error }, { from, to: iso(to) }, parts));
+  const incidents = useQuery(unresolvedIncidents).data ?? [];
+  const words = q?.toLowerCase();
+  const all = list.data?.items ?? [];
+  const shown = all.filter(
+    (x) => !words || `${x.fingerprint}\n${say(x.message)}`.toLowerCase().includes(words),
+  );
+  const owners = useOwners(shown.flatMap((x) => x.jobs.slice(0, 1)));
+  const filtered = Boolean(group || job || error || q);
+  const runsOf = (x: Failure) => ({ error: x.fingerprint, range, group, job });
+  const rows = useRowKeys(shown.length, {
+    enter: (i) => {
+      const x = shown[i];
+      if (x) void navigate({ to: "/runs", search: runsOf(x) });
+    },
+  });
+  useKeys(rows.bindings);
+  return (
+    <Page
+      crumbs={[{ text: e.title }]}
+      actions={
+        <Segments
+          label={t.runs.range}
+          value={range}
+          options={ranges.map((r) => ({ value: r, label: r }))}
+          onChange={(next) => {
+            const r = ranges.find((one) => one === next);
+            set({ range: r === "24h" ? undefined : r });
+          }}
+        />
+      }
+      head={
+        <div className="filters">
+          <FilterField
+            value={q ?? ""}
+            placeholder={e.find}
+            onChange={(text) => set({ q: text || undefined })}
+          />
+          <GroupFilter group={group} onChange={(next) => set({ group: next })} />
+          {filtered && (
+            <Button look="ghost" small onClick={() => void navigate({ search: { range: search.range } })}>
+              {t.act.clearFilters}
+            </Button>
+          )}
+          <span className="right mut num">
+            {list.data && e.hint(shown.length, f.number(shown.reduce((n, x) => n + x.attempts, 0)))}
+          </span>
+        </div>
+      }
+    >
+      {!list.data ? (
+        <Waiting on={list} rows={12} />
+      ) : shown.length === 0 ? (
+        filtered ? (
+          <Empty icon={SearchX} title={e.noMatch} hint={t.runlist.noneHint} />
+        ) : (
+          <Empty icon={CircleCheck} title={e.none} hint={e.noneHint} />
+        )
+      ) : (
+        <div className={list.isPlaceholderData ? "stale" : undefined}>
+          <Table
+            className="errors"
+            heads={[
+              t.run.error,
+              e.overTime,
+              { right: e.attempts },
+              t.runs.columns.job,
+              t.joblist.columns.owner,
+              e.lastSeen,
+              t.alerts.incident,
+            ]}
+            actions={t.joblist.columns.actions}
+          >
+            {shown.map((x, i) => (
+              <tr key={x.fingerprint} data-row={i} className={i === rows.marked ? "click at" : "click"}>
+                <td data-col="error">
+                  <Link to="/runs" search={runsOf(x)} className="name mono trunc" title={say(x.message)}>
+                    {x.fingerprint}
+                  </Link>
+                </td>
+                <td data-col="bars">
+                  <CountBars counts={x.counts ?? []} />
+                </td>
+                <td data-col="count" className="r num">
+                  <b>{f.number(x.attempts)}</b>
+                </td>
+                <td data-col="jobs">
+                  <Hit failure={x} />
+                </td>
+                <td data-col="owner">
+                  {owners[x.jobs[0] ?? ""] ? (
+                    <Owner name={owners[x.jobs[0] ?? ""] ?? ""} />
+                  ) : (
+                    <span className="mut">—</span>
+                  )}
+                </td>
+                <td data-col="seen">
+                  <span className="two-lines">
+                    <span title={e.seen(f.full(x.first), f.full(x.last))}>
+                      <Ago at={x.last} />
+                    </span>
+                    <span className="mut">{e.since(f.short(x.first, now))}</span>
+                  </span>
+                </td>
+                <td data-col="incident">
+                  <Looked
+                    at={incidentsOf(incidents, x.jobs)}
+                    onOpen={(one) => set({ incident: one.incident })}
+                  />
+                </td>
+                <td className="r doing">
+                  <span>
+                    <Link to="/runs/$runId" params={{ runId: x.last_run_id }} className="link">
+                      {e.lastRun}
+                    </Link>
+                    <Link to="/runs/$runId/compare" params={{ runId: x.last_run_id }} className="link">
+                      {t.run.compare.short}
+                    </Link>
+                  </span>
+                </td>
+              </tr>
+            ))}
+          </Table>
+          {all.length >= mostFailures && <p className="pad mut">{e.most(mostFailures)}</p>}
+        </div>
+      )}
+      {incident && (
+        <IncidentDrawer key={incident} id={incident} onClose={() => set({ incident: undefined })} />
+      )}
+    </Page>
+  );
+}
+
+/** The jobs that failed so, and the versions if it is one job. */
+function Hit({ failure: { jobs, job_count, versions } }: { failure: Failure }) {
+  const { t } = usePageWords();
+  const [first] = jobs;
+  if (!first) return null;
+  return (
+    <span className="two-lines">
+      <Link to="/jobs/$group/$name" params={refOf(first)} className="name trunc">
+        <JobTitle job={first} />
+      </Link>
+      <span className="mut trunc" title={job_count > 1 ? jobs.join(", ") : undefined}>
+        {job_count > 1
+          ? t.errors.andMore(job_count - 1)
+          : versions && t.errors.versions(versions.map((v) => `v${v}`).join(", "))}
+      </span>
+    </span>
+  );
+}
+
+/** Who looks after it: the state of its incident, or what would make one. */
+function Looked({ at: [incident], onOpen }: { at: Incident[]; onOpen(incident: Incident): void }) {
+  const { t } = usePageWords();
+  if (!incident) {
+    return (
+      <span className="two-lines">
+        <span className="mut">{t.errors.noIncident}</span>
+        <Link to="/alerts/$tab" params={{ tab: "rules" }} className="link">
+          {t.errors.toRule}
+        </Link>
+      </span>
+    );
+  }
+  return (
+    <span className="two-lines">
+      <button type="button" className="rowlink" onClick={() => onOpen(incident)}>
+        <IncidentMark of={incident} />
+      </button>
+      {incident.note && (
+        <span className="mut trunc" title={incident.note}>
+          {incident.note}
+        </span>
+      )}
+    </span>
+  );
+}
