@@ -760,18 +760,6 @@ type FirePage struct {
 	To    time.Time  `json:"to"`
 }
 
-// GlobalPause The switch for everything. While it is on, every fire is recorded as skipped.
-type GlobalPause = job.GlobalPause
-
-// GlobalPauseRequest defines model for GlobalPauseRequest.
-type GlobalPauseRequest struct {
-	Note   string `json:"note,omitempty"`
-	Paused bool   `json:"paused"`
-
-	// Until Of a pause: when it ends by itself. Defaults to never
-	Until time.Time `json:"until,omitempty"`
-}
-
 // Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
 type Grant = rights.Grant
 
@@ -784,6 +772,9 @@ type Group struct {
 
 	// Limit How many of its runs are alive at once at most; absent is no limit
 	Limit int `json:"limit,omitempty"`
+
+	// Pause Of a group that is paused: since when, until when, by whom and why
+	Pause *job.Pause `json:"pause,omitempty"`
 
 	// Rate How many of its runs begin per second at most; absent is no limit
 	Rate float64 `json:"rate,omitempty"`
@@ -1385,12 +1376,24 @@ type PasswordChange struct {
 	Password string `json:"password"`
 }
 
+// Pause A switch for everything, or for a group. While it is on, every fire is recorded as skipped.
+type Pause = job.Pause
+
 // PauseRequest defines model for PauseRequest.
 type PauseRequest struct {
 	// Note Why
 	Note string `json:"note,omitempty"`
 
 	// Until When it resumes by itself. Defaults to never
+	Until time.Time `json:"until,omitempty"`
+}
+
+// PauseSwitch defines model for PauseSwitch.
+type PauseSwitch struct {
+	Note   string `json:"note,omitempty"`
+	Paused bool   `json:"paused"`
+
+	// Until Of a pause: when it ends by itself. Defaults to never
 	Until time.Time `json:"until,omitempty"`
 }
 
@@ -2380,6 +2383,12 @@ type RotateCredentialParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// PauseGroupParams defines parameters for PauseGroup.
+type PauseGroupParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // DeleteSecretParams defines parameters for DeleteSecret.
 type DeleteSecretParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
@@ -3028,6 +3037,9 @@ type DrainInstanceJSONRequestBody = DrainRequest
 // SetInstanceJSONRequestBody defines body for SetInstance for application/json ContentType.
 type SetInstanceJSONRequestBody = InstanceSettings
 
+// PauseGroupJSONRequestBody defines body for PauseGroup for application/json ContentType.
+type PauseGroupJSONRequestBody = PauseSwitch
+
 // PutSecretJSONRequestBody defines body for PutSecret for application/json ContentType.
 type PutSecretJSONRequestBody = SecretRequest
 
@@ -3080,7 +3092,7 @@ type UnskipFireJSONRequestBody = SkipRequest
 type SetMyPasswordJSONRequestBody = PasswordChange
 
 // SetPauseJSONRequestBody defines body for SetPause for application/json ContentType.
-type SetPauseJSONRequestBody = GlobalPauseRequest
+type SetPauseJSONRequestBody = PauseSwitch
 
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = PreviewRequest

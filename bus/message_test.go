@@ -225,8 +225,8 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	golden(t, "cancel-request.json", asJSON(cancel), cancel, plain[bus.CancelRequest])
 	kill := &bus.KillRequest{RunID: run, By: "ada", Reason: "wrong day"}
 	golden(t, "kill-request.json", asJSON(kill), kill, plain[bus.KillRequest])
-	hold := &job.GlobalPause{Paused: true, EffectiveFrom: noon, Author: "ada", Note: "move of the data centre"}
-	golden(t, "hold.json", asJSON(hold), hold, plain[job.GlobalPause])
+	hold := &job.Pause{Paused: true, EffectiveFrom: noon, Author: "ada", Note: "move of the data centre"}
+	golden(t, "hold.json", asJSON(hold), hold, plain[job.Pause])
 	beat := &bus.Heartbeat{ControlSecret: "K7MZQ2XWVN4BTRJDS5LCHYG3FE", Instance: fleet.Instance{
 		Group: "billing", Instance: "worker-1", State: fleet.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"h"}, Slots: 8, Running: 1,
 		Protocol: 3, Version: "1.2.3", SDK: "carillon-go/0.1.0", Host: "host", PID: 7, StartedAt: noon, At: noon,

@@ -2,9 +2,9 @@ package job
 
 import "time"
 
-// GlobalPause is the switch for everything: while it is on, every fire is recorded as
-// skipped. It holds for fires after EffectiveFrom.
-type GlobalPause struct {
+// Pause is a switch, for everything or for an executor group: while it is on, every fire is
+// recorded as skipped. It holds for fires after EffectiveFrom.
+type Pause struct {
 	Paused bool `json:"paused"`
 	// EffectiveFrom is since when the switch is as it is; zero is that nobody has used it.
 	EffectiveFrom time.Time `json:"effective_from,omitzero"`
@@ -16,7 +16,7 @@ type GlobalPause struct {
 }
 
 // At returns the switch as it is at an instant: off since Until, if that has come.
-func (h GlobalPause) At(now time.Time) GlobalPause {
+func (h Pause) At(now time.Time) Pause {
 	if h.Paused && !h.Until.IsZero() && !now.Before(h.Until) {
 		h.Paused, h.EffectiveFrom, h.Until = false, h.Until, time.Time{}
 	}

@@ -13,21 +13,21 @@ import (
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
-// clusterState is what concerns all shards alike: calendars, the switch for everything, which
-// instances are online, and which groups are governed. It keeps what it has heard, for machines that come later.
+// clusterState is what concerns all shards alike: calendars, the switches that pause everything or
+// a group, which instances are online, and which groups are governed. It keeps what it has heard, for machines that come later.
 type clusterState struct {
 	s     *Scheduler
 	ready chan struct{} // closed when what was stored at the start is known
 
 	mu        sync.Mutex
 	calendars map[string][]*job.CalendarVersion // by name; as many of each as the bucket keeps
-	holds     []job.GlobalPause
-	rosters   map[string]*roster // by group
-	governed  map[string]bool    // groups
+	holds     map[string][]job.Pause            // by group, "" for everything; as many of each as the bucket keeps
+	rosters   map[string]*roster                // by group
+	governed  map[string]bool                   // groups
 }
 
 func newClusterState(s *Scheduler) *clusterState {
-	return &clusterState{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, rosters: map[string]*roster{}, governed: map[string]bool{}}
+	return &clusterState{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, holds: map[string][]job.Pause{}, rosters: map[string]*roster{}, governed: map[string]bool{}}
 }
 
 // follow hears of changes and passes them on to all machines, until ctx is done.
@@ -107,16 +107,18 @@ func (t *clusterState) putCalendar(ctx context.Context, e jetstream.KeyValueEntr
 }
 
 func (t *clusterState) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
-	h, err := cluster.DecodeGlobalPause(e.Value())
+	h, err := cluster.DecodePause(e.Value())
 	if err != nil {
-		t.s.log.ErrorContext(ctx, "switch for everything unusable", "error", err)
+		t.s.log.ErrorContext(ctx, "pause unusable", "key", e.Key(), "error", err)
 		return
 	}
+	group := cluster.GroupOfHold(e.Key())
 	t.mu.Lock()
-	t.holds = append(t.holds, h)
-	t.holds = slices.Delete(t.holds, 0, max(len(t.holds)-bus.HoldHistory, 0))
+	holds := t.holds[group]
+	holds = append(holds, h)
+	t.holds[group] = slices.Delete(holds, 0, max(len(holds)-bus.HoldHistory, 0))
 	t.mu.Unlock()
-	t.tell(ctx, func(m *shard.Machine) { m.PutHold(h) })
+	t.tell(ctx, func(m *shard.Machine) { m.PutHold(group, h) })
 }
 
 func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
@@ -154,8 +156,10 @@ func (t *clusterState) apply(m *shard.Machine) {
 			_ = m.PutCalendar(v) // it compiled when it was heard of
 		}
 	}
-	for _, h := range t.holds {
-		m.PutHold(h)
+	for group, holds := range t.holds {
+		for _, h := range holds {
+			m.PutHold(group, h)
+		}
 	}
 	for group, governed := range t.governed {
 		m.PutGroup(group, governed)

@@ -63,7 +63,7 @@ func TestEverythingCanBePaused(t *testing.T) {
 		w.put("g/a", cron("* * * * *"))
 		w.put("h/b", cron("* * * * *"))
 		hold := func(on bool) {
-			if _, err := w.conn.SetPause(w.t.Context(), on, time.Time{}, cluster.Edit{At: time.Now()}); err != nil {
+			if _, _, err := w.conn.SetPause(w.t.Context(), "", on, time.Time{}, cluster.Edit{At: time.Now()}); err != nil {
 				w.t.Fatal(err)
 			}
 		}

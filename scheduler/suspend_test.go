@@ -82,17 +82,43 @@ func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", cron("* * * * *"))
 		until := time.Date(2026, time.January, 5, 0, 3, 0, 0, time.UTC)
-		if _, err := w.conn.SetPause(w.t.Context(), true, until, cluster.Edit{At: time.Now()}); err != nil {
+		if _, _, err := w.conn.SetPause(w.t.Context(), "", true, until, cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(3 * time.Minute)
 		w.wantDecided("g/a 00:01:00 skipped schedule", "g/a 00:02:00 skipped schedule", "g/a 00:03:00 pending schedule")
-		hold, err := w.conn.GetPause(w.t.Context())
+		hold, err := w.conn.GetPause(w.t.Context(), "")
 		if err != nil || !hold.Paused || hold.At(time.Now()).Paused {
 			w.t.Errorf("the switch is %+v, %v", hold, err)
 		}
-		if hold, err = w.conn.SetPause(w.t.Context(), true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil || !hold.At(time.Now()).Paused {
+		if _, hold, err = w.conn.SetPause(w.t.Context(), "", true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil || !hold.At(time.Now()).Paused {
 			w.t.Errorf("paused again, the switch is %+v, %v", hold, err)
+		}
+	})
+}
+
+func TestThePauseOfAGroupHoldsUnderANewOwner(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", cron("* * * * *"))
+		w.put("h/a", cron("* * * * *"))
+		until := time.Date(2026, time.January, 5, 0, 4, 0, 0, time.UTC)
+		if _, _, err := w.conn.SetPause(w.t.Context(), "g", true, until, cluster.Edit{At: time.Now()}); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		w.killNode("a")
+		w.startNode("b")
+		time.Sleep(3 * time.Minute)
+		w.wantDecided(
+			"g/a 00:01:00 skipped schedule", "h/a 00:01:00 pending schedule",
+			"g/a 00:02:00 skipped schedule", "h/a 00:02:00 pending schedule",
+			"g/a 00:03:00 skipped schedule", "h/a 00:03:00 pending schedule",
+			"g/a 00:04:00 pending schedule", "h/a 00:04:00 pending schedule",
+		)
+		all, err := w.conn.GroupPauses(w.t.Context())
+		if err != nil || len(all) != 1 || !all["g"].Until.Equal(until) {
+			w.t.Errorf("the pauses of groups are %+v, %v", all, err)
 		}
 	})
 }

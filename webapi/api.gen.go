@@ -167,8 +167,6 @@ type Fire = api.Fire
 type FireClock = api.FireClock
 type FireCounts = api.FireCounts
 type FirePage = api.FirePage
-type GlobalPause = api.GlobalPause
-type GlobalPauseRequest = api.GlobalPauseRequest
 type Grant = api.Grant
 type Group = api.Group
 type GroupState = api.GroupState
@@ -242,7 +240,9 @@ type Outcome = api.Outcome
 type Overlap = api.Overlap
 type Overview = api.Overview
 type PasswordChange = api.PasswordChange
+type Pause = api.Pause
 type PauseRequest = api.PauseRequest
+type PauseSwitch = api.PauseSwitch
 type PieceList = api.PieceList
 type Preview = api.Preview
 type PreviewRequest = api.PreviewRequest
@@ -361,6 +361,7 @@ type PutGroupParams = api.PutGroupParams
 type CreateCredentialParams = api.CreateCredentialParams
 type RevokeCredentialParams = api.RevokeCredentialParams
 type RotateCredentialParams = api.RotateCredentialParams
+type PauseGroupParams = api.PauseGroupParams
 type DeleteSecretParams = api.DeleteSecretParams
 type PutSecretParams = api.PutSecretParams
 type ListJobsParams = api.ListJobsParams
@@ -423,6 +424,7 @@ type CreateCredentialJSONRequestBody = api.CreateCredentialJSONRequestBody
 type RotateCredentialJSONRequestBody = api.RotateCredentialJSONRequestBody
 type DrainInstanceJSONRequestBody = api.DrainInstanceJSONRequestBody
 type SetInstanceJSONRequestBody = api.SetInstanceJSONRequestBody
+type PauseGroupJSONRequestBody = api.PauseGroupJSONRequestBody
 type PutSecretJSONRequestBody = api.PutSecretJSONRequestBody
 type ReadCalendarFileJSONRequestBody = api.ReadCalendarFileJSONRequestBody
 type ReadCrontabJSONRequestBody = api.ReadCrontabJSONRequestBody
@@ -595,6 +597,9 @@ type ServerInterface interface {
 	// UncordonInstance Have an instance take runs again
 	// (POST /api/v1/groups/{group}/instances/{instance}/uncordon)
 	UncordonInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
+	// PauseGroup Pause or resume all jobs of a group
+	// (PUT /api/v1/groups/{group}/pause)
+	PauseGroup(c *fiber.Ctx, group GroupName, params PauseGroupParams) error
 	// ListSecrets The secrets of a group, without their values
 	// (GET /api/v1/groups/{group}/secrets)
 	ListSecrets(c *fiber.Ctx, group GroupName) error
@@ -2948,6 +2953,57 @@ func (siw *ServerInterfaceWrapper) UncordonInstance(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.UncordonInstance(c, group, instance)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PauseGroup operation middleware
+func (siw *ServerInterfaceWrapper) PauseGroup(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PauseGroupParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Carillon-User" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Carillon-User")]; found {
+		var CarillonUser User
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Carillon-User, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Carillon-User", valueList[0], &CarillonUser, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Carillon-User: %w", err).Error())
+		}
+
+		params.CarillonUser = CarillonUser
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PauseGroup(c, group, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6974,6 +7030,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Put(options.BaseURL+"/api/v1/groups/:group", wrapper.PutGroup)
 
+	router.Put(options.BaseURL+"/api/v1/groups/:group/pause", wrapper.PauseGroup)
+
 	router.Get(options.BaseURL+"/api/v1/groups/:group/handlers", wrapper.ListHandlers)
 
 	router.Get(options.BaseURL+"/api/v1/groups/:group/secrets", wrapper.ListSecrets)
@@ -8502,6 +8560,37 @@ func (response UncordonInstancedefaultApplicationProblemPlusJSONResponse) VisitU
 	return ctx.JSON(&response.Body)
 }
 
+type PauseGroupRequestObject struct {
+	Group  GroupName `json:"group"`
+	Params PauseGroupParams
+	Body   *PauseGroupJSONRequestBody
+}
+
+type PauseGroupResponseObject interface {
+	VisitPauseGroupResponse(ctx *fiber.Ctx) error
+}
+
+type PauseGroup200JSONResponse Group
+
+func (response PauseGroup200JSONResponse) VisitPauseGroupResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PauseGroupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PauseGroupdefaultApplicationProblemPlusJSONResponse) VisitPauseGroupResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListSecretsRequestObject struct {
 	Group GroupName `json:"group"`
 }
@@ -9760,7 +9849,7 @@ type GetPauseResponseObject interface {
 	VisitGetPauseResponse(ctx *fiber.Ctx) error
 }
 
-type GetPause200JSONResponse GlobalPause
+type GetPause200JSONResponse Pause
 
 func (response GetPause200JSONResponse) VisitGetPauseResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
@@ -9790,7 +9879,7 @@ type SetPauseResponseObject interface {
 	VisitSetPauseResponse(ctx *fiber.Ctx) error
 }
 
-type SetPause200JSONResponse GlobalPause
+type SetPause200JSONResponse Pause
 
 func (response SetPause200JSONResponse) VisitSetPauseResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
@@ -11072,6 +11161,9 @@ type StrictServerInterface interface {
 	// UncordonInstance Have an instance take runs again
 	// (POST /api/v1/groups/{group}/instances/{instance}/uncordon)
 	UncordonInstance(ctx context.Context, request UncordonInstanceRequestObject) (UncordonInstanceResponseObject, error)
+	// PauseGroup Pause or resume all jobs of a group
+	// (PUT /api/v1/groups/{group}/pause)
+	PauseGroup(ctx context.Context, request PauseGroupRequestObject) (PauseGroupResponseObject, error)
 	// ListSecrets The secrets of a group, without their values
 	// (GET /api/v1/groups/{group}/secrets)
 	ListSecrets(ctx context.Context, request ListSecretsRequestObject) (ListSecretsResponseObject, error)
@@ -12811,6 +12903,48 @@ func (sh *strictHandler) UncordonInstance(ctx *fiber.Ctx, group GroupName, insta
 		return err
 	} else if validResponse, ok := response.(UncordonInstanceResponseObject); ok {
 		if err := validResponse.VisitUncordonInstanceResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PauseGroup operation middleware
+func (sh *strictHandler) PauseGroup(ctx *fiber.Ctx, group GroupName, params PauseGroupParams) error {
+	var request PauseGroupRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	var body PauseGroupJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseGroup(ctx.UserContext(), request.(PauseGroupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseGroup")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PauseGroupResponseObject); ok {
+		if err := validResponse.VisitPauseGroupResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -148,7 +148,7 @@ func (h *diagnosticHandlers) parts() []part {
 		{"settings", func(context.Context) (any, error) { return h.settings, nil }},
 		{"health", func(ctx context.Context) (any, error) { return h.system.Readyz(ctx, ReadyzRequestObject{}) }},
 		{"cluster", func(context.Context) (any, error) { return h.conn.Cluster(), nil }},
-		{"pause", func(ctx context.Context) (any, error) { return h.conn.GetPause(ctx) }},
+		{"pause", func(ctx context.Context) (any, error) { return h.conn.GetPause(ctx, "") }},
 		{"nodes", func(ctx context.Context) (any, error) { return h.groups.ListNodes(ctx, ListNodesRequestObject{}) }},
 		{"groups", func(ctx context.Context) (any, error) { return h.groups.ListGroups(ctx, ListGroupsRequestObject{}) }},
 		{"bus", func(ctx context.Context) (any, error) { return h.groups.GetBus(ctx, GetBusRequestObject{}) }},

@@ -15,13 +15,15 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
 )
 
 // groupHandlers answer requests about scheduler nodes, executor groups and their instances.
 type groupHandlers struct {
-	conn *cluster.Conn
-	view *nodes.View
+	conn    *cluster.Conn
+	view    *nodes.View
+	catalog *catalog.Catalog
 }
 
 // PutGroup answers PUT /groups/{group}.
@@ -39,6 +41,23 @@ func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (
 	}
 	g, err := h.view.Group(ctx, r.Group)
 	return PutGroup200JSONResponse(g), err
+}
+
+// PauseGroup answers PUT /groups/{group}/pause.
+func (h *groupHandlers) PauseGroup(ctx context.Context, r PauseGroupRequestObject) (PauseGroupResponseObject, error) {
+	if err := job.CheckSlug("group", r.Group); err != nil {
+		return nil, err
+	}
+	g, err := h.view.Group(ctx, r.Group)
+	if err != nil {
+		return nil, err
+	}
+	hold, err := h.catalog.SetSwitch(ctx, r.Group, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	g.Pause = nodes.Paused(hold, time.Now())
+	return PauseGroup200JSONResponse(g), nil
 }
 
 // ListHandlers answers GET /groups/{group}/handlers.

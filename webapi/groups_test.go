@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -58,4 +59,79 @@ func TestAJobWithAPriorityHasItsGroupDispatched(t *testing.T) {
 	if saved.Definition.Priority != job.PriorityHigh || !list.Items[0].Dispatched {
 		t.Errorf("saved %+v, and the groups are %+v", saved.Definition.Job, list.Items)
 	}
+}
+
+// TestThePauseOfAGroupIsSeenWhereverFiresAreForetold pauses a group until after a job's next
+// fire, and then for good.
+func TestThePauseOfAGroupIsSeenWhereverFiresAreForetold(t *testing.T) {
+	w, d := newWorld(t), newDaily()
+	w.put("billing/x", d.String())
+	w.put("ops/x", d.String())
+	const path = "/api/v1/groups/billing/pause"
+	until := d.fire(0).Add(time.Hour)
+	paused, _ := want[Group](w, http.StatusOK, "PUT", path, map[string]any{"paused": true, "until": until, "note": "the database moves"}, header{"Carillon-User", "ann"})
+	if p := paused.Pause; p == nil || !p.Until.Equal(until) || p.Author != "ann" || p.Note != "the database moves" {
+		t.Fatalf("paused: %+v", p)
+	}
+	list, _ := want[GroupList](w, http.StatusOK, "GET", "/api/v1/groups", nil)
+	if g := list.Items; len(g) != 2 || g[0].Pause == nil || !g[0].Pause.Until.Equal(until) || g[1].Pause != nil {
+		t.Errorf("the groups are %+v", g)
+	}
+	if a := w.send("GET", "/api/v1/audit-log?limit=1", nil); !strings.Contains(a.text, `"group billing"`) || !strings.Contains(a.text, "pauseGroup") {
+		t.Errorf("the audit log has %s", a.text)
+	}
+	item := func(name string) JobItem {
+		t.Helper()
+		i, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/"+name+"?fires=2", nil)
+		return i
+	}
+	ahead := func() (fires FirePage, counts FireCounts) {
+		t.Helper()
+		in := "from=" + d.fire(0).Add(-time.Minute).Format(time.RFC3339) + "&to=" + d.fire(1).Add(time.Minute).Format(time.RFC3339)
+		fires, _ = want[FirePage](w, http.StatusOK, "GET", "/api/v1/fires?"+in, nil)
+		counts, _ = want[FireCounts](w, http.StatusOK, "GET", "/api/v1/fires/counts?parts=1&"+in, nil)
+		return fires, counts
+	}
+	names := func(query string) string {
+		t.Helper()
+		page, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs?"+query, nil)
+		var names []string
+		for _, i := range page.Items {
+			names = append(names, string(i.Definition.Job.Job))
+		}
+		return strings.Join(names, " ")
+	}
+	if x, other := item("billing/x").NextFires, item("ops/x").NextFires; !x[0].FireTime.Equal(d.fire(1)) || x[0].Skipped || !other[0].FireTime.Equal(d.fire(0)) {
+		t.Errorf("the next fires are %+v, and of the other group %+v", x, other)
+	}
+	preview, _ := want[Preview](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x/preview?n=2", nil)
+	if why := "executor group billing is paused until " + until.Format(time.RFC3339); !preview.Fires[0].Skipped || string(preview.Fires[0].Reason) != why || preview.Fires[1].Skipped {
+		t.Errorf("the preview is %+v", preview)
+	}
+	fires, counts := ahead()
+	if len(fires.Items) != 2 || len(fires.Items[0].Fires) != 1 || len(fires.Items[1].Fires) != 2 || counts.Counts[0] != 3 {
+		t.Errorf("the fires ahead are %+v, %v in all", fires.Items, counts.Counts)
+	}
+	if got := names("sort=next"); got != "ops/x billing/x" {
+		t.Errorf("by their next fire the jobs are %s", got)
+	}
+
+	want[Group](w, http.StatusOK, "PUT", path, `{"paused":true}`)
+	if x := item("billing/x").NextFires; !x[0].Skipped || string(x[0].Reason) != "executor group billing is paused" || !x[0].FireTime.Equal(d.fire(0)) {
+		t.Errorf("the next fires are %+v", x)
+	}
+	if fires, counts = ahead(); len(fires.Items) != 1 || counts.Counts[0] != 2 {
+		t.Errorf("the fires ahead are %+v, %v in all", fires.Items, counts.Counts)
+	}
+	if got := names("where=fires:2d"); got != "ops/x" {
+		t.Errorf("within two days fire %s", got)
+	}
+
+	resumed, _ := want[Group](w, http.StatusOK, "PUT", path, `{"paused":false}`)
+	if x := item("billing/x").NextFires; resumed.Pause != nil || x[0].Skipped || !x[0].FireTime.Equal(d.fire(0)) || names("where=fires:2d") != "billing/x ops/x" {
+		t.Errorf("resumed: %+v, and the next fires are %+v", resumed, x)
+	}
+	w.problem(400, "invalid", "PUT", path, `{"paused":false,"until":"2099-01-01T00:00:00Z"}`, "belongs to pausing only")
+	w.problem(404, "not_found", "PUT", "/api/v1/groups/biling/pause", `{"paused":true}`, "group biling")
+	w.problem(400, "invalid", "PUT", "/api/v1/groups/Billing/pause", `{"paused":true}`, "group")
 }

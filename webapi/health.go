@@ -52,7 +52,7 @@ func (h *systemHandlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (Rea
 		health.Checks = append(health.Checks, c)
 	}
 	check("bus", "JetStream does not answer", func(ctx context.Context) error {
-		if _, err := h.conn.GetPause(ctx); err != nil {
+		if _, err := h.conn.GetPause(ctx, ""); err != nil {
 			return err
 		}
 		return h.conn.CheckRoom(ctx)

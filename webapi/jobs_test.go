@@ -279,11 +279,11 @@ func TestTheOwnerIsToldWhichVersionTheAskerHasSeen(t *testing.T) {
 func TestHoldPausesEverything(t *testing.T) {
 	w := newWorld(t)
 	w.put("billing/x", "@daily")
-	if h, _ := want[GlobalPause](w, http.StatusOK, "GET", "/api/v1/pause", nil); h.Paused {
+	if h, _ := want[Pause](w, http.StatusOK, "GET", "/api/v1/pause", nil); h.Paused {
 		t.Error("paused from the start")
 	}
-	want[GlobalPause](w, http.StatusOK, "PUT", "/api/v1/pause", `{"paused":true,"note":"flood"}`, header{"Carillon-User", "ann"})
-	if h, _ := want[GlobalPause](w, http.StatusOK, "GET", "/api/v1/pause", nil); !h.Paused || h.Note != "flood" || h.Author != "ann" {
+	want[Pause](w, http.StatusOK, "PUT", "/api/v1/pause", `{"paused":true,"note":"flood"}`, header{"Carillon-User", "ann"})
+	if h, _ := want[Pause](w, http.StatusOK, "GET", "/api/v1/pause", nil); !h.Paused || h.Note != "flood" || h.Author != "ann" {
 		t.Errorf("%+v", h)
 	}
 	p, _ := want[Preview](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x/preview?n=1", nil)

@@ -170,15 +170,15 @@ func TestRequestsMeantForOthersAreRefused(t *testing.T) {
 		w.problemWith([]header{{"Host", host}}, 421, "misdirected", "GET", "/", nil)
 	}
 	for _, host := range []string{"localhost", "localhost:1", "127.0.0.2", "[::1]:80"} {
-		want[GlobalPause](w, http.StatusOK, "GET", "/api/v1/pause", nil, header{"Host", host})
+		want[Pause](w, http.StatusOK, "GET", "/api/v1/pause", nil, header{"Host", host})
 	}
 	want[Health](w, http.StatusOK, "GET", "/healthz", nil, header{"Host", "carillon.test:443"})
 	body := `{"paused":true}`
 	for _, h := range []header{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
 		w.problemWith([]header{h}, 403, "forbidden", "PUT", "/api/v1/pause", body)
 	}
-	want[GlobalPause](w, http.StatusOK, "PUT", "/api/v1/pause", body, header{"Origin", w.url})
-	want[GlobalPause](w, http.StatusOK, "PUT", "/api/v1/pause", body, header{"Sec-Fetch-Site", "same-origin"})
+	want[Pause](w, http.StatusOK, "PUT", "/api/v1/pause", body, header{"Origin", w.url})
+	want[Pause](w, http.StatusOK, "PUT", "/api/v1/pause", body, header{"Sec-Fetch-Site", "same-origin"})
 	if a := w.send("GET", "/api/v1/pause", nil, header{"Origin", "http://evil.example"}); a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("CORS allows another origin to read")
 	}

@@ -15,15 +15,16 @@ import (
 
 // settingHandlers answer requests about settings of the cluster.
 type settingHandlers struct {
-	conn  *cluster.Conn
-	store logstore.Store
+	conn    *cluster.Conn
+	store   logstore.Store
+	catalog *catalog.Catalog
 	// retention holds while nobody has said otherwise.
 	retention job.Retention
 }
 
 // GetPause answers GET /pause.
 func (h *settingHandlers) GetPause(ctx context.Context, _ GetPauseRequestObject) (GetPauseResponseObject, error) {
-	hold, err := h.conn.GetPause(ctx)
+	hold, err := h.conn.GetPause(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -32,21 +33,8 @@ func (h *settingHandlers) GetPause(ctx context.Context, _ GetPauseRequestObject)
 
 // SetPause answers PUT /pause.
 func (h *settingHandlers) SetPause(ctx context.Context, r SetPauseRequestObject) (SetPauseResponseObject, error) {
-	now := time.Now()
-	if err := catalog.CheckUntil(r.Body.Paused, r.Body.Until, now); err != nil {
-		return nil, err
-	}
-	was, err := h.conn.GetPause(ctx)
+	hold, err := h.catalog.SetSwitch(ctx, "", r.Body)
 	if err != nil {
-		return nil, err
-	}
-	was = was.At(now)
-	hold, err := h.conn.SetPause(ctx, r.Body.Paused, r.Body.Until, cluster.Edit{At: now, Author: access.Author(ctx), Note: r.Body.Note})
-	if err != nil {
-		return nil, err
-	}
-	changed := was.Paused != hold.Paused || !was.Until.Equal(hold.Until)
-	if err := auditlog.Describe(ctx, changed, r.Body.Note, catalog.PauseFields(was.Paused, was.Until), catalog.PauseFields(hold.Paused, hold.Until)); err != nil {
 		return nil, err
 	}
 	return SetPause200JSONResponse(hold), nil

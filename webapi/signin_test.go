@@ -149,7 +149,7 @@ func TestSigningInGivesACookieThatScriptsAndOtherSitesCannotUse(t *testing.T) {
 		t.Errorf("%+v", me)
 	}
 	hold := `{"paused":true}`
-	want[GlobalPause](g.world, http.StatusOK, "PUT", "/api/v1/pause", hold, b.headers()...)
+	want[Pause](g.world, http.StatusOK, "PUT", "/api/v1/pause", hold, b.headers()...)
 	cookieOnly := header{"Cookie", b.cookie}
 	g.problemWith([]header{cookieOnly}, 403, "forbidden", "PUT", "/api/v1/pause", hold, "Origin")
 	g.problemWith([]header{cookieOnly, {"Origin", "http://evil.example"}}, 403, "forbidden", "PUT", "/api/v1/pause", hold)

@@ -177,7 +177,7 @@ func TestThePauseOfEverythingCanHaveAnEnd(t *testing.T) {
 	w, d := newWorld(t), newDaily()
 	w.put("billing/x", d.String())
 	until := d.fire(1)
-	hold, _ := want[GlobalPause](w, http.StatusOK, "PUT", "/api/v1/pause", map[string]any{"paused": true, "until": until})
+	hold, _ := want[Pause](w, http.StatusOK, "PUT", "/api/v1/pause", map[string]any{"paused": true, "until": until})
 	if !hold.Paused || !hold.Until.Equal(until) {
 		t.Errorf("paused: %+v", hold)
 	}
@@ -187,9 +187,9 @@ func TestThePauseOfEverythingCanHaveAnEnd(t *testing.T) {
 	}
 	w.problem(400, "invalid", "PUT", "/api/v1/pause", map[string]any{"paused": false, "until": until}, "belongs to pausing only")
 	now := time.Now()
-	_, err := w.conn.SetPause(t.Context(), true, now, cluster.Edit{At: now.Add(-time.Second)})
+	_, _, err := w.conn.SetPause(t.Context(), "", true, now, cluster.Edit{At: now.Add(-time.Second)})
 	w.check(err)
-	if hold, _ = want[GlobalPause](w, http.StatusOK, "GET", "/api/v1/pause", nil); hold.Paused || !hold.Until.IsZero() {
+	if hold, _ = want[Pause](w, http.StatusOK, "GET", "/api/v1/pause", nil); hold.Paused || !hold.Until.IsZero() {
 		t.Errorf("its end has come: %+v", hold)
 	}
 }

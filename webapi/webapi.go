@@ -98,11 +98,11 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		auditHandlers:    &auditHandlers{s.audit, cfg.Logger},
 		calendarHandlers: &calendarHandlers{conn, s.catalog},
 		importHandlers:   &importHandlers{},
-		groupHandlers:    &groupHandlers{conn, view},
+		groupHandlers:    &groupHandlers{conn, view, s.catalog},
 		secretHandlers:   &secretHandlers{conn, s.catalog, s.users, master, cfg.Executors},
 		userHandlers:     &userHandlers{s.users, s.link},
 		ledgerHandlers:   &ledgerHandlers{fires, conn, visible, cfg.Logger},
-		settingHandlers:  &settingHandlers{conn, visible, *cfg.Retention},
+		settingHandlers:  &settingHandlers{conn, visible, s.catalog, *cfg.Retention},
 		systemHandlers:   &systemHandlers{conn: conn, store: visible, catalog: s.catalog, version: cfg.Version, log: cfg.Logger},
 	}
 	h.stoodIn, _ = store.(StoodIn)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,73 +15,109 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-const keyHold = "hold"
+// keyHold is the key of the switch for everything; keyHoldGroup and a group are that of the
+// switch for the group.
+const (
+	keyHold      = "hold"
+	keyHoldGroup = "hold."
+)
 
-// SetPause turns the switch, until an instant or, if that is zero, for good. It returns
-// what holds afterwards.
-func (c *Conn) SetPause(ctx context.Context, paused bool, until time.Time, e Edit) (job.GlobalPause, error) {
+func holdKey(group string) string {
+	if group == "" {
+		return keyHold
+	}
+	return keyHoldGroup + group
+}
+
+// GroupOfHold returns whose switch is at a key of [Conn.WatchHold]: an executor group's, or
+// with "" that for everything.
+func GroupOfHold(key string) string { return strings.TrimPrefix(strings.TrimPrefix(key, keyHold), ".") }
+
+// SetPause turns the switch for an executor group, or with "" that for everything, until an
+// instant or, if that is zero, for good. It returns what held before and what holds afterwards.
+func (c *Conn) SetPause(ctx context.Context, group string, paused bool, until time.Time, e Edit) (was, now job.Pause, err error) {
 	until = until.UTC().Truncate(time.Millisecond)
 	kv, err := c.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
-		return job.GlobalPause{}, err
+		return was, now, err
 	}
 	for {
-		was, rev, err := c.getPause(ctx, kv)
+		var rev uint64
+		was, rev, err = getPause(ctx, kv, group)
 		if was = was.At(e.At); err != nil || was.Paused == paused && was.Until.Equal(until) {
-			return was, err
+			return was, was, err
 		}
-		next := job.GlobalPause{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Until: until, Author: e.Author, Note: e.Note}
-		if !next.EffectiveFrom.After(was.EffectiveFrom) {
-			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
+		now = job.Pause{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Until: until, Author: e.Author, Note: e.Note}
+		if !now.EffectiveFrom.After(was.EffectiveFrom) {
+			now.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
 		}
-		data, err := json.Marshal(next)
+		data, err := json.Marshal(now)
 		if err != nil {
-			return job.GlobalPause{}, fmt.Errorf("encode hold: %w", err)
+			return was, now, fmt.Errorf("encode hold: %w", err)
 		}
 		if rev == 0 {
-			_, err = kv.Create(ctx, keyHold, data)
+			_, err = kv.Create(ctx, holdKey(group), data)
 		} else {
-			_, err = kv.Update(ctx, keyHold, data, rev)
+			_, err = kv.Update(ctx, holdKey(group), data, rev)
 		}
 		switch {
 		case err == nil:
-			return next, nil
+			return was, now, nil
 		case !errors.Is(err, jetstream.ErrKeyExists) && !jet.WrongLast(err):
-			return job.GlobalPause{}, fmt.Errorf("write hold: %w", jet.Unavailable(err))
+			return was, now, fmt.Errorf("write hold: %w", jet.Unavailable(err))
 		}
 	}
 }
 
-// GetPause returns the present state of the switch.
-func (c *Conn) GetPause(ctx context.Context) (job.GlobalPause, error) {
+// GetPause returns the present state of the switch for an executor group, or with "" of that
+// for everything.
+func (c *Conn) GetPause(ctx context.Context, group string) (job.Pause, error) {
 	kv, err := c.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
-		return job.GlobalPause{}, err
+		return job.Pause{}, err
 	}
-	h, _, err := c.getPause(ctx, kv)
+	h, _, err := getPause(ctx, kv, group)
 	return h, err
 }
 
-func (c *Conn) getPause(ctx context.Context, kv jetstream.KeyValue) (job.GlobalPause, uint64, error) {
-	e, err := kv.Get(ctx, keyHold)
+// GroupPauses returns the switches of those executor groups for which somebody has used one.
+func (c *Conn) GroupPauses(ctx context.Context) (map[string]job.Pause, error) {
+	all := map[string]job.Pause{}
+	err := c.Entries(ctx, bus.BucketCluster, keyHoldGroup+"*", false, func(e jetstream.KeyValueEntry) error {
+		if e.Operation() != jetstream.KeyValuePut {
+			return nil
+		}
+		h, err := DecodePause(e.Value())
+		all[GroupOfHold(e.Key())] = h
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list paused groups: %w", err)
+	}
+	return all, nil
+}
+
+func getPause(ctx context.Context, kv jetstream.KeyValue, group string) (job.Pause, uint64, error) {
+	e, err := kv.Get(ctx, holdKey(group))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return job.GlobalPause{}, 0, nil
+		return job.Pause{}, 0, nil
 	}
 	if err != nil {
-		return job.GlobalPause{}, 0, fmt.Errorf("read hold: %w", jet.Unavailable(err))
+		return job.Pause{}, 0, fmt.Errorf("read hold: %w", jet.Unavailable(err))
 	}
-	h, err := DecodeGlobalPause(e.Value())
+	h, err := DecodePause(e.Value())
 	return h, e.Revision(), err
 }
 
-// WatchHold follows the switch, its history included; see [Conn.WatchJobs].
+// WatchHold follows all switches, their history included; see [Conn.WatchJobs] and
+// [GroupOfHold].
 func (c *Conn) WatchHold(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return c.Watch(ctx, bus.BucketCluster, []string{keyHold}, true, 0)
+	return c.Watch(ctx, bus.BucketCluster, []string{keyHold, keyHoldGroup + "*"}, true, 0)
 }
 
-// DecodeGlobalPause reads what the bucket holds. The error is an *InvalidError.
-func DecodeGlobalPause(data []byte) (job.GlobalPause, error) {
-	var h job.GlobalPause
+// DecodePause reads what the bucket holds. The error is an *InvalidError.
+func DecodePause(data []byte) (job.Pause, error) {
+	var h job.Pause
 	if err := json.Unmarshal(data, &h); err != nil {
 		return h, &job.InvalidError{Field: "hold", Reason: fmt.Sprintf("is damaged: %v", err)}
 	}

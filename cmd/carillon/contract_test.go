@@ -34,7 +34,7 @@ var commandOf = map[string]string{
 	"getBus": "get bus", "listDeadLetters": "get dead-letters", "getDeadLetter": "get dead-letter",
 	"replayDeadLetter": "dead-letter replay", "deleteDeadLetter": "dead-letter delete",
 	"previewJob": "next", "previewRetention": "retention set", "putAlert": "apply", "tryAlert": "alert try", "putCalendar": "apply", "putChannel": "apply",
-	"putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
+	"pauseGroup": "group pause", "putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
 	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportRuns": "report jobs",
 	"resolveIncident": "alert resolve", "rerunRun": "rerun", "revokeCredential": "credential revoke",
 	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runFireEarly": "run", "runJob": "run", "searchLogs": "search", "setPause": "pause", "skipFire": "skip", "unskipFire": "skip",

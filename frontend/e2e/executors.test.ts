@@ -189,3 +189,43 @@ it("a credential is shown once, rotated and revoked, and a secret says who asks 
   expect(faults).toEqual([]);
   await close();
 });
+
+it("a group is paused for a while, which its jobs say, and it is resumed by undoing", async () => {
+  await program.api("PUT", "/jobs/default/hourly", {
+    job: "default/hourly",
+    schedule: { cron: "0 * * * *" },
+    task: { shell: "true" },
+  });
+  const { page, faults, close } = await open("/executors/default");
+  await page.getByRole("button", { name: "Pause group" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("1 fire is due within the next hour.").waitFor();
+  await dialog.getByLabel("Until").selectOption("in 4 hours");
+  await dialog.getByRole("textbox").fill("the database moves");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Pause group" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  await page.getByText(/Group default is paused since .*, until .*the database moves/).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.goto(`${program.url}/jobs/default/hourly`);
+  await page.getByText(/Group default is paused since .*, until .*the database moves/).waitFor();
+  const { next_fires: fires } = await program.api<{ next_fires: { fire_time: string }[] }>(
+    "GET",
+    "/jobs/default/hourly",
+  );
+  expect(Date.parse(fires[0]?.fire_time ?? "") - Date.now()).toBeGreaterThan(3 * 3600e3);
+  await page.goto(`${program.url}/executors`);
+  await page
+    .locator(".card", { hasText: "default" })
+    .getByText(/Paused until/)
+    .waitFor();
+  await page.getByRole("link", { name: "default", exact: true }).click();
+  await page.getByRole("button", { name: "Resume group" }).click();
+  await page.getByText("Group default is resumed").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Group default is paused", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Resume group" }).click();
+  await page.getByRole("button", { name: "Pause group" }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});

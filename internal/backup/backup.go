@@ -26,7 +26,7 @@ var parts = []part{
 	{bucket: bus.BucketGroups},
 	{bucket: bus.BucketScript},
 	{bucket: bus.BucketSecret},
-	{bucket: bus.BucketCluster, prefixes: []string{"hold", "retention"}},
+	{bucket: bus.BucketCluster, prefixes: []string{"hold", "hold.", "retention"}},
 	{bucket: bus.BucketAccess, prefixes: []string{"user.", "token.", "credential."}},
 	{bucket: bus.BucketAlert, prefixes: []string{"rule.", "channel.", "silence."}},
 }

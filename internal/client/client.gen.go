@@ -173,8 +173,6 @@ type Fire = api.Fire
 type FireClock = api.FireClock
 type FireCounts = api.FireCounts
 type FirePage = api.FirePage
-type GlobalPause = api.GlobalPause
-type GlobalPauseRequest = api.GlobalPauseRequest
 type Grant = api.Grant
 type Group = api.Group
 type GroupState = api.GroupState
@@ -248,7 +246,9 @@ type Outcome = api.Outcome
 type Overlap = api.Overlap
 type Overview = api.Overview
 type PasswordChange = api.PasswordChange
+type Pause = api.Pause
 type PauseRequest = api.PauseRequest
+type PauseSwitch = api.PauseSwitch
 type PieceList = api.PieceList
 type Preview = api.Preview
 type PreviewRequest = api.PreviewRequest
@@ -604,6 +604,12 @@ type RevokeCredentialParams struct {
 
 // RotateCredentialParams defines parameters for RotateCredential.
 type RotateCredentialParams struct {
+	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// PauseGroupParams defines parameters for PauseGroup.
+type PauseGroupParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
@@ -1224,6 +1230,7 @@ type CreateCredentialJSONRequestBody = api.CreateCredentialJSONRequestBody
 type RotateCredentialJSONRequestBody = api.RotateCredentialJSONRequestBody
 type DrainInstanceJSONRequestBody = api.DrainInstanceJSONRequestBody
 type SetInstanceJSONRequestBody = api.SetInstanceJSONRequestBody
+type PauseGroupJSONRequestBody = api.PauseGroupJSONRequestBody
 type PutSecretJSONRequestBody = api.PutSecretJSONRequestBody
 type ReadCalendarFileJSONRequestBody = api.ReadCalendarFileJSONRequestBody
 type ReadCrontabJSONRequestBody = api.ReadCrontabJSONRequestBody
@@ -1802,6 +1809,24 @@ func (a *API) SetInstanceWithBody(ctx context.Context, group GroupName, instance
 func (a *API) UncordonInstance(ctx context.Context, group GroupName, instance InstanceName, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodPost, "/api/v1/groups/%s/instances/%s/uncordon", group, instance)
 	return a.send(ctx, r, "", nil, edit)
+}
+
+// PauseGroup is [API.PauseGroupWithBody] with a body that is written as JSON.
+func (a *API) PauseGroup(ctx context.Context, group GroupName, params *PauseGroupParams, body PauseGroupJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.PauseGroupWithBody(ctx, group, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// PauseGroupWithBody sends PUT /api/v1/groups/{group}/pause.
+func (a *API) PauseGroupWithBody(ctx context.Context, group GroupName, params *PauseGroupParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPut, "/api/v1/groups/%s/pause", group)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
 }
 
 // ListSecrets sends GET /api/v1/groups/{group}/secrets.

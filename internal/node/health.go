@@ -22,7 +22,7 @@ func newRegistry() *prometheus.Registry {
 // watched puts what serves the metrics below all other layers.
 func (n *node) watched(ctx context.Context, conn *cluster.Conn, o monitorOptions, log *slog.Logger) error {
 	ready := []check{{"bus", func(ctx context.Context) error {
-		if _, err := conn.GetPause(ctx); err != nil {
+		if _, err := conn.GetPause(ctx, ""); err != nil {
 			return errors.New("JetStream does not answer")
 		}
 		err := conn.CheckRoom(ctx)

@@ -6,6 +6,8 @@ var (
 	JobPausedUntil        = One{define("job_paused_until", "the job is paused until {until:instant}")}
 	EverythingPaused      = None{define("everything_paused", "everything is paused")}
 	EverythingPausedUntil = One{define("everything_paused_until", "everything is paused until {until:instant}")}
+	GroupPaused           = One{define("group_paused", "executor group {group:word} is paused")}
+	GroupPausedUntil      = Two{define("group_paused_until", "executor group {group:word} is paused until {until:instant}")}
 	FireSkipped           = One{define("fire_skipped", "skipped by {by:word}")}
 	FireSkippedNote       = Two{define("fire_skipped_note", "skipped by {by:word}: {note:free}")}
 	RanEarly              = Two{define("ran_early", "{by:word} ran it early, as run {run_id:word}")}
@@ -18,6 +20,7 @@ var (
 	ForMisfires           = One{further("for_misfires", "it stands for {misfires|misfire|misfires}")}
 	NoticedTooLate        = None{define("noticed_too_late", "noticed too late")}
 	PausedByThen          = None{further("paused_by_then", "everything was paused by then")}
+	GroupPausedByThen     = None{further("group_paused_by_then", "the executor group was paused by then")}
 	DeletedByThen         = None{further("deleted_by_then", "the job was deleted by then")}
 	JobPausedByThen       = None{further("job_paused_by_then", "the job was paused by then")}
 	BeyondFireAll         = None{further("beyond_fire_all", "it is older than the misfire policy fire_all reaches")}

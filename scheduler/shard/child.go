@@ -63,11 +63,9 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 	r := m.childRun(a, p.Version)
 	body := e.bodies[len(e.bodies)-1].Value()
 	var f admission
-	switch now := b.now.UnixMilli(); {
-	case p.WhyPaused(now) != "":
-		f = admission{status: job.StatusSkipped, reason: p.WhyPaused(now)}
-	case m.held(now):
-		f = admission{status: job.StatusSkipped, reason: reason.EverythingPaused.String()}
+	switch why := m.whyPaused(e.name.Group(), p, b.now.UnixMilli()); {
+	case why != "":
+		f = admission{status: job.StatusSkipped, reason: why}
 	case a.Depth > job.MaxChain:
 		f = admission{status: job.StatusSkipped, reason: reason.ParentsTooDeep.With(a.Depth)}
 	default:

@@ -35,10 +35,10 @@ type lateFire struct {
 	plan int
 }
 
-// decide calls yield with what becomes of each fire of the job's plans first to
-// before end that is due in (after, upto], as seen at now. Verdicts of runs come one by
+// decide calls yield with what becomes of each fire of the plans first to before end of a
+// job of the group that is due in (after, upto], as seen at now. Verdicts of runs come one by
 // one, others may stand for several fires.
-func (m *Machine) decide(plans job.History, first, end int, after, upto, now int64, yield func(verdict)) {
+func (m *Machine) decide(group string, plans job.History, first, end int, after, upto, now int64, yield func(verdict)) {
 	var late []lateFire
 	lumped := 0 // missed fires that are not among late
 	inTime, judged := maxOnTime, maxJudged
@@ -51,7 +51,7 @@ func (m *Machine) decide(plans job.History, first, end int, after, upto, now int
 			lateUpto = before(onTime, upto)
 		}
 		if lateUpto > after {
-			fires, lumps := m.lateFires(plans, i, after, lateUpto, judged, now)
+			fires, lumps := m.lateFires(group, plans, i, after, lateUpto, judged, now)
 			late = append(late, fires...)
 			judged -= len(fires)
 			for _, lump := range lumps {
@@ -61,11 +61,11 @@ func (m *Machine) decide(plans job.History, first, end int, after, upto, now int
 				}
 			}
 		}
-		m.judgeOnTime(p, i, onTime, now, yield)
+		m.judgeOnTime(group, p, i, onTime, now, yield)
 		inTime -= len(onTime)
 	}
 	if len(late) > 0 {
-		m.judgeLate(plans, late, lumped, now, yield)
+		m.judgeLate(group, plans, late, lumped, now, yield)
 	}
 }
 
@@ -78,11 +78,11 @@ func before(fires []job.Fire, upto int64) int64 {
 }
 
 // judgeOnTime yields a run for each fire, unless it is excluded.
-func (m *Machine) judgeOnTime(p *job.Plan, plan int, fires []job.Fire, now int64, yield func(verdict)) {
+func (m *Machine) judgeOnTime(group string, p *job.Plan, plan int, fires []job.Fire, now int64, yield func(verdict)) {
 	var run runOf
 	for _, f := range fires {
 		v := verdict{plan: plan, status: job.StatusPending, cause: job.CauseSchedule, first: f, last: f, count: 1}
-		if why := m.excluded(p, f.At); why != "" {
+		if why := m.excluded(group, p, f.At); why != "" {
 			v.status, v.reason = job.StatusSkipped, why
 		} else {
 			v.reason = m.withinGrace(f.Due, now)
@@ -94,11 +94,11 @@ func (m *Machine) judgeOnTime(p *job.Plan, plan int, fires []job.Fire, now int64
 
 // lateFires returns the newest of plan i's fires due in (after, upto], at most n, and
 // verdicts for those before them: one, unless some of them were called off.
-func (m *Machine) lateFires(plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, lumps []verdict) {
+func (m *Machine) lateFires(group string, plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, lumps []verdict) {
 	fires, more := newest(nil, plans, i, after, upto, n)
 	if more {
 		plans[i].Stretches(after, before(fires, upto), func(after, upto int64) {
-			if lump := m.lump(plans, i, after, upto, now); lump.count > 0 {
+			if lump := m.lump(group, plans, i, after, upto, now); lump.count > 0 {
 				lumps = append(lumps, lump)
 			}
 		})
@@ -112,7 +112,7 @@ func (m *Machine) lateFires(plans job.History, i int, after, upto int64, n int, 
 
 // lump returns one verdict for plan i's fires due in (after, upto], of which either all
 // were called off or none. It has no count when there are none.
-func (m *Machine) lump(plans job.History, i int, after, upto, now int64) verdict {
+func (m *Machine) lump(group string, plans job.History, i int, after, upto, now int64) verdict {
 	v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule}
 	plans.Fires(i, after, upto, func(f job.Fire) bool {
 		if v.count == 0 {
@@ -128,7 +128,7 @@ func (m *Machine) lump(plans job.History, i int, after, upto, now int64) verdict
 	if why := plans[i].WhyOff(v.first.At); why != "" {
 		v.status, v.reason = job.StatusSkipped, why
 	} else {
-		v.reason = m.missedReason(newestAt(plans, now), v.first.Due, v.last.Due, now)
+		v.reason = m.missedReason(group, newestAt(plans, now), v.first.Due, v.last.Due, now)
 	}
 	return v
 }
@@ -145,11 +145,13 @@ func newestAt(plans job.History, now int64) *job.Plan {
 
 // missedReason says why late fires, due in [first, last], are not run, by the version p that
 // rules at now.
-func (m *Machine) missedReason(p *job.Plan, first, last, now int64) string {
+func (m *Machine) missedReason(group string, p *job.Plan, first, last, now int64) string {
 	why := reason.MisfireSkip
-	switch {
-	case m.held(now):
+	switch held := m.held(group, now); {
+	case held == heldAll:
 		why = reason.PausedByThen
+	case held == heldGroup:
+		why = reason.GroupPausedByThen
 	case p.Deleted:
 		why = reason.DeletedByThen
 	case p.WhyPaused(now) != "":
@@ -164,12 +166,12 @@ func (m *Machine) missedReason(p *job.Plan, first, last, now int64) string {
 
 // judgeLate yields what becomes of fires that were noticed late, and of which the
 // newest may run. missed is how many more there are that may not.
-func (m *Machine) judgeLate(plans job.History, late []lateFire, missed int, now int64, yield func(verdict)) {
+func (m *Machine) judgeLate(group string, plans job.History, late []lateFire, missed int, now int64, yield func(verdict)) {
 	slices.SortFunc(late, func(a, b lateFire) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.plan, b.plan)) })
 	rule := newestAt(plans, now)
 	runs := 0 // how many of the newest may run
 	oldest := int64(-1 << 62)
-	if !rule.Deleted && rule.WhyPaused(now) == "" && !m.held(now) {
+	if !rule.Deleted && rule.WhyPaused(now) == "" && m.held(group, now) == notHeld {
 		switch rule.Misfire.Policy {
 		case job.FireOnce:
 			runs = 1
@@ -183,7 +185,7 @@ func (m *Machine) judgeLate(plans job.History, late []lateFire, missed int, now 
 	for k := len(late) - 1; k >= 0; k-- {
 		f := late[k]
 		v := verdict{plan: f.plan, cause: job.CauseSchedule, first: f.Fire, last: f.Fire, count: 1}
-		switch why := m.excluded(&plans[f.plan], f.At); {
+		switch why := m.excluded(group, &plans[f.plan], f.At); {
 		case why != "":
 			v.status, v.reason = job.StatusSkipped, why
 		case runs > 0 && f.Due >= oldest:
@@ -192,7 +194,7 @@ func (m *Machine) judgeLate(plans job.History, late []lateFire, missed int, now 
 			v.status, v.cause = job.StatusPending, job.CauseMisfire
 		default:
 			missed++
-			v.status, v.reason = job.StatusMissed, m.missedReason(rule, f.Due, f.Due, now)
+			v.status, v.reason = job.StatusMissed, m.missedReason(group, rule, f.Due, f.Due, now)
 		}
 		verdicts[k] = v
 	}

@@ -137,14 +137,14 @@ func (m *Machine) decideDelay(id uint32, upto, now int64) (verdict, *delay) {
 	}
 	e := &m.jobs[id]
 	last := len(e.plans) - 1
-	p := &e.plans[last]
+	p, group := &e.plans[last], e.name.Group()
 	v := verdict{plan: last, status: job.StatusPending, cause: job.CauseSchedule, first: fire, last: fire, count: 1}
 	late := now-fire.Due > p.Misfire.Grace.Milliseconds()
-	switch why := m.excluded(p, fire.At); {
+	switch why := m.excluded(group, p, fire.At); {
 	case why != "":
 		v.status, v.reason = job.StatusSkipped, why
-	case late && (p.Misfire.Policy == job.MisfireSkip || m.held(now)):
-		v.status, v.reason = job.StatusMissed, m.missedReason(p, fire.Due, fire.Due, now)
+	case late && (p.Misfire.Policy == job.MisfireSkip || m.held(group, now) != notHeld):
+		v.status, v.reason = job.StatusMissed, m.missedReason(group, p, fire.Due, fire.Due, now)
 	case late:
 		v.cause, v.reason = job.CauseMisfire, m.lateReason(fire.Due, now)
 	default:

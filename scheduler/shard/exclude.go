@@ -8,12 +8,21 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// pauseOfAll is one position of the switch for everything.
-type pauseOfAll struct {
+// setting is how somebody set a switch that pauses the fires of all jobs, or of those of a group.
+type setting struct {
 	from   int64
 	until  int64 // a pause that ends does so here; 0: it does not
 	paused bool
 }
+
+// held says which switch pauses the fires of a job.
+type held int
+
+const (
+	notHeld held = iota
+	heldAll
+	heldGroup
+)
 
 // calendar is one version of a calendar.
 type calendar struct {
@@ -22,17 +31,18 @@ type calendar struct {
 	dates   *job.DateSet
 }
 
-// PutHold tells of the switch for everything, its positions in order.
-func (m *Machine) PutHold(h job.GlobalPause) {
-	from := h.EffectiveFrom.UnixMilli()
-	if n := len(m.cluster.pauses); n > 0 && m.cluster.pauses[n-1].from >= from {
+// PutHold tells of the switch for an executor group, or of that for everything if group is
+// empty, the settings of each in order.
+func (m *Machine) PutHold(group string, h job.Pause) {
+	from, known := h.EffectiveFrom.UnixMilli(), m.cluster.pauses[group]
+	if n := len(known); n > 0 && known[n-1].from >= from {
 		return
 	}
-	next := pauseOfAll{from: from, paused: h.Paused}
+	next := setting{from: from, paused: h.Paused}
 	if !h.Until.IsZero() {
 		next.until = h.Until.UnixMilli()
 	}
-	m.cluster.pauses = latest(append(m.cluster.pauses, next), bus.HoldHistory)
+	m.cluster.pauses[group] = latest(append(known, next), bus.HoldHistory)
 }
 
 // PutCalendar tells of a calendar's version, versions in order. The error is an
@@ -57,9 +67,9 @@ func latest[T any](list []T, n int) []T {
 	return slices.Delete(list, 0, max(len(list)-n, 0))
 }
 
-// held reports whether everything was paused at an instant.
-func (m *Machine) held(at int64) bool {
-	for _, v := range slices.Backward(m.cluster.pauses) {
+// pausedAt reports whether a switch with these settings was on at an instant.
+func pausedAt(settings []setting, at int64) bool {
+	for _, v := range slices.Backward(settings) {
 		if v.from < at {
 			return v.paused && (v.until == 0 || at < v.until)
 		}
@@ -67,13 +77,39 @@ func (m *Machine) held(at int64) bool {
 	return false
 }
 
-// excluded returns why a fire of the plan at the given instant is to be skipped, or "".
-func (m *Machine) excluded(p *job.Plan, at int64) string {
+// held returns which switch paused the fires of a group's jobs at an instant.
+func (m *Machine) held(group string, at int64) held {
+	switch {
+	case len(m.cluster.pauses) == 0:
+		return notHeld
+	case pausedAt(m.cluster.pauses[""], at):
+		return heldAll
+	case pausedAt(m.cluster.pauses[group], at):
+		return heldGroup
+	}
+	return notHeld
+}
+
+// whyPaused returns why a job of the group, with this plan, was paused at an instant, or "".
+func (m *Machine) whyPaused(group string, p *job.Plan, at int64) string {
 	if why := p.WhyPaused(at); why != "" {
 		return why
 	}
-	if m.held(at) {
+	switch m.held(group, at) {
+	case heldAll:
 		return reason.EverythingPaused.String()
+	case heldGroup:
+		return reason.GroupPaused.With(group)
+	case notHeld:
+	}
+	return ""
+}
+
+// excluded returns why a fire, at the given instant, of a job of the group with this plan is
+// to be skipped, or "".
+func (m *Machine) excluded(group string, p *job.Plan, at int64) string {
+	if why := m.whyPaused(group, p, at); why != "" {
+		return why
 	}
 	if why := p.WhyOff(at); why != "" {
 		return why

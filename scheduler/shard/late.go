@@ -205,7 +205,7 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	}
 	m.scratch.verdicts = m.scratch.verdicts[:0]
 	messages := 0
-	m.decide(e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now, func(v verdict) {
+	m.decide(e.name.Group(), e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now, func(v verdict) {
 		m.scratch.verdicts = append(m.scratch.verdicts, v)
 		if v.status == job.StatusPending {
 			messages++

@@ -113,7 +113,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		loading:   true,
 		byName:    map[job.Name]uint32{},
 		ring:      ring.New(cursor.Done.UnixMilli()),
-		cluster:   clusterState{calendars: map[string][]calendar{}, instances: map[string][]*fleet.Instance{}, governed: map[string]bool{}},
+		cluster:   clusterState{pauses: map[string][]setting{}, calendars: map[string][]calendar{}, instances: map[string][]*fleet.Instance{}, governed: map[string]bool{}},
 		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}},
 		delays:    delays{byJob: map[uint32]*delay{}},
 		items:     items{left: map[uint64]bool{}, released: cursor.Released},

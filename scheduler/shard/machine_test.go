@@ -195,7 +195,7 @@ func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
 
 	b = newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireAll))
-	b.m.PutHold(job.GlobalPause{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
+	b.m.PutHold("", job.Pause{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
 	b.want(b.step(150*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@1 missed schedule: noticed too late; everything was paused by then",
 		"12:02:00 g/a@1 skipped schedule: everything is paused")
@@ -474,15 +474,15 @@ func TestAMachineKeepsAsManyPositionsAndCalendarsAsTheBucketsDo(t *testing.T) {
 	b := newBench(t)
 	for i := range 100 {
 		at := noon.Add(time.Duration(i) * time.Second)
-		b.m.PutHold(job.GlobalPause{Paused: i%2 == 0, EffectiveFrom: at})
+		b.m.PutHold("", job.Pause{Paused: i%2 == 0, EffectiveFrom: at})
 		if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "c"}, Version: i + 1, EffectiveFrom: at}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if h, c := len(b.m.cluster.pauses), len(b.m.cluster.calendars["c"]); h != bus.HoldHistory || c != bus.CalendarHistory {
+	if h, c := len(b.m.cluster.pauses[""]), len(b.m.cluster.calendars["c"]); h != bus.HoldHistory || c != bus.CalendarHistory {
 		t.Errorf("%d positions of the switch and %d versions of the calendar are kept, want %d and %d", h, c, bus.HoldHistory, bus.CalendarHistory)
 	}
-	if last := b.m.cluster.pauses[len(b.m.cluster.pauses)-1].from; last != noon.Add(99*time.Second).UnixMilli() {
+	if last := b.m.cluster.pauses[""][len(b.m.cluster.pauses[""])-1].from; last != noon.Add(99*time.Second).UnixMilli() {
 		t.Errorf("the newest position is of %d", last)
 	}
 }

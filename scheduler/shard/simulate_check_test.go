@@ -315,7 +315,7 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 	switch {
 	case excluded:
 		want.Status = job.StatusSkipped
-	case late && v.Misfire.Policy == job.MisfireSkip, late && d.known.held(d.now):
+	case late && v.Misfire.Policy == job.MisfireSkip, late && d.known.held(l.Job, d.now) != "":
 		want.Status = job.StatusMissed
 	case late:
 		want.Cause = job.CauseMisfire

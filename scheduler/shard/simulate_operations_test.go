@@ -267,25 +267,28 @@ func (w *world) randomJob(name job.Name) job.Job {
 	return j
 }
 
-// saveTerms changes a calendar, or pauses or resumes everything.
+// saveTerms changes a calendar, or pauses or resumes a group or everything.
 func (w *world) saveTerms() {
 	at := instant(w.clock)
 	if w.chance(50) {
-		paused := true
+		group, paused := "", true
+		if w.chance(50) {
+			group = w.names[w.rng.IntN(len(w.names))].Group()
+		}
 		for _, v := range slices.Backward(w.changes) {
-			if h, ok := v.(job.GlobalPause); ok {
+			if h, ok := v.(hold); ok && h.group == group {
 				if paused = !h.Paused; !at.After(h.EffectiveFrom) {
 					return
 				}
 				break
 			}
 		}
-		h := job.GlobalPause{Paused: paused, EffectiveFrom: at}
+		h := hold{group: group, Pause: job.Pause{Paused: paused, EffectiveFrom: at}}
 		if paused && w.chance(50) {
 			h.Until = instant(w.clock + w.rng.Int64N(200*w.scale.unit.Milliseconds()))
 		}
 		w.save(h)
-		w.say("paused everything: %v until %v", paused, h.Until)
+		w.say("paused group %q: %v until %v", group, paused, h.Until)
 		return
 	}
 	name := []string{"freeze", "office"}[w.rng.IntN(2)]

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -15,7 +16,13 @@ import (
 type knowledge struct {
 	jobs      map[job.Name][]heardVersion
 	calendars map[string][]*job.CalendarVersion
-	holds     []job.GlobalPause
+	holds     []hold
+}
+
+// hold is how the switch for a group is set, or with "" that for everything.
+type hold struct {
+	group string
+	job.Pause
 }
 
 // heardVersion is a version with its revision, and with the instant after which fires
@@ -179,7 +186,7 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 	}
 	runs, reach := 0, int64(-1<<60)
 	switch {
-	case rule.Deleted || rule.PausedAt(instant(now)) || k.held(now):
+	case rule.Deleted || rule.PausedAt(instant(now)) || k.held(rule.Job.Job, now) != "":
 	case rule.Misfire.Policy == job.FireOnce:
 		runs = 1
 	case rule.Misfire.Policy == job.FireAll:
@@ -210,8 +217,8 @@ func (k *knowledge) exclude(v heardVersion, at int64) string {
 	if v.PausedAt(instant(at)) {
 		return off(v.Version, at)
 	}
-	if k.held(at) {
-		return "everything is paused"
+	if why := k.held(v.Job.Job, at); why != "" {
+		return why
 	}
 	if why := off(v.Version, at); why != "" {
 		return why
@@ -252,14 +259,22 @@ func off(v *job.Version, at int64) string {
 	return ""
 }
 
-func (k *knowledge) held(at int64) bool {
-	held := false
+// held returns why a switch keeps a job from firing at an instant, or "".
+func (k *knowledge) held(name job.Name, at int64) string {
+	why := map[string]string{}
 	for _, h := range k.holds {
-		if h.EffectiveFrom.UnixMilli() < at {
-			held = h.Paused && (h.Until.IsZero() || at < h.Until.UnixMilli())
+		if h.EffectiveFrom.UnixMilli() >= at {
+			continue
+		}
+		delete(why, h.group)
+		if h.Paused && (h.Until.IsZero() || at < h.Until.UnixMilli()) {
+			why[h.group] = "everything is paused"
+			if h.group != "" {
+				why[h.group] = "executor group " + h.group + " is paused"
+			}
 		}
 	}
-	return held
+	return cmp.Or(why[""], why[name.Group()])
 }
 
 func (k *knowledge) contains(calendar string, at int64) (in, exists bool) {

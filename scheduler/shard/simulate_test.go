@@ -113,7 +113,7 @@ func (w *world) settle() {
 			reactions = job.ReactionsOf(&v.Job)
 		}
 		free := v != nil && !reactions.Watched() && !v.Deleted && !v.Paused && v.PausedUntil == nil && v.Schedule.Kind() == job.KindFixedDelay && v.Schedule.From == nil && v.Schedule.Until == nil &&
-			len(v.Schedule.Except)+len(v.Schedule.Only) == 0 && v.Misfire.Policy != job.MisfireSkip && !o.known.held(w.clock)
+			len(v.Schedule.Except)+len(v.Schedule.Only) == 0 && v.Misfire.Policy != job.MisfireSkip && o.known.held(name, w.clock) == ""
 		if free && after[name] == before[name] {
 			fail("%s does not go on", name)
 		}
@@ -127,7 +127,7 @@ func (w *world) settle() {
 
 // rest pauses everything and lets all runs end well, until none is left.
 func (w *world) rest(o *owner, commit func()) {
-	w.save(job.GlobalPause{Paused: true, EffectiveFrom: instant(w.clock)})
+	w.save(hold{Pause: job.Pause{Paused: true, EffectiveFrom: instant(w.clock)}})
 	o.hear(w)
 	w.endAll(o, commit)
 	w.clock += max(IdleAfter, 31*w.scale.unit.Milliseconds()) // what fired before the pause is due by then, however it is spread

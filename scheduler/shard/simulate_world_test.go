@@ -45,7 +45,7 @@ type world struct {
 	evt     *eventStream
 	read    *eventStream // of which the cursor says how far its events have had their effect
 	past    []*simRun    // attempts that have ended, the newest last; not all
-	changes []any        // *job.Version, *job.CalendarVersion, job.GlobalPause: in the order they were saved
+	changes []any        // *job.Version, *job.CalendarVersion, hold: in the order they were saved
 	names   []job.Name
 	newest  map[job.Name]*job.Version
 	planner *job.Planner
@@ -187,7 +187,7 @@ func (k *knowledge) add(change any, rev uint64, reads int) {
 		k.jobs[name] = append(k.jobs[name], k.asRead(c, rev, reads))
 	case *job.CalendarVersion:
 		k.calendars[c.Calendar.Calendar] = append(k.calendars[c.Calendar.Calendar], c)
-	case job.GlobalPause:
+	case hold:
 		k.holds = append(k.holds, c)
 	case forgotten:
 		delete(k.jobs, job.Name(c))
@@ -214,8 +214,8 @@ func (o *owner) hear(w *world) {
 		err = w.put(o, c, rev)
 	case *job.CalendarVersion:
 		err = o.m.PutCalendar(c)
-	case job.GlobalPause:
-		o.m.PutHold(c)
+	case hold:
+		o.m.PutHold(c.group, c.Pause)
 	case forgotten:
 		o.m.Forget(job.Name(c), rev)
 	}
@@ -230,8 +230,8 @@ func (o *owner) hear(w *world) {
 			}
 		case *job.CalendarVersion:
 			err = o.m.PutCalendar(again)
-		case job.GlobalPause:
-			o.m.PutHold(again)
+		case hold:
+			o.m.PutHold(again.group, again.Pause)
 		}
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // clusterState is what concerns all shards alike.
 type clusterState struct {
 	calendars map[string][]calendar
-	pauses    []pauseOfAll
+	pauses    map[string][]setting         // by group, "" for everything
 	instances map[string][]*fleet.Instance // online, by group
 	governed  map[string]bool              // groups
 }

@@ -124,7 +124,7 @@ func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 	e := &m.jobs[id]
 	m.scratch.verdicts = m.scratch.verdicts[:0]
 	messages := 0
-	m.decide(e.plans, 0, len(e.plans), m.done, m.sweepTo, now, func(v verdict) {
+	m.decide(e.name.Group(), e.plans, 0, len(e.plans), m.done, m.sweepTo, now, func(v verdict) {
 		m.scratch.verdicts = append(m.scratch.verdicts, v)
 		if v.status == job.StatusPending {
 			messages++

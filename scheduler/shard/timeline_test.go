@@ -110,7 +110,7 @@ func (s *tale) do(verb, rest string) {
 		v.Deleted = true
 		s.save(&v)
 	case "pause", "resume": // everything
-		s.change(job.GlobalPause{Paused: verb == "pause", EffectiveFrom: instant(s.clock)})
+		s.change(hold{Pause: job.Pause{Paused: verb == "pause", EffectiveFrom: instant(s.clock)}})
 	case "skip", "early": // a fire: skip g/a 2026-01-05T12:03:00Z; early has it run now
 		name, at, _ := strings.Cut(rest, " ")
 		fire, err := time.Parse(time.RFC3339, at)
@@ -204,8 +204,8 @@ func (s *tale) hear(i int) {
 	switch c := s.changes[i].(type) {
 	case *job.Version:
 		s.must(s.m.PutVersion(c, revision(i)))
-	case job.GlobalPause:
-		s.m.PutHold(c)
+	case hold:
+		s.m.PutHold(c.group, c.Pause)
 	}
 }
 

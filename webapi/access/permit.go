@@ -162,6 +162,7 @@ var Permits = map[string]Permit{
 	"uncordonInstance": {Role: rights.Operator, Where: OfPath, Change: "instance {group}/{instance}"},
 	"setInstance":      {Role: rights.Operator, Where: OfPath, Change: "instance {group}/{instance}"},
 
+	"pauseGroup":   {Role: rights.Operator, Where: OfPath, Change: "group {group}"},
 	"putGroup":     {Role: rights.Admin, Where: OfPath, Change: "group {group}"},
 	"listHandlers": {Role: rights.Viewer, Where: OfPath},
 	"listSecrets":  {Role: rights.Editor, Where: OfPath},

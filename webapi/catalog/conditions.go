@@ -119,6 +119,7 @@ func (c jobConditions) ask(fields ...jobField) bool {
 type found struct {
 	indexed
 	due      int64 // when it fires next, in Unix milliseconds; 0: not by its schedule
+	off      bool  // its group is paused for good
 	standing logstore.Standing
 	cause    string // the fingerprint of the last run's message, if that failed
 	message  string
@@ -162,6 +163,9 @@ func (f *found) values(field jobField, now int64) []string {
 	return nil
 }
 
+// fires reports whether a fire is ahead that is not skipped by a pause.
+func (f *found) fires() bool { return f.due > 0 && !f.paused && !f.off }
+
 func (f *found) state(now int64) string {
 	switch {
 	case f.paused || now < f.until:
@@ -193,7 +197,7 @@ func (c jobConditions) hold(f *found, now int64) (all bool, but jobField) {
 func (c *jobCondition) holds(f *found, field jobField, now int64) bool {
 	switch field {
 	case fieldFires:
-		return f.due > 0 && !f.paused && f.due <= now+c.within.Milliseconds()
+		return f.fires() && f.due <= now+c.within.Milliseconds()
 	case fieldChanged:
 		return f.changed >= now-c.within.Milliseconds()
 	case fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast, fieldError:

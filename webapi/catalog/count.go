@@ -46,12 +46,12 @@ func (c *counter) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 	if c.apart > 0 && apart(plan, after) < c.apart {
 		return true
 	}
-	n := 0
+	n, group := 0, name.Group()
 	job.History{plan}.Fires(0, after, end, func(fire job.Fire) bool {
 		if n == c.left {
 			return false
 		}
-		if plan.Off(fire.At) {
+		if plan.Off(fire.At) || c.forecast.paused.skips(group, fire.At) {
 			return true
 		}
 		if limited {

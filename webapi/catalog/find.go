@@ -85,12 +85,15 @@ func (c *Catalog) look(ctx context.Context, q query, what lookFor) ([]found, err
 	if err != nil {
 		return nil, problem.Explain(err, reason.JobsNotLoaded.String())
 	}
-	now := time.Now().UnixMilli()
+	now := time.Now()
+	paused := c.index.pauses.now(now)
 	all := make([]found, len(matching))
 	for i := range matching {
 		all[i].indexed = matching[i]
 		if what.due {
-			if all[i].due, err = c.index.due(&all[i].indexed, now); err != nil {
+			from, ok := paused.from(matching[i].name.Group(), now.UnixMilli())
+			all[i].off = !ok
+			if all[i].due, err = c.index.due(&all[i].indexed, now.UnixMilli(), from); err != nil {
 				return nil, err
 			}
 		}

@@ -18,6 +18,7 @@ import (
 type forecast struct {
 	conn    *cluster.Conn
 	after   time.Time
+	paused  pausedGroups
 	planner job.Planner
 	sets    map[string]*job.DateSet // calendars, nil for those that do not exist
 }
@@ -26,8 +27,16 @@ func newForecast(conn *cluster.Conn, after time.Time) *forecast {
 	return &forecast{conn: conn, after: after, sets: map[string]*job.DateSet{}}
 }
 
+// forecast returns a forecast of what runs, with the groups that are paused now.
+func (c *Catalog) forecast(after time.Time) *forecast {
+	f := newForecast(c.conn, after)
+	f.paused = c.index.pauses.now(time.Now())
+	return f
+}
+
 // next returns the next n fires of a stored job: none while it is paused, and those
-// from then on while it is paused until an instant.
+// from then on while it or its group is paused until an instant. Those of a group that is
+// paused for good would be skipped.
 func (f *forecast) next(ctx context.Context, e *bus.JobEntry, n int) ([]api.Fire, error) {
 	if e.Paused || n == 0 {
 		return []api.Fire{}, nil
@@ -36,11 +45,20 @@ func (f *forecast) next(ctx context.Context, e *bus.JobEntry, n int) ([]api.Fire
 	if paused, until := pauseOf(&e.Job, after); paused {
 		after = until.Add(-time.Millisecond)
 	}
+	group := e.Job.Job.Group()
+	if from, ok := f.paused.from(group, after.UnixMilli()+1); ok {
+		after = time.UnixMilli(from - 1)
+	}
 	fires, err := f.fires(ctx, &e.Version, after, n)
 	if errors.Is(err, job.ErrInvalid) {
 		// It was valid where it was saved: a zone that this machine does not know. A
 		// list must not fail for one such job.
 		return []api.Fire{}, nil
+	}
+	for i := range fires {
+		if f.paused.skips(group, fires[i].FireTime.UnixMilli()) {
+			fires[i].Skipped, fires[i].Reason = true, f.paused.why(group)
+		}
 	}
 	return fires, err
 }

@@ -38,6 +38,7 @@ type index struct {
 	watched uint64 // revision
 
 	planners planners
+	pauses   pauses
 
 	// hay is the list's texts; nil when they have changed since it was made.
 	hay atomic.Pointer[haystack]
@@ -107,6 +108,17 @@ func (x *index) follow(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = w.Stop() }()
+	holds, err := x.conn.WatchHold(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = holds.Stop() }()
+	loading := 2
+	loaded := func() {
+		if loading--; loading == 0 {
+			x.finishLoading()
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -116,11 +128,33 @@ func (x *index) follow(ctx context.Context) error {
 			case !ok:
 				return fmt.Errorf("%w: the watch on jobs ended", job.ErrUnavailable)
 			case e == nil:
-				x.finishLoading()
+				loaded()
 			default:
 				x.update(e)
 			}
+		case e, ok := <-holds.Updates():
+			switch {
+			case !ok:
+				return fmt.Errorf("%w: the watch on pauses ended", job.ErrUnavailable)
+			case e == nil:
+				loaded()
+			default:
+				x.updatePause(e)
+			}
 		}
+	}
+}
+
+func (x *index) updatePause(e jetstream.KeyValueEntry) {
+	group := cluster.GroupOfHold(e.Key())
+	hold, err := cluster.DecodePause(e.Value())
+	switch {
+	case e.Operation() != jetstream.KeyValuePut: // a restored backup has no such switch
+		x.pauses.put(group, job.Pause{EffectiveFrom: e.Created()})
+	case err != nil:
+		x.log.Error("pause unusable", "key", e.Key(), "error", err)
+	default:
+		x.pauses.put(group, hold)
 	}
 }
 

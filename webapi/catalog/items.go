@@ -35,7 +35,7 @@ func (c *Catalog) Items(ctx context.Context, entries []*bus.JobEntry, fires, run
 	if week {
 		figures = c.week.known(ctx)
 	}
-	forecast := newForecast(c.conn, time.Now())
+	forecast := c.forecast(time.Now())
 	items := make([]api.JobItem, len(entries))
 	for i, e := range entries {
 		next, err := forecast.next(ctx, e, fires)

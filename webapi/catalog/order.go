@@ -96,7 +96,7 @@ func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*f
 	case orderAttention:
 		return c.attention(ctx, jobs)
 	case orderNext:
-		return func(f *found) [3]float64 { return or(float64(f.due), f.due > 0 && !f.paused) }, nil
+		return func(f *found) [3]float64 { return or(float64(f.due), f.fires()) }, nil
 	case orderLast:
 		if len(jobs) == 0 {
 			return func(*found) [3]float64 { return one(noFigure) }, nil
@@ -149,7 +149,7 @@ func (c *Catalog) attention(ctx context.Context, jobs []found) (func(*found) [3]
 				}
 			}
 		}
-		if f.due > 0 && !f.paused {
+		if f.fires() {
 			place[2] = float64(f.due)
 		}
 		return place

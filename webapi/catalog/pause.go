@@ -4,10 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
@@ -77,4 +79,19 @@ func (c *Catalog) SetPaused(ctx context.Context, name job.Name, edit cluster.Edi
 		return nil, false, err
 	}
 	return entry, changed, auditlog.Describe(ctx, changed, edit.Note, was, PauseFields(wish.Paused, wish.Until))
+}
+
+// SetSwitch turns the switch that pauses an executor group, or with "" that for everything.
+func (c *Catalog) SetSwitch(ctx context.Context, group string, wish *api.PauseSwitch) (job.Pause, error) {
+	now := time.Now()
+	if err := CheckUntil(wish.Paused, wish.Until, now); err != nil {
+		return job.Pause{}, err
+	}
+	was, hold, err := c.conn.SetPause(ctx, group, wish.Paused, wish.Until, cluster.Edit{At: now, Author: access.Author(ctx), Note: wish.Note})
+	if err != nil {
+		return job.Pause{}, err
+	}
+	c.index.pauses.put(group, hold)
+	changed := was.Paused != hold.Paused || !was.Until.Equal(hold.Until)
+	return hold, auditlog.Describe(ctx, changed, wish.Note, PauseFields(was.Paused, was.Until), PauseFields(hold.Paused, hold.Until))
 }

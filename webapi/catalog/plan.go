@@ -41,7 +41,7 @@ func (c *Catalog) Fires(ctx context.Context, p *api.ListFiresParams) (api.FirePa
 		return api.FirePage{}, problem.Explain(err, reason.JobsNotLoaded.String())
 	}
 	page := api.FirePage{From: from, To: to, Items: []api.JobFires{}}
-	f := newForecast(c.conn, from)
+	f := c.forecast(from)
 	var week map[job.Name]api.JobWeek
 	if p.Usual {
 		week = c.week.usual(ctx)
@@ -79,7 +79,7 @@ func (c *Catalog) CountFires(ctx context.Context, p *api.CountFiresParams) (api.
 			return api.FireCounts{}, job.Invalid("apart", "%q must be a length of time, such as 5m", p.Apart)
 		}
 	}
-	count := counter{forecast: newForecast(c.conn, from), apart: apart, left: maxCounted, FireCounts: api.FireCounts{
+	count := counter{forecast: c.forecast(from), apart: apart, left: maxCounted, FireCounts: api.FireCounts{
 		From: from, To: to, Counts: make([]int, cmp.Or(p.Parts, 1)), Complete: true,
 	}}
 	if p.Load {
@@ -124,7 +124,7 @@ func (f *forecast) plan(e *bus.JobEntry) (h job.History, ok bool, err error) {
 }
 
 // within returns the first n fires of a stored job up to the given instant that neither
-// a calendar nor somebody skips.
+// a calendar nor somebody skips, nor a pause.
 func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n int) (api.JobFires, error) {
 	fires := api.JobFires{Job: e.Job.Job, Fires: []time.Time{}}
 	history, ok, err := f.plan(e)
@@ -133,7 +133,7 @@ func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n 
 	}
 	fires.Offset = job.Duration(time.Duration(history[0].Offset) * time.Millisecond)
 	history.Fires(0, f.after.UnixMilli(), to.UnixMilli(), func(fire job.Fire) bool {
-		if history[0].WhyOff(fire.At) != "" {
+		if history[0].WhyOff(fire.At) != "" || f.paused.skips(e.Job.Job.Group(), fire.At) {
 			return true
 		}
 		var why string

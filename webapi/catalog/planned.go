@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -69,26 +70,36 @@ func (x *index) planOf(j *indexed) (*plan, error) {
 // never is the next fire of a plan that has none any more.
 const never = math.MaxInt64
 
-// due returns when a job fires next after an instant, in Unix milliseconds, once a pause
-// that has an end is over; 0 if its schedule has no such fire. It is kept until it has
-// passed: ten thousand of them take 20 ms.
-func (x *index) due(j *indexed, now int64) (int64, error) {
+// due returns when a job fires next after now, in Unix milliseconds, once a pause that has an end
+// is over, and at or after from, when its group is no longer paused; 0 if its schedule has no such
+// fire. It is kept until it has passed: ten thousand of them take 20 ms.
+func (x *index) due(j *indexed, now, from int64) (int64, error) {
 	p, err := x.planOf(j)
 	if err != nil || !p.ok {
 		return 0, err
 	}
+	after := max(now, j.until-1)
+	if from > after+1 { // not kept: somebody may resume the group before
+		return p.after(from - 1), nil
+	}
 	due := p.next.Load()
-	if after := max(now, j.until-1); due <= after {
-		var ok bool
-		if due, ok = (job.History{p.fires}).NextDue(after); !ok {
-			due = never
-		}
+	if due <= after {
+		due = cmp.Or(p.after(after), never)
 		p.next.Store(due)
 	}
 	if due == never {
 		return 0, nil
 	}
 	return due, nil
+}
+
+// after returns when the plan has its next fire after an instant; 0 if it has none.
+func (p *plan) after(after int64) int64 {
+	due, ok := job.History{p.fires}.NextDue(after)
+	if !ok {
+		return 0
+	}
+	return due
 }
 
 func (p *plan) work(j *indexed, planner *job.Planner) {

@@ -25,7 +25,7 @@ func (c *Catalog) Preview(ctx context.Context, name job.Name, from time.Time, n 
 	if err != nil {
 		return api.Preview{}, err
 	}
-	hold, err := c.conn.GetPause(ctx)
+	hold, err := c.conn.GetPause(ctx, "")
 	if err != nil {
 		return api.Preview{}, err
 	}
@@ -34,20 +34,29 @@ func (c *Catalog) Preview(ctx context.Context, name job.Name, from time.Time, n 
 		return api.Preview{}, err
 	}
 	now := time.Now()
+	groups, group := c.index.pauses.now(now), name.Group()
+	if why := groups.why(group); why != "" {
+		skipFires(&p, why, groups[group].Until)
+	}
 	if paused, until := pauseOf(&entry.Job, now); paused {
-		skipFires(&p, reason.JobPaused, reason.JobPausedUntil, until)
+		skipFires(&p, whyPaused(reason.JobPaused, reason.JobPausedUntil, until), until)
 	}
 	if hold = hold.At(now); hold.Paused {
-		skipFires(&p, reason.EverythingPaused, reason.EverythingPausedUntil, hold.Until)
+		skipFires(&p, whyPaused(reason.EverythingPaused, reason.EverythingPausedUntil, hold.Until), hold.Until)
 	}
 	return p, nil
 }
 
-// skipFires says that none of the fires before an instant would run; zero is for ever.
-func skipFires(p *api.Preview, why reason.None, whyUntil reason.One, until time.Time) {
-	if p.Note = reason.Text(why.String()); !until.IsZero() {
-		p.Note = reason.Text(whyUntil.With(until))
+func whyPaused(why reason.None, whyUntil reason.One, until time.Time) reason.Text {
+	if until.IsZero() {
+		return reason.Text(why.String())
 	}
+	return reason.Text(whyUntil.With(until))
+}
+
+// skipFires says that none of the fires before an instant would run; zero is for ever.
+func skipFires(p *api.Preview, why reason.Text, until time.Time) {
+	p.Note = why
 	for i := range p.Fires {
 		if until.IsZero() || p.Fires[i].FireTime.Before(until) {
 			p.Fires[i].Skipped, p.Fires[i].Reason = true, p.Note

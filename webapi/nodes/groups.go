@@ -27,7 +27,9 @@ func (v *View) Group(ctx context.Context, name string) (api.Group, error) {
 	}
 	for _, g := range groupsOf([]cluster.Group{known}, instances) {
 		if g.ExecutorGroup == name {
-			return g, nil
+			hold, err := v.conn.GetPause(ctx, name)
+			g.Pause = Paused(hold, time.Now())
+			return g, err
 		}
 	}
 	return api.Group{}, fmt.Errorf("%w: group %s", job.ErrNotFound, name)
@@ -48,7 +50,12 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 	if err != nil {
 		return nil, err
 	}
+	pauses, err := v.conn.GroupPauses(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i := range groups {
+		groups[i].Pause = Paused(pauses[groups[i].ExecutorGroup], time.Now())
 		for _, s := range suspended {
 			if s.Group == groups[i].ExecutorGroup && s.Instance == "" {
 				groups[i].Suspended = s.Text()
@@ -64,6 +71,14 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 		}
 	}
 	return groups, nil
+}
+
+// Paused returns a switch if it is on at an instant, or nil.
+func Paused(hold job.Pause, now time.Time) *job.Pause {
+	if hold = hold.At(now); !hold.Paused {
+		return nil
+	}
+	return &hold
 }
 
 // groupsOf puts instances under their groups, both in order of name.

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -99,6 +100,9 @@ func (n *News) gather(ctx context.Context) error {
 				return fmt.Errorf("%w: the watch on the switch ended", job.ErrUnavailable)
 			}
 			switched.hear(n, e)
+			if e != nil && switched.begun {
+				n.notePause(cluster.GroupOfHold(e.Key()))
+			}
 		case <-tick.C:
 			if lost := subs.dropped(); lost != dropped {
 				dropped = lost
@@ -111,6 +115,14 @@ func (n *News) gather(ctx context.Context) error {
 				return nil
 			}
 		}
+	}
+}
+
+// notePause says that a group has been paused or resumed, and with it its jobs.
+func (n *News) notePause(group string) {
+	if group != "" {
+		n.note(topicExecutors, group, group)
+		n.noteMore(topicJobs, group)
 	}
 }
 

@@ -73,6 +73,13 @@ export function putGroup(group: string, limits: GroupLimits) {
   return dataOf(api.PUT("/api/v1/groups/{group}", { params: { path: { group } }, body: limits }));
 }
 
+/** Turns the switch that pauses all jobs of a group; a pause may end by itself. */
+export function pauseGroup(group: string, paused: boolean, note: string, until?: string) {
+  return dataOf(
+    api.PUT("/api/v1/groups/{group}/pause", { params: { path: { group } }, body: { paused, note, until } }),
+  );
+}
+
 export const credentialsKey = (group: string) => [...groupKey(group), "credentials"] as const;
 
 export function credentialsQuery(group: string) {

@@ -1817,6 +1817,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/groups/{group}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Pause or resume all jobs of a group
+         * @description One switch for the group, beside the pauses of its jobs: a fire runs when neither its
+         *     job, its group nor everything is paused. It holds for fires after the answer. Runs that
+         *     have started continue, and runs that somebody requests still happen.
+         */
+        put: operations["pauseGroup"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/groups/{group}/handlers": {
         parameters: {
             query?: never;
@@ -3674,8 +3699,8 @@ export interface components {
         StatusCounts: {
             [key: string]: number;
         };
-        /** @description The switch for everything. While it is on, every fire is recorded as skipped. */
-        GlobalPause: {
+        /** @description A switch for everything, or for a group. While it is on, every fire is recorded as skipped. */
+        Pause: {
             paused: boolean;
             /**
              * Format: date-time
@@ -3901,7 +3926,7 @@ export interface components {
             frees: components["schemas"]["RetentionAmount"];
             expected: components["schemas"]["RetentionAmount"];
         };
-        GlobalPauseRequest: {
+        PauseSwitch: {
             paused: boolean;
             /**
              * Format: date-time
@@ -5115,6 +5140,8 @@ export interface components {
              * @enum {string}
              */
             state: "online" | "draining" | "empty";
+            /** @description Of a group that is paused: since when, until when, by whom and why */
+            pause?: components["schemas"]["Pause"];
             /** @description Why servers pull its triggers too and hand them out; absent while executors give none back again and again */
             suspended?: string;
             instances: components["schemas"]["Instance"][];
@@ -5421,7 +5448,7 @@ export type RunFacets = components['schemas']['RunFacets'];
 export type FacetValue = components['schemas']['FacetValue'];
 export type RunCounts = components['schemas']['RunCounts'];
 export type StatusCounts = components['schemas']['StatusCounts'];
-export type GlobalPause = components['schemas']['GlobalPause'];
+export type Pause = components['schemas']['Pause'];
 export type HistoryState = components['schemas']['HistoryState'];
 export type DeadLetter = components['schemas']['DeadLetter'];
 export type DeadLetterContent = components['schemas']['DeadLetterContent'];
@@ -5438,7 +5465,7 @@ export type RetentionRequest = components['schemas']['RetentionRequest'];
 export type RetentionItem = components['schemas']['RetentionItem'];
 export type RetentionAmount = components['schemas']['RetentionAmount'];
 export type RetentionEffect = components['schemas']['RetentionEffect'];
-export type GlobalPauseRequest = components['schemas']['GlobalPauseRequest'];
+export type PauseSwitch = components['schemas']['PauseSwitch'];
 export type Calendar = components['schemas']['Calendar'];
 export type CalendarVersion = components['schemas']['CalendarVersion'];
 export type CalendarItem = components['schemas']['CalendarItem'];
@@ -7038,7 +7065,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GlobalPause"];
+                    "application/json": components["schemas"]["Pause"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -7056,7 +7083,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["GlobalPauseRequest"];
+                "application/json": components["schemas"]["PauseSwitch"];
             };
         };
         responses: {
@@ -7066,7 +7093,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GlobalPause"];
+                    "application/json": components["schemas"]["Pause"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -8348,6 +8375,37 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["GroupLimits"];
+            };
+        };
+        responses: {
+            /** @description The group as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    pauseGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PauseSwitch"];
             };
         };
         responses: {

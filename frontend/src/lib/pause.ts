@@ -1,4 +1,4 @@
-import type { GlobalPause, Job } from "@/api/schema.gen";
+import type { Job, Pause } from "@/api/schema.gen";
 import { wallToInstant } from "./format";
 import { dateIn } from "./month";
 
@@ -12,7 +12,7 @@ export function pauseOf(
 }
 
 /** Whether a fire at an instant would be skipped, as everything is paused then. */
-export const isHeldAt = (hold: GlobalPause | undefined, at: string | number): boolean =>
+export const isHeldAt = (hold: Pause | undefined, at: string | number): boolean =>
   hold?.paused === true && (!hold.until || new Date(at).getTime() < Date.parse(hold.until));
 
 /** How somebody says when a pause ends. */

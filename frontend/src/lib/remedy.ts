@@ -24,6 +24,8 @@ const remedies: Partial<Record<string, Remedy["of"]>> = {
   waits_for_limit: "executors",
   waits_for_rate: "executors",
   waits_for_limits: "executors",
+  group_paused: "executors",
+  group_paused_until: "executors",
   instance_went_silent: "executors",
   waits_for_runs: "runs",
   waits_to_replace: "runs",

@@ -45,6 +45,9 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 				t.Line(fmt.Sprintf("instance %s of group %s: %s refused, the last because: %s", i.Instance, g.ExecutorGroup, draw.Count(i.Refused, "message"), i.Refusal.Reason))
 			}
 		}
+		if g.Pause != nil {
+			drawGroupPause(t, g)
+		}
 		if g.Suspended != "" {
 			t.Line(fmt.Sprintf("group %s: %s", g.ExecutorGroup, g.Suspended))
 		}

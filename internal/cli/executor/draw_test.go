@@ -17,7 +17,9 @@ func TestGroupsOfExecutorsAreDrawn(t *testing.T) {
 				{Instance: "a1", State: fleet.InstanceOnline, Kinds: []string{"command", "shell"}, Slots: 8, Running: 2, Labels: job.Labels{"zone": "eu", "gpu": "true"}, Load: &fleet.HostLoad{CPUs: 4, Load1: 5}, Version: "1.0", Host: "alpha", At: drawtest.At("03:00:00.000")},
 				{Instance: "b1", State: fleet.InstanceDraining, Kinds: []string{"handler"}, Handlers: []string{"x", "y"}, Slots: 100, Running: 17, Version: "1.1", Host: "beta", At: drawtest.At("03:00:04.000"), Refused: 3, Refusal: &fleet.Refusal{Stream: "EVT", Sequence: 17, Subject: "evt.3.ops", Reason: "attempt: 0 must be 1 or more", At: drawtest.At("03:00:03.000")}},
 			}},
-			{ExecutorGroup: "billing", State: client.GroupStateEmpty},
+			{ExecutorGroup: "billing", State: client.GroupStateEmpty, Pause: &job.Pause{
+				Paused: true, EffectiveFrom: drawtest.At("02:00:00.000"), Until: drawtest.At("05:00:00.000"), Author: "ann", Note: "the database moves",
+			}},
 		}})
 	})
 	drawtest.Golden(t, "groups-empty", func(tab *draw.Table) { drawGroups(tab, client.GroupList{}) })

@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,10 +16,10 @@ import (
 func newGroupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "group",
-		Short:   "Set limits of executor groups",
-		Example: "  carillon group set billing --limit 20",
+		Short:   "Limit, pause and resume executor groups",
+		Example: "  carillon group set billing --limit 20\n  carillon group pause billing --for 2h",
 	}
-	cmd.AddCommand(newGroupSetCommand())
+	cmd.AddCommand(newGroupSetCommand(), newGroupPauseCommand(), newGroupResumeCommand())
 	return cmd
 }
 
@@ -72,6 +73,74 @@ func newGroupSetCommand() *cobra.Command {
 	}
 	return cmd
 }
+
+func newGroupPauseCommand() *cobra.Command {
+	var wish client.PauseSwitch
+	var until cli.PauseEnd
+	cmd := &cobra.Command{
+		Use:   "pause GROUP",
+		Short: "Pause all jobs of a group with one switch",
+		Long: "Pause all jobs of an executor group, those too that are saved later. Their fires are recorded as\n" +
+			"skipped; runs that have started continue. With --for or --until, the group resumes automatically:\n" +
+			"fires before that time are skipped, and a fire at that time runs. \"carillon pause --group\" pauses\n" +
+			"each job by itself instead.",
+		Example: "  carillon group pause billing --for 2h --note \"the database moves\"",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().StringVar(&wish.Note, "note", "", "the reason, for the audit log")
+	until.Flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		wish.Paused = true
+		if wish.Until, err = until.At(time.Now()); err != nil {
+			return cli.Usage(err)
+		}
+		return setGroupPause(r, cmd, args[0], wish)
+	}
+	return cmd
+}
+
+func newGroupResumeCommand() *cobra.Command {
+	var wish client.PauseSwitch
+	cmd := &cobra.Command{
+		Use:   "resume GROUP",
+		Short: "Resume a paused group",
+		Long: "Resume an executor group after \"carillon group pause\". Jobs that were paused by name stay paused.\n" +
+			"Fires that were skipped are not caught up.",
+		Example: "  carillon group resume billing",
+		Args:    cobra.ExactArgs(1),
+	}
+	r := cli.NewRemote(cmd)
+	cmd.Flags().StringVar(&wish.Note, "note", "", "the reason, for the audit log")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return setGroupPause(r, cmd, args[0], wish) }
+	return cmd
+}
+
+// setGroupPause turns the switch of a group.
+func setGroupPause(r *cli.Remote, cmd *cobra.Command, group string, wish client.PauseSwitch) error {
+	if err := job.CheckSlug("group", group); err != nil {
+		return cli.Usage(err)
+	}
+	api, err := r.API()
+	if err != nil {
+		return err
+	}
+	now, err := client.Again(cmd.Context(), r.Again, func() (client.Group, error) { // turned twice, it is as it is after once
+		return client.Read[client.Group](api.PauseGroup(cmd.Context(), group, nil, wish))
+	})
+	if err != nil {
+		return err
+	}
+	return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) {
+		if now.Pause == nil {
+			t.Line("group " + now.ExecutorGroup + " is not paused")
+			return
+		}
+		drawGroupPause(t, now)
+	})
+}
+
+func drawGroupPause(t *draw.Table, g client.Group) { t.Pause("group "+g.ExecutorGroup+" is", *g.Pause) }
 
 // groupLimits tells the limits of a group in words.
 func groupLimits(g client.Group) string {

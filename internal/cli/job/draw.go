@@ -29,18 +29,10 @@ func drawJobs(t *draw.Table, page client.JobPage) {
 	}
 }
 
-// drawGlobalPause says that nothing fires, if that is so.
-func drawGlobalPause(t *draw.Table, h client.GlobalPause) {
+// drawPause says that nothing fires, if that is so.
+func drawPause(t *draw.Table, h client.Pause) {
 	if h.Paused {
-		why := ""
-		if h.Note != "" {
-			why = ": " + t.Cell(h.Note, draw.NoteWidth)
-		}
-		until := ""
-		if !h.Until.IsZero() {
-			until = " until " + t.Instant(h.Until)
-		}
-		t.Line("all jobs are paused since " + t.Instant(h.EffectiveFrom) + until + draw.By(h.Author) + why)
+		t.Pause("all jobs are", h)
 	}
 }
 

@@ -54,13 +54,13 @@ func newGetJobsCommand() *cobra.Command {
 		if r.Output.IsData() {
 			return r.Show(cmd.OutOrStdout(), page, nil)
 		}
-		hold, err := client.Read[client.GlobalPause](api.GetPause(cmd.Context()))
+		hold, err := client.Read[client.Pause](api.GetPause(cmd.Context()))
 		if err != nil {
 			return err
 		}
 		return r.Show(cmd.OutOrStdout(), nil, func(t *draw.Table) {
 			drawJobs(t, page)
-			drawGlobalPause(t, hold)
+			drawPause(t, hold)
 		})
 	}
 	return cmd

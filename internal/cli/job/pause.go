@@ -79,7 +79,7 @@ func newResumeCommand() *cobra.Command {
 func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.Command {
 	var all bool
 	var note string
-	var until pauseEnd
+	var until cli.PauseEnd
 	var c selection.Jobs
 	cmd := &cobra.Command{
 		Use: verb + " JOB... | --group GROUP | --query TEXT | --all", Short: short, Long: long, Example: example,
@@ -95,17 +95,17 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log")
 	c.Flags(cmd)
 	if pause {
-		until.flags(cmd)
+		until.Flags(cmd)
 	}
 	cmd.MarkFlagsMutuallyExclusive("all", "dry-run")
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		until, err := until.at(time.Now())
+		until, err := until.At(time.Now())
 		if err != nil {
 			return cli.Usage(err)
 		}
 		if all {
-			return setPause(r, cmd, client.GlobalPauseRequest{Paused: pause, Until: until, Note: note})
+			return setPause(r, cmd, client.PauseSwitch{Paused: pause, Until: until, Note: note})
 		}
 		action := client.JobBulkActionResume
 		if pause {
@@ -116,44 +116,20 @@ func newHoldCommand(pause bool, verb, done, short, long, example string) *cobra.
 	return cmd
 }
 
-// pauseEnd is when a pause ends by itself.
-type pauseEnd struct {
-	until string
-	after time.Duration
-}
-
-func (p *pauseEnd) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.until, "until", "", "resume automatically at this `time` (RFC 3339)")
-	cmd.Flags().Var(cli.OptionalDuration(&p.after), "for", "resume automatically after this long")
-	cmd.MarkFlagsMutuallyExclusive("until", "for")
-}
-
-// at returns the instant, which is zero when there is none.
-func (p *pauseEnd) at(now time.Time) (until time.Time, err error) {
-	switch {
-	case p.until != "":
-		return cli.ParseInstant("--until", p.until)
-	case p.after > 0:
-		return now.Add(p.after).UTC().Truncate(time.Millisecond), nil
-	default:
-		return time.Time{}, nil
-	}
-}
-
 // setPause turns the switch for everything.
-func setPause(r *cli.Remote, cmd *cobra.Command, h client.GlobalPauseRequest) error {
+func setPause(r *cli.Remote, cmd *cobra.Command, h client.PauseSwitch) error {
 	api, err := r.API()
 	if err != nil {
 		return err
 	}
-	now, err := client.Again(cmd.Context(), r.Again, func() (client.GlobalPause, error) { // turned twice, it is as it is after once
-		return client.Read[client.GlobalPause](api.SetPause(cmd.Context(), nil, h))
+	now, err := client.Again(cmd.Context(), r.Again, func() (client.Pause, error) { // turned twice, it is as it is after once
+		return client.Read[client.Pause](api.SetPause(cmd.Context(), nil, h))
 	})
 	if err != nil {
 		return err
 	}
 	return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) {
-		if drawGlobalPause(t, now); !now.Paused {
+		if drawPause(t, now); !now.Paused {
 			t.Line("all jobs resumed")
 		}
 	})

@@ -87,6 +87,7 @@ export const audit = {
     putRetention: "Set the retention",
     repairReports: "Repaired the reports",
     markRun: "Marked",
+    pauseGroup: "Paused or resumed the group",
     putGroup: "Set the limits of the group",
   } as Record<string, string>,
 };

@@ -70,6 +70,20 @@ export const fleet = {
   refusedMessages: "Refused messages",
   lastRefusal: "Last refusal",
   drainNoLimit: (name: string) => `${name} is draining, for as long as its runs need: its SDK knows no limit`,
+  pause: {
+    verb: "Pause group",
+    resume: "Resume group",
+    ask: (name: string) => `Pause all jobs of ${name}?`,
+    hint: "Their fires are recorded as skipped, also those of jobs that are saved later. Runs that have started continue.",
+    done: (name: string) => `Group ${name} is paused`,
+    undone: (name: string) => `Group ${name} is resumed`,
+    paused: "Paused",
+    until: (time: string) => `Paused until ${time}`,
+    note: (name: string, since: string) =>
+      `Group ${name} is paused since ${since}. Fires of its jobs are recorded as skipped.`,
+    noteUntil: (name: string, since: string, until: string) =>
+      `Group ${name} is paused since ${since}, until ${until}. Fires before that are recorded as skipped.`,
+  },
   cordon: "Cordon",
   cordoned: (name: string) => `${name} takes no more runs`,
   resume: "Resume",

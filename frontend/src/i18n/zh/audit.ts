@@ -83,6 +83,7 @@ export const audit: typeof english = {
     putRetention: "设置保留策略",
     repairReports: "修复报表",
     markRun: "标记",
+    pauseGroup: "暂停或恢复分组",
     putGroup: "设置分组限额",
   },
 };

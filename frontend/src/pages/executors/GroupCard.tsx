@@ -1,10 +1,12 @@
 import { Link } from "@tanstack/react-router";
+import { CirclePause } from "lucide-react";
 import type { Group } from "@/api/schema.gen";
 import { Pips } from "@/components/Pips";
-import { InstanceState } from "@/components/Status";
+import { InstanceState, Mark } from "@/components/Status";
 import { GroupDot } from "@/components/TaskIcon";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
+import { useNow } from "@/lib/now";
 import { InstanceTable } from "./InstanceTable";
 import { StartCommand } from "./StartCommand";
 
@@ -12,6 +14,7 @@ import { StartCommand } from "./StartCommand";
 export function GroupCard({ group, small }: { group: Group; small?: boolean }) {
   const t = usePageT();
   const f = useFormat();
+  const now = useNow();
   const name = group.executor_group;
   const slots = group.instances.reduce((n, i) => n + i.slots, 0);
   const used = group.instances.reduce((n, i) => n + i.running, 0);
@@ -25,6 +28,11 @@ export function GroupCard({ group, small }: { group: Group; small?: boolean }) {
           </Link>
         </h2>
         {group.state !== "online" && <InstanceState state={group.state} pill />}
+        {group.pause && (
+          <Mark pill tone="warn" icon={CirclePause}>
+            {group.pause.until ? t.fleet.pause.until(f.short(group.pause.until, now)) : t.fleet.pause.paused}
+          </Mark>
+        )}
         {group.limit !== undefined && <span className="tag">{t.fleet.atOnce(f.number(group.limit))}</span>}
         {group.rate !== undefined && <span className="tag">{t.fleet.perSecond(f.number(group.rate))}</span>}
         {(group.waiting ?? 0) > 0 && (

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Gauge } from "lucide-react";
+import { Gauge, Pause, Play } from "lucide-react";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { handlersQuery } from "@/api/groups";
@@ -13,24 +13,32 @@ import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
+import { useComplain } from "@/shell/actions";
+import { GroupPauseNote } from "@/shell/GroupPauseNote";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { SecretsCard } from "@/shell/SecretsCard";
 import { Credentials } from "./Credentials";
+import { GroupPauseDialog } from "./GroupPauseDialog";
 import { InstanceTable } from "./InstanceTable";
 import { LimitsDialog } from "./LimitsDialog";
 import { StartCommand } from "./StartCommand";
+import { useGroupPause } from "./useGroupPause";
 
 /** One executor group: who works in it, how much at once, and with which keys. */
 export default function GroupPage() {
   const t = usePageT();
   const { group: name = "" } = useParams({ strict: false });
   const groups = useQuery(groupsQuery);
-  const [limiting, setLimiting] = useState(false);
+  const [dialog, setDialog] = useState<"limits" | "pause">();
+  const close = () => setDialog(undefined);
+  const pause = useGroupPause(name);
+  const complain = useComplain();
   const may = useMay();
   const admin = may("admin", name);
   // A group is there once a job names it, or an executor: before that it is empty, and may be prepared.
-  const group = groups.data && (groups.data.items.find((g) => g.executor_group === name) ?? absent(name));
+  const known = groups.data?.items.find((g) => g.executor_group === name);
+  const group = groups.data && (known ?? absent(name));
   return (
     <Page
       crumbs={[{ text: t.executors.title, to: "/executors" }, { text: name }]}
@@ -42,11 +50,30 @@ export default function GroupPage() {
           <Link to="/runs" search={{ group: name }} className="btn hide-s">
             {t.nav.runs}
           </Link>
+          {group?.pause ? (
+            <Button
+              icon={Play}
+              may={may("operate", name)}
+              busy={pause.isPending}
+              onClick={() => pause.mutate({ paused: false }, { onError: complain })}
+            >
+              {t.fleet.pause.resume}
+            </Button>
+          ) : (
+            <Button
+              icon={Pause}
+              may={may("operate", name)}
+              disabled={!known}
+              onClick={() => setDialog("pause")}
+            >
+              {t.fleet.pause.verb}
+            </Button>
+          )}
           <Button
             icon={Gauge}
             disabled={!admin || !group}
             title={admin ? undefined : t.signIn.needs}
-            onClick={() => setLimiting(true)}
+            onClick={() => setDialog("limits")}
           >
             {t.fleet.setLimits}
           </Button>
@@ -58,6 +85,7 @@ export default function GroupPage() {
           <Waiting on={groups} />
         ) : (
           <div className="grid">
+            <GroupPauseNote group={group} />
             <Card
               title={t.fleet.instances}
               note={group.state !== "online" && <InstanceState state={group.state} pill />}
@@ -81,7 +109,8 @@ export default function GroupPage() {
           </div>
         )}
       </div>
-      {limiting && group && <LimitsDialog group={group} onClose={() => setLimiting(false)} />}
+      {dialog === "limits" && group && <LimitsDialog group={group} onClose={close} />}
+      {dialog === "pause" && <GroupPauseDialog group={name} pause={pause} onClose={close} />}
     </Page>
   );
 }

@@ -27,6 +27,7 @@ import { resultOf, useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { isFailure, waitsSince } from "@/lib/status";
 import { expressionOf, scheduleInWords, zoneOf } from "@/lib/words";
+import { GroupPauseNote } from "@/shell/GroupPauseNote";
 import { useHeld } from "@/shell/useHeld";
 import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
@@ -54,12 +55,19 @@ export function JobOverview({ item }: { item: JobItem }) {
   const health = healthOf(runs);
   const shown = runs.filter(select[which]).slice(0, 12);
   const first = item.next_fires[0];
+  const ref = refOf(d.job);
+  const group = useQuery(groupsQuery).data?.items.find((g) => g.executor_group === ref.group);
   const elsewhere = !isSameClock(zoneOf(d.schedule), f.zone, now);
   return (
     <div className="pad split-page">
       <div className="grid">
         <Incident runs={runs} streak={health.streak} />
         <Waits item={item} />
+        <GroupPauseNote group={group}>
+          <Link to="/executors/$group" params={ref} className="link">
+            {t.run.lookAtExecutors(ref.group)}
+          </Link>
+        </GroupPauseNote>
         {pause && (
           <div className="note warn">
             <CirclePause size={15} aria-hidden />

@@ -9,6 +9,7 @@ import { usePageT } from "@/i18n";
 import { useFormat, usePageWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
+import { useSayer } from "@/lib/reason";
 import { beganAt } from "@/lib/status";
 import { kindOf, zoneOf } from "@/lib/words";
 import { useHeld } from "@/shell/useHeld";
@@ -37,6 +38,7 @@ export function NextFire({ item }: { item: JobItem }) {
   const f = useFormat();
   const now = useNow();
   const held = useHeld();
+  const { say } = useSayer();
   const d = item.definition;
   const pause = pauseOf(d, now);
   if (pause) {
@@ -50,9 +52,9 @@ export function NextFire({ item }: { item: JobItem }) {
   }
   const next = item.next_fires[0];
   if (next) {
-    const off = held(next.due);
+    const off = next.skipped || held(next.due);
     return (
-      <span className="jn" {...(off && tip(t.pause.wouldSkipHint))}>
+      <span className="jn" {...(off && tip(say(next.reason) || t.pause.wouldSkipHint))}>
         <span className="main-line">{off ? t.pause.wouldSkip : <Ago at={next.due} />}</span>
         <ZonedClock
           at={next.due}

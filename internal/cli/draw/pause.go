@@ -1,0 +1,17 @@
+package draw
+
+import "github.com/carillon-scheduler/carillon/job"
+
+// Pause says since when something is paused, until when, by whom and why. What is "all jobs
+// are" or the like.
+func (t *Table) Pause(what string, h job.Pause) {
+	text := what + " paused since " + t.Instant(h.EffectiveFrom)
+	if !h.Until.IsZero() {
+		text += " until " + t.Instant(h.Until)
+	}
+	text += By(h.Author)
+	if h.Note != "" {
+		text += ": " + t.Cell(h.Note, NoteWidth)
+	}
+	t.Line(text)
+}
