@@ -787,6 +787,12 @@ type Group struct {
 
 	// Waiting Of such a group, how many runs have not been handed to a dispatcher
 	Waiting int `json:"waiting,omitempty"`
+
+	// WaitingRuns How many of its runs wait for an executor, by the history; absent while that does not answer
+	WaitingRuns *int `json:"waiting_runs,omitempty"`
+
+	// WaitingSince Since when the one of these that waits longest does
+	WaitingSince time.Time `json:"waiting_since,omitzero"`
 }
 
 // GroupState empty: no live instance, so its triggers wait; draining: none that takes new runs

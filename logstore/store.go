@@ -102,6 +102,9 @@ type Store interface {
 	// run. Jobs without runs are absent. Of more than a thousand jobs that fail it may tell a
 	// streak of 1, whatever it is.
 	Standings(ctx context.Context, jobs []job.Name) (map[job.Name]Standing, error)
+	// Waiting returns the runs that are pending, by executor group. Groups without one are
+	// absent. It costs a look at each of them, however many others there are.
+	Waiting(ctx context.Context) (map[string]Waiting, error)
 	// Stats returns figures about the store that are cheap to know.
 	Stats(ctx context.Context) (Stats, error)
 
@@ -116,6 +119,12 @@ type Store interface {
 	Preview(ctx context.Context, now time.Time, r job.Retention) (runlog.Effect, error)
 	// Close waits for running calls and releases the store.
 	Close() error
+}
+
+// Waiting is the runs of an executor group that wait for an executor.
+type Waiting struct {
+	Runs  int
+	Since time.Time // when the newest attempt of the one that waits longest was committed
 }
 
 // Stats are figures about a store.

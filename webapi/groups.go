@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
@@ -24,6 +26,8 @@ type groupHandlers struct {
 	conn    *cluster.Conn
 	view    *nodes.View
 	catalog *catalog.Catalog
+	store   logstore.Store
+	log     *slog.Logger
 }
 
 // PutGroup answers PUT /groups/{group}.
@@ -169,5 +173,28 @@ func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetB
 // ListGroups answers GET /groups.
 func (h *groupHandlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (ListGroupsResponseObject, error) {
 	groups, err := h.view.Groups(ctx)
-	return ListGroups200JSONResponse{Items: groups}, err
+	if err != nil {
+		return nil, err
+	}
+	h.countWaiting(ctx, groups)
+	return ListGroups200JSONResponse{Items: groups}, nil
+}
+
+// waitingTimeout is how long a list of groups waits for what it can do without.
+const waitingTimeout = time.Second
+
+// countWaiting says of groups how many of their runs wait, unless the log store does not answer:
+// groups must be seen while it is away.
+func (h *groupHandlers) countWaiting(ctx context.Context, groups []Group) {
+	asking, cancel := context.WithTimeout(ctx, waitingTimeout)
+	defer cancel()
+	waiting, err := h.store.Waiting(asking)
+	if err != nil {
+		h.log.DebugContext(ctx, "waiting runs are not known", "error", err)
+		return
+	}
+	for i := range groups {
+		w := waiting[groups[i].ExecutorGroup]
+		groups[i].WaitingRuns, groups[i].WaitingSince = &w.Runs, w.Since
+	}
 }

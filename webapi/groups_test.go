@@ -48,6 +48,22 @@ func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
 	w.problem(400, "invalid", "PUT", "/api/v1/groups/Billing", `{}`, "group")
 }
 
+func TestGroupsSayHowManyRunsWaitAndSinceWhen(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@daily")
+	w.put("ops/x", "@daily")
+	first, second := begun("billing/x", noon), begun("billing/x", noon.Add(time.Minute))
+	w.history(second, first, begun("ops/x", noon), started(begun("ops/x", noon), "i1"))
+	list, _ := want[GroupList](w, http.StatusOK, "GET", "/api/v1/groups", nil)
+	billing, ops := list.Items[0], list.Items[1]
+	if billing.WaitingRuns == nil || *billing.WaitingRuns != 2 || !billing.WaitingSince.Equal(first.CommittedAt) {
+		t.Errorf("of billing wait %v since %s, want 2 since %s", billing.WaitingRuns, billing.WaitingSince, first.CommittedAt)
+	}
+	if ops.WaitingRuns == nil || *ops.WaitingRuns != 0 || !ops.WaitingSince.IsZero() {
+		t.Errorf("of ops wait %v since %s, want none", ops.WaitingRuns, ops.WaitingSince)
+	}
+}
+
 func TestAJobWithAPriorityHasItsGroupDispatched(t *testing.T) {
 	w := newWorld(t)
 	doc := document("billing/x", "@daily")

@@ -229,3 +229,18 @@ it("a group is paused for a while, which its jobs say, and it is resumed by undo
   expect(faults).toEqual([]);
   await close();
 });
+
+it("a group says how many of its runs wait, since when and why", async () => {
+  await program.job("lonely/waits", "true");
+  for (const _ of [1, 2]) await program.api("POST", "/jobs/lonely/waits/run", {});
+  const { page, faults, close } = await open("/executors/lonely");
+  await page.getByText(/2 runs wait for an executor, the oldest since/).waitFor();
+  expect(await page.locator("li", { hasText: "group lonely has no executor" }).count()).toBe(2);
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("link", { name: "All waiting runs" }).click();
+  await page.waitForURL(/\/runs\?.*status=pending/);
+  await page.goto(`${program.url}/executors`);
+  await page.locator(".card", { hasText: "lonely" }).getByText("Waiting 2").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -267,6 +267,34 @@ func standings(t *testing.T, s logstore.Store) {
 	check("of a second failure", logstore.Standing{Status: job.StatusTimedOut, StartedAt: began(newest), Streak: 2}, lost)
 }
 
+func waitingRuns(t *testing.T, s logstore.Store) {
+	check := func(when string, want map[string]logstore.Waiting) {
+		t.Helper()
+		got, err := s.Waiting(t.Context())
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s, with %v (-want +got):\n%s", when, err, diff)
+		}
+	}
+	check("of nothing", map[string]logstore.Waiting{})
+	old, newer := newRun(), newRun().at(epoch.Add(time.Hour))
+	other, done := newRun().of("ops/check").at(epoch.Add(2*time.Hour)), newRun().of("billing/week")
+	write(t, s, newer.recorded(job.StatusPending), old.recorded(job.StatusPending), other.recorded(job.StatusPending),
+		done.recorded(job.StatusPending), done.finished(job.StatusSucceeded, "worker-1", ms(20)),
+		newRun().of("billing/late").recorded(job.StatusQueued))
+	check("before any starts", map[string]logstore.Waiting{
+		"billing": {Runs: 2, Since: old.row("").CommittedAt}, "ops": {Runs: 1, Since: other.row("").CommittedAt},
+	})
+	write(t, s, old.started("worker-1", 1, ms(10)), other.finished(job.StatusFailed, "worker-1", ms(20)), old.recorded(job.StatusPending))
+	check("after two have started", map[string]logstore.Waiting{"billing": {Runs: 1, Since: newer.row("").CommittedAt}})
+	again := other.try(2).recorded(job.StatusPending)
+	again.At = other.fire.Add(time.Hour)
+	again.CommittedAt = again.At
+	write(t, s, again)
+	check("before a second attempt", map[string]logstore.Waiting{
+		"billing": {Runs: 1, Since: newer.row("").CommittedAt}, "ops": {Runs: 1, Since: again.CommittedAt},
+	})
+}
+
 func invalidFilters(t *testing.T, s logstore.Store) {
 	refuse := func(field string, filter logstore.RunFilter) {
 		t.Helper()

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"a histogram counts in equal parts", histogram},
 		{"last runs are per job", lastRuns},
 		{"standings are those of the newest runs, whenever they were read before", standings},
+		{"waiting runs are counted by group, with the oldest", waitingRuns},
 		{"reports say what the runs say, whatever is repeated or late", reports},
 		{"delays in reports are those of what a schedule asked for", delaysOfSchedules},
 		{"reports are by what is asked, and in order", reportOrders},

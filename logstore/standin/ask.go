@@ -114,6 +114,11 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	return ask(ctx, s, func(from logstore.Store) (map[job.Name][]runlog.Run, error) { return from.LastRuns(ctx, jobs, n) })
 }
 
+// Waiting implements [logstore.Store].
+func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error) {
+	return ask(ctx, s, func(from logstore.Store) (map[string]logstore.Waiting, error) { return from.Waiting(ctx) })
+}
+
 // Standings implements [logstore.Store].
 func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]logstore.Standing, error) {
 	return ask(ctx, s, func(from logstore.Store) (map[job.Name]logstore.Standing, error) { return from.Standings(ctx, jobs) })

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "./client";
-import type { GroupLimits, InstanceSettings } from "./schema.gen";
+import type { Group, GroupLimits, InstanceSettings } from "./schema.gen";
 
 /** What an executor group has beside its instances: handlers that were announced, secrets, limits, and credentials. */
 const groupKey = (group: string) => ["group", group] as const;
@@ -67,6 +67,9 @@ export function setInstance(group: string, instance: string, settings: InstanceS
     }),
   );
 }
+
+/** How many runs of a group wait: by the history, or else by what its dispatcher has not taken yet. */
+export const waitingOf = (group: Group): number => group.waiting_runs ?? group.waiting ?? 0;
 
 /** Limits how many of a group's runs are alive at once, and begin per second; 0 is no limit. */
 export function putGroup(group: string, limits: GroupLimits) {

@@ -5135,6 +5135,13 @@ export interface components {
             dispatched?: boolean;
             /** @description Of such a group, how many runs have not been handed to a dispatcher */
             waiting?: number;
+            /** @description How many of its runs wait for an executor, by the history; absent while that does not answer */
+            waiting_runs?: number;
+            /**
+             * Format: date-time
+             * @description Since when the one of these that waits longest does
+             */
+            waiting_since?: string;
             /**
              * @description empty: no live instance, so its triggers wait; draining: none that takes new runs
              * @enum {string}

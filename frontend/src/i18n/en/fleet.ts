@@ -84,6 +84,15 @@ export const fleet = {
     noteUntil: (name: string, since: string, until: string) =>
       `Group ${name} is paused since ${since}, until ${until}. Fires before that are recorded as skipped.`,
   },
+  queue: {
+    title: "Waiting runs",
+    none: "No run of this group waits for an executor.",
+    away: "How many wait is not known while the log store does not answer.",
+    text: (n: number, since: string) =>
+      `${count(n, "run waits", "runs wait")} for an executor, the oldest since ${since}.`,
+    newest: (n: number) => `the newest ${n}`,
+    all: "All waiting runs",
+  },
   cordon: "Cordon",
   cordoned: (name: string) => `${name} takes no more runs`,
   resume: "Resume",

@@ -78,6 +78,14 @@ export const fleet: typeof english = {
     noteUntil: (name, since, until) =>
       `分组 ${name} 自 ${since} 起暂停，至 ${until}。此前的触发记录为已跳过。`,
   },
+  queue: {
+    title: "等待中的运行",
+    none: "该分组没有等待执行器的运行。",
+    away: "日志存储没有响应，无法得知等待的数量。",
+    text: (n, since) => `${n} 次运行在等待执行器，最早的自 ${since} 起。`,
+    newest: (n) => `最近 ${n} 次`,
+    all: "全部等待中的运行",
+  },
   cordon: "隔离",
   cordoned: (name) => `${name} 不再接收运行`,
   resume: "恢复",

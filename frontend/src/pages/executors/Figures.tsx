@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { waitingOf } from "@/api/groups";
 import { acceptHours, instanceHours } from "@/api/reports";
 import type { Group } from "@/api/schema.gen";
 import { Kpi } from "@/components/Kpi";
@@ -51,7 +52,7 @@ export function Figures({ groups }: { groups: Group[] }) {
       />
       <Kpi
         label={t.fleet.waiting}
-        value={f.number(sum(groups.map((g) => g.waiting ?? 0)))}
+        value={f.number(sum(groups.map(waitingOf)))}
         foot={empty > 0 ? <span className="c-lost">{t.fleet.emptyGroups(empty)}</span> : t.fleet.allServed}
       />
       <Kpi

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { CirclePause } from "lucide-react";
+import { waitingOf } from "@/api/groups";
 import type { Group } from "@/api/schema.gen";
 import { Pips } from "@/components/Pips";
 import { InstanceState, Mark } from "@/components/Status";
@@ -35,9 +36,9 @@ export function GroupCard({ group, small }: { group: Group; small?: boolean }) {
         )}
         {group.limit !== undefined && <span className="tag">{t.fleet.atOnce(f.number(group.limit))}</span>}
         {group.rate !== undefined && <span className="tag">{t.fleet.perSecond(f.number(group.rate))}</span>}
-        {(group.waiting ?? 0) > 0 && (
+        {waitingOf(group) > 0 && (
           <span className="tag c-warn">
-            {t.fleet.waiting} {f.number(group.waiting ?? 0)}
+            {t.fleet.waiting} {f.number(waitingOf(group))}
           </span>
         )}
         <span className="right row g3">

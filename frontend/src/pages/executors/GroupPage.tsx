@@ -22,6 +22,7 @@ import { Credentials } from "./Credentials";
 import { GroupPauseDialog } from "./GroupPauseDialog";
 import { InstanceTable } from "./InstanceTable";
 import { LimitsDialog } from "./LimitsDialog";
+import { QueueCard } from "./QueueCard";
 import { StartCommand } from "./StartCommand";
 import { useGroupPause } from "./useGroupPause";
 
@@ -99,6 +100,7 @@ export default function GroupPage() {
                 <InstanceTable instances={group.instances} />
               )}
             </Card>
+            {known && <QueueCard group={known} />}
             <div className="grid two-up">
               <Limits group={group} />
               <Priorities group={name} />

@@ -33,7 +33,7 @@ import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { resultOf, type Sayer, useSayer } from "@/lib/reason";
 import { forgetSnoozed, snooze, useSnoozed } from "@/lib/snooze";
-import { failures, living, type Tone, tones } from "@/lib/status";
+import { failures, type Tone, tones } from "@/lib/status";
 import type { Range } from "@/router";
 import { useMay } from "@/shell/may";
 import { type Concern, concernsOf } from "./concerns";
@@ -56,7 +56,6 @@ export function Attention({ range }: { range: Range }) {
   const list = useQuery({ ...failingJobs(failures, others), enabled: !errors.isPending });
   const groups = useQuery(groupsQuery);
   const nodes = useQuery(nodesQuery);
-  const inFlight = useQuery(latestRuns({ status: living }, 200));
   const missed = useQuery(asked.missed);
   const gaveUp = useQuery(gaveUpJobs);
   const channels = useQuery({ ...channelsQuery, enabled: may("admin", "*") });
@@ -69,7 +68,6 @@ export function Attention({ range }: { range: Range }) {
     gaveUp: gaveUp.data ?? { jobs: 0, job: undefined },
     alike,
     failing,
-    inFlight: inFlight.data?.items ?? [],
     dead: history.data?.dead_letters ?? 0,
     missed: missed.data?.items[0]?.missed ?? 0,
     now,
@@ -83,7 +81,7 @@ export function Attention({ range }: { range: Range }) {
   const hidden = concerns.length - shown.length;
   const unlisted = (list.data?.total ?? 0) - failing.length;
   const count = shown.length + unlisted;
-  const known = [errors, list, groups, nodes, inFlight, missed, gaveUp].every((q) => q.isSuccess);
+  const known = [errors, list, groups, nodes, missed, gaveUp].every((q) => q.isSuccess);
   const there = concerns.map((c) => c.id).join("\n");
   useEffect(() => {
     if (known) forgetSnoozed(now, new Set(there.split("\n")));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ChannelItem, Group, Instance, JobItem, JobVersion, Run } from "@/api/schema.gen";
+import type { ChannelItem, Group, Instance, JobItem, JobVersion } from "@/api/schema.gen";
 import { aRun, at } from "@/test/factories";
 import { concernsOf, type Known } from "./concerns";
 
@@ -10,7 +10,6 @@ const calm: Known = {
   gaveUp: { jobs: 0, job: undefined },
   alike: [],
   failing: [],
-  inFlight: [],
   dead: 0,
   missed: 0,
   now: Date.parse(at(3600)),
@@ -85,20 +84,20 @@ it("of jobs that fail those come first that failed more often in a row, and then
   ]);
 });
 
-it("runs wait too long when nobody has taken them for minutes, though their group has executors", () => {
-  const waits = (job: string, status: Run["status"], seconds: number) =>
-    aRun({ job, status, fire_time: at(seconds) });
-  const inFlight = [
-    waits("web/a", "pending", 3000),
-    waits("web/b", "pending", 2000),
-    waits("web/c", "pending", 3500), // not for long
-    { ...waits("web/c", "pending", -90_000), committed_at: at(3550) }, // a backfill of a fire long past
-    waits("web/d", "queued", 100), // for its own job's run
-    waits("etl/e", "pending", 100), // for an executor, which is said of the group
+it("runs wait too long when nobody has taken one for minutes, though their group has executors", () => {
+  const waits = (of: Group, runs: number, seconds: number): Group => ({
+    ...of,
+    waiting_runs: runs,
+    waiting_since: at(seconds),
+  });
+  const groups = [
+    waits(group("web", "online"), 5000, 2000),
+    waits(group("mail", "online"), 3, 3500), // not for long
+    waits(group("etl", "empty"), 1, 100), // which is said of the group
+    group("ops", "online"), // nobody knows
   ];
-  const groups = [group("web", "online"), group("etl", "empty")];
-  expect(concernsOf({ ...calm, groups, inFlight })).toEqual([
+  expect(concernsOf({ ...calm, groups })).toEqual([
     { id: "empty etl", kind: "empty", group: "etl" },
-    { id: "stuck web", kind: "stuck", group: "web", runs: 2, at: at(2000) },
+    { id: "stuck web", kind: "stuck", group: "web", runs: 5000, at: at(2000) },
   ]);
 });

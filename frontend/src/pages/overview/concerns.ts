@@ -1,8 +1,6 @@
 import { failingRuns } from "@/api/jobs";
 import type { ChannelItem, Group, JobFacet, JobItem, JobVersion, Reason, Run } from "@/api/schema.gen";
-import { refOf } from "@/lib/jobref";
 import { healthOf } from "@/lib/stats";
-import { waitsSince } from "@/lib/status";
 
 /** Something that needs somebody. The id stays the same while it lasts. */
 export type Concern = { id: string } & (
@@ -30,7 +28,6 @@ export interface Known {
   alike: JobFacet[];
   /** Jobs that fail with an error of their own. */
   failing: JobItem[];
-  inFlight: Run[];
   /** Messages that were refused. */
   dead: number;
   /** Fires of the last hour that were missed. */
@@ -46,15 +43,14 @@ const stuckAfter = 5 * 60_000;
  * that do not arrive, jobs that paused themselves, and failing jobs, the largest and oldest causes first.
  */
 export function concernsOf(known: Known): Concern[] {
-  const { unowned, groups, channels, gaveUp, alike, failing, inFlight, dead, missed, now } = known;
+  const { unowned, groups, channels, gaveUp, alike, failing, dead, missed, now } = known;
   const list: Concern[] = [];
   if (unowned > 0) list.push({ id: "unowned", kind: "unowned", shards: unowned });
   const empty = groups.filter((g) => g.state === "empty").map((g) => g.executor_group);
-  const served = new Set(groups.map((g) => g.executor_group).filter((g) => !empty.includes(g)));
   const lost = groups.flatMap((g) => g.instances.filter((i) => i.state === "lost"));
   list.push(
     ...together(empty.map((group) => ({ id: `empty ${group}`, kind: "empty", group }))),
-    ...together(stuckIn(inFlight, served, now)),
+    ...together(stuckIn(groups, now)),
     ...together(
       lost.map(({ executor_group: group, instance, at }) => ({
         id: `lost ${group}/${instance}`,
@@ -96,19 +92,15 @@ function together(all: Single[]): Concern[] {
   return [{ id: `${first.kind} ${names.join(" ")}`, kind: "several", of: first.kind, names }];
 }
 
-/** Groups that have executors, and in which runs wait for one of them for long; the one that waits longest first. */
-function stuckIn(inFlight: Run[], served: ReadonlySet<string>, now: number): Single[] {
-  const waiting = new Map<string, { runs: number; at: string }>();
-  for (const run of inFlight) {
-    const { group } = refOf(run.job);
-    const at = waitsSince(run);
-    if (run.status !== "pending" || !served.has(group) || now - Date.parse(at) < stuckAfter) continue;
-    const was = waiting.get(group);
-    waiting.set(group, { runs: (was?.runs ?? 0) + 1, at: was && was.at < at ? was.at : at });
-  }
-  return [...waiting]
-    .sort(([, a], [, b]) => a.at.localeCompare(b.at))
-    .map(([group, { runs, at }]) => ({ id: `stuck ${group}`, kind: "stuck", group, runs, at }));
+/** Groups that have executors, and in which a run waits for one of them for long; the one that waits longest first. */
+function stuckIn(groups: Group[], now: number): Single[] {
+  return groups
+    .flatMap((g): Extract<Concern, { kind: "stuck" }>[] => {
+      const { executor_group: group, waiting_runs: runs = 0, waiting_since: at } = g;
+      if (g.state === "empty" || !at || now - Date.parse(at) < stuckAfter) return [];
+      return [{ id: `stuck ${group}`, kind: "stuck", group, runs, at }];
+    })
+    .sort((a, b) => a.at.localeCompare(b.at));
 }
 
 function failingJobs(failing: JobItem[]): Concern[] {
