@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
@@ -64,6 +65,8 @@ func used(t *testing.T) (*cluster.Conn, []byte) {
 	check(t, conn.PutSecret(t.Context(), &bus.Secret{Group: "billing", Secret: "db", Sealed: []byte("sealed")}))
 	_, err := conn.PutRetention(t.Context(), job.Retention{Default: job.Keep{Runs: job.Duration(90 * 24 * time.Hour), Logs: job.Duration(30 * 24 * time.Hour)}}, cluster.Edit{At: time.Now(), Author: "ann"})
 	check(t, err)
+	_, _, err = conn.SetPause(t.Context(), "billing", true, time.Time{}, cluster.Edit{At: time.Now(), Author: "ann"})
+	check(t, err)
 	d := auth.NewDirectory(conn, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -81,8 +84,8 @@ func used(t *testing.T) (*cluster.Conn, []byte) {
 	var file bytes.Buffer
 	n, err := backup.Take(t.Context(), conn, &file, "1.2.3")
 	check(t, err)
-	if n != 10 {
-		t.Errorf("%d entries; want two versions, two scripts, group, secret, retention, user, token and credential, and no invitation", n)
+	if n != 11 {
+		t.Errorf("%d entries; want two versions, two scripts, group and its pause, secret, retention, user, token and credential, and no invitation", n)
 	}
 	return conn, file.Bytes()
 }
@@ -99,6 +102,23 @@ func names(list []backup.Difference) (all []string) {
 		all = append(all, d.What+" "+d.Name)
 	}
 	return all
+}
+
+// turns returns how often the switch that pauses a group has been turned.
+func turns(t *testing.T, conn *cluster.Conn, group string) (n int) {
+	t.Helper()
+	w, err := conn.WatchHold(t.Context())
+	check(t, err)
+	defer func() { check(t, w.Stop()) }()
+	for e := range w.Updates() {
+		if e == nil {
+			break
+		}
+		if cluster.GroupOfHold(e.Key()) == group && e.Operation() == jetstream.KeyValuePut {
+			n++
+		}
+	}
+	return n
 }
 
 func TestWhatWasTakenIsRestoredWithItsVersionsIntoOtherShards(t *testing.T) {
@@ -126,6 +146,9 @@ func TestWhatWasTakenIsRestoredWithItsVersionsIntoOtherShards(t *testing.T) {
 		}
 		if s, err := fresh.Script(t.Context(), "billing", job.DigestOf("echo one")); err != nil || s != "echo one" {
 			t.Errorf("script %q, %v", s, err)
+		}
+		if paused, err := fresh.GroupPauses(t.Context()); err != nil || !paused["billing"].Paused {
+			t.Errorf("the pauses of groups are %+v, %v", paused, err)
 		}
 		check(t, fresh.Setup(t.Context(), cluster.Assets{})) // servers may start
 		check(t, f.Restore(t.Context(), fresh))              // again
@@ -197,11 +220,19 @@ func TestAHalfFileIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 
 func TestARestoreThatBrokeOffKeepsServersOutUntilItIsWhole(t *testing.T) {
 	bustest.Run(t, noon, func(t *testing.T) {
-		_, file := used(t)
+		old, file := used(t)
 		f := read(t, file)
 		fresh := system(t, 4)
 		check(t, fresh.BeginRestore(t.Context(), f.Sum))
 		_, err := fresh.JS.Publish(t.Context(), bus.SubjectScript("billing", job.DigestOf("echo one")), []byte("echo one")) // so far it has come
+		check(t, err)
+		from, err := old.Bucket(t.Context(), bus.BucketCluster)
+		check(t, err)
+		to, err := fresh.Bucket(t.Context(), bus.BucketCluster)
+		check(t, err)
+		pause, err := from.Get(t.Context(), "hold.billing")
+		check(t, err)
+		_, err = to.Put(t.Context(), pause.Key(), pause.Value())
 		check(t, err)
 		if err := fresh.Setup(t.Context(), cluster.Assets{}); !errors.Is(err, job.ErrConflict) {
 			t.Errorf("a server may start on the half: %v", err)
@@ -210,6 +241,9 @@ func TestARestoreThatBrokeOffKeepsServersOutUntilItIsWhole(t *testing.T) {
 		check(t, f.Restore(t.Context(), fresh))
 		if diff, err := f.Compare(t.Context(), fresh); err != nil || len(diff) != 0 {
 			t.Errorf("differs by %v, %v", names(diff), err)
+		}
+		if turned := turns(t, fresh, "billing"); turned != 1 {
+			t.Errorf("the switch of the group was turned %d times, want once", turned)
 		}
 		check(t, fresh.Setup(t.Context(), cluster.Assets{}))
 	})

@@ -11,16 +11,16 @@ export function GroupPauseNote({ group, children }: { group: Group | undefined; 
   const f = useFormat();
   const now = useNow();
   if (!group?.pause) return null;
-  const { effective_from, until, author, note } = group.pause;
+  const { effective_from, until, author = "", note } = group.pause;
   const since = f.short(effective_from ?? now, now);
   return (
     <div className="note warn">
       <CirclePause size={15} aria-hidden />
       <span>
         {until
-          ? t.fleet.pause.noteUntil(group.executor_group, since, f.short(until, now))
-          : t.fleet.pause.note(group.executor_group, since)}{" "}
-        {author && t.runs.by(author)} {note && `“${note}”`} {children}
+          ? t.fleet.pause.noteUntil(group.executor_group, since, author, f.short(until, now))
+          : t.fleet.pause.note(group.executor_group, since, author)}{" "}
+        {note && `“${note}”`} {children}
       </span>
     </div>
   );

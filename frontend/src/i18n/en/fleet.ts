@@ -79,10 +79,10 @@ export const fleet = {
     undone: (name: string) => `Group ${name} is resumed`,
     paused: "Paused",
     until: (time: string) => `Paused until ${time}`,
-    note: (name: string, since: string) =>
-      `Group ${name} is paused since ${since}. Fires of its jobs are recorded as skipped.`,
-    noteUntil: (name: string, since: string, until: string) =>
-      `Group ${name} is paused since ${since}, until ${until}. Fires before that are recorded as skipped.`,
+    note: (name: string, since: string, by: string) =>
+      `Group ${name} is paused since ${since}${by && ` by ${by}`}. Fires of its jobs are recorded as skipped.`,
+    noteUntil: (name: string, since: string, by: string, until: string) =>
+      `Group ${name} is paused since ${since}${by && ` by ${by}`}, until ${until}. Fires before that are recorded as skipped.`,
   },
   queue: {
     title: "Waiting runs",

@@ -74,9 +74,10 @@ export const fleet: typeof english = {
     undone: (name) => `分组 ${name} 已恢复`,
     paused: "已暂停",
     until: (time) => `暂停至 ${time}`,
-    note: (name, since) => `分组 ${name} 自 ${since} 起暂停，其任务的触发记录为已跳过。`,
-    noteUntil: (name, since, until) =>
-      `分组 ${name} 自 ${since} 起暂停，至 ${until}。此前的触发记录为已跳过。`,
+    note: (name, since, by) =>
+      `分组 ${name} 自 ${since} 起${by && `由 ${by} `}暂停，其任务的触发记录为已跳过。`,
+    noteUntil: (name, since, by, until) =>
+      `分组 ${name} 自 ${since} 起${by && `由 ${by} `}暂停，至 ${until}。此前的触发记录为已跳过。`,
   },
   queue: {
     title: "等待中的运行",
