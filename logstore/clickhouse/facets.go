@@ -103,7 +103,7 @@ func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error
 		if err := rows.Scan(&group, &n, &since); err != nil {
 			return nil, fmt.Errorf("count waiting runs: %w", err)
 		}
-		waiting[group] = logstore.Waiting{Runs: int(n), Since: since.UTC()} //nolint:gosec // a count of rows
+		waiting[group] = logstore.Waiting{Runs: int(n), Since: since.UTC()}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("count waiting runs: %w", database.Explain(err))
