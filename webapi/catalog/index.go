@@ -103,22 +103,16 @@ func (x *index) run(ctx context.Context) error {
 
 // follow puts in what one watch tells. The watch itself outlives reconnects.
 func (x *index) follow(ctx context.Context) error {
+	holds, err := x.conn.WatchHold(ctx) // the first, as there are few
+	if err != nil {
+		return err
+	}
+	defer func() { _ = holds.Stop() }()
 	w, err := x.conn.WatchJobs(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.Stop() }()
-	holds, err := x.conn.WatchHold(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = holds.Stop() }()
-	loading := 2
-	loaded := func() {
-		if loading--; loading == 0 {
-			x.finishLoading()
-		}
-	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -128,7 +122,7 @@ func (x *index) follow(ctx context.Context) error {
 			case !ok:
 				return fmt.Errorf("%w: the watch on jobs ended", job.ErrUnavailable)
 			case e == nil:
-				loaded()
+				x.finishLoading()
 			default:
 				x.update(e)
 			}
@@ -136,9 +130,7 @@ func (x *index) follow(ctx context.Context) error {
 			switch {
 			case !ok:
 				return fmt.Errorf("%w: the watch on pauses ended", job.ErrUnavailable)
-			case e == nil:
-				loaded()
-			default:
+			case e != nil:
 				x.updatePause(e)
 			}
 		}
