@@ -96,7 +96,10 @@ func (d *Directory) storeCredential(ctx context.Context, c Credential) (*Credent
 	if err != nil {
 		return nil, "", fmt.Errorf("make key: %w", err)
 	}
-	c.ID, c.CreatedAt = credentialID(c.PublicKey), time.Now().UTC().Truncate(time.Millisecond)
+	c.ID = credentialID(c.PublicKey)
+	if now := time.Now().UTC().Truncate(time.Millisecond); now.After(c.CreatedAt) {
+		c.CreatedAt = now
+	}
 	revision, err := write(ctx, d.conn, kindCredential, c.ID, &c, 0)
 	if err != nil {
 		return nil, "", err
@@ -159,6 +162,7 @@ func (d *Directory) RotateCredential(ctx context.Context, group, id, author stri
 		return nil, "", fmt.Errorf("%w: credential %s has ended; create another", job.ErrConflict, id)
 	}
 	next := Credential{Name: old.Name, Group: group, Author: author, Replaces: old.ID, BridgeGroups: old.BridgeGroups}
+	next.CreatedAt = old.CreatedAt.Add(time.Millisecond) // at least: lists have the newest first
 	if !old.ExpiresAt.IsZero() {
 		next.ExpiresAt = now.Add(old.ExpiresAt.Sub(old.CreatedAt))
 	}
