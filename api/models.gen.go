@@ -791,7 +791,7 @@ type Group struct {
 	// WaitingRuns How many of its runs wait for an executor, by the history; absent while that does not answer
 	WaitingRuns *int `json:"waiting_runs,omitempty"`
 
-	// WaitingSince Since when the one of these that waits longest does
+	// WaitingSince When the longest-waiting of these runs began to wait
 	WaitingSince time.Time `json:"waiting_since,omitzero"`
 }
 
@@ -1691,7 +1691,7 @@ type RunDetail struct {
 	// Changes The timeline, oldest first
 	Changes []Change `json:"changes"`
 
-	// Error The way in which the newest attempt failed, if it did: its fingerprint, as reportFailures has it
+	// Error The way in which the newest attempt failed, if it did: its fingerprint, as reportFailures returns it
 	Error string   `json:"error,omitempty"`
 	Job   job.Name `json:"job"`
 
@@ -2726,10 +2726,10 @@ type ReportFailuresParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
 	Error string `form:"error,omitempty" json:"error,omitempty"`
 
-	// Parts Counts attempts by so many equal parts of the range, too
+	// Parts Also count attempts in this many equal parts of the range
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
@@ -2807,7 +2807,7 @@ type ListRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
 	Error string `form:"error,omitempty" json:"error,omitempty"`
 
 	// Sort What the list is sorted by, the least first; with a minus, the greatest first
@@ -2856,7 +2856,7 @@ type CountRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
 	Error string `form:"error,omitempty" json:"error,omitempty"`
 }
 
@@ -2887,7 +2887,7 @@ type FacetRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
 	Error string `form:"error,omitempty" json:"error,omitempty"`
 }
 

@@ -205,10 +205,10 @@ it("a group is paused for a while, which its jobs say, and it is resumed by undo
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Pause group" }).click();
   await dialog.waitFor({ state: "hidden" });
-  await page.getByText(/Group default is paused since .*, until .*the database moves/).waitFor();
+  await page.getByText(/Group default has been paused since .*, until .*the database moves/).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.goto(`${program.url}/jobs/default/hourly`);
-  await page.getByText(/Group default is paused since .*, until .*the database moves/).waitFor();
+  await page.getByText(/Group default has been paused since .*, until .*the database moves/).waitFor();
   const { next_fires: fires } = await program.api<{ next_fires: { fire_time: string }[] }>(
     "GET",
     "/jobs/default/hourly",

@@ -945,10 +945,10 @@ type ReportFailuresParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
 	Error *string `form:"error,omitempty" json:"error,omitempty"`
 
-	// Parts Counts attempts by so many equal parts of the range, too
+	// Parts Also count attempts in this many equal parts of the range
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
@@ -1026,7 +1026,7 @@ type ListRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
 	Error *string `form:"error,omitempty" json:"error,omitempty"`
 
 	// Sort What the list is sorted by, the least first; with a minus, the greatest first
@@ -1073,7 +1073,7 @@ type CountRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
 	Error *string `form:"error,omitempty" json:"error,omitempty"`
 }
 
@@ -1104,7 +1104,7 @@ type FacetRunsParams struct {
 	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures has it
+	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
 	Error *string `form:"error,omitempty" json:"error,omitempty"`
 }
 

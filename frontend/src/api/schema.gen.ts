@@ -4701,7 +4701,7 @@ export interface components {
             /** @description The timeline, oldest first */
             changes: components["schemas"]["Change"][];
             mark?: components["schemas"]["RunMark"];
-            /** @description The way in which the newest attempt failed, if it did: its fingerprint, as reportFailures has it */
+            /** @description The way in which the newest attempt failed, if it did: its fingerprint, as reportFailures returns it */
             error?: string;
         };
         /** @description What somebody says of a run that has ended without success. */
@@ -5139,7 +5139,7 @@ export interface components {
             waiting_runs?: number;
             /**
              * Format: date-time
-             * @description Since when the one of these that waits longest does
+             * @description When the longest-waiting of these runs began to wait
              */
             waiting_since?: string;
             /**
@@ -7499,7 +7499,7 @@ export interface operations {
                 attempts?: "newest" | "all";
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
                 error?: string;
                 /** @description What the list is sorted by, the least first; with a minus, the greatest first */
                 sort?: "-fire_time" | "fire_time" | "-started_at" | "started_at" | "-finished_at" | "finished_at" | "-duration" | "duration" | "-delay" | "delay";
@@ -7578,7 +7578,7 @@ export interface operations {
                 attempts?: "newest" | "all";
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
                 error?: string;
             };
             header?: never;
@@ -7619,7 +7619,7 @@ export interface operations {
                 version?: number;
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
                 error?: string;
             };
             header?: never;
@@ -7661,7 +7661,7 @@ export interface operations {
                 version?: number;
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
                 error?: string;
             };
             header?: never;
@@ -7773,9 +7773,9 @@ export interface operations {
                 version?: number;
                 /** @description Only attempts from this one on: with 2, runs that were tried again */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures has it */
+                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
                 error?: string;
-                /** @description Counts attempts by so many equal parts of the range, too */
+                /** @description Also count attempts in this many equal parts of the range */
                 parts?: number;
                 limit?: number;
             };

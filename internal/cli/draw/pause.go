@@ -2,8 +2,8 @@ package draw
 
 import "github.com/carillon-scheduler/carillon/job"
 
-// Pause says since when something is paused, until when, by whom and why. What is "all jobs
-// are" or the like.
+// Pause says since when something has been paused, until when, by whom and why. What is "all
+// jobs have been" or the like.
 func (t *Table) Pause(what string, h job.Pause) {
 	text := what + " paused since " + t.Instant(h.EffectiveFrom)
 	if !h.Until.IsZero() {

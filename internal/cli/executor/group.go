@@ -80,7 +80,7 @@ func newGroupPauseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause GROUP",
 		Short: "Pause all jobs of a group with one switch",
-		Long: "Pause all jobs of an executor group, those too that are saved later. Their fires are recorded as\n" +
+		Long: "Pause all jobs of an executor group, including jobs saved later. Their fires are recorded as\n" +
 			"skipped; runs that have started continue. With --for or --until, the group resumes automatically:\n" +
 			"fires before that time are skipped, and a fire at that time runs. \"carillon pause --group\" pauses\n" +
 			"each job by itself instead.",
@@ -140,7 +140,9 @@ func setGroupPause(r *cli.Remote, cmd *cobra.Command, group string, wish client.
 	})
 }
 
-func drawGroupPause(t *draw.Table, g client.Group) { t.Pause("group "+g.ExecutorGroup+" is", *g.Pause) }
+func drawGroupPause(t *draw.Table, g client.Group) {
+	t.Pause("group "+g.ExecutorGroup+" has been", *g.Pause)
+}
 
 // groupLimits tells the limits of a group in words.
 func groupLimits(g client.Group) string {

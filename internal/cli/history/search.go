@@ -35,12 +35,12 @@ func newSearchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Search the logs of all runs",
-		Long: "Find log lines that contain all words, in any order and case, newest run first. A * stands for the\n" +
-			"rest of a word: 'time*', '*out'. Words of Chinese and other scripts without spaces are found inside\n" +
-			"sentences. Text in double quotes inside an argument must match as a phrase. Each line is shown with\n" +
-			"its job, run, attempt and number. Context lines (--around) have a \"-\" after the number. --count 24 divides the range\n" +
-			"(by default the last seven days) into 24 intervals and counts the lines in each. With -o json,\n" +
-			"each line is a JSON object with highlights, before and after.",
+		Long: "Find log lines that contain all words, in any order and case, newest run first. Put * beside a\n" +
+			"part of a word: 'time*', '*out', '*meo*'. Words of Chinese and other scripts without spaces are\n" +
+			"found inside sentences. Text in double quotes inside an argument must match as a phrase. Each line\n" +
+			"is shown with its job, run, attempt and number. Context lines (--around) have a \"-\" after the\n" +
+			"number. --count 24 divides the range (by default the last seven days) into 24 intervals and counts\n" +
+			"the lines in each. With -o json, each line is a JSON object with highlights, before and after.",
 		Example: "  carillon search timeout db-7\n" +
 			"  carillon search '\"connection refused\"' --group billing --since 7d -C 3\n" +
 			"  carillon search --level error --job ops/backup --since 24h -o json\n" +

@@ -32,7 +32,7 @@ func drawJobs(t *draw.Table, page client.JobPage) {
 // drawPause says that nothing fires, if that is so.
 func drawPause(t *draw.Table, h client.Pause) {
 	if h.Paused {
-		t.Pause("all jobs are", h)
+		t.Pause("all jobs have been", h)
 	}
 }
 

@@ -56,10 +56,10 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 
 	s.Want("default/hello paused\n", "", "pause", "default/hello", "--note", "for now")
 	s.Want("default/hello resumed\n", "", "resume", "default/hello")
-	if code, out, _ := s.Run("", "pause", "--all"); code != 0 || !strings.HasPrefix(out, "all jobs are paused since ") {
+	if code, out, _ := s.Run("", "pause", "--all"); code != 0 || !strings.HasPrefix(out, "all jobs have been paused since ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if _, out, _ := s.Run("", "get", "jobs"); !strings.Contains(out, "\nall jobs are paused since ") {
+	if _, out, _ := s.Run("", "get", "jobs"); !strings.Contains(out, "\nall jobs have been paused since ") {
 		t.Errorf("the list of jobs does not say that none fires: %s", out)
 	}
 	s.Want("all jobs resumed\n", "", "resume", "--all")

@@ -2,13 +2,12 @@ import { count } from "./words";
 
 /** Failures by what caused them. */
 export const errors = {
-  title: "Errors",
   find: "Find in messages",
   none: "Nothing failed in this range",
   noneHint: "Failed, timed-out and lost attempts are grouped here by their message.",
   noMatch: "No error matches",
   hint: (groups: number, attempts: string) =>
-    `${count(groups, "way", "ways")} of failing, ${attempts} failed attempts`,
+    `${count(groups, "error", "errors")}, ${attempts} failed ${attempts === "1" ? "attempt" : "attempts"}`,
   most: (n: number) => `Only the ${n} most frequent are listed. Narrow the range to see others.`,
   bars: (n: number, peak: number) =>
     `${count(n, "failed attempt", "failed attempts")} over the range, at most ${peak} in one bar`,

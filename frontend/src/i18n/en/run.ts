@@ -86,8 +86,6 @@ export const run = {
     thisOne: "This run",
     lastSuccess: "the last that succeeded",
     none: "There is no other run of this job to compare with.",
-    status: "Status",
-    error: "Error",
     lines: "Log lines",
     strange: "That run is of another job.",
     differs: (n: number) => (n === 1 ? "One thing differs" : `${n} things differ`),

@@ -73,7 +73,6 @@ export const fleet: typeof english = {
     done: (name) => `分组 ${name} 已暂停`,
     undone: (name) => `分组 ${name} 已恢复`,
     paused: "已暂停",
-    until: (time) => `暂停至 ${time}`,
     note: (name, since, by) =>
       `分组 ${name} 自 ${since} 起${by && `由 ${by} `}暂停，其任务的触发记录为已跳过。`,
     noteUntil: (name, since, by, until) =>
@@ -121,13 +120,11 @@ export const fleet: typeof english = {
   priority: { high: "高", normal: "普通", low: "低" },
   more: (n) => `另有 ${n} 个任务`,
   instances: "实例",
-  noInstances: "没有存活的实例",
   gone: "没有这个存活的实例",
   goneHint: "已退出或心跳中断已久的实例不再列出。",
   handlers: "处理器",
   handlersHint: "最近 30 天内声明的",
   noHandlers: "没有执行器声明过处理器。",
-  handlerTakes: "参数",
   runningHere: "正在此运行",
   nothingRuns: "目前没有运行",
   recentHere: "最近的运行",

@@ -157,7 +157,7 @@ export function IncidentDrawer({ id, onClose }: { id: string; onClose(): void })
           <h3 className="lab row">
             {a.jobs}
             <Link to="/errors" search={{ job: i.jobs.map((j) => j.job), range: "7d" }} className="link right">
-              {t.errors.title}
+              {t.nav.errors}
             </Link>
           </h3>
           <ul>

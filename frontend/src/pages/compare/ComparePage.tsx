@@ -208,12 +208,12 @@ function useFacts(detail: RunDetail, other: RunDetail): Fact[] {
   const inPhase = (i: number, label: string) => took(phases[i]?.find((p) => p.label === label)?.ms);
   return [
     {
-      name: c.status,
+      name: t.runlist.status,
       values: pair((r) => t.status[r.status]),
       shown: [<Status key="a" status={mine.status} />, <Status key="b" status={theirs.status} />],
     },
     {
-      name: c.error,
+      name: t.run.error,
       values: pair((r) => say(r.message ?? r.reason) || "—"),
     },
     { name: t.run.exitCode, values: pair((r) => String(r.exit_code ?? "—")) },

@@ -64,7 +64,7 @@ export default function ErrorsPage() {
   useKeys(rows.bindings);
   return (
     <Page
-      crumbs={[{ text: e.title }]}
+      crumbs={[{ text: t.nav.errors }]}
       actions={
         <Segments
           label={t.runs.range}

@@ -31,7 +31,7 @@ export function GroupCard({ group, small }: { group: Group; small?: boolean }) {
         {group.state !== "online" && <InstanceState state={group.state} pill />}
         {group.pause && (
           <Mark pill tone="warn" icon={CirclePause}>
-            {group.pause.until ? t.fleet.pause.until(f.short(group.pause.until, now)) : t.fleet.pause.paused}
+            {group.pause.until ? t.pause.pausedUntil(f.short(group.pause.until, now)) : t.fleet.pause.paused}
           </Mark>
         )}
         {group.limit !== undefined && <span className="tag">{t.fleet.atOnce(f.number(group.limit))}</span>}
