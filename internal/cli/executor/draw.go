@@ -52,9 +52,27 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 			t.Line(fmt.Sprintf("group %s: %s", g.ExecutorGroup, g.Suspended))
 		}
 		if g.Limit > 0 || g.Rate > 0 {
-			t.Line(fmt.Sprintf("group %s %s; %s", g.ExecutorGroup, groupLimits(g), draw.Count(g.Waiting, "run")+" waiting"))
+			t.Line("group " + g.ExecutorGroup + " " + groupLimits(g))
 		}
+		drawWaiting(t, g)
 	}
+}
+
+// drawWaiting says how many runs of a group wait for an executor, if any do. While the history
+// does not answer, only those are known that wait for the dispatcher of a group.
+func drawWaiting(t *draw.Table, g client.Group) {
+	runs := g.Waiting
+	if g.WaitingRuns != nil {
+		runs = *g.WaitingRuns
+	}
+	if runs == 0 {
+		return
+	}
+	text := fmt.Sprintf("group %s: %s waiting", g.ExecutorGroup, draw.Count(runs, "run"))
+	if !g.WaitingSince.IsZero() {
+		text += ", the oldest since " + t.Instant(g.WaitingSince)
+	}
+	t.Line(text)
 }
 
 func drawHandlers(t *draw.Table, handlers client.HandlerList) {

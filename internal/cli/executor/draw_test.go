@@ -20,6 +20,9 @@ func TestGroupsOfExecutorsAreDrawn(t *testing.T) {
 			{ExecutorGroup: "billing", State: client.GroupStateEmpty, Pause: &job.Pause{
 				Paused: true, EffectiveFrom: drawtest.At("02:00:00.000"), Until: drawtest.At("05:00:00.000"), Author: "ann", Note: "the database moves",
 			}},
+			{ExecutorGroup: "mails", State: client.GroupStateEmpty, Limit: 20, Rate: 0.5, Waiting: 3, WaitingRuns: new(12), WaitingSince: drawtest.At("02:30:00.000")},
+			{ExecutorGroup: "idle", State: client.GroupStateEmpty, Limit: 20, Waiting: 3, WaitingRuns: new(0)},
+			{ExecutorGroup: "unknown", State: client.GroupStateEmpty, Rate: 5, Waiting: 1},
 		}})
 	})
 	drawtest.Golden(t, "groups-empty", func(tab *draw.Table) { drawGroups(tab, client.GroupList{}) })
