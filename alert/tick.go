@@ -174,8 +174,16 @@ func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time
 			manned[instances[i].Group] = true
 		}
 	}
+	pauses, err := s.conn.GroupPauses(ctx)
+	if err != nil {
+		return err
+	}
 	for _, group := range jobs.groups() {
 		if !r.Match.SelectsGroup(group) {
+			continue
+		}
+		if pauses[group].At(now).Paused { // it needs nobody
+			delete(s.lonely, group)
 			continue
 		}
 		if manned[group] {

@@ -105,6 +105,15 @@ func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 		w.beat("billing")
 		time.Sleep(10 * time.Second)
 		w.wantSent("recovered Resolved: group billing has jobs, and no executor to run them")
+
+		// While the group is paused it needs none.
+		if _, _, err := w.conn.SetPause(w.t.Context(), "billing", true, time.Now().Add(10*time.Minute), cluster.Edit{At: time.Now()}); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(9 * time.Minute)
+		w.wantSent()
+		time.Sleep(3 * time.Minute)
+		w.wantSent("opened group billing has jobs, and no executor to run them")
 	})
 }
 

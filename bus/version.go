@@ -11,7 +11,7 @@ import (
 // CalendarHistory is how many versions of a calendar are kept.
 const CalendarHistory = 32
 
-// HoldHistory is how many positions of the switch are kept.
+// HoldHistory is how many positions of each switch that pauses are kept.
 const HoldHistory = 32
 
 // JobEntry is a version of a job as the bucket holds it.

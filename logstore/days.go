@@ -64,10 +64,11 @@ func (f *ReportFilter) Days() []time.Time {
 	return days
 }
 
-// CheckDays refuses days of a zone that reach back further than hours are known.
+// CheckDays refuses days of a zone that reach back further than hours are known, and a filter
+// that is not valid.
 func (f *ReportFilter) CheckDays(now time.Time) error {
-	if f.Zone == nil || f.From.IsZero() || !f.To.After(f.From) {
-		return nil
+	if err := f.Validate(); err != nil || f.Zone == nil {
+		return err
 	}
 	oldest := now.Add(-HoursKept)
 	if whole := f.WithDefaults(); whole.Zone != nil && whole.From.Before(oldest) {

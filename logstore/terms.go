@@ -61,7 +61,11 @@ func (t *Terms) addQuoted(phrase string) {
 func (t *Terms) addBare(text string) {
 	for at, word := range eachWord(text) {
 		if strings.ContainsFunc(word, isUnspaced) {
-			for _, p := range strings.FieldsFunc(word, isPunctuation) {
+			parts := strings.FieldsFunc(word, isPunctuation)
+			if len(parts) == 0 { // it is all punctuation
+				parts = []string{word}
+			}
+			for _, p := range parts {
 				t.Parts = append(t.Parts, Part{p, true, true})
 			}
 			continue

@@ -80,16 +80,18 @@ func (c *Conn) GetPause(ctx context.Context, group string) (job.Pause, error) {
 	return h, err
 }
 
-// GroupPauses returns the switches of those executor groups for which somebody has used one.
+// GroupPauses returns the switches of those executor groups for which somebody has used one,
+// without those that are damaged.
 func (c *Conn) GroupPauses(ctx context.Context) (map[string]job.Pause, error) {
 	all := map[string]job.Pause{}
 	err := c.Entries(ctx, bus.BucketCluster, keyHoldGroup+"*", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil
 		}
-		h, err := DecodePause(e.Value())
-		all[GroupOfHold(e.Key())] = h
-		return err
+		if h, err := DecodePause(e.Value()); err == nil { // else those that go by it say so in their logs
+			all[GroupOfHold(e.Key())] = h
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list paused groups: %w", err)

@@ -235,7 +235,8 @@ it("a group says how many of its runs wait, since when and why", async () => {
   for (const _ of [1, 2]) await program.api("POST", "/jobs/lonely/waits/run", {});
   const { page, faults, close } = await open("/executors/lonely");
   await page.getByText(/2 runs wait for an executor, the oldest since/).waitFor();
-  expect(await page.locator("li", { hasText: "group lonely has no executor" }).count()).toBe(2);
+  const why = page.locator("li", { hasText: "group lonely has no executor" });
+  await expect.poll(() => why.count()).toBe(2);
   expect(await axe(page)).toEqual([]);
   await page.getByRole("link", { name: "All waiting runs" }).click();
   await page.waitForURL(/\/runs\?.*status=pending/);

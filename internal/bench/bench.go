@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -139,7 +140,7 @@ func newBenchCommand() *cobra.Command {
 					return fmt.Errorf("bench %s: %w", b.name, err)
 				}
 				r.Name = b.name
-				r.RSS = rssMB()
+				r.RSS = cmp.Or(r.RSS, rssMB())
 				if raw := max(r.RawRate, r.BuiltInRate); raw > 0 {
 					r.Ratio = r.Rate / raw
 				}

@@ -131,6 +131,7 @@ func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstor
 	r.Rate = float64(r.Count) / r.Seconds
 	_, used := meter.stop()
 	r.CPUMicros, r.ExecutorMicros = each(used, r.Count), each(others.cpu()-before, r.Count)
+	r.RSS = rssMB()
 	for _, n := range nodes {
 		if err := n.close(); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,6 +98,7 @@ func newScaleCommand() *cobra.Command {
 				if n > most {
 					continue
 				}
+				debug.FreeOSMemory() // of the measurement before
 				s := standing
 				g.set(&s, n)
 				r, err := patient(cmd, benchOptions{jobs: s.jobs, rate: s.rate, runFor: runFor, nodes: s.nodes}, s.measure)
@@ -106,7 +108,7 @@ func newScaleCommand() *cobra.Command {
 				if first == 0 {
 					first = r.CPUMicros
 				}
-				row := scaleRow{Grows: g.name, To: n, CPUMicros: r.CPUMicros, CPURatio: r.CPUMicros / first, P50: r.P50, P99: r.P99, RSS: rssMB(), Lost: r.Lost, Doubled: r.Doubled}
+				row := scaleRow{Grows: g.name, To: n, CPUMicros: r.CPUMicros, CPURatio: r.CPUMicros / first, P50: r.P50, P99: r.P99, RSS: r.RSS, Lost: r.Lost, Doubled: r.Doubled}
 				if err := row.print(cmd, output); err != nil {
 					return err
 				}

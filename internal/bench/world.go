@@ -26,6 +26,7 @@ type benchWorld struct {
 	dir    string
 	server *embedded.Server
 	conn   *cluster.Conn
+	nodes  []*benchNode
 	route  job.Route // of the jobs that seed saves; empty is any
 	change func(*job.Job)
 }
@@ -66,6 +67,9 @@ func (w *benchWorld) connect(ctx context.Context, name string) (*cluster.Conn, e
 }
 
 func (w *benchWorld) close() {
+	for _, n := range w.nodes { // a measurement that was given up has not closed them
+		n.kill()
+	}
 	if w.conn != nil {
 		w.conn.NC.Close()
 	}
@@ -134,6 +138,7 @@ func (w *benchWorld) startNode(ctx context.Context, name string) (*benchNode, er
 	}
 	ctx, stop := context.WithCancel(ctx)
 	n := &benchNode{Scheduler: s, metrics: metrics, conn: conn, stop: stop, done: make(chan error, 1)}
+	w.nodes = append(w.nodes, n)
 	go func() { n.done <- s.Run(ctx) }()
 	return n, nil
 }

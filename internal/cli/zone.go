@@ -90,7 +90,9 @@ func ZoneName(cmd *cobra.Command) string {
 // LocalZone returns the IANA name of this machine's zone, which is what cron goes by; UTC
 // where it cannot be told.
 func LocalZone() string {
-	if zone := strings.TrimPrefix(os.Getenv("TZ"), ":"); isZone(zone) {
+	if zone, set := os.LookupEnv("TZ"); set && zone == "" {
+		return "UTC" // as for package time
+	} else if zone = strings.TrimPrefix(zone, ":"); isZone(zone) {
 		return zone
 	}
 	if target, err := filepath.EvalSymlinks("/etc/localtime"); err == nil {

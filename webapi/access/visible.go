@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -66,6 +67,14 @@ func (s VisibleStore) Lines(ctx context.Context, f logstore.LineFilter) ([]runlo
 	return slices.DeleteFunc(lines, func(l runlog.Line) bool {
 		return !access.May(rights.Viewer, l.Job.Group()) || !access.Sees(rights.Logs, l.Job.Group())
 	}), err
+}
+
+// Waiting implements [logstore.Store].
+func (s VisibleStore) Waiting(ctx context.Context) (map[string]logstore.Waiting, error) {
+	all, err := s.Store.Waiting(ctx)
+	access := Who(ctx).Access
+	maps.DeleteFunc(all, func(group string, _ logstore.Waiting) bool { return !access.May(rights.Viewer, group) })
+	return all, err
 }
 
 // Runs implements [logstore.Store].

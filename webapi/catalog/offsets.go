@@ -44,6 +44,7 @@ func (c *Catalog) SuggestOffsets(ctx context.Context, p *api.SuggestOffsetsParam
 	}
 	q := query{group: p.Group, firing: true, limit: logstore.MaxRuns}
 	plan := crowding{from: from.UnixMilli(), to: to.UnixMilli(), left: maxCounted}
+	skipped := c.index.pauses.now(from)
 	for more := true; more; {
 		var entries []*bus.JobEntry
 		if entries, _, more, err = c.index.find(ctx, q); err != nil {
@@ -51,6 +52,9 @@ func (c *Catalog) SuggestOffsets(ctx context.Context, p *api.SuggestOffsetsParam
 		}
 		for _, e := range entries {
 			q.after = e.Job.Job
+			if skipped[e.Job.Job.Group()].Paused {
+				continue
+			}
 			if err := plan.add(e); err != nil {
 				return api.OffsetSuggestions{}, err
 			}

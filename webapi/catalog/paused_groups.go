@@ -46,7 +46,7 @@ type pausedGroups map[string]job.Pause
 // skips reports whether a fire of a group at an instant, in Unix milliseconds, would be skipped.
 func (p pausedGroups) skips(group string, at int64) bool {
 	hold := p[group]
-	return hold.Paused && (hold.Until.IsZero() || at < hold.Until.UnixMilli())
+	return hold.Paused && at > hold.EffectiveFrom.UnixMilli() && (hold.Until.IsZero() || at < hold.Until.UnixMilli())
 }
 
 // why says that a group is paused, and until when; "" if it is not.

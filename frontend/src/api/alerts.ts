@@ -1,7 +1,8 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { every } from "@/lib/every";
+import { isFailure } from "@/lib/status";
 import { api, dataOf } from "./client";
-import type { Alert, Channel, ChannelItem, Incident } from "./schema.gen";
+import type { Alert, Channel, ChannelItem, Incident, Status } from "./schema.gen";
 
 export const alertsKey = ["alerts"] as const;
 
@@ -48,9 +49,11 @@ export const unresolvedIncidents = queryOptions({
   refetchInterval: every(5000),
 });
 
-/** The incidents that are about one of some jobs. */
+/** The incidents about a failure of one of some jobs. */
 export function incidentsOf(incidents: Incident[], jobs: string[]): Incident[] {
-  return incidents.filter((i) => i.jobs?.some((j) => jobs.includes(j.job)));
+  return incidents.filter((i) =>
+    i.jobs?.some((j) => jobs.includes(j.job) && j.status && isFailure(j.status as Status)),
+  );
 }
 
 export function incidentQuery(incident: string) {

@@ -29,7 +29,8 @@ export function termsOf(query: string): Term[] {
       }
       for (const { 0: text, index } of part.matchAll(word)) {
         if (unspaced.test(text)) {
-          for (const p of text.split(punctuation)) if (p !== "") add(p, true, true);
+          const parts = text.split(punctuation).filter((p) => p !== "");
+          for (const p of parts.length > 0 ? parts : [text]) add(p, true, true);
         } else add(text, part[index - 1] === "*", part[index + text.length] === "*");
       }
     });

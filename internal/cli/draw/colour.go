@@ -1,6 +1,9 @@
 package draw
 
-import "os"
+import (
+	"os"
+	"strings"
+)
 
 // The colours of words, as escape sequences have them.
 const (
@@ -18,12 +21,15 @@ var colours = map[string]string{
 	"failed": red, "timed_out": red, "lost": red, "missed": red, "open": red, "critical": red,
 	"warning": yellow, "acknowledged": yellow, "draining": yellow, "cordoned": yellow, "paused": yellow, "cancelled": yellow,
 	"running": cyan, "queued": cyan, "pending": cyan,
-	"skipped": dim, "deleted": dim, "-": dim,
+	"skipped": dim, "deleted": dim,
 }
 
-// coloured returns a cell in its colour.
-func coloured(cell string) string {
-	if colour := colours[cell]; colour != "" {
+// states are the columns, or the rows of a thing, whose cells have a colour.
+var states = map[string]bool{"STATE": true, "STATUS": true, "SEVERITY": true}
+
+// coloured returns a cell in its colour, if it is one of states.
+func coloured(of, cell string) string {
+	if colour := colours[cell]; colour != "" && states[strings.ToUpper(of)] {
 		return colour + cell + endColour
 	}
 	return cell

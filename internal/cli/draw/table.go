@@ -77,7 +77,11 @@ func (t *Table) writeColumns(b *strings.Builder, rows [][]string) {
 		var line strings.Builder
 		for i, cell := range row {
 			if t.Colour && len(row) > 1 {
-				line.WriteString(coloured(cell))
+				of := row[0]
+				if i < len(rows[0]) && rows[0][i] == strings.ToUpper(rows[0][i]) {
+					of = rows[0][i]
+				}
+				line.WriteString(coloured(of, cell))
 			} else {
 				line.WriteString(cell)
 			}

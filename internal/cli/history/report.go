@@ -46,6 +46,10 @@ func newReportCommand() *cobra.Command {
 	return cmd
 }
 
+// zonedFor is how far back servers count by the days of any zone. What reaches back further has
+// days in UTC, unless somebody asks for a zone.
+const zonedFor = 99 * 24 * time.Hour
+
 // reportFlags are what all reports can be narrowed by.
 type reportFlags struct {
 	selection.RunFilter
@@ -79,6 +83,9 @@ func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ct
 			return cli.Usage(errors.New("--limit must be 1 or more"))
 		}
 		f.zone = cli.ZoneName(cmd)
+		if !cmd.Flags().Changed("zone") && p.From != nil && time.Since(*p.From) > zonedFor {
+			f.zone = "UTC"
+		}
 		api, err := r.API()
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ export const runlist = {
   instance: "Executor",
   none: "No run matches",
   noneHint: "Widen the range, or clear a filter.",
+  retriedHint: "The runs that failed this way may have succeeded at a later attempt.",
   noneYet: "Nothing has run in this range",
   noneYetHint: "Runs come here when jobs fire, or when somebody runs one.",
   histogram: (n: number) => `${count(n, "fire", "fires")} in range`,

@@ -10,6 +10,7 @@ export const runlist: PageMessages["runlist"] = {
   instance: "执行器",
   none: "没有匹配的运行",
   noneHint: "请扩大时间范围，或清除筛选。",
+  retriedHint: "以此方式失败的运行可能在之后的尝试中已成功。",
   noneYet: "此时间范围内没有运行",
   noneYetHint: "任务触发或有人执行任务后，运行会显示在这里。",
   histogram: (n) => `范围内 ${number(n)} 次触发`,

@@ -4,8 +4,10 @@ import type { Run } from "@/api/schema.gen";
 import { Diff } from "@/components/CodeEditor";
 import { Card } from "@/components/Panel";
 import { Waiting } from "@/components/Waiting";
+import { every } from "@/lib/every";
 import { usePageWords } from "@/lib/format";
 import { timeless } from "@/lib/logdiff";
+import { isLiving } from "@/lib/status";
 
 /** So many lines of each log are compared: the last ones, where a run went wrong. */
 const most = 2000;
@@ -21,10 +23,12 @@ export function LogDiff({ before, after }: { before: Run | undefined; after: Run
       const pages = await Promise.all(
         both.map((r) => r && logLines(r.run_id, r.attempt, "end", most, r.broadcast_index)),
       );
-      const [a = "", b = ""] = await Promise.all(pages.map((page) => timeless(page?.items ?? [])));
-      return { a, b };
+      const gone = both.map((r, i) => (r && pages[i]?.items.length === 0 ? (r.log_lines ?? 0) : 0));
+      const [a = "", b = ""] = pages.map((page) => timeless(page?.items ?? []));
+      return { a, b, gone: Math.max(...gone) };
     },
     staleTime: 60_000,
+    refetchInterval: both.some((r) => r && isLiving(r.status)) ? every(5000) : false,
   });
   const longest = Math.max(before?.log_lines ?? 0, after?.log_lines ?? 0);
   return (
@@ -33,6 +37,8 @@ export function LogDiff({ before, after }: { before: Run | undefined; after: Run
         {longest > most && <p className="note info">{c.bounded(f.number(most), f.number(longest))}</p>}
         {!logs.data ? (
           <Waiting on={logs} rows={8} />
+        ) : logs.data.gone > 0 ? (
+          <p className="mut">{t.run.logGone(logs.data.gone)}</p>
         ) : logs.data.a === logs.data.b ? (
           <p className="mut">{c.sameLog}</p>
         ) : (

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { CircleCheck, SearchX } from "lucide-react";
+import { CircleCheck, SearchX, X } from "lucide-react";
 import { incidentsOf, unresolvedIncidents } from "@/api/alerts";
 import { failuresQuery, mostFailures } from "@/api/reports";
 import type { Failure, Incident } from "@/api/schema.gen";
@@ -23,6 +23,7 @@ import { IncidentDrawer, IncidentMark } from "@/pages/alerts/Incident";
 import { ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
+import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { useOwners } from "@/shell/useTitle";
 import { CountBars } from "./CountBars";
@@ -33,7 +34,7 @@ const parts = 48;
 /** Failures by what caused them: how often, since when, of which jobs, and who looks after it. */
 export default function ErrorsPage() {
   const { t, f } = usePageWords();
-  const { say } = useSayer();
+  const { say, sayError } = useSayer();
   const e = t.errors;
   const now = useNow();
   const navigate = useNavigate({ from: "/errors" });
@@ -46,7 +47,7 @@ export default function ErrorsPage() {
   const iso = (ms: number) => new Date(ms).toISOString();
   const from = iso(to - part * parts);
   const list = useQuery(failuresQuery({ group, job, error }, { from, to: iso(to) }, parts));
-  const incidents = useQuery(unresolvedIncidents).data ?? [];
+  const incidents = useQuery(unresolvedIncidents);
   const words = q?.toLowerCase();
   const all = list.data?.items ?? [];
   const shown = all.filter(
@@ -84,6 +85,10 @@ export default function ErrorsPage() {
             onChange={(text) => set({ q: text || undefined })}
           />
           <GroupFilter group={group} onChange={(next) => set({ group: next })} />
+          {job && (
+            <Narrowed name={t.runs.columns.job} to={job.join(", ")} onClear={() => set({ job: undefined })} />
+          )}
+          {error && <Narrowed name={t.run.error} to={error} onClear={() => set({ error: undefined })} />}
           {filtered && (
             <Button look="ghost" small onClick={() => void navigate({ search: { range: search.range } })}>
               {t.act.clearFilters}
@@ -119,10 +124,10 @@ export default function ErrorsPage() {
             actions={t.joblist.columns.actions}
           >
             {shown.map((x, i) => (
-              <tr key={x.fingerprint} data-row={i} className={i === rows.marked ? "click at" : "click"}>
+              <tr key={x.fingerprint} data-row={i} className={i === rows.marked ? "at" : undefined}>
                 <td data-col="error">
-                  <Link to="/runs" search={runsOf(x)} className="name mono trunc" title={say(x.message)}>
-                    {x.fingerprint}
+                  <Link to="/runs" search={runsOf(x)} className="name mono trunc" title={x.fingerprint}>
+                    {x.message.code ? say(x.message) : x.fingerprint}
                   </Link>
                 </td>
                 <td data-col="bars">
@@ -150,10 +155,16 @@ export default function ErrorsPage() {
                   </span>
                 </td>
                 <td data-col="incident">
-                  <Looked
-                    at={incidentsOf(incidents, x.jobs)}
-                    onOpen={(one) => set({ incident: one.incident })}
-                  />
+                  {incidents.data ? (
+                    <Looked
+                      at={incidentsOf(incidents.data, x.jobs)}
+                      onOpen={(one) => set({ incident: one.incident })}
+                    />
+                  ) : (
+                    <span className="mut" title={incidents.error ? sayError(incidents.error) : undefined}>
+                      —
+                    </span>
+                  )}
                 </td>
                 <td className="r doing">
                   <span>
@@ -175,6 +186,22 @@ export default function ErrorsPage() {
         <IncidentDrawer key={incident} id={incident} onClose={() => set({ incident: undefined })} />
       )}
     </Page>
+  );
+}
+
+/** A filter that a link brought, which can only be taken away. */
+function Narrowed({ name, to, onClear }: { name: string; to: string; onClear(): void }) {
+  const { t } = usePageWords();
+  return (
+    <span className="row">
+      <span className="fchip set" title={to}>
+        {name}
+        <b className="trunc">{to}</b>
+      </span>
+      <button type="button" className="fclear" aria-label={`${t.act.clear}: ${name}`} onClick={onClear}>
+        <X size={13} aria-hidden />
+      </button>
+    </span>
   );
 }
 
@@ -200,13 +227,16 @@ function Hit({ failure: { jobs, job_count, versions } }: { failure: Failure }) {
 /** Who looks after it: the state of its incident, or what would make one. */
 function Looked({ at: [incident], onOpen }: { at: Incident[]; onOpen(incident: Incident): void }) {
   const { t } = usePageWords();
+  const may = useMay();
   if (!incident) {
     return (
       <span className="two-lines">
         <span className="mut">{t.errors.noIncident}</span>
-        <Link to="/alerts/$tab" params={{ tab: "rules" }} className="link">
-          {t.errors.toRule}
-        </Link>
+        {may("edit", "*") && (
+          <Link to="/alerts/$tab" params={{ tab: "rules" }} className="link">
+            {t.errors.toRule}
+          </Link>
+        )}
       </span>
     );
   }

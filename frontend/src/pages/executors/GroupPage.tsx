@@ -33,13 +33,13 @@ export default function GroupPage() {
   const groups = useQuery(groupsQuery);
   const [dialog, setDialog] = useState<"limits" | "pause">();
   const close = () => setDialog(undefined);
-  const pause = useGroupPause(name);
   const complain = useComplain();
   const may = useMay();
   const admin = may("admin", name);
   // A group is there once a job names it, or an executor: before that it is empty, and may be prepared.
   const known = groups.data?.items.find((g) => g.executor_group === name);
   const group = groups.data && (known ?? absent(name));
+  const pause = useGroupPause(name, known?.pause);
   return (
     <Page
       crumbs={[{ text: t.executors.title, to: "/executors" }, { text: name }]}
@@ -65,7 +65,10 @@ export default function GroupPage() {
               icon={Pause}
               may={may("operate", name)}
               disabled={!known}
-              onClick={() => setDialog("pause")}
+              onClick={() => {
+                pause.reset(); // what was refused before
+                setDialog("pause");
+              }}
             >
               {t.fleet.pause.verb}
             </Button>

@@ -29,7 +29,7 @@ export function QueueCard({ group: g }: { group: Group }) {
       note={n > named && t.fleet.queue.newest(named)}
       aside={
         n > 0 && (
-          <Link to="/runs" search={{ group, status, range: "7d" }} className="link">
+          <Link to="/runs" search={{ group, status, range: "30d" }} className="link">
             {t.fleet.queue.all}
           </Link>
         )

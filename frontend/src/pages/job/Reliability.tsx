@@ -6,7 +6,7 @@ import { formatDuration } from "@/lib/duration";
 import { lastNoons, usePageWords } from "@/lib/format";
 import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
-import { lastDays, totalsOf } from "@/lib/ranges";
+import { addTotals, lastDays, totalsOf } from "@/lib/ranges";
 import { healthOf, quantile } from "@/lib/stats";
 import { delayOf } from "@/lib/status";
 
@@ -24,7 +24,8 @@ export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
   const all = useQuery(jobReport(job, lastDays(now, days))).data?.items[0];
   const byDay = useQuery(jobReport(job, range, { step: "day", zone: f.zone })).data?.items;
   const h = healthOf(runs);
-  const sum = all && totalsOf(all.statuses);
+  // By the same days as the cells.
+  const sum = byDay ? addTotals(byDay.map((row) => totalsOf(row.statuses))) : all && totalsOf(all.statuses);
   const ended = sum ? sum.ok + sum.bad : h.ended;
   const success = sum ? (ended === 0 ? undefined : sum.ok / ended) : h.success;
   if (success === undefined) return null;

@@ -14,6 +14,7 @@ import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { pieces, type Term } from "@/lib/searchwords";
+import "@/styles/log.css";
 
 /** How much of a line is shown; the run has all of it. */
 const drawn = 600;

@@ -81,7 +81,8 @@ export function Attention({ range }: { range: Range }) {
   const hidden = concerns.length - shown.length;
   const unlisted = (list.data?.total ?? 0) - failing.length;
   const count = shown.length + unlisted;
-  const known = [errors, list, groups, nodes, missed, gaveUp].every((q) => q.isSuccess);
+  const counted = groups.data?.items.every((g) => g.waiting_runs !== undefined); // not while the history is away
+  const known = counted && [errors, list, groups, nodes, missed, gaveUp].every((q) => q.isSuccess);
   const there = concerns.map((c) => c.id).join("\n");
   useEffect(() => {
     if (known) forgetSnoozed(now, new Set(there.split("\n")));
@@ -201,7 +202,7 @@ const several: Record<
   Pick<Look, "icon" | "tone" | "to" | "search">
 > = {
   empty: { icon: ServerOff, tone: "lost", to: "/executors" },
-  stuck: { icon: Hourglass, tone: "warn", to: "/runs", search: { status: ["pending"], range: "24h" } },
+  stuck: { icon: Hourglass, tone: "warn", to: "/runs", search: { status: ["pending"], range: "30d" } },
   lost: { icon: Unplug, tone: "lost", to: "/executors", search: { state: ["lost"] } },
 };
 
@@ -243,7 +244,7 @@ function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
         says: t.overview.stuck(c.runs),
         at: c.at,
         to: "/runs",
-        search: { group: c.group, status: ["pending"], range: "24h" },
+        search: { group: c.group, status: ["pending"], range: "30d" },
       };
     case "several":
       return {

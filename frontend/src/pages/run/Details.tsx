@@ -13,7 +13,7 @@ import { formatDuration, parseDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import { lastDays } from "@/lib/ranges";
+import { alignedEnd, spans } from "@/lib/ranges";
 import { useSayer } from "@/lib/reason";
 import { tones } from "@/lib/status";
 import { Lineage } from "./Lineage";
@@ -31,7 +31,9 @@ interface DetailsProps {
 function Alike({ error, group }: { error: string; group: string }) {
   const { t, f } = usePageWords();
   const now = useNow();
-  const found = useQuery(failuresQuery({ error, group }, lastDays(now, 7))).data?.items[0];
+  const to = alignedEnd(now, 3_600_000);
+  const range = { from: new Date(to - spans["7d"]).toISOString(), to: new Date(to).toISOString() };
+  const found = useQuery(failuresQuery({ error, group }, range)).data?.items[0];
   if (!found || found.attempts < 2) return null;
   return (
     <p>
@@ -58,7 +60,9 @@ export function Details({ detail, run, job, children }: DetailsProps) {
             <code>{why}</code>
             <CopyIconButton text={why} />
           </div>
-          {detail.error && <Alike error={detail.error} group={ref.group} />}
+          {detail.error && run.attempt === detail.attempts[0]?.attempt && (
+            <Alike error={detail.error} group={ref.group} />
+          )}
         </section>
       )}
       <Mark detail={detail} />

@@ -4,7 +4,7 @@ import type { LogLine } from "@/api/schema.gen";
 import { usePageT } from "@/i18n";
 import { parseAnsi, type Span } from "@/lib/ansi";
 import { drawn } from "@/lib/logrows";
-import "./log.css";
+import "@/styles/log.css";
 
 interface LogRowProps {
   line: LogLine;

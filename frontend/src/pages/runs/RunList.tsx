@@ -145,7 +145,9 @@ export function RunList({
           <Empty
             icon={narrowed ? SearchX : Activity}
             title={narrowed ? t.runlist.none : t.runlist.noneYet}
-            hint={narrowed ? t.runlist.noneHint : t.runlist.noneYetHint}
+            hint={
+              filter.error ? t.runlist.retriedHint : narrowed ? t.runlist.noneHint : t.runlist.noneYetHint
+            }
           />
         ) : (
           <RunTable
