@@ -18,7 +18,7 @@ it("failures are grouped by cause, lead to their runs, and have the state of the
   await program.run("default/tidy");
   const { page, faults, close } = await open("/errors");
   const refusals = page.getByRole("row", { name: /connection refused/ });
-  const full = page.getByRole("row", { name: /disk sda# is full/ });
+  const full = page.getByRole("row", { name: /disk sda1 is full/ });
   await refusals.getByText("lin.wei").waitFor();
   await refusals.getByRole("img", { name: /^3 failed attempts/ }).waitFor();
   await full.getByRole("link", { name: "Create a rule" }).waitFor();

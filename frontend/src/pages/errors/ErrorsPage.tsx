@@ -127,7 +127,7 @@ export default function ErrorsPage() {
               <tr key={x.fingerprint} data-row={i} className={i === rows.marked ? "at" : undefined}>
                 <td data-col="error">
                   <Link to="/runs" search={runsOf(x)} className="name mono trunc" title={x.fingerprint}>
-                    {x.message.code ? say(x.message) : x.fingerprint}
+                    {say(x.message) || x.fingerprint}
                   </Link>
                 </td>
                 <td data-col="bars">
