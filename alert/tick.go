@@ -174,16 +174,9 @@ func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time
 			manned[instances[i].Group] = true
 		}
 	}
-	pauses, err := s.conn.GroupPauses(ctx)
-	if err != nil {
-		return err
-	}
+	var pauses map[string]job.Pause // read once a group has nobody, which is rare
 	for _, group := range jobs.groups() {
 		if !r.Match.SelectsGroup(group) {
-			continue
-		}
-		if pauses[group].At(now).Paused { // it needs nobody
-			delete(s.lonely, group)
 			continue
 		}
 		if manned[group] {
@@ -191,6 +184,15 @@ func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time
 			if err := s.over(ctx, r, "group "+group, now, alerting.Say("executor_back", "group", group)); err != nil {
 				return err
 			}
+			continue
+		}
+		if pauses == nil {
+			if pauses, err = s.conn.GroupPauses(ctx); err != nil {
+				return err
+			}
+		}
+		if pauses[group].At(now).Paused { // it needs nobody
+			delete(s.lonely, group)
 			continue
 		}
 		since, known := s.lonely[group]

@@ -129,7 +129,7 @@ func (f *ReportFilter) Tells(t runlog.Timing) bool {
 	return slices.Contains(f.Times, t) || t == runlog.TimeDuration && f.Order == runlog.OrderDuration || t == runlog.TimeStarted && f.Order == runlog.OrderLateness
 }
 
-// Unit is the step of the counts of which the report is made.
+// Unit is the step of the counts that the report adds up.
 func (f *ReportFilter) Unit() runlog.Step {
 	switch {
 	case f.Zone != nil:

@@ -216,8 +216,8 @@ func AddWords(set map[string]struct{}, text string) {
 	}
 }
 
-// Find returns where a text has what t asks for: ranges in their order, none of which
-// touches another.
+// Find returns where a text has what t asks for: ranges in order, which neither overlap nor
+// touch.
 func (t *Terms) Find(text string) []runlog.Range {
 	text = lower(text)
 	var found []runlog.Range // in bytes

@@ -94,7 +94,7 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	return r, errors.Join(err, drain(ended[0]), drain(ended[1]))
 }
 
-// pieces returns in how many pieces each run is done, each of which is an attempt.
+// pieces returns how many pieces a run has. Each piece is an attempt.
 func (o benchOptions) pieces() int {
 	if job.Route(o.route) == job.RouteBroadcast {
 		return o.instances

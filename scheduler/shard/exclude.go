@@ -31,8 +31,8 @@ type calendar struct {
 	dates   *job.DateSet
 }
 
-// PutHold tells of the switch for an executor group, or of that for everything if group is
-// empty, the settings of each in order.
+// PutHold sets the switch that pauses an executor group, or everything if group is empty. The
+// settings of one switch come in order.
 func (m *Machine) PutHold(group string, h job.Pause) {
 	from, known := h.EffectiveFrom.UnixMilli(), m.cluster.pauses[group]
 	if n := len(known); n > 0 && known[n-1].from >= from {

@@ -1,6 +1,6 @@
 import { count } from "./words";
 
-/** Failures by what caused them. */
+/** Failures grouped by cause. */
 export const errors = {
   find: "Find in messages",
   none: "Nothing failed in this range",
@@ -12,7 +12,7 @@ export const errors = {
   bars: (n: number, peak: number) =>
     `${count(n, "failed attempt", "failed attempts")} over the range, at most ${peak} in one bar`,
   seen: (first: string, last: string) => `First ${first}, last ${last}`,
-  versions: (list: string) => `Versions ${list}`,
+  versions: (list: string) => `${list.includes(",") ? "Versions" : "Version"} ${list}`,
   overTime: "Over time",
   attempts: "Attempts",
   lastSeen: "Last seen",

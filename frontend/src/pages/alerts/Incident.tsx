@@ -57,7 +57,7 @@ function isSnoozed(i: Incident, now: number): boolean {
   return i.state === "open" && i.snoozed_until !== undefined && Date.parse(i.snoozed_until) > now;
 }
 
-/** An incident: the runs that it is about, the messages that went out, and what one may do. */
+/** An incident: its runs, the messages that were sent, and the actions on it. */
 export function IncidentDrawer({ id, onClose }: { id: string; onClose(): void }) {
   const t = usePageT();
   const a = t.alerts;

@@ -31,7 +31,7 @@ import "./errors.css";
 
 const parts = 48;
 
-/** Failures by what caused them: how often, since when, of which jobs, and who looks after it. */
+/** Failures grouped by cause: how often, since when, which jobs, and the state of their incident. */
 export default function ErrorsPage() {
   const { t, f } = usePageWords();
   const { say, sayError } = useSayer();

@@ -84,7 +84,7 @@ it("of jobs that fail those come first that failed more often in a row, and then
   ]);
 });
 
-it("runs wait too long when nobody has taken one for minutes, though their group has executors", () => {
+it("a group with executors is stuck when its oldest run has waited for minutes", () => {
   const waits = (of: Group, runs: number, seconds: number): Group => ({
     ...of,
     waiting_runs: runs,
