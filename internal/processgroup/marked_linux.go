@@ -1,11 +1,11 @@
 package processgroup
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -13,12 +13,12 @@ import (
 // one just before.
 const killRounds = 10
 
-// KillMarked kills all processes of this user in whose environment all of marks are, as NAME=value. A
-// process that has left its group, as one under setsid has, still has the environment that it was started
-// with, unless it was given another one on purpose.
-func KillMarked(marks []string) {
+// KillMarked kills all processes of this user in whose environment mark is, as NAME=value. A process
+// that has left its group, as one under setsid has, still has the environment that it was started with,
+// unless it was given another one on purpose.
+func KillMarked(mark string) {
 	for range killRounds {
-		marked := findMarked(marks)
+		marked := findMarked(mark)
 		for _, pid := range marked {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // ESRCH: it has ended since
 		}
@@ -29,7 +29,7 @@ func KillMarked(marks []string) {
 }
 
 // findMarked returns the processes that are alive and marked, but for this one.
-func findMarked(marks []string) (pids []int) {
+func findMarked(mark string) (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well-formed
 	for _, file := range files {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
@@ -41,10 +41,7 @@ func findMarked(marks []string) (pids []int) {
 		if err != nil || len(environ) == 0 {
 			continue
 		}
-		all := bytes.Split(environ, []byte{0})
-		if !slices.ContainsFunc(marks, func(mark string) bool {
-			return !slices.ContainsFunc(all, func(has []byte) bool { return string(has) == mark })
-		}) {
+		if slices.Contains(strings.Split(string(environ), "\x00"), mark) {
 			pids = append(pids, pid)
 		}
 	}

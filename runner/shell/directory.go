@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// resultVariable names the file into which a task may write its run's result.
-const resultVariable = "CARILLON_RESULT_FILE"
+// resultName is the variable that names the file into which a task may write its run's result.
+const resultName = "CARILLON_RESULT_FILE"
 
 // directories are where a run lives on this machine.
 type directories struct {
@@ -67,6 +67,10 @@ func (d *directories) remove(ctx context.Context, run *executor.Run) {
 
 func (d *directories) resultFile() string { return filepath.Join(d.own, "result") }
 
+// resultVariable tells the task where its result goes. No other process of this machine has it: the id
+// of a run, and all else that it is told, may also be those of a run of another cluster.
+func (d *directories) resultVariable() string { return resultName + "=" + d.resultFile() }
+
 // maxResultFile bounds what is read of a result. One that is longer than events carry is
 // cut by the executor, which says so; the work is done all the same.
 const maxResultFile = 8 << 20
@@ -79,19 +83,19 @@ func (d *directories) result() (any, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", resultVariable, err)
+		return nil, fmt.Errorf("read %s: %w", resultName, err)
 	case !stat.Mode().IsRegular(): // reading a pipe could take for ever
-		return nil, fmt.Errorf("read %s: it is not a plain file any more", resultVariable)
+		return nil, fmt.Errorf("read %s: it is not a plain file any more", resultName)
 	}
 	file, err := os.Open(d.resultFile())
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", resultVariable, err)
+		return nil, fmt.Errorf("read %s: %w", resultName, err)
 	}
 	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, maxResultFile))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", resultVariable, err)
+		return nil, fmt.Errorf("read %s: %w", resultName, err)
 	case len(data) == 0:
 		return nil, nil
 	case json.Valid(data):

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
@@ -107,20 +106,12 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	err = cmd.Wait()
 	processgroup.Kill(cmd.Process)
 	if ctx.Err() != nil {
-		processgroup.KillMarked(marksOf(run))
+		processgroup.KillMarked(dir.resultVariable())
 	}
 	if err := r.judge(ctx, run, cmd, err); err != nil {
 		return nil, because(err, causeOf(stderr.end, stdout.end))
 	}
 	return dir.result()
-}
-
-// marksOf returns the variables that no process has but those of this execution of a run.
-func marksOf(run *executor.Run) []string {
-	return slices.DeleteFunc(run.Environ(), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return !slices.Contains([]string{"CARILLON_RUN_ID", "CARILLON_ATTEMPT", "CARILLON_DELIVERY", "CARILLON_INSTANCE", "CARILLON_BROADCAST_INDEX"}, name)
-	})
 }
 
 // commandLine returns the program that does the run, and its arguments.
@@ -180,7 +171,7 @@ func (r *runner) environment(run *executor.Run, dir *directories) []string {
 	if s := run.Trigger().Task.Script; s == nil || s.Language != starlark {
 		env = os.Environ()
 	}
-	return append(append(env, run.Environ()...), resultVariable+"="+dir.resultFile())
+	return append(append(env, run.Environ()...), dir.resultVariable())
 }
 
 // explainStart says why a program did not start.

@@ -1,10 +1,14 @@
 package shell_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/runner/runnertest"
+	"github.com/carillon-scheduler/carillon/runner/shell"
 )
 
 func TestATimeoutEndsAChildThatHasLeftTheGroupAndItsParents(t *testing.T) {
@@ -15,4 +19,25 @@ func TestATimeoutEndsAChildThatHasLeftTheGroupAndItsParents(t *testing.T) {
 	e, _ := w.Run(sh(script), runnertest.Timeout(begun))
 	runnertest.WantEnd(t, e, job.StatusTimedOut, 143, "timeout")
 	child.wantCut()
+}
+
+// The id of a run follows from its job and its fire time: two clusters that have the same job have
+// runs with the same ids.
+func TestATimeoutSparesARunOfTheSameIDFromAnotherCluster(t *testing.T) {
+	clusterOf := func() *runnertest.World {
+		return runnertest.New(t, executor.Config{Instance: "one"}, func(e *executor.Executor) { shell.Register(e, shell.Config{}) })
+	}
+	over := filepath.Join(t.TempDir(), "over")
+	staging, production := clusterOf(), clusterOf()
+	paid := production.Begin(sh("echo up; while [ ! -e " + over + " ]; do sleep 0.02; done"))
+	production.Line()
+	tried := staging.Begin(sh("sleep 600"), runnertest.Timeout(begun))
+	if tried.RunID != paid.RunID {
+		t.Fatalf("the runs are %s and %s", tried.RunID, paid.RunID)
+	}
+	runnertest.WantEnd(t, staging.End(), job.StatusTimedOut, 143, "timeout")
+	if err := os.WriteFile(over, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.WantEnd(t, production.End(), job.StatusSucceeded, 0, "")
 }
