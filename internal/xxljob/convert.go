@@ -14,6 +14,9 @@ import (
 // grace is how late XXL-JOB lets a fire be before it is a misfire.
 const grace = 5 * time.Second
 
+// Tag is on each job that was imported, so that people find what they have moved.
+const Tag = "xxl-job"
+
 // failureScan is how often XXL-JOB looks for runs to repeat.
 const failureScan = 10 * time.Second
 
@@ -48,6 +51,7 @@ func (im *importer) convert(e *Entry) {
 		Job:      im.nameFor(group, e, task),
 		Title:    line(e.Title, job.MaxTitle),
 		Owner:    line(r.get("author"), job.MaxOwner),
+		Tags:     []string{Tag},
 		Schedule: schedule,
 		Paused:   r.get("trigger_status") == "0" && schedule.Kind() != job.KindManual,
 		Misfire:  misfire,
