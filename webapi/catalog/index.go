@@ -103,7 +103,7 @@ func (x *index) run(ctx context.Context) error {
 
 // follow puts in what one watch tells. The watch itself outlives reconnects.
 func (x *index) follow(ctx context.Context) error {
-	holds, err := x.conn.WatchHold(ctx) // the first, as there are few
+	holds, err := x.conn.WatchHold(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,6 +113,12 @@ func (x *index) follow(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = w.Stop() }()
+	unread := 2 // watches that have more to tell of what there was
+	read := func() {
+		if unread--; unread == 0 {
+			x.finishLoading()
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -122,7 +128,7 @@ func (x *index) follow(ctx context.Context) error {
 			case !ok:
 				return fmt.Errorf("%w: the watch on jobs ended", job.ErrUnavailable)
 			case e == nil:
-				x.finishLoading()
+				read()
 			default:
 				x.update(e)
 			}
@@ -130,7 +136,9 @@ func (x *index) follow(ctx context.Context) error {
 			switch {
 			case !ok:
 				return fmt.Errorf("%w: the watch on pauses ended", job.ErrUnavailable)
-			case e != nil:
+			case e == nil:
+				read()
+			default:
 				x.updatePause(e)
 			}
 		}

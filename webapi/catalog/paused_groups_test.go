@@ -1,9 +1,14 @@
 package catalog
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -28,4 +33,30 @@ func TestAPauseSkipsTheFiresAfterItBeganAndBeforeItEnds(t *testing.T) {
 			t.Errorf("a fire of %s %s after the pause began: skipped %t", c.group, c.after, got)
 		}
 	}
+}
+
+func TestAnIndexIsReadyOnceItKnowsThePausesOfGroups(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		const groups = 200 // which take longer to read than the jobs
+		conn := connect(t, bustest.NewBroker(t), "ours")
+		for i := range groups {
+			if _, _, err := conn.SetPause(t.Context(), fmt.Sprintf("g%d", i), true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x := newIndex(conn, func(job.Name) {}, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- x.run(ctx) }()
+		if err := x.wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(x.pauses.now(time.Now().Add(time.Minute))); got != groups {
+			t.Errorf("it knows %d of %d paused groups", got, groups)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
