@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
+import { Executor } from "./executor.ts";
 import { stage } from "./stage.ts";
 
 const { program, open } = stage();
@@ -75,5 +76,28 @@ it("a dump of XXL-JOB with 50 jobs is imported after a look, and what others mad
   await drawer.getByText("1 saved").waitFor();
   expect(await definition("sync-handler3")).toMatchObject({ task: { handler: "syncHandler3" }, version: 2 });
   expect(faults).toEqual([]);
+  await close();
+});
+
+it("the executors' page shows which groups are still with the old admin, until an executor attaches", async () => {
+  const { page, faults, close } = await open("/executors");
+  const card = page.locator("section", { has: page.getByRole("heading", { name: "Move from XXL-JOB" }) });
+  const row = card.getByRole("row", { name: /^billing/ });
+  await row.getByText("No executor has attached: still with the old admin").waitFor();
+  expect(await row.getByRole("cell").nth(1).textContent()).toBe("49");
+  expect(await axe(page)).toEqual([]);
+
+  await program.api("PUT", "/groups/billing/pause", { paused: true });
+  const executor = new Executor();
+  try {
+    await executor.start(program, "billing", "legacy");
+    await row.getByText("Executors attached, jobs paused here").waitFor();
+    expect(await row.getByRole("cell").nth(1).textContent()).toBe("49, 49 paused");
+    await program.api("PUT", "/groups/billing/pause", { paused: false });
+    await card.waitFor({ state: "detached" });
+    expect(faults).toEqual([]);
+  } finally {
+    await executor.kill();
+  }
   await close();
 });

@@ -15,6 +15,7 @@ import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Figures } from "./Figures";
 import { GroupCard } from "./GroupCard";
+import { MoveCard } from "./MoveCard";
 import { NewGroupDialog } from "./NewGroupDialog";
 import { StartCommand } from "./StartCommand";
 
@@ -91,6 +92,7 @@ export default function ExecutorsPage() {
             </div>
             {shown.length === 0 && <Empty icon={SearchX} title={t.fleet.noMatch} />}
             <div className="grid">
+              <MoveCard groups={groups} />
               {open.map((g) => (
                 <GroupCard key={g.executor_group} group={g} />
               ))}
