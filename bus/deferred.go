@@ -34,6 +34,9 @@ const (
 	DeferredChild DeferredKind = "child"
 	// DeferredFailures is how many runs in a row have ended badly.
 	DeferredFailures DeferredKind = "failures"
+	// DeferredSucceeded is the run of the latest fire that has succeeded, RunID, while runs of
+	// earlier fires are alive that need not be tried again.
+	DeferredSucceeded DeferredKind = "succeeded"
 	// DeferredBackfill is the list of the fires of a backfill, DeferredBackfilled how far
 	// it has come.
 	DeferredBackfill   DeferredKind = "backfill"
@@ -163,7 +166,7 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	}
 	missing := ""
 	switch d.Kind {
-	case DeferredDelay, DeferredEnd, DeferredFailures, DeferredPause, DeferredAsked:
+	case DeferredDelay, DeferredEnd, DeferredFailures, DeferredSucceeded, DeferredPause, DeferredAsked:
 	case DeferredAlive, DeferredQueued, DeferredRetry:
 		if len(d.Trigger) == 0 {
 			missing = "trigger"

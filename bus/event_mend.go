@@ -124,7 +124,7 @@ func (e *Event) attribute(subject string, shards int) error {
 		return err
 	}
 	e.FireTime = e.RunID.Time()
-	fires := e.Cause == job.CauseSchedule || e.Cause == job.CauseMisfire
+	fires := e.Cause.Scheduled()
 	switch {
 	case e.Job.Group() != group:
 		return &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q, on whose subject the event came", e.Job, group)}

@@ -172,6 +172,7 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		Job: "billing/nightly", RunID: run, Status: job.StatusSucceeded, Met: true, At: noon, Params: json.RawMessage(`[1]`), Depth: 1,
 	}}
 	failures := &bus.Deferred{Kind: bus.DeferredFailures, Job: "billing/nightly", Count: 2}
+	succeeded := &bus.Deferred{Kind: bus.DeferredSucceeded, Job: "billing/nightly", RunID: run}
 	pause := &bus.Deferred{Kind: bus.DeferredPause, Job: "billing/nightly", Version: 3, Reason: "3 runs in a row ended badly"}
 	decodeDeferred := func(data []byte) (*bus.Deferred, error) { return bus.DecodeDeferred(nil, data) }
 	golden(t, "deferred-delay.json", body(t, "defer.17", bus.MessageDeferred)(delay.Msg(17)), delay, decodeDeferred)
@@ -183,7 +184,7 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	}}
 
 	asked := &bus.Deferred{Kind: bus.DeferredAsked, Since: noon, Asked: []bus.TriggerReply{{RunID: run, Version: 3, Status: job.StatusPending}}}
-	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, failures, pause} {
+	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, failures, succeeded, pause} {
 		golden(t, "deferred-"+string(d.Kind)+".json", body(t, "defer.17", bus.MessageDeferred)(d.Msg(17)), d, decodeDeferred)
 	}
 

@@ -46,6 +46,9 @@ type Retry struct {
 	On []Status `json:"on,omitempty"`
 	// ExitCodes narrows failed to these codes of a program. Empty is any.
 	ExitCodes []int `json:"exit_codes,omitempty"`
+	// DropStale ends a run of the schedule instead of trying it again, once the run of a
+	// later fire has succeeded.
+	DropStale bool `json:"drop_stale,omitempty"`
 }
 
 // UnmarshalJSON reads an object, or the limit alone as a number.
@@ -146,7 +149,7 @@ func (r Retry) validate(d Delivery) []error {
 	if len(r.ExitCodes) > 0 && len(r.On) > 0 && !slices.Contains(r.On, StatusFailed) {
 		errs = append(errs, Invalid("retry.exit_codes", "narrows failed, which retry.on does not have"))
 	}
-	if r.Limit == 0 && (r.Backoff != "" || r.Delay != 0 || r.MaxDelay != 0 || r.Jitter != 0 || len(r.On) > 0 || len(r.ExitCodes) > 0) {
+	if r.Limit == 0 && (r.Backoff != "" || r.Delay != 0 || r.MaxDelay != 0 || r.Jitter != 0 || len(r.On) > 0 || len(r.ExitCodes) > 0 || r.DropStale) {
 		errs = append(errs, Invalid("retry.limit", "must be 1 or more when retry has other fields"))
 	}
 	return errs

@@ -174,5 +174,9 @@ const (
 	CauseRetry    Cause = "retry"    // a person's retry of a final run
 )
 
+// Scheduled reports whether the schedule asked for the run, so that its fire time is its place
+// among the runs of its job.
+func (c Cause) Scheduled() bool { return c == CauseSchedule || c == CauseMisfire }
+
 // Causes lists every cause.
 var Causes = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRetry}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/internal/tracing"
-	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -28,7 +27,7 @@ func traceFires(ctx context.Context, tracer trace.Tracer, b *shard.Batch, node s
 			continue
 		}
 		begin := t.FireTime
-		if t.Attempt > 1 || t.Cause != job.CauseSchedule && t.Cause != job.CauseMisfire {
+		if t.Attempt > 1 || !t.Cause.Scheduled() {
 			begin = t.CommittedAt // it was not due at its fire time
 		}
 		options := []trace.SpanStartOption{

@@ -18,6 +18,7 @@ var (
 	WaitsForOnline       = One{define("waits_for_online", "it waits until an instance of executor group {group:word} is online that does such tasks")}
 	WaitsForLabels       = Two{define("waits_for_labels", "it waits until an instance of executor group {group:word} with {labels:phrase} is online that does such tasks")}
 	NextAttempt          = Three{define("next_attempt", "attempt {attempt:number} {status:status}; the next is due {wait:duration} later")}
+	StaleRetry           = One{define("stale_retry", "it is not tried again: run {run_id:word} of a later fire has succeeded")}
 	PiecesRepeat         = Five{define("pieces_repeat", "{bad|piece|pieces} of {total:number} did not succeed; attempt {attempt:number} repeats {repeated:number} of them {wait:duration} later")}
 	SplitTooMany         = Two{define("split_too_many", "the splitting attempt listed {pieces|piece|pieces}; at most {most:number} are done")}
 	SplitListed          = Two{define("split_listed", "attempt {attempt:number} listed {pieces|piece|pieces}")}

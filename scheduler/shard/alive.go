@@ -42,6 +42,8 @@ type runsOf struct {
 	failures     int   // runs in a row that have ended badly
 	failuresItem *item // nil while there are none
 
+	succeeded *success // nil while no run of an earlier fire is alive
+
 	arrivals map[job.Name][]*arrival // of a join: parents' ends that wait for the others'
 }
 
@@ -91,6 +93,7 @@ func (m *Machine) drop(a *alive) {
 	is := func(other *alive) bool { return other == a }
 	r.alive = slices.DeleteFunc(r.alive, is)
 	r.queue = slices.DeleteFunc(r.queue, is)
+	m.forgetSuccess(r)
 }
 
 // newest returns the job's newest version, by which runs are judged.
@@ -172,6 +175,7 @@ func (m *Machine) forgetRuns(id uint32) {
 		m.drop(a)
 	}
 	m.releaseItem(books.failuresItem)
+	m.putSuccess(books, nil)
 	for _, waiting := range books.arrivals {
 		for _, a := range waiting {
 			m.releaseItem(a.item)

@@ -129,6 +129,8 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.releaseItem(books.failuresItem)
 		books.failures, books.failuresItem = d.Count, &item{seq: seq}
 		m.wake(id)
+	case bus.DeferredSucceeded:
+		m.restoreSuccess(id, d.RunID, seq)
 	case bus.DeferredPause:
 		m.runs.pauses = append(m.runs.pauses, &Pause{Job: d.Job, Version: d.Version, Reason: d.Reason, item: &item{seq: seq}})
 	case bus.DeferredBackfill, bus.DeferredBackfilled:

@@ -152,7 +152,7 @@ func (m *Machine) beginHere(b *builder, a *alive) {
 
 // follows returns how many messages the next step of a run of the job may take: to
 // trigger it, to say how far it or its pieces are, or to end it, with one for each child,
-// one for the count of failures or the wish to pause, and one for a fixed delay.
+// one for the count of failures, the wish to pause or the success, and one for a fixed delay.
 func (m *Machine) follows(id uint32) int {
 	return max(launch, len(m.jobs[id].newest().Children)+2)
 }
@@ -174,6 +174,7 @@ func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
 	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
 	m.arm(a.id)
+	m.wake(a.id) // the attempt may be stale already
 	return true
 }
 
@@ -192,6 +193,9 @@ func (m *Machine) ended(b *builder, a *alive, s job.Status, result json.RawMessa
 		m.fillLater(a.id)
 	} else {
 		m.countFailures(b, a, s)
+	}
+	if s == job.StatusSucceeded {
+		m.noteSuccess(b, a)
 	}
 	m.endDelay(b, a.id, a.run.id, at)
 	m.wake(a.id)

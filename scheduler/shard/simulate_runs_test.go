@@ -22,6 +22,8 @@ type life struct {
 	retry   bool       // queued for another attempt
 	lacks   bool       // queued until an instance is online
 	total   int        // pieces
+	cause   job.Cause
+	fire    int64
 	// Its job is forgotten. The owner does not follow it any more; but one that takes over
 	// before that is stored does, if there is a new job of the name by then.
 	forgotten bool
@@ -44,12 +46,14 @@ type lives struct {
 	told   map[job.RunID]int   // word left for children, by parent's run
 	ended  map[job.RunID]int64 // when runs ended
 	lines  map[job.RunID]bool  // runs of which a record has told
+	stale  simStale
 }
 
 func newLives(w *world) *lives {
 	return &lives{
 		w: w, byRun: map[job.RunID]*life{}, streak: map[job.Name]int{}, edited: map[job.Name]bool{}, pauses: map[job.Name]int{},
 		told: map[job.RunID]int{}, ended: map[job.RunID]int64{}, lines: map[job.RunID]bool{},
+		stale: simStale{succeeded: map[job.Name]*life{}},
 	}
 }
 
@@ -62,7 +66,7 @@ func (ls *lives) begins(l bus.Decided, watched bool) {
 		return
 	}
 	ls.queued++
-	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued, lacks: lacking(l), total: l.Total}
+	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued, lacks: lacking(l), total: l.Total, cause: l.Cause, fire: l.FireTime.UnixMilli()}
 }
 
 // goesOn holds a line about a run that is known already against what may follow.
@@ -139,8 +143,10 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 		ranks[l.RunID] = max(ranks[l.RunID], ls.rank(l))
 	}
 	slices.SortStableFunc(lines, func(a, b bus.Decided) int { return ranks[a.RunID] - ranks[b.RunID] })
+	ls.noteSuccesses(d, lines, ends)
 	for _, l := range lines {
 		ls.lines[l.RunID] = true
+		ls.checkStale(d, l)
 		if ls.byRun[l.RunID] != nil {
 			ls.goesOn(l, d.now, ends)
 		} else {
@@ -148,6 +154,7 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 		}
 	}
 	ls.checkEnds(d, ends)
+	ls.checkNoneStale(d)
 	ls.checkChildren(b)
 	ls.checkAlive(d)
 	ls.w.checkFilling()
@@ -252,6 +259,7 @@ func (ls *lives) forget(name job.Name) {
 			r.status, r.forgotten = job.StatusSkipped, true // which nobody is told of
 		}
 	}
+	delete(ls.stale.succeeded, name)
 }
 
 // tell returns what is known of a job's runs that have not ended.
@@ -322,6 +330,7 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 		j.Retry = job.Retry{Limit: 1 + w.rng.IntN(3), Jitter: w.rng.IntN(50)}
 		j.Retry.Backoff = []job.Backoff{job.BackoffConstant, job.BackoffLinear, job.BackoffExponential}[w.rng.IntN(3)]
 		j.Retry.Delay = job.Duration(1 + w.rng.Int64N(int64(10*w.scale.unit)))
+		j.Retry.DropStale = w.chance(50)
 	}
 	for _, child := range slices.Concat(w.names, w.foreign) {
 		if (child > j.Job || slices.Contains(w.foreign, child)) && w.chance(20) { // so there are no cycles

@@ -70,6 +70,7 @@ func (m *Machine) repeat(b *builder, a *alive, due int64, why string) {
 	b.owe(a)
 	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, why)
 	m.arm(a.id)
+	m.wake(a.id) // as in retry
 }
 
 // divide makes pieces of the list that a splitting attempt has returned.

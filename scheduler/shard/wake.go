@@ -44,14 +44,12 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 		switch {
 		case a.pieces != nil && a.stage == triggered:
 			m.wakePieces(b, a, now)
-		case a.stage == retrying && p.Deleted:
-			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for its next attempt")
-		case a.stage == retrying && a.due <= now:
-			f := m.launch(b, a)
-			b.record.addRun(e.name, a.run, f.status, f.reason)
 		case a.expired(now):
 			m.endHere(b, a, job.StatusMissed, reason.NobodyBegan.With(p.StartWithin))
 		}
+	}
+	if !m.wakeRetrying(b, id, now) {
+		return false
 	}
 	for len(books.queue) > 0 {
 		if !b.fits(room) {
@@ -81,6 +79,31 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 			}
 		default:
 			return m.expireQueue(b, id, now)
+		}
+	}
+	return true
+}
+
+// wakeRetrying begins the next attempts of a job's runs that are due, and ends the runs that
+// are to have none. It returns false when b is full. It comes after all that can end a run well.
+func (m *Machine) wakeRetrying(b *builder, id uint32, now int64) bool {
+	e := &m.jobs[id]
+	for _, a := range slices.Clone(m.runs.byJob[id].alive) {
+		if a.stage != retrying {
+			continue
+		}
+		if !b.fits(m.follows(id)) {
+			return false
+		}
+		stale := m.stale(a)
+		switch {
+		case e.newest().Deleted:
+			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for its next attempt")
+		case stale != "":
+			m.endHere(b, a, job.StatusCancelled, stale)
+		case a.due <= now:
+			f := m.launch(b, a)
+			b.record.addRun(e.name, a.run, f.status, f.reason)
 		}
 	}
 	return true

@@ -2890,6 +2890,11 @@ export interface components {
             on?: ("failed" | "timed_out" | "lost")[];
             /** @description Narrows failed to these codes */
             exit_codes?: number[];
+            /**
+             * @description A run of the schedule gets no further attempt once the run of a later fire has succeeded: it ends as cancelled
+             * @default false
+             */
+            drop_stale?: boolean;
         };
         /** @description A job that runs after another. In a request it may be its name alone, as text. */
         Child: {

@@ -20,7 +20,7 @@ it("says every policy that was chosen, with its figures", () => {
   const all = job({
     overlap: { policy: "queue", queue: 7, when_full: "skip_oldest" },
     misfire: { policy: "fire_all" },
-    retry: { limit: 3, backoff: "linear", delay: "30s", max_delay: "5m", exit_codes: [75] },
+    retry: { limit: 3, backoff: "linear", delay: "30s", max_delay: "5m", exit_codes: [75], drop_stale: true },
     delivery: "at_most_once",
     timeout: "10m",
     kill_grace: "20s",
@@ -37,6 +37,7 @@ it("says every policy that was chosen, with its figures", () => {
     "One run at a time; up to 7 wait, then the oldest is skipped.",
     "Each missed fire gets its run.",
     "Tried again up to 3 times when it failed or timed out (exit 75), after 30 s, then that much longer each time, up to 5m.",
+    "Not tried again once the run of a later fire has succeeded.",
     "If its executor vanishes, a run is lost: it is not done twice.",
     "An attempt is told to end after 10m, and killed 20 s later.",
     "All attempts together may take 1h.",
@@ -47,5 +48,5 @@ it("says every policy that was chosen, with its figures", () => {
     "After every end a/c runs. It gets the result as its parameters.",
     "Runs once a/x and a/y have all ended.",
   ]);
-  expect(policiesInWords(all, zh)).toHaveLength(12);
+  expect(policiesInWords(all, zh)).toHaveLength(13);
 });

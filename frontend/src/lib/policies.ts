@@ -17,6 +17,7 @@ export function policiesInWords(job: Job, t: PolicyTexts): string[] {
     overlapInWords(job, t),
     w.misfire[job.misfire?.policy ?? "fire_once"],
     retryInWords(job, t),
+    job.retry?.drop_stale && w.dropStale,
     job.delivery === "at_most_once" && w.atMostOnce,
     job.timeout && w.timeout(nice(job.timeout, "0s"), nice(job.kill_grace, "5s")),
     job.total_timeout && w.totalTimeout(nice(job.total_timeout, "0s")),

@@ -114,7 +114,11 @@ func drawReactions(t *draw.Table, d *job.Job) {
 		t.Row("overlap", fmt.Sprintf("%s beyond %d", o.Policy, o.Limit))
 	}
 	if r := d.Retry; r.Limit > 0 {
-		t.Row("retry", fmt.Sprintf("%d more, %s from %s", r.Limit, r.Backoff, r.Delay))
+		text := fmt.Sprintf("%d more, %s from %s", r.Limit, r.Backoff, r.Delay)
+		if r.DropStale {
+			text += ", none once the run of a later fire has succeeded"
+		}
+		t.Row("retry", text)
 	}
 	for _, c := range d.Children {
 		t.Row("child", fmt.Sprintf("%s on %s", c.Job, c.On))

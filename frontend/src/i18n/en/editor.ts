@@ -343,6 +343,7 @@ export const editor = {
   exitCodes: "Only exit codes",
   anyCode: "any",
   retryOn: "Try again after",
+  dropStale: "Not once a run of a later fire has succeeded",
   pauseAfter: "Pause after bad runs in a row",
   pauseAfterHint: "So that a broken job does not go on for days.",
   never: "never",

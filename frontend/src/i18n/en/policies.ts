@@ -34,6 +34,7 @@ export const policies = {
     linear: (delay: string, most: string) => `${delay}, then that much longer each time, up to ${most}`,
     exponential: (delay: string, most: string) => `${delay}, then twice as long each time, up to ${most}`,
   },
+  dropStale: "Not tried again once the run of a later fire has succeeded.",
   atMostOnce: "If its executor vanishes, a run is lost: it is not done twice.",
   timeout: (d: string, grace: string) => `An attempt is told to end after ${d}, and killed ${grace} later.`,
   totalTimeout: (d: string) => `All attempts together may take ${d}.`,

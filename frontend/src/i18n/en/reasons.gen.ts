@@ -178,6 +178,7 @@ export const reasons = {
   waits_for_online: "it waits until an instance of executor group {group:word} is online that does such tasks",
   waits_for_labels: "it waits until an instance of executor group {group:word} with {labels:phrase} is online that does such tasks",
   next_attempt: "attempt {attempt:number} {status:status}; the next is due {wait:duration} later",
+  stale_retry: "it is not tried again: run {run_id:word} of a later fire has succeeded",
   pieces_repeat: "{bad|piece|pieces} of {total:number} did not succeed; attempt {attempt:number} repeats {repeated:number} of them {wait:duration} later",
   split_too_many: "the splitting attempt listed {pieces|piece|pieces}; at most {most:number} are done",
   split_listed: "attempt {attempt:number} listed {pieces|piece|pieces}",

@@ -301,6 +301,7 @@ export const editor: typeof english = {
   exitCodes: "仅限退出码",
   anyCode: "任意",
   retryOn: "何时重试",
+  dropStale: "后面的触发已运行成功时不再重试",
   pauseAfter: "连续不成功后暂停",
   pauseAfterHint: "避免有问题的任务一直运行。",
   never: "从不",

@@ -194,6 +194,7 @@ export const reasons: Record<ReasonCode, string> = {
   waits_for_online: "等待执行器分组 {group:word} 中能运行此类任务的执行器上线",
   waits_for_labels: "等待执行器分组 {group:word} 中带有标签 {labels:phrase} 且能运行此类任务的执行器上线",
   next_attempt: "第 {attempt:number} 次尝试{status:status}，{wait:duration} 后失败重试",
+  stale_retry: "不再重试：后面一次触发的运行 {run_id:word} 已成功",
   pieces_repeat:
     "{total:number} 个分片中有 {bad:number} 个未成功；第 {attempt:number} 次尝试将在 {wait:duration} 后重试其中 {repeated:number} 个",
   split_too_many: "拆分得到 {pieces:number} 个分片，最多允许 {most:number} 个",

@@ -254,6 +254,13 @@ function RetryRule({ doc, onChange, errors }: SectionProps) {
           {errors.has("retry.on") && <span className="ferr">{errors.get("retry.on")}</span>}
         </div>
       ) : null}
+      {r.limit ? (
+        <Check
+          label={e.dropStale}
+          checked={r.drop_stale ?? false}
+          onChange={(on) => set({ drop_stale: on || undefined })}
+        />
+      ) : null}
       <p className="hint">{retryInWords(doc, t)}</p>
     </div>
   );

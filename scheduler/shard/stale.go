@@ -1,0 +1,76 @@
+package shard
+
+import (
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+// success is the run of the latest fire that has succeeded. It is stored in the batch that ends
+// that run, so a successor knows which attempts are stale; the runs that it makes so may be too
+// many for one batch, and end in those that follow.
+type success struct {
+	run  job.RunID
+	item *item
+}
+
+// outdates reports whether another attempt of a run of the same job would be stale. Only the
+// schedule gives runs an order: those that somebody asks for are outside it.
+func (s *success) outdates(a *alive) bool {
+	return a.cause.Scheduled() && a.fireTime < s.fire()
+}
+
+// fire returns the fire time of the run that has succeeded.
+func (s *success) fire() int64 { return s.run.Time().UnixMilli() }
+
+// outdatesAny reports whether a run is alive of which another attempt would be stale.
+func (s *success) outdatesAny(of *runsOf) bool {
+	return slices.ContainsFunc(of.alive, s.outdates) || slices.ContainsFunc(of.queue, s.outdates)
+}
+
+// stale returns why a run that waits for its next attempt is to have none, or "". One that fails
+// when this is so already waits all the same, and ends with the same batch if that has room: so
+// its failed attempt is seen, and it makes no difference which run of the two ended first.
+func (m *Machine) stale(a *alive) string {
+	s := m.runs.byJob[a.id].succeeded
+	if s == nil || !m.jobs[a.id].newest().Retry.DropStale || !s.outdates(a) {
+		return ""
+	}
+	return reason.StaleRetry.With(s.run)
+}
+
+// noteSuccess remembers that a run has succeeded, if that makes attempts of others stale. The
+// caller has found room for a message.
+func (m *Machine) noteSuccess(b *builder, a *alive) {
+	books, s := m.runs.byJob[a.id], &success{run: a.run.id}
+	switch {
+	case !a.cause.Scheduled() || !m.jobs[a.id].newest().Retry.DropStale:
+	case books.succeeded != nil && books.succeeded.fire() >= s.fire():
+	case s.outdatesAny(books):
+		s.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: m.jobs[a.id].name, RunID: s.run})
+		m.putSuccess(books, s)
+	}
+}
+
+// restoreSuccess enters what an earlier owner has noted.
+func (m *Machine) restoreSuccess(id uint32, run job.RunID, seq uint64) {
+	m.putSuccess(m.runsOf(id), &success{run: run, item: &item{seq: seq}})
+	m.wake(id)
+}
+
+// putSuccess has a success take the place of the one before.
+func (m *Machine) putSuccess(books *runsOf, s *success) {
+	if books.succeeded != nil {
+		m.releaseItem(books.succeeded.item)
+	}
+	books.succeeded = s
+}
+
+// forgetSuccess forgets it once there is no run left that it could concern.
+func (m *Machine) forgetSuccess(books *runsOf) {
+	if s := books.succeeded; s != nil && !s.outdatesAny(books) {
+		m.putSuccess(books, nil)
+	}
+}
