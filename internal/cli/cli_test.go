@@ -3,6 +3,7 @@ package cli_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,6 +28,24 @@ func TestWhoeverIsHungUpOnIsToldOfTLS(t *testing.T) {
 	}
 }
 
+func TestContextsAreListedByName(t *testing.T) {
+	t.Setenv("CARILLON_CONFIG", filepath.Join(t.TempDir(), "contexts.json"))
+	var all cli.Contexts
+	all.Put(cli.SignedIn{Name: "test", Server: "https://test", User: "ann"})
+	all.Put(cli.SignedIn{Name: "live", Server: "https://live", User: "ann"})
+	if err := all.Save(); err != nil {
+		t.Fatal(err)
+	}
+	for format, want := range map[string]string{
+		"name":  "live\ntest\n",
+		"table": "CONTEXT  CURRENT  SERVER        USER  UNTIL\nlive     yes      https://live  ann   -\ntest     -        https://test  ann   -\n",
+	} {
+		if code, out, errOut := clitest.Offline(t, "", "get", "contexts", "-o", format); code != 0 || out != want {
+			t.Errorf("-o %s: exit code %d, %q, %s", format, code, out, errOut)
+		}
+	}
+}
+
 func TestExitCodesTellWhatKindOfErrorItWas(t *testing.T) {
 	f := func(code int, want string, args ...string) {
 		t.Helper()
@@ -41,6 +60,7 @@ func TestExitCodesTellWhatKindOfErrorItWas(t *testing.T) {
 	f(cli.ExitUsage, `carillon: unknown command "nodez"; did you mean nodes?`, "get", "nodez")
 	f(cli.ExitUsage, "carillon: unknown flag: --frobnicate", "get", "jobs", "--frobnicate")
 	f(cli.ExitUsage, `carillon: invalid argument "xml" for "-o, --output" flag: must be one of table, name, json, yaml`, "get", "jobs", "-o", "xml")
+	f(cli.ExitUnavailable, "carillon: ", "top", "--once", "-o", "name", "--server", "127.0.0.1:1")
 	f(cli.ExitUsage, `carillon: job "a.b/*" has a group that may have only`, "get", "job", "a.b/*")
 	f(cli.ExitUsage, `carillon: run_id "x" must be a UUIDv7`, "get", "run", "x")
 	f(cli.ExitUsage, "carillon: name a file", "apply")

@@ -329,15 +329,15 @@ func drawContexts(t *draw.Table, all *cli.Contexts) {
 		t.Line("not signed in")
 		return
 	}
-	t.Row("", "CONTEXT", "SERVER", "USER", "UNTIL")
+	t.Row("CONTEXT", "CURRENT", "SERVER", "USER", "UNTIL")
 	for _, s := range all.Items {
-		mark, until := "", "-"
+		current, until := "-", "-"
 		if s.Name == all.Current {
-			mark = "*"
+			current = "yes"
 		}
 		if !s.ExpiresAt.IsZero() {
 			until = t.Instant(s.ExpiresAt)
 		}
-		t.Row(mark, t.Cell(s.Name, 60), t.Cell(s.Server, 80), t.Cell(s.User, 60), until)
+		t.Row(t.Cell(s.Name, 60), current, t.Cell(s.Server, 80), t.Cell(s.User, 60), until)
 	}
 }

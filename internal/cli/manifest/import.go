@@ -83,7 +83,7 @@ func newImportCrontabCommand() *cobra.Command {
 		if err != nil {
 			return cli.Usage(err)
 		}
-		if r.Output == cli.AsTable {
+		if !r.Output.IsData() {
 			err = importLines(r, cmd, args[0], lines, o)
 		} else {
 			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOf(lines))

@@ -68,7 +68,7 @@ func newImportCalendarCommand() *cobra.Command {
 			return err
 		}
 		o.From = time.Date(time.Now().UTC().Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
-		if r.Output == cli.AsTable {
+		if !r.Output.IsData() {
 			return importCalendar(r, cmd, args[0], data, o)
 		}
 		_, wish, err := o.read(args[0], data, job.Calendar{})

@@ -66,7 +66,7 @@ func newImportXXLJobCommand() *cobra.Command {
 			return cli.Usage(err)
 		}
 		results := map[job.Name]string{}
-		if r.Output == cli.AsTable {
+		if !r.Output.IsData() {
 			err = importEntries(r, cmd, args[0], entries, results, o)
 		} else {
 			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOfEntries(entries))

@@ -47,14 +47,14 @@ func newTopCommand() *cobra.Command {
 			return err
 		}
 		api.Notice(nil) // the frame has a line for it
-		if !once && r.Output == cli.AsTable {
+		if !once && !r.Output.IsData() {
 			return watchTop(cmd, api, every)
 		}
 		v := lookAt(cmd.Context(), api, cli.ClockOf(cmd))
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
-		if r.Output == cli.AsTable {
+		if !r.Output.IsData() {
 			_, err = io.WriteString(cmd.OutOrStdout(), v.frame(outputWidth(cmd.OutOrStdout()), 0))
 		} else {
 			err = r.Show(cmd.OutOrStdout(), v, nil)
