@@ -37,8 +37,8 @@ func TestContextsAreListedByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for format, want := range map[string]string{
-		"name":  "live\ntest\n",
-		"table": "CONTEXT  CURRENT  SERVER        USER  UNTIL\nlive     yes      https://live  ann   -\ntest     -        https://test  ann   -\n",
+		"name": "live\ntest\n",
+		"wide": "CONTEXT  CURRENT  SERVER        USER  UNTIL\nlive     yes      https://live  ann   -\ntest     -        https://test  ann   -\n",
 	} {
 		if code, out, errOut := clitest.Offline(t, "", "get", "contexts", "-o", format); code != 0 || out != want {
 			t.Errorf("-o %s: exit code %d, %q, %s", format, code, out, errOut)
@@ -59,7 +59,7 @@ func TestExitCodesTellWhatKindOfErrorItWas(t *testing.T) {
 	f(cli.ExitUsage, `carillon: unknown command "gte"; did you mean get?`, "gte")
 	f(cli.ExitUsage, `carillon: unknown command "nodez"; did you mean nodes?`, "get", "nodez")
 	f(cli.ExitUsage, "carillon: unknown flag: --frobnicate", "get", "jobs", "--frobnicate")
-	f(cli.ExitUsage, `carillon: invalid argument "xml" for "-o, --output" flag: must be one of table, name, json, yaml`, "get", "jobs", "-o", "xml")
+	f(cli.ExitUsage, `carillon: invalid argument "xml" for "-o, --output" flag: must be one of table, wide, name, json, yaml`, "get", "jobs", "-o", "xml")
 	f(cli.ExitUnavailable, "carillon: ", "top", "--once", "-o", "name", "--server", "127.0.0.1:1")
 	f(cli.ExitUsage, `carillon: job "a.b/*" has a group that may have only`, "get", "job", "a.b/*")
 	f(cli.ExitUsage, `carillon: run_id "x" must be a UUIDv7`, "get", "run", "x")

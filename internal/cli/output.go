@@ -13,16 +13,17 @@ import (
 // Format is how an answer is shown. It is a pflag.Value.
 type Format string
 
-// The formats of an answer: for people, the first column of that, for scripts, and as the API
-// returns it.
+// The formats of an answer: for people, with more columns and whole texts, the first column, for
+// scripts, and as the API returns it.
 const (
 	AsTable Format = "table"
+	AsWide  Format = "wide"
 	AsNames Format = "name"
 	AsJSON  Format = "json"
 	AsYAML  Format = "yaml"
 )
 
-var formatNames = []string{string(AsTable), string(AsNames), string(AsJSON), string(AsYAML)}
+var formatNames = []string{string(AsTable), string(AsWide), string(AsNames), string(AsJSON), string(AsYAML)}
 
 func (f *Format) String() string { return string(*f) }
 
@@ -46,7 +47,7 @@ func (f *Format) Type() string { return "format" }
 func (f Format) Show(w io.Writer, clock draw.Clock, v any, fill func(*draw.Table)) error {
 	if !f.IsData() {
 		_, terminal := w.(*draw.Screen)
-		t := draw.Table{Clock: clock, Whole: !terminal || f == AsNames, Colour: terminal && draw.WantsColour()}
+		t := draw.Table{Clock: clock, Wide: f == AsWide, Whole: !terminal || f != AsTable, Colour: terminal && draw.WantsColour()}
 		fill(&t)
 		if f == AsNames {
 			return t.WriteNames(w)

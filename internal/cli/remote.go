@@ -38,7 +38,7 @@ func NewRemote(cmd *cobra.Command) *Remote {
 	cmd.MarkFlagsMutuallyExclusive("context", "server")
 	completeWith(cmd, "context", contextNames)
 	CAFlag(cmd, &r.ca)
-	cmd.Flags().VarP(&r.Output, "output", "o", "`format` of the answer: table, name, json or yaml")
+	cmd.Flags().VarP(&r.Output, "output", "o", "`format` of the answer: table, wide, name, json or yaml")
 	Complete(cmd, "output", formatNames...)
 	UTCFlag(cmd)
 	return r

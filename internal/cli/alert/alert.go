@@ -75,7 +75,11 @@ func drawIncidents(t *draw.Table, list []client.Incident, now time.Time) {
 		t.Line("no incidents")
 		return
 	}
-	t.Row("INCIDENT", "STATE", "SEVERITY", "RULE", "SINCE", "FOR", "TIMES", "SUMMARY")
+	row := []string{"INCIDENT", "STATE", "SEVERITY", "RULE", "SINCE", "FOR", "TIMES"}
+	if t.Wide {
+		row = append(row, "GROUP", "ABOUT", "RESOLVED", "ACKNOWLEDGED BY")
+	}
+	t.Row(append(row, "SUMMARY")...)
 	for _, inc := range list {
 		state, until := string(inc.State), now
 		if inc.AcknowledgedBy != "" && inc.ResolvedAt.IsZero() {
@@ -87,7 +91,11 @@ func drawIncidents(t *draw.Table, list []client.Incident, now time.Time) {
 		if !inc.ResolvedAt.IsZero() {
 			until = inc.ResolvedAt
 		}
-		t.Row(inc.ID, state, string(inc.Severity), draw.OrDash(inc.Rule), t.Instant(inc.OpenedAt), draw.Took(inc.OpenedAt, until), strconv.Itoa(inc.Count), t.Cell(inc.Summary, draw.NoteWidth))
+		row := []string{inc.ID, state, string(inc.Severity), draw.OrDash(inc.Rule), t.Instant(inc.OpenedAt), draw.Took(inc.OpenedAt, until), strconv.Itoa(inc.Count)}
+		if t.Wide {
+			row = append(row, draw.OrDash(inc.Group), t.Cell(inc.Subject, 60), t.Instant(inc.ResolvedAt), t.Cell(inc.AcknowledgedBy, 60))
+		}
+		t.Row(append(row, t.Cell(inc.Summary, draw.NoteWidth))...)
 	}
 }
 

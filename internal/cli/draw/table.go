@@ -15,6 +15,8 @@ type Table struct {
 	Clock
 	// Rows are those that Row and Line have added.
 	Rows [][]string
+	// Wide asks for more columns than fit most terminals.
+	Wide bool
 	// Whole has cells keep all of their text, as a file or a pipe has no width.
 	Whole bool
 	// Colour has cells that say how something is be in colour.

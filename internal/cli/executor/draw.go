@@ -19,10 +19,14 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 		t.Line("no executor groups; start an executor")
 		return
 	}
-	t.Row("GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST SEEN")
+	row := []string{"GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST SEEN"}
+	if t.Wide {
+		row = append(row, "STARTED", "SDK", "CPUS", "MEMORY")
+	}
+	t.Row(row...)
 	for _, g := range groups.Items {
 		if len(g.Instances) == 0 {
-			t.Row(g.ExecutorGroup, string(g.State), "-", "-", "-", "-", "-", "-", "-", "-")
+			t.Row(append([]string{g.ExecutorGroup, string(g.State)}, slices.Repeat([]string{"-"}, len(row)-2)...)...)
 		}
 		for _, i := range g.Instances {
 			kinds := i.Kinds
@@ -32,8 +36,15 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 			case len(i.Handlers) > 0:
 				kinds = append(slices.Clip(kinds), fmt.Sprintf("%d handlers", len(i.Handlers)))
 			}
-			t.Row(g.ExecutorGroup, string(i.State), t.Cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
-				t.Cell(strings.Join(kinds, ", "), 40), t.Cell(cmp.Or(i.Labels.String(), "-"), 40), t.Cell(i.Version, 20), t.Cell(i.Host, 30), hostLoad(i.Load), t.Instant(i.At))
+			row := []string{
+				g.ExecutorGroup, string(i.State), t.Cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),
+				t.Cell(strings.Join(kinds, ", "), 40), t.Cell(cmp.Or(i.Labels.String(), "-"), 40), t.Cell(i.Version, 20), t.Cell(i.Host, 30), hostLoad(i.Load), t.Instant(i.At),
+			}
+			if t.Wide {
+				cpus, memory := hostSize(i.Load)
+				row = append(row, t.Instant(i.StartedAt), t.Cell(i.SDK, 40), cpus, memory)
+			}
+			t.Row(row...)
 		}
 	}
 	for _, g := range groups.Items {
@@ -80,13 +91,21 @@ func drawHandlers(t *draw.Table, handlers client.HandlerList) {
 		t.Line("no handlers; executors announce the handlers that they register")
 		return
 	}
-	t.Row("HANDLER", "INSTANCES", "PARAMS", "DESCRIPTION")
+	row := []string{"HANDLER", "INSTANCES", "PARAMS", "DESCRIPTION"}
+	if t.Wide {
+		row = append(row, "ONLINE AT")
+	}
+	t.Row(row...)
 	for _, h := range handlers.Items {
 		here := "none online"
 		if len(h.Instances) > 0 {
 			here = strconv.Itoa(len(h.Instances))
 		}
-		t.Row(t.Cell(h.Handler, 40), here, t.Cell(paramsOf(h.ParamsSchema), 60), t.Cell(h.Description, draw.NoteWidth))
+		row := []string{t.Cell(h.Handler, 40), here, t.Cell(paramsOf(h.ParamsSchema), 60), t.Cell(h.Description, draw.NoteWidth)}
+		if t.Wide {
+			row = append(row, t.Cell(strings.Join(h.Instances, ", "), 200))
+		}
+		t.Row(row...)
 	}
 }
 
@@ -131,4 +150,15 @@ func hostLoad(l *client.HostLoad) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.0f%%", 100*l.Load1/float64(l.CPUs))
+}
+
+// hostSize tells how many CPUs a host has, and how much of its memory is used.
+func hostSize(l *client.HostLoad) (cpus, memory string) {
+	if l == nil || l.CPUs == 0 {
+		return "-", "-"
+	}
+	if memory = "-"; l.MemoryBytes > 0 {
+		memory = fmt.Sprintf("%.0f%% of %s", 100*float64(l.MemoryUsed)/float64(l.MemoryBytes), draw.Bytes(int64(l.MemoryBytes))) //nolint:gosec // no host has 8 EiB
+	}
+	return strconv.Itoa(l.CPUs), memory
 }

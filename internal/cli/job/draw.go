@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,13 +17,23 @@ func drawJobs(t *draw.Table, page client.JobPage) {
 		t.Line("no jobs")
 		return
 	}
-	t.Row("JOB", "SCHEDULE", "NEXT FIRE", "LAST RUN", "STATUS")
+	row := []string{"JOB", "SCHEDULE", "NEXT FIRE", "LAST RUN", "STATUS"}
+	if t.Wide {
+		row = append(row, "OWNER", "TAGS", "VERSION", "CHANGED", "TASK")
+	}
+	t.Row(row...)
 	for _, item := range page.Items {
 		fireTime, status := "-", "-"
 		if len(item.LastRuns) > 0 {
 			fireTime, status = t.Instant(item.LastRuns[0].FireTime), string(item.LastRuns[0].Status)
 		}
-		t.Row(string(item.Definition.Job.Job), t.Cell(item.Definition.Schedule.String(), 40), nextFire(t, item), fireTime, status)
+		d := item.Definition
+		row := []string{string(d.Job.Job), t.Cell(d.Schedule.String(), 40), nextFire(t, item), fireTime, status}
+		if t.Wide { // a script would be a row of thousands of characters
+			row = append(row, t.Cell(d.Owner, 40), t.Cell(strings.Join(d.Tags, ","), 40), strconv.Itoa(d.Version), t.Instant(d.EffectiveFrom),
+				d.Task.Kind()+": "+draw.Text(taskText(d.Task), draw.NoteWidth))
+		}
+		t.Row(row...)
 	}
 	if page.Next != "" {
 		t.Line(fmt.Sprintf("and %d more", page.Total-len(page.Items)))

@@ -20,6 +20,7 @@ func someJobs() client.JobPage {
 	backup := item("ops/backup", job.Schedule{Cron: "30 2 * * *", Zone: "Europe/Berlin"})
 	backup.NextFires, backup.LastRuns = fire("04:30:00.000"), drawtest.Runs()[:2]
 	backup.Definition.Description, backup.Definition.Timeout = "Saves everything", job.Duration(90*time.Minute)
+	backup.Definition.Owner, backup.Definition.Tags = "ann", []string{"db", "nightly"}
 	backup.Definition.Retry = job.Retry{Limit: 3, Backoff: job.BackoffLinear, Delay: job.Duration(time.Minute), DropStale: true}
 	sweep := item("ops/sweep", job.Schedule{FixedDelay: job.Duration(30 * time.Second)})
 	pulse := item("ops/pulse-with-a-rather-long-name", job.Schedule{Cron: "0,5,10,15,20,25,30,35,40,45,50,55 8-18 * * MON-FRI"})
@@ -35,6 +36,7 @@ func someJobs() client.JobPage {
 
 func TestJobsAreDrawn(t *testing.T) {
 	drawtest.Golden(t, "jobs", func(tab *draw.Table) { drawJobs(tab, someJobs()) })
+	drawtest.Wide(t, "jobs-wide", func(tab *draw.Table) { drawJobs(tab, someJobs()) })
 	drawtest.Golden(t, "job", func(tab *draw.Table) {
 		item := someJobs().Items[0]
 		item.NextFires = append(item.NextFires, client.Fire{FireTime: drawtest.At("05:00:00.000"), Skipped: true, Reason: "calendar holidays"})

@@ -24,10 +24,24 @@ func drawRuns(t *draw.Table, page client.RunPage) {
 
 // DrawRows draws runs, one a row.
 func DrawRows(t *draw.Table, runs []client.Run) {
-	t.Row("RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK", "NOTE")
+	row := []string{"RUN", "JOB", "STATUS", "CAUSE", "FIRE TIME", "TOOK"}
+	if t.Wide {
+		row = append(row, "STARTED", "INSTANCE", "EXIT CODE", "LOG LINES", "VERSION", "BY")
+	}
+	t.Row(append(row, "NOTE")...)
 	for _, run := range runs {
-		t.Row(string(run.RunID), string(run.Job), shownStatus(run), string(run.Cause),
-			t.Instant(run.FireTime), draw.Took(run.RunStartedAt(), run.FinishedAt), t.Cell(runNote(t, run), draw.NoteWidth))
+		row := []string{
+			string(run.RunID), string(run.Job), shownStatus(run), string(run.Cause),
+			t.Instant(run.FireTime), draw.Took(run.RunStartedAt(), run.FinishedAt),
+		}
+		if t.Wide {
+			exit := "-"
+			if run.ExitCode != nil {
+				exit = strconv.Itoa(*run.ExitCode)
+			}
+			row = append(row, t.Instant(run.RunStartedAt()), t.Cell(run.Instance, 40), exit, strconv.Itoa(run.LogLines), strconv.Itoa(run.Version), t.Cell(run.By, 60))
+		}
+		t.Row(append(row, t.Cell(runNote(t, run), draw.NoteWidth))...)
 	}
 }
 

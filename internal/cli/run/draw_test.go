@@ -13,6 +13,7 @@ import (
 
 func TestRunsAreDrawn(t *testing.T) {
 	drawtest.Golden(t, "runs", func(tab *draw.Table) { drawRuns(tab, client.RunPage{Items: drawtest.Runs(), Next: "x"}) })
+	drawtest.Wide(t, "runs-wide", func(tab *draw.Table) { drawRuns(tab, client.RunPage{Items: drawtest.Runs()}) })
 	drawtest.Golden(t, "run", func(tab *draw.Table) {
 		run := drawtest.Runs()[1]
 		run.Result = json.RawMessage(`{"rows":12}`)

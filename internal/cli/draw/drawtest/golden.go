@@ -21,7 +21,17 @@ var update = flag.Bool("update", false, "write testdata/*.golden anew")
 // Golden compares what fill makes with testdata/name.golden.
 func Golden(t *testing.T, name string, fill func(*draw.Table)) {
 	t.Helper()
-	var tab draw.Table
+	table(t, name, draw.Table{}, fill)
+}
+
+// Wide compares what fill makes of a wide table with testdata/name.golden.
+func Wide(t *testing.T, name string, fill func(*draw.Table)) {
+	t.Helper()
+	table(t, name, draw.Table{Wide: true, Whole: true}, fill)
+}
+
+func table(t *testing.T, name string, tab draw.Table, fill func(*draw.Table)) {
+	t.Helper()
 	fill(&tab)
 	var b strings.Builder
 	if err := tab.Write(&b); err != nil {
