@@ -52,13 +52,16 @@ func (p *Plan) NextClockChange(after time.Time) (ClockChange, bool) {
 const mostForeseen = 100_000
 
 // Count returns how many fires the plan has within so long after an instant. From
-// 100,000 on it goes by the pace of those.
+// 100,000 on it goes by the pace of those. Calendars do not count.
 func (p *Plan) Count(after time.Time, within time.Duration) int {
 	from := after.UnixMilli()
 	end := from + within.Milliseconds()
 	n := 0
 	var first, last int64
 	History{*p}.Fires(0, from, end, func(f Fire) bool {
+		if !p.Nominal(f.At) {
+			return true
+		}
 		if n++; n == 1 {
 			first = f.Due
 		}

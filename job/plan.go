@@ -34,6 +34,7 @@ type Rules struct {
 	Misfire Misfire
 	Only    []string
 	Except  []string
+	Shift   Shift
 	Reactions
 	table *Timetable
 }
@@ -123,6 +124,7 @@ func (p *Planner) rulesOf(v *Version) (*Rules, error) {
 		Misfire: v.Misfire.withDefaults(),
 		Only:    v.Schedule.Only,
 		Except:  v.Schedule.Except,
+		Shift:   v.Schedule.Shift,
 
 		Reactions: ReactionsOf(&v.Job),
 		table:     table,
@@ -149,7 +151,7 @@ func (p *Planner) rulesOf(v *Version) (*Rules, error) {
 func rulesKey(v *Version) string {
 	s := v.Schedule
 	var b strings.Builder
-	for _, text := range []string{s.Cron, s.Zone, s.DST, strings.Join(s.Only, ","), strings.Join(s.Except, ","), string(v.Misfire.Policy)} {
+	for _, text := range []string{s.Cron, s.Zone, s.DST, strings.Join(s.Only, ","), strings.Join(s.Except, ","), string(s.Shift), string(v.Misfire.Policy)} {
 		b.WriteString(text)
 		b.WriteByte('|')
 	}

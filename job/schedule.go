@@ -50,6 +50,8 @@ type Schedule struct {
 	// that one of Except contains, is skipped.
 	Only   []string `json:"only,omitempty"`
 	Except []string `json:"except,omitempty"`
+	// Shift has such a fire moved to another day, at the same time of day, instead.
+	Shift Shift `json:"shift,omitempty"`
 }
 
 // ScheduleKind names the kinds of schedule.
@@ -164,6 +166,7 @@ func (s Schedule) validate(name Name) []error {
 			errs = append(errs, err)
 		}
 	}
+	errs = append(errs, s.validateShift()...)
 	if len(errs) > 0 {
 		return errs
 	}
@@ -245,6 +248,12 @@ func (s Schedule) compile(name Name) (*Timetable, error) {
 		}
 		if t.expr, err = cron.Parse(s.Cron, name.Hash()); err != nil {
 			return nil, Invalid("schedule.cron", "%q: %s", clip.Text(s.Cron, maxQuoted), err)
+		}
+		switch s.Shift {
+		case ShiftNext:
+			t.expr = t.expr.Around(0, MaxShift)
+		case ShiftPrevious:
+			t.expr = t.expr.Around(MaxShift, 0)
 		}
 	case KindFixedRate:
 		every := s.FixedRate.Std()

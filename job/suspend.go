@@ -183,7 +183,7 @@ func (j Job) validatePause() error {
 }
 
 // CheckSkip returns an *InvalidError unless the fire at an instant in Unix milliseconds is one
-// of the job's.
+// of the job's, whatever its calendars say.
 func (j Job) CheckSkip(fireTime time.Time) error {
 	var planner Planner
 	fires, err := planner.Preview(j, fireTime.Add(-time.Millisecond), 1)
@@ -191,7 +191,12 @@ func (j Job) CheckSkip(fireTime time.Time) error {
 		return fmt.Errorf("plan job %s: %w", j.Job, err)
 	}
 	if len(fires) == 0 || fires[0].At != fireTime.UnixMilli() {
-		return Invalid("fire_time", "the schedule of %s has no fire at %s", j.Job, fireTime.UTC().Format(time.RFC3339Nano))
+		return NoFireAt(j.Job, fireTime)
 	}
 	return nil
+}
+
+// NoFireAt returns the *InvalidError that says so of a job.
+func NoFireAt(name Name, fireTime time.Time) error {
+	return Invalid("fire_time", "the schedule of %s has no fire at %s", name, fireTime.UTC().Format(time.RFC3339Nano))
 }

@@ -16,6 +16,10 @@
 // stopped to fire. Whether a run went well is no matter of the ledger, nor are runs that
 // no schedule asked for.
 //
+// A schedule that shifts fires from days that its calendars exclude owes a fire on each of its own
+// days, which ran or was moved. To where it was moved only the record of that run says, as the
+// ledger does not know the calendars of the past.
+//
 // # What cannot be judged
 //
 // The ledger says so, instead of guessing:

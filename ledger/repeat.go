@@ -114,6 +114,9 @@ func (v Evidence) before(from, to time.Time, yield func(*outcome.Entry) bool) bo
 	goOn := true
 	upto := earliest(first, to.Add(-time.Millisecond)).UnixMilli()
 	job.History{plan}.Fires(0, plan.From+plan.Offset, upto+plan.Offset, func(f job.Fire) bool {
+		if !plan.Nominal(f.At) {
+			return true
+		}
 		goOn = yield(&outcome.Entry{
 			FireTime: instant(f.At), Due: instant(f.Due), Version: newest.Version, Outcome: outcome.Unjudged,
 			RunID: job.FireRunID(v.Job, f.At, job.CauseSchedule), Reason: reason.Text(reason.BeforeFirstVersion.String()),

@@ -141,3 +141,26 @@ func TestJobsAreListedByWhatBecameOfTheirLastRun(t *testing.T) {
 	list("last=failed&q=y")
 	list("last=missed")
 }
+
+func TestFiresThatCalendarsMoveAreListedWhereTheyRun(t *testing.T) {
+	w := newWorld(t)
+	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/weekend", `{"calendar":"weekend","windows":[{"days":"sat,sun","from":"00:00","to":"24:00"}]}`)
+	w.schedule("pay/next", map[string]any{"cron": "0 9 5 * *", "except": []string{"weekend"}, "shift": "next"})
+	w.schedule("pay/previous", map[string]any{"cron": "0 9 5,7 * *", "except": []string{"weekend"}, "shift": "previous"})
+	w.schedule("pay/skip", map[string]any{"cron": "0 9 5 * *", "except": []string{"weekend"}})
+	const january = "from=2036-01-01T00:00:00Z&to=2036-01-20T00:00:00Z" // the 5th is a Saturday
+	at := func(day int) time.Time { return time.Date(2036, 1, day, 9, 0, 0, 0, time.UTC) }
+	page, _ := want[FirePage](w, http.StatusOK, "GET", "/api/v1/fires?"+january, nil)
+	expected := []JobFires{{Job: "pay/next", Fires: []time.Time{at(7)}}, {Job: "pay/previous", Fires: []time.Time{at(4), at(7)}}}
+	if d := cmp.Diff(expected, page.Items); d != "" {
+		t.Error(d)
+	}
+	if got, _ := want[FireCounts](w, http.StatusOK, "GET", "/api/v1/fires/counts?"+january+"&parts=1", nil); got.Counts[0] != 3 || got.Jobs != 2 {
+		t.Errorf("counted %+v", got)
+	}
+	p, _ := want[Preview](w, http.StatusOK, "GET", "/api/v1/jobs/pay/next/preview?n=2&from=2036-01-01T00:00:00Z", nil)
+	if d := cmp.Diff([]string{"2036-01-05T09:00:00Z: calendar weekend excludes it; shift next moves it to the first day after it that they allow", "2036-01-07T09:00:00Z"}, told(p)); d != "" || p.PerYear != 12 {
+		t.Errorf("%d a year, %s", p.PerYear, d)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/jobs/pay/next/skip", map[string]any{"fire_time": at(8)}, "has no fire at 2036-01-08T09:00:00Z")
+}

@@ -25,6 +25,8 @@ type Expr struct {
 	month    uint16   // bits 1-12
 	dow      uint8    // bits 0-6, Sunday is 0
 	flags    uint8
+	before   uint8 // how many days before a day that matches it fires, too
+	after    uint8 // how many days after one
 }
 
 // yearSet has one bit for each year from minYear to maxYear.
@@ -149,8 +151,7 @@ func (e *Expr) nextLocal(local int64) (int64, bool) {
 	day := int(local / daySeconds)
 	year, month, dom := civil(day)
 	var days uint32
-	if e.month>>month&1 != 0 && e.hasYear(year) {
-		days = e.days(year, month)
+	if days = e.daysAround(year, month); days != 0 {
 		if days>>dom&1 != 0 {
 			if s, ok := e.nextOfDay(int(local) - day*daySeconds); ok {
 				return int64(day*daySeconds + s), true
@@ -163,7 +164,7 @@ func (e *Expr) nextLocal(local int64) (int64, bool) {
 		if year, month, ok = e.nextMonth(year, month); !ok {
 			return 0, false
 		}
-		days = e.days(year, month)
+		days = e.daysAround(year, month)
 	}
 	day = daysSinceEpoch(year, month, bits.TrailingZeros32(days))
 	return int64(day*daySeconds + int(e.first)), true
@@ -192,6 +193,9 @@ func (e *Expr) nextOfDay(second int) (int, bool) {
 // nextMonth returns the first matching month after the given one; false when the
 // years are used up.
 func (e *Expr) nextMonth(year, month int) (y, m int, ok bool) {
+	if e.before|e.after != 0 { // any month may have days around those that match
+		return year + month/12, month%12 + 1, year+month/12 <= maxYear
+	}
 	if left := e.month &^ (2<<month - 1); left != 0 && e.hasYear(year) {
 		return year, bits.TrailingZeros16(left), true
 	}

@@ -1,6 +1,9 @@
 package outcome
 
-import "github.com/carillon-scheduler/carillon/job"
+import (
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
 
 // Only says which fires of the past to run again.
 type Only string
@@ -16,8 +19,12 @@ const (
 // Onlys lists all choices.
 var Onlys = []Only{OnlyMissed, OnlySkipped, OnlyFailed, All}
 
-// Selects reports whether an entry is among those that are meant.
+// Selects reports whether an entry is among those that are meant. A fire that was moved to another
+// day is not: it has an entry there.
 func (o Only) Selects(e *Entry) bool {
+	if e.moved() {
+		return false
+	}
 	switch o {
 	case OnlyMissed:
 		return e.Outcome == Missed || e.Outcome == Discrepancy && e.Status == ""
@@ -27,6 +34,19 @@ func (o Only) Selects(e *Entry) bool {
 		return (e.Outcome == Ran || e.Outcome == CaughtUp) && e.Status != job.StatusSucceeded
 	case All:
 		return e.Outcome != Undecided && e.Outcome != Pending
+	}
+	return false
+}
+
+// moved reports whether the fire was moved to another day.
+func (e *Entry) moved() bool {
+	if e.Outcome != Skipped {
+		return false
+	}
+	for said := new(reason.Read(string(e.Reason))); said != nil; said = said.And {
+		if said.Code == reason.ShiftsNext.Code || said.Code == reason.ShiftsPrevious.Code {
+			return true
+		}
 	}
 	return false
 }

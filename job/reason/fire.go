@@ -15,6 +15,9 @@ var (
 	CalendarExcludes      = One{define("calendar_excludes", "calendar {calendar:word} excludes it")}
 	CalendarOmits         = One{define("calendar_omits", "calendar {calendar:word} does not include it")}
 	CalendarsOmit         = None{define("calendars_omit", "none of its calendars includes it")}
+	ShiftsNext            = None{further("shifts_next", "shift next moves it to the first day after it that they allow")}
+	ShiftsPrevious        = None{further("shifts_previous", "shift previous moves it to the last day before it that they allow")}
+	ShiftedFrom           = One{define("shifted_from", "moved from {fire_time:instant}, which the calendars exclude")}
 	NoticedLate           = One{define("noticed_late", "noticed {late:duration} late")}
 	DecidedLate           = One{define("decided_late", "decided {late:duration} late")}
 	ForMisfires           = One{further("for_misfires", "it stands for {misfires|misfire|misfires}")}

@@ -32,7 +32,8 @@ type verdict struct {
 // lateFire is a fire with the plan that it belongs to.
 type lateFire struct {
 	job.Fire
-	plan int
+	plan  int
+	moved string // why it fires on a day that is not its schedule's
 }
 
 // decide calls yield with what becomes of each fire of the plans first to before end of a
@@ -51,9 +52,9 @@ func (m *Machine) decide(group string, plans job.History, first, end int, after,
 			lateUpto = before(onTime, upto)
 		}
 		if lateUpto > after {
-			fires, lumps := m.lateFires(group, plans, i, after, lateUpto, judged, now)
+			fires, looked, lumps := m.lateFires(group, plans, i, after, lateUpto, judged, now)
 			late = append(late, fires...)
-			judged -= len(fires)
+			judged -= looked
 			for _, lump := range lumps {
 				yield(lump)
 				if lump.status == job.StatusMissed {
@@ -82,19 +83,23 @@ func (m *Machine) judgeOnTime(group string, p *job.Plan, plan int, fires []job.F
 	var run runOf
 	for _, f := range fires {
 		v := verdict{plan: plan, status: job.StatusPending, cause: job.CauseSchedule, first: f, last: f, count: 1}
+		landing, moved := m.lands(p, f.At)
+		if landing == job.LandsNone {
+			continue
+		}
 		if why := m.excluded(group, p, f.At); why != "" {
 			v.status, v.reason = job.StatusSkipped, why
 		} else {
-			v.reason = m.withinGrace(f.Due, now)
+			v.reason = reason.Join(moved, m.withinGrace(f.Due, now))
 		}
 		run.add(v, yield)
 	}
 	run.flush(yield)
 }
 
-// lateFires returns the newest of plan i's fires due in (after, upto], at most n, and
-// verdicts for those before them: one, unless some of them were called off.
-func (m *Machine) lateFires(group string, plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, lumps []verdict) {
+// lateFires returns the newest of plan i's fires due in (after, upto], of at most n instants that it
+// looks at, and verdicts for those before them: one, unless some of them were called off.
+func (m *Machine) lateFires(group string, plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, looked int, lumps []verdict) {
 	fires, more := newest(nil, plans, i, after, upto, n)
 	if more {
 		plans[i].Stretches(after, before(fires, upto), func(after, upto int64) {
@@ -103,28 +108,37 @@ func (m *Machine) lateFires(group string, plans job.History, i int, after, upto 
 			}
 		})
 	}
-	late = make([]lateFire, len(fires))
-	for k, f := range fires {
-		late[k] = lateFire{Fire: f, plan: i}
+	late = make([]lateFire, 0, len(fires))
+	for _, f := range fires {
+		if landing, moved := m.lands(&plans[i], f.At); landing != job.LandsNone {
+			late = append(late, lateFire{Fire: f, plan: i, moved: moved})
+		}
 	}
-	return late, lumps
+	return late, len(fires), lumps
 }
 
 // lump returns one verdict for plan i's fires due in (after, upto], of which either all
 // were called off or none. It has no count when there are none.
 func (m *Machine) lump(group string, plans job.History, i int, after, upto, now int64) verdict {
 	v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule}
+	p := &plans[i]
 	plans.Fires(i, after, upto, func(f job.Fire) bool {
+		if landing, _ := m.lands(p, f.At); landing == job.LandsNone {
+			return true
+		}
 		if v.count == 0 {
 			v.first = f
 		}
+		v.last = f
 		v.count++
 		return v.count < maxCount
 	})
 	if v.count == 0 {
 		return v
 	}
-	v.last, _ = plans.LastDue(i, after, upto)
+	if p.Shift == "" || v.count == maxCount { // else it is one of those that were looked at
+		v.last, _ = plans.LastDue(i, after, upto)
+	}
 	if why := plans[i].WhyOff(v.first.At); why != "" {
 		v.status, v.reason = job.StatusSkipped, why
 	} else {
@@ -191,7 +205,7 @@ func (m *Machine) judgeLate(group string, plans job.History, late []lateFire, mi
 		case runs > 0 && f.Due >= oldest:
 			runs--
 			missed++
-			v.status, v.cause = job.StatusPending, job.CauseMisfire
+			v.status, v.cause, v.reason = job.StatusPending, job.CauseMisfire, f.moved
 		default:
 			missed++
 			v.status, v.reason = job.StatusMissed, m.missedReason(group, rule, f.Due, f.Due, now)
@@ -201,7 +215,7 @@ func (m *Machine) judgeLate(group string, plans job.History, late []lateFire, mi
 	var run runOf
 	for _, v := range verdicts {
 		if v.status == job.StatusPending {
-			v.reason = m.lateReason(v.first.Due, now)
+			v.reason = reason.Join(v.reason, m.lateReason(v.first.Due, now))
 			if rule.Misfire.Policy == job.FireOnce && missed > 1 {
 				v.reason = reason.Join(v.reason, reason.ForMisfires.With(missed))
 			}

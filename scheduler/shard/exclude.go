@@ -2,6 +2,7 @@ package shard
 
 import (
 	"slices"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -114,8 +115,22 @@ func (m *Machine) excluded(group string, p *job.Plan, at int64) string {
 	if why := p.WhyOff(at); why != "" {
 		return why
 	}
+	why := m.shut(p, at, at)
+	switch {
+	case why == "" || p.Shift == "":
+		return why
+	case p.Shift == job.ShiftNext:
+		return reason.Join(why, reason.ShiftsNext.String())
+	default:
+		return reason.Join(why, reason.ShiftsPrevious.String())
+	}
+}
+
+// shut returns why a plan's calendars, as they were at an instant, exclude a fire at another one,
+// or "".
+func (m *Machine) shut(p *job.Plan, asOf, at int64) string {
 	for _, name := range p.Except {
-		if dates := m.calendarAt(name, at); dates != nil && dates.Contains(at) {
+		if dates := m.calendarAt(name, asOf); dates != nil && dates.Contains(at) {
 			return reason.CalendarExcludes.With(name)
 		}
 	}
@@ -123,7 +138,7 @@ func (m *Machine) excluded(group string, p *job.Plan, at int64) string {
 		return ""
 	}
 	for _, name := range p.Only {
-		if dates := m.calendarAt(name, at); dates != nil && dates.Contains(at) {
+		if dates := m.calendarAt(name, asOf); dates != nil && dates.Contains(at) {
 			return ""
 		}
 	}
@@ -131,6 +146,19 @@ func (m *Machine) excluded(group string, p *job.Plan, at int64) string {
 		return reason.CalendarOmits.With(p.Only[0])
 	}
 	return reason.CalendarsOmit.String()
+}
+
+// lands returns what becomes of an instant of a plan's schedule, by its calendars as they were
+// then, and why it fires if that is because of another day.
+func (m *Machine) lands(p *job.Plan, at int64) (job.Landing, string) {
+	if p.Shift == "" {
+		return job.LandsHere, ""
+	}
+	l, from := p.Lands(at, func(other int64) bool { return m.shut(p, at, other) == "" })
+	if l != job.LandsFrom {
+		return l, ""
+	}
+	return l, reason.ShiftedFrom.With(instant(from).Format(time.RFC3339))
 }
 
 // calendarAt returns the calendar as it was at an instant, or nil when there was none.

@@ -84,10 +84,10 @@ func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 	case n > 0 && e.plans[n-1].Unreadable: // which may have fired at any instant while somebody could read it
 		plan.From = max(plan.From, m.unreadDone(versionName{e.name, e.plans[n-1].Version}))
 	case n > 0 && !m.isLate(id, e.plans[n-1].Version): // else the version before has not fired yet
-		plan.From = e.lastFire(plan.From, position)
+		plan.From = m.lastFire(e, plan.From, position)
 	case n > 0:
 		if done := m.doneOf(id, e.plans[n-1].Version); done != 0 { // or only up to there
-			if from := e.lastFire(plan.From, done); from > plan.From {
+			if from := m.lastFire(e, plan.From, done); from > plan.From {
 				plan.From = from
 				m.late.begins[versionName{e.name, plan.Version}] = from
 			}
@@ -122,8 +122,17 @@ func (m *Machine) delayBegan(id uint32) uint64 {
 // lastFire returns the time of the last fire after the given instant that the job's
 // newest version had due by position; that instant when there is none. A fixed delay's
 // do not count.
-func (e *entry) lastFire(after, position int64) int64 {
+func (m *Machine) lastFire(e *entry, after, position int64) int64 {
 	last := len(e.plans) - 1
+	if p := &e.plans[last]; p.Shift != "" {
+		e.plans.Fires(last, after+p.Offset, position, func(f job.Fire) bool {
+			if landing, _ := m.lands(p, f.At); landing != job.LandsNone {
+				after = f.At
+			}
+			return true
+		})
+		return after
+	}
 	if f, ok := e.plans.LastDue(last, after+e.plans[last].Offset, position); ok {
 		return f.At
 	}

@@ -225,6 +225,9 @@ func (w *world) randomJob(name job.Name) job.Job {
 	if w.chains && w.chance(80) {
 		kind = 9
 	}
+	if w.shifts && w.chance(80) {
+		kind = 0
+	}
 	switch kind {
 	case 0, 1, 2:
 		s.Cron = w.scale.crons[w.rng.IntN(len(w.scale.crons))]
@@ -264,6 +267,16 @@ func (w *world) randomJob(name job.Name) job.Job {
 	if w.chance(10) {
 		s.Only = []string{"office"}
 	}
+	if s.Kind() == job.KindCron && (w.shifts || w.chance(10)) {
+		if len(s.Except)+len(s.Only) == 0 {
+			s.Except = []string{"freeze"}
+		}
+		s.Cron = []string{s.Cron, "0 3 * * sun", "0 */6 1-28/2 * *", "30 0 * * 1,3"}[w.rng.IntN(4)]
+		s.Shift, s.Zone = job.Shifts[w.rng.IntN(2)], ""
+		if w.shifts && w.chance(70) {
+			j.Misfire, j.Paused = job.Misfire{Policy: job.FireAll}, false
+		}
+	}
 	return j
 }
 
@@ -291,6 +304,12 @@ func (w *world) saveTerms() {
 		w.say("paused group %q: %v until %v", group, paused, h.Until)
 		return
 	}
+	w.saveCalendar()
+}
+
+// saveCalendar changes a calendar.
+func (w *world) saveCalendar() {
+	at := instant(w.clock)
 	name := []string{"freeze", "office"}[w.rng.IntN(2)]
 	c := &job.CalendarVersion{Calendar: job.Calendar{Calendar: name}, EffectiveFrom: at, Version: 1, Deleted: w.chance(20)}
 	for _, change := range w.changes {
@@ -300,6 +319,9 @@ func (w *world) saveTerms() {
 	}
 	c.Dates = []string{at.AddDate(0, 0, w.rng.IntN(3)).Format(time.DateOnly)}
 	c.Windows = []job.Window{{From: at.Add(-time.Hour).Format("15:04"), To: at.Add(time.Duration(w.rng.IntN(600)) * w.scale.unit).Format("15:04")}}
+	if w.chance(60) { // whole days
+		c.Windows = []job.Window{{Days: []string{"sun", "mon,sun", "wed-fri", "sat-tue"}[w.rng.IntN(4)], From: "00:00", To: "24:00"}}
+	}
 	w.save(c)
 	w.say("save calendar %s", name)
 }

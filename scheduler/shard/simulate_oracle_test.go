@@ -50,6 +50,8 @@ type fate struct {
 	cause   job.Cause
 	reason  string // of skipped fires
 	seen    bool
+	none    bool // no fire is moved to this instant
+	moved   bool // one is, from a day of the schedule
 }
 
 // oracle tells the instants of schedules. It looks ahead in large steps and keeps
@@ -108,8 +110,14 @@ func (o *oracle) fires(v *job.Version, lo, hi int64) []int64 {
 }
 
 func (o *oracle) cron(v *job.Version, lo, hi int64) []int64 {
-	plain := job.Job{Job: v.Job.Job, Schedule: job.Schedule{Cron: v.Schedule.Cron, Zone: v.Schedule.Zone, DST: v.Schedule.DST}}
-	key := strings.Join([]string{string(plain.Job), plain.Schedule.Cron, plain.Schedule.Zone, plain.Schedule.DST}, "|")
+	return o.instants(job.Job{Job: v.Job.Job, Schedule: job.Schedule{
+		Cron: v.Schedule.Cron, Zone: v.Schedule.Zone, DST: v.Schedule.DST, Shift: v.Schedule.Shift,
+	}}, lo, hi)
+}
+
+// instants returns the instants in (lo, hi] of a cron expression, in order.
+func (o *oracle) instants(plain job.Job, lo, hi int64) []int64 {
+	key := strings.Join([]string{string(plain.Job), plain.Schedule.Cron, plain.Schedule.Zone, plain.Schedule.DST, string(plain.Schedule.Shift)}, "|")
 	known := o.seen[key]
 	if known == nil || lo < known.from {
 		known = &instants{from: lo, upto: lo}
@@ -156,6 +164,10 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 		fires := byVersion[i]
 		all = append(all, fires...)
 		for _, f := range slices.Backward(fires) {
+			if v.Schedule.Shift != "" && !o.regular(v, f.at) {
+				f.moved = o.lands(k, v, f.at)
+				f.none = !f.moved
+			}
 			switch {
 			case inTime > 0 && now-f.due <= v.Misfire.Grace.Milliseconds():
 				inTime--
@@ -166,7 +178,9 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 			case judged > 0:
 				judged--
 				f.reason = k.exclude(v, f.at)
-				late = append(late, f)
+				if !f.none {
+					late = append(late, f)
+				}
 			default:
 				f.status, f.cause = job.StatusMissed, job.CauseSchedule
 				if f.reason = off(v.Version, f.at); f.reason != "" {
@@ -175,6 +189,7 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 			}
 		}
 	}
+	all = slices.DeleteFunc(all, func(f *fate) bool { return f.none })
 	if len(late) == 0 {
 		return all
 	}
@@ -212,6 +227,33 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 	return all
 }
 
+// regular reports whether v, whose fires calendars move, has one at an instant, in UTC, by itself.
+func (o *oracle) regular(v heardVersion, at int64) bool {
+	plain := job.Job{Job: v.Job.Job, Schedule: job.Schedule{Cron: v.Schedule.Cron, Zone: v.Schedule.Zone}}
+	return len(o.instants(plain, at-1, at)) > 0
+}
+
+// lands reports whether a fire of v is moved to an instant: one of the nearest day of its
+// schedule, with no day between that the calendars allow.
+func (o *oracle) lands(k *knowledge, v heardVersion, at int64) bool {
+	days := 1
+	if v.Schedule.Shift == job.ShiftNext {
+		days = -1
+	}
+	if k.shut(v, at, at) != "" {
+		return false
+	}
+	for other := instant(at).AddDate(0, 0, days); other.Sub(instant(at)).Abs() <= job.MaxShift*24*time.Hour; other = other.AddDate(0, 0, days) {
+		if k.shut(v, at, other.UnixMilli()) == "" {
+			return false
+		}
+		if o.regular(v, other.UnixMilli()) {
+			return true
+		}
+	}
+	return false
+}
+
 // exclude returns why a fire of v is skipped.
 func (k *knowledge) exclude(v heardVersion, at int64) string {
 	if v.PausedAt(instant(at)) {
@@ -223,14 +265,19 @@ func (k *knowledge) exclude(v heardVersion, at int64) string {
 	if why := off(v.Version, at); why != "" {
 		return why
 	}
+	return k.shut(v, at, at)
+}
+
+// shut returns why calendars, as they were at an instant, exclude a fire of v at another.
+func (k *knowledge) shut(v heardVersion, asOf, at int64) string {
 	for _, name := range v.Schedule.Except {
-		if in, exists := k.contains(name, at); exists && in {
+		if in, exists := k.contains(name, asOf, at); exists && in {
 			return "calendar " + name + " excludes it"
 		}
 	}
 	included := len(v.Schedule.Only) == 0
 	for _, name := range v.Schedule.Only {
-		in, exists := k.contains(name, at)
+		in, exists := k.contains(name, asOf, at)
 		included = included || exists && in
 	}
 	if !included {
@@ -277,14 +324,14 @@ func (k *knowledge) held(name job.Name, at int64) string {
 	return cmp.Or(why[""], why[name.Group()])
 }
 
-func (k *knowledge) contains(calendar string, at int64) (in, exists bool) {
+func (k *knowledge) contains(calendar string, asOf, at int64) (in, exists bool) {
 	versions := k.calendars[calendar]
 	if len(versions) == 0 {
 		return false, false
 	}
 	ruling := versions[0]
 	for _, v := range versions {
-		if v.EffectiveFrom.UnixMilli() < at {
+		if v.EffectiveFrom.UnixMilli() < asOf {
 			ruling = v
 		}
 	}

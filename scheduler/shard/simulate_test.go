@@ -195,6 +195,12 @@ func playBy(choices rand.Source, length int) (w *world, err error) {
 		total += op.weight
 	}
 	w.takeOver()
+	if w.shifts {
+		w.clock++ // calendars hold after the instant at which they are saved
+		w.saveCalendar()
+		w.clock++
+		w.saveCalendar()
+	}
 	for range w.names {
 		w.saveJob()
 	}

@@ -38,6 +38,7 @@ type world struct {
 	// punctual: owners hear of every change at once, and their clocks are right. Then
 	// no edit ever comes too late for a fire.
 	punctual bool
+	shifts   bool // most jobs move fires from days that calendars exclude, and months go by
 	chains   bool // most jobs are fixed-delay ones, and batches have little room
 
 	trig    *stream
@@ -147,6 +148,9 @@ func newWorld(choices rand.Source) *world {
 	}
 	for i := range jobs {
 		w.names = append(w.names, nameIn(i, true))
+	}
+	if w.shifts = w.chance(25); w.shifts {
+		w.scale = scales[len(scales)-1]
 	}
 	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false)}
 	w.hours = !w.punctual && w.chance(30)

@@ -30,7 +30,6 @@ func (a *affected) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 		return false
 	}
 	one := api.AffectedJob{Job: name, Fires: []api.AffectedFire{}}
-	calendars := job.Schedule{Only: plan.Only, Except: plan.Except}
 	job.History{plan}.Fires(0, a.From.UnixMilli(), a.To.UnixMilli(), func(fire job.Fire) bool {
 		if a.left--; a.left < 0 {
 			a.Complete = false
@@ -39,23 +38,23 @@ func (a *affected) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 		if plan.Off(fire.At) {
 			return true
 		}
-		var was, is string
-		if was, a.err = a.now.excluded(ctx, calendars, fire.At); a.err != nil {
+		var was, is bool
+		if was, a.err = a.now.runs(ctx, &plan, fire.At); a.err != nil {
 			return false
 		}
-		if is, a.err = a.then.excluded(ctx, calendars, fire.At); a.err != nil {
+		if is, a.err = a.then.runs(ctx, &plan, fire.At); a.err != nil {
 			return false
 		}
 		switch {
-		case (was == "") == (is == ""):
+		case was == is:
 			return true
-		case is != "":
+		case !is:
 			one.Skipped++
 		default:
 			one.Released++
 		}
 		if len(one.Fires) < affectedFires {
-			one.Fires = append(one.Fires, api.AffectedFire{FireTime: time.UnixMilli(fire.At).UTC(), Skipped: is != ""})
+			one.Fires = append(one.Fires, api.AffectedFire{FireTime: time.UnixMilli(fire.At).UTC(), Skipped: !is})
 		}
 		return true
 	})

@@ -27,6 +27,9 @@ func apart(plan job.Plan, after int64) time.Duration {
 	var first int64
 	gap := maxRange
 	job.History{plan}.Fires(0, after, after+maxRange.Milliseconds(), func(fire job.Fire) bool {
+		if !plan.Nominal(fire.At) {
+			return true
+		}
 		if first == 0 {
 			first = fire.At
 			return true
@@ -40,7 +43,6 @@ func apart(plan job.Plan, after int64) time.Duration {
 // add counts the fires of one job, and reports whether another may follow. What goes wrong is in err.
 func (c *counter) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 	after, end := c.From.UnixMilli(), c.To.UnixMilli()
-	calendars := job.Schedule{Only: plan.Only, Except: plan.Except}
 	limited := len(plan.Only)+len(plan.Except) > 0
 	usual := c.week[name].P50Ms
 	if c.apart > 0 && apart(plan, after) < c.apart {
@@ -55,8 +57,8 @@ func (c *counter) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 			return true
 		}
 		if limited {
-			var why string
-			if why, c.err = c.forecast.excluded(ctx, calendars, fire.At); c.err != nil || why != "" {
+			var runs bool
+			if runs, c.err = c.forecast.runs(ctx, &plan, fire.At); !runs {
 				return c.err == nil
 			}
 		}

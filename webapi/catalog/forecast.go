@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -69,23 +70,55 @@ func (f *forecast) fires(ctx context.Context, v *job.Version, after time.Time, n
 	if err != nil {
 		return nil, err
 	}
-	planned := plan.Next(after.UnixMilli(), n)
-	fires := make([]api.Fire, len(planned))
-	for i, p := range planned {
-		fire := api.Fire{FireTime: time.UnixMilli(p.At).UTC(), Due: time.UnixMilli(p.Due).UTC(), Reason: reason.Text(plan.WhyOff(p.At))}
-		fire.Skip = v.SkipOf(fire.FireTime)
-		if fire.Reason == "" {
-			why, err := f.excluded(ctx, v.Schedule, p.At)
-			if err != nil {
-				return nil, err
-			}
-			fire.Reason = reason.Text(why)
+	fires := []api.Fire{}
+	left := mostLooked
+	job.History{plan}.Fires(0, after.UnixMilli(), endOfTime, func(p job.Fire) bool {
+		var why string
+		var none bool
+		if why, none, err = f.judge(ctx, &plan, p.At); err != nil {
+			return false
 		}
+		if left--; none {
+			return left > 0
+		}
+		fire := api.Fire{FireTime: time.UnixMilli(p.At).UTC(), Due: time.UnixMilli(p.Due).UTC()}
+		fire.Reason = reason.Text(cmp.Or(plan.WhyOff(p.At), why))
+		fire.Skip = v.SkipOf(fire.FireTime)
 		fire.Skipped = fire.Reason != ""
 		fire.Clock = clockOf(&plan, p.At)
-		fires[i] = fire
+		fires = append(fires, fire)
+		return len(fires) < n && left > 0
+	})
+	return fires, err
+}
+
+const (
+	endOfTime = int64(1)<<62 - 1
+	// mostLooked bounds the instants that are looked at for the next fires: calendars may leave
+	// none to a schedule that moves fires.
+	mostLooked = 20_000
+)
+
+// judge returns why calendars keep a fire of a plan from running, or nothing; none when no fire is
+// moved to that instant.
+func (f *forecast) judge(ctx context.Context, p *job.Plan, at int64) (why string, none bool, err error) {
+	calendars := job.Schedule{Only: p.Only, Except: p.Except}
+	if why, err = f.excluded(ctx, calendars, at); err != nil || p.Shift == "" {
+		return why, false, err
 	}
-	return fires, nil
+	landing, _ := p.Lands(at, func(other int64) bool {
+		shut, failed := f.excluded(ctx, calendars, other)
+		err = cmp.Or(err, failed)
+		return shut == ""
+	})
+	switch {
+	case landing != job.LandsElse:
+		return "", landing == job.LandsNone, err
+	case p.Shift == job.ShiftNext:
+		return reason.Join(why, reason.ShiftsNext.String()), false, err
+	default:
+		return reason.Join(why, reason.ShiftsPrevious.String()), false, err
+	}
 }
 
 // planFrom returns a version's plan from an instant on, as if there were no other version.
@@ -105,6 +138,12 @@ func clockOf(p *job.Plan, at int64) *api.FireClock {
 		return nil
 	}
 	return &api.FireClock{Kind: moves[move], Wall: time.Time{}.Add(wall).Format(time.TimeOnly)}
+}
+
+// runs reports whether a plan has a fire at one of its instants, and no calendar skips it.
+func (f *forecast) runs(ctx context.Context, p *job.Plan, at int64) (bool, error) {
+	why, none, err := f.judge(ctx, p, at)
+	return why == "" && !none, err
 }
 
 // excluded returns why calendars keep the fire from running, or nothing.

@@ -119,6 +119,9 @@ func (c *crowding) fires(e *bus.JobEntry) (due []int64, gap time.Duration, err e
 	var first int64
 	seen := 0
 	job.History{plan}.Fires(0, c.from, c.from+2*day.Milliseconds(), func(f job.Fire) bool {
+		if !plan.Nominal(f.At) {
+			return true
+		}
 		switch seen++; seen {
 		case 1:
 			first = f.At

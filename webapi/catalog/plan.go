@@ -136,8 +136,8 @@ func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n 
 		if history[0].WhyOff(fire.At) != "" || f.paused.skips(e.Job.Job.Group(), fire.At) {
 			return true
 		}
-		var why string
-		if why, err = f.excluded(ctx, e.Schedule, fire.At); err != nil || why != "" {
+		var runs bool
+		if runs, err = f.runs(ctx, &history[0], fire.At); !runs {
 			return err == nil
 		}
 		if fires.More = len(fires.Fires) == n; !fires.More {

@@ -93,13 +93,19 @@ func (x *index) due(j *indexed, now, from int64) (int64, error) {
 	return due, nil
 }
 
-// after returns when the plan has its next fire after an instant; 0 if it has none.
+// after returns when the plan has its next fire after an instant; 0 if it has none. Calendars, which
+// may move it, do not count.
 func (p *plan) after(after int64) int64 {
-	due, ok := job.History{p.fires}.NextDue(after)
-	if !ok {
-		return 0
+	for {
+		due, ok := job.History{p.fires}.NextDue(after)
+		switch {
+		case !ok:
+			return 0
+		case p.fires.Nominal(due - p.fires.Offset):
+			return due
+		}
+		after = due
 	}
-	return due
 }
 
 func (p *plan) work(j *indexed, planner *job.Planner) {

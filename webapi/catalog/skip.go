@@ -60,7 +60,7 @@ func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.
 	entry, err := c.edit(ctx, name, cluster.Edit{At: time.Now(), Author: access.Author(ctx), Note: skipNote(fireTime, why)}, func(v *job.Version) {
 		was := *v
 		before = v.Skips
-		if refused = v.CheckSkip(fireTime); refused == nil {
+		if refused = c.checkFire(ctx, v, fireTime); refused == nil {
 			refused = change(v, job.Skip{FireTime: fireTime, By: access.Author(ctx), At: now, Reason: why})
 		}
 		if refused == nil && len(v.Skips) > job.MaxSkips {
@@ -75,6 +75,22 @@ func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.
 		return nil, err
 	}
 	return entry, auditlog.Describe(ctx, !reflect.DeepEqual(before, after), why, map[string]any{"skips": before}, map[string]any{"skips": after})
+}
+
+// checkFire returns an error unless a version has a fire at an instant.
+func (c *Catalog) checkFire(ctx context.Context, v *job.Version, fireTime time.Time) error {
+	if err := v.CheckSkip(fireTime); err != nil || v.Schedule.Shift == "" {
+		return err
+	}
+	f := newForecast(c.conn, fireTime.Add(-time.Millisecond))
+	plan, err := f.planFrom(v, f.after)
+	if err != nil {
+		return err
+	}
+	if _, none, err := f.judge(ctx, &plan, fireTime.UnixMilli()); err != nil || !none {
+		return err
+	}
+	return job.NoFireAt(v.Job.Job, fireTime)
 }
 
 func skipNote(fireTime time.Time, why string) string {

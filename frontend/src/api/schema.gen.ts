@@ -2836,6 +2836,11 @@ export interface components {
             only?: string[];
             /** @description Calendars; a fire that one of them contains is skipped */
             except?: string[];
+            /**
+             * @description For cron with calendars: a fire on a day that they exclude moves to the next day that they allow, or to the last one before, at the same time of day, at most 31 days
+             * @enum {string}
+             */
+            shift?: "next" | "previous";
         };
         /** @description What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text. */
         Misfire: {

@@ -63,6 +63,8 @@ export const job = {
   spread: "Spread",
   except: "Skips dates in",
   only: "Only dates in",
+  shift: "Excluded fires",
+  shiftWords: { next: "Move to the next allowed day", previous: "Move to the last allowed day before" },
   misfire: {
     skip: "Skip it",
     fire_once: "Run once",

@@ -60,6 +60,8 @@ export const job: PageMessages["job"] = {
   spread: "分散",
   except: "跳过日期",
   only: "仅限日期",
+  shift: "被排除的触发",
+  shiftWords: { next: "顺延到后一个允许的日期", previous: "提前到前一个允许的日期" },
   misfire: { skip: "跳过", fire_once: "执行一次", fire_all: "全部执行" },
   deliveryWords: { at_least_once: "至少一次", at_most_once: "至多一次" },
   taskKinds: {

@@ -13,6 +13,7 @@ import { CronField } from "./CronField";
 import { Section, type SectionProps, without } from "./Section";
 
 const kinds: Kind[] = ["cron", "fixed_rate", "fixed_delay", "once", "manual"];
+const shifts = ["none", "next", "previous"] as const;
 
 export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
   const t = usePageT();
@@ -24,7 +25,16 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
   const set = (change: Partial<Schedule>) => onChange({ ...doc, schedule: without({ ...s, ...change }) });
   const err = (field: string) => errors.get(`schedule.${field}`);
   const toKind = (next: Kind) => {
-    const { cron: _c, fixed_rate: _r, fixed_delay: _d, once: _o, anchor: _a, dst: _t, ...rest } = s;
+    const {
+      cron: _c,
+      fixed_rate: _r,
+      fixed_delay: _d,
+      once: _o,
+      anchor: _a,
+      dst: _t,
+      shift: _s,
+      ...rest
+    } = s;
     const fresh: Record<Kind, Partial<Schedule>> = {
       cron: { cron: "0 3 * * *" },
       fixed_rate: { fixed_rate: "5m" },
@@ -142,6 +152,15 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
                 </span>
               )}
             </div>
+            {kind === "cron" && (s.shift || s.except?.length || s.only?.length) ? (
+              <Choice
+                label={t.editor.shift}
+                value={s.shift ?? "none"}
+                options={shifts.map((v) => ({ value: v, label: t.editor.shiftWords[v] }))}
+                error={err("shift")}
+                onChange={(v) => set({ shift: v === "none" ? undefined : v })}
+              />
+            ) : null}
             {kind === "cron" && (
               <ClockRule value={s.dst} error={err("dst")} onChange={(dst) => set({ dst })} />
             )}

@@ -337,6 +337,12 @@ function Policy({ item }: { item: JobItem }) {
             <dd>{s.only.join(", ")}</dd>
           </>
         ) : null}
+        {s?.shift && (
+          <>
+            <dt>{t.job.shift}</dt>
+            <dd>{t.job.shiftWords[s.shift]}</dd>
+          </>
+        )}
       </dl>
       <ul className="policies b">
         {policiesInWords(d, t).map((said) => (

@@ -1,0 +1,104 @@
+package job
+
+import "slices"
+
+// Shift says to which day a fire is moved that its schedule's calendars exclude. The empty value
+// moves none: it is skipped.
+type Shift string
+
+// The directions in which fires are moved.
+const (
+	ShiftNext     Shift = "next"     // to the next day that the calendars allow
+	ShiftPrevious Shift = "previous" // to the last day before that they allow
+)
+
+// Shifts lists both.
+var Shifts = []Shift{ShiftNext, ShiftPrevious}
+
+// MaxShift is how many days a fire is moved at most. One that finds no day is skipped.
+const MaxShift = 31
+
+func (s Schedule) validateShift() []error {
+	switch {
+	case s.Shift == "":
+		return nil
+	case !slices.Contains(Shifts, s.Shift):
+		return []error{Invalid("schedule.shift", "%q must be next or previous", string(s.Shift))}
+	case s.Kind() != KindCron:
+		return []error{Invalid("schedule.shift", "belongs to cron only")}
+	case len(s.Only)+len(s.Except) == 0:
+		return []error{Invalid("schedule.shift", "needs calendars in schedule.only or schedule.except, which say what days to move fires from")}
+	}
+	return nil
+}
+
+// Landing is what calendars make of an instant of a schedule that moves fires. Such a schedule
+// lists each instant at which it could fire, whatever its calendars say: on its own days, and on
+// those to which a fire could be moved.
+type Landing int
+
+// What an instant can be.
+const (
+	LandsHere Landing = iota // the schedule fires then by itself
+	LandsFrom                // a fire of another day is moved to it
+	LandsElse                // it would fire then, but the calendars exclude that
+	LandsNone                // it has no fire then
+)
+
+const secondsOfDay = 24 * 60 * 60
+
+// Nominal reports whether the schedule fires at one of its instants by itself, whatever its
+// calendars say. Without a shift it has no others.
+func (p *Plan) Nominal(at int64) bool {
+	if p.Shift == "" {
+		return true
+	}
+	day, _ := p.table.wall(at)
+	return p.table.expr.HasDay(day)
+}
+
+// Lands returns what becomes of an instant of the plan, in Unix milliseconds, and from which
+// instant the fire there was moved. allows says whether the calendars, as they are at that
+// instant, allow a fire at another one. Two fires that are moved to one instant, or to that of a
+// third, are one fire.
+func (p *Plan) Lands(at int64, allows func(at int64) bool) (l Landing, from int64) {
+	here := allows(at)
+	if p.Shift == "" {
+		if here {
+			return LandsHere, at
+		}
+		return LandsElse, at
+	}
+	day, second := p.table.wall(at)
+	switch nominal := p.table.expr.HasDay(day); {
+	case !here && nominal:
+		return LandsElse, at
+	case !here:
+		return LandsNone, at
+	case nominal:
+		return LandsHere, at
+	}
+	step := int64(1) // towards the day from which a fire is moved
+	if p.Shift == ShiftNext {
+		step = -1
+	}
+	for n := int64(1); n <= MaxShift; n++ {
+		other := day + n*step
+		from := p.table.zone.Unix(other*secondsOfDay+second) * 1000
+		switch {
+		case allows(from): // a fire of that day, or beyond, is not moved past it
+			return LandsNone, at
+		case p.table.expr.HasDay(other):
+			return LandsFrom, from
+		}
+	}
+	return LandsNone, at
+}
+
+// wall returns the day, counted from 1970, and the second of it that the expression of a schedule
+// names for an instant in Unix milliseconds.
+func (t *Timetable) wall(at int64) (day, second int64) {
+	_, wall := t.expr.Moved(floorDiv(at, 1000), t.zone, t.policy)
+	day = floorDiv(wall, secondsOfDay)
+	return day, wall - day*secondsOfDay
+}
