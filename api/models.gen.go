@@ -812,6 +812,15 @@ type GroupList struct {
 	Items []Group `json:"items"`
 }
 
+// GroupUsage defines model for GroupUsage.
+type GroupUsage struct {
+	From time.Time `json:"from"`
+
+	// Items Equal parts of the range, the oldest first, up to the one in progress
+	Items []UsagePart `json:"items"`
+	To    time.Time   `json:"to"`
+}
+
 // HTTPTask A request. url, headers, body and auth may contain ${NAME}: a variable of the run
 // such as CARILLON_RUN_ID, one of env or secrets, or params.FIELD.
 type HTTPTask = job.HTTP
@@ -1992,6 +2001,9 @@ type TokenRequest struct {
 	User string `json:"user,omitempty"`
 }
 
+// UsagePart A run that is done in pieces waits as one, until its first piece starts. Each piece takes a slot
+type UsagePart = runlog.UsagePart
+
 // UserEdit defines model for UserEdit.
 type UserEdit struct {
 	Access      []Access `json:"access"`
@@ -2405,6 +2417,18 @@ type DeleteSecretParams struct {
 type PutSecretParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// GetGroupUsageParams defines parameters for GetGroupUsage.
+type GetGroupUsageParams struct {
+	// From Defaults to one hour before `to`
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To At most 31 days after `from`. Defaults to now
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Parts Into how many parts to divide the range
+	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 }
 
 // ListJobsParams defines parameters for ListJobs.

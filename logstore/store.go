@@ -105,6 +105,11 @@ type Store interface {
 	// Waiting returns the runs that are pending, by executor group. Groups without one are
 	// absent. It costs a look at each of them, however many others there are.
 	Waiting(ctx context.Context) (map[string]Waiting, error)
+	// Usage returns how busy the executors of a group were, in equal parts of a range. What
+	// waits or runs still does so at its end. It looks at runs that fired in the range or in
+	// the day before, at older ones that are alive, and at those of backfills that were
+	// committed then, however old their fires are.
+	Usage(ctx context.Context, filter UsageFilter) ([]runlog.UsagePart, error)
 	// Stats returns figures about the store that are cheap to know.
 	Stats(ctx context.Context) (Stats, error)
 

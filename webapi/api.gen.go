@@ -172,6 +172,7 @@ type Group = api.Group
 type GroupState = api.GroupState
 type GroupLimits = api.GroupLimits
 type GroupList = api.GroupList
+type GroupUsage = api.GroupUsage
 type HTTPTask = api.HTTPTask
 type HandlerItem = api.HandlerItem
 type HandlerList = api.HandlerList
@@ -310,6 +311,7 @@ type Task = api.Task
 type Token = api.Token
 type TokenList = api.TokenList
 type TokenRequest = api.TokenRequest
+type UsagePart = api.UsagePart
 type UserEdit = api.UserEdit
 type UserItem = api.UserItem
 type UserItemSignsIn = api.UserItemSignsIn
@@ -364,6 +366,7 @@ type RotateCredentialParams = api.RotateCredentialParams
 type PauseGroupParams = api.PauseGroupParams
 type DeleteSecretParams = api.DeleteSecretParams
 type PutSecretParams = api.PutSecretParams
+type GetGroupUsageParams = api.GetGroupUsageParams
 type ListJobsParams = api.ListJobsParams
 type ChangeJobsParams = api.ChangeJobsParams
 type FacetJobsParams = api.FacetJobsParams
@@ -609,6 +612,9 @@ type ServerInterface interface {
 	// PutSecret Create or replace a secret
 	// (PUT /api/v1/groups/{group}/secrets/{secret})
 	PutSecret(c *fiber.Ctx, group GroupName, secret string, params PutSecretParams) error
+	// GetGroupUsage How busy the executors of a group were over time
+	// (GET /api/v1/groups/{group}/usage)
+	GetGroupUsage(c *fiber.Ctx, group GroupName, params GetGroupUsageParams) error
 	// GetHistory How far the history has come, and what it takes
 	// (GET /api/v1/history)
 	GetHistory(c *fiber.Ctx) error
@@ -3151,6 +3157,65 @@ func (siw *ServerInterfaceWrapper) PutSecret(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.PutSecret(c, group, secret, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetGroupUsage operation middleware
+func (siw *ServerInterfaceWrapper) GetGroupUsage(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "group" -------------
+	var group GroupName
+
+	err = runtime.BindStyledParameterWithOptions("simple", "group", c.Params("group"), &group, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter group: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetGroupUsageParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "parts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "parts", query, &params.Parts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter parts: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetGroupUsage(c, group, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -7032,6 +7097,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Put(options.BaseURL+"/api/v1/groups/:group/pause", wrapper.PauseGroup)
 
+	router.Get(options.BaseURL+"/api/v1/groups/:group/usage", wrapper.GetGroupUsage)
+
 	router.Get(options.BaseURL+"/api/v1/groups/:group/handlers", wrapper.ListHandlers)
 
 	router.Get(options.BaseURL+"/api/v1/groups/:group/secrets", wrapper.ListSecrets)
@@ -8676,6 +8743,36 @@ type PutSecretdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutSecretdefaultApplicationProblemPlusJSONResponse) VisitPutSecretResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetGroupUsageRequestObject struct {
+	Group  GroupName `json:"group"`
+	Params GetGroupUsageParams
+}
+
+type GetGroupUsageResponseObject interface {
+	VisitGetGroupUsageResponse(ctx *fiber.Ctx) error
+}
+
+type GetGroupUsage200JSONResponse GroupUsage
+
+func (response GetGroupUsage200JSONResponse) VisitGetGroupUsageResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetGroupUsagedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetGroupUsagedefaultApplicationProblemPlusJSONResponse) VisitGetGroupUsageResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -11173,6 +11270,9 @@ type StrictServerInterface interface {
 	// PutSecret Create or replace a secret
 	// (PUT /api/v1/groups/{group}/secrets/{secret})
 	PutSecret(ctx context.Context, request PutSecretRequestObject) (PutSecretResponseObject, error)
+	// GetGroupUsage How busy the executors of a group were over time
+	// (GET /api/v1/groups/{group}/usage)
+	GetGroupUsage(ctx context.Context, request GetGroupUsageRequestObject) (GetGroupUsageResponseObject, error)
 	// GetHistory How far the history has come, and what it takes
 	// (GET /api/v1/history)
 	GetHistory(ctx context.Context, request GetHistoryRequestObject) (GetHistoryResponseObject, error)
@@ -13044,6 +13144,34 @@ func (sh *strictHandler) PutSecret(ctx *fiber.Ctx, group GroupName, secret strin
 		return err
 	} else if validResponse, ok := response.(PutSecretResponseObject); ok {
 		if err := validResponse.VisitPutSecretResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetGroupUsage operation middleware
+func (sh *strictHandler) GetGroupUsage(ctx *fiber.Ctx, group GroupName, params GetGroupUsageParams) error {
+	var request GetGroupUsageRequestObject
+
+	request.Group = group
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetGroupUsage(ctx.UserContext(), request.(GetGroupUsageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetGroupUsage")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetGroupUsageResponseObject); ok {
+		if err := validResponse.VisitGetGroupUsageResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

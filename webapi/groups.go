@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // groupHandlers answer requests about scheduler nodes, executor groups and their instances.
@@ -178,6 +180,32 @@ func (h *groupHandlers) ListGroups(ctx context.Context, _ ListGroupsRequestObjec
 	}
 	h.countWaiting(ctx, groups)
 	return ListGroups200JSONResponse{Items: groups}, nil
+}
+
+// GetGroupUsage answers GET /groups/{group}/usage.
+func (h *groupHandlers) GetGroupUsage(ctx context.Context, r GetGroupUsageRequestObject) (GetGroupUsageResponseObject, error) {
+	if err := job.CheckSlug("group", r.Group); err != nil {
+		return nil, err
+	}
+	p, now := r.Params, time.Now().UTC()
+	filter := logstore.UsageFilter{Group: r.Group, From: p.From.UTC(), To: p.To.UTC(), Parts: cmp.Or(p.Parts, logstore.DefaultUsageParts), Now: now}
+	if p.To.IsZero() {
+		filter.To = now
+	}
+	if p.From.IsZero() {
+		filter.From = filter.To.Add(-time.Hour)
+	}
+	if err := filter.Validate(); err != nil {
+		return nil, err
+	}
+	if err := h.view.Knows(ctx, r.Group); err != nil {
+		return nil, err
+	}
+	parts, err := h.store.Usage(ctx, filter)
+	if err != nil {
+		return nil, problem.StoreAway(err)
+	}
+	return GetGroupUsage200JSONResponse{From: filter.From, To: filter.To, Items: parts}, nil
 }
 
 // waitingTimeout is how long a list of groups waits for what it can do without.

@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
@@ -62,6 +65,42 @@ func TestGroupsSayHowManyRunsWaitAndSinceWhen(t *testing.T) {
 	if ops.WaitingRuns == nil || *ops.WaitingRuns != 0 || !ops.WaitingSince.IsZero() {
 		t.Errorf("of ops wait %v since %s, want none", ops.WaitingRuns, ops.WaitingSince)
 	}
+}
+
+func TestAGroupSaysHowBusyItWas(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@daily")
+	at := time.Now().UTC().Add(-30 * time.Minute).Truncate(time.Minute)
+	ran, waits := begun("billing/x", at), begun("billing/x", at.Add(time.Minute))
+	w.history(ran, finished(started(ran, "i1"), job.StatusSucceeded, 0, at.Add(31*time.Second)), waits)
+	const path = "/api/v1/groups/billing/usage"
+	instant := func(after time.Duration) string { return at.Add(after).Format(time.RFC3339) }
+	usage, _ := want[GroupUsage](w, http.StatusOK, "GET", path+"?parts=2&from="+instant(0)+"&to="+instant(2*time.Minute), nil)
+	diff := cmp.Diff([]runlog.UsagePart{
+		{At: at, Waiting: 0.017, LongestWait: 1000, Started: 1, Ended: 1, SlotsInUse: 0.5},
+		{At: at.Add(time.Minute), Waiting: 1, LongestWait: 60000},
+	}, usage.Items)
+	if diff != "" || !usage.From.Equal(at) || !usage.To.Equal(at.Add(2*time.Minute)) {
+		t.Errorf("from %v to %v (-want +got):\n%s", usage.From, usage.To, diff)
+	}
+
+	usage, _ = want[GroupUsage](w, http.StatusOK, "GET", path, nil)
+	if n, span := len(usage.Items), usage.To.Sub(usage.From); n != 60 || span != time.Hour {
+		t.Errorf("by default there are %d parts of %v", n, span)
+	}
+	usage, _ = want[GroupUsage](w, http.StatusOK, "GET", path+"?parts=10&from="+instant(0)+"&to="+instant(50*time.Minute), nil)
+	if n := len(usage.Items); n != 7 || usage.Items[n-1].Waiting != 1 {
+		t.Errorf("of ten parts, these have begun: %+v", usage.Items)
+	}
+	w.heartbeat("ops", "i1", fleet.InstanceOnline)
+	want[GroupUsage](w, http.StatusOK, "GET", "/api/v1/groups/ops/usage", nil)
+
+	w.problem(404, "not_found", "GET", "/api/v1/groups/mars/usage", nil, "group mars")
+	w.problem(400, "invalid", "GET", "/api/v1/groups/Billing/usage", nil, "group")
+	w.problem(400, "invalid", "GET", path+"?from="+instant(time.Hour)+"&to="+instant(2*time.Hour), nil, "from", "before now")
+	w.problem(400, "invalid", "GET", path+"?from="+instant(time.Minute)+"&to="+instant(0), nil, "to")
+	w.problem(400, "invalid", "GET", path+"?from="+instant(-40*24*time.Hour), nil, "to", "31 days")
+	w.problem(400, "invalid", "GET", path+"?parts=1000", nil, "parts")
 }
 
 func TestAJobWithAPriorityHasItsGroupDispatched(t *testing.T) {

@@ -63,6 +63,33 @@ it("an executor that is drained finishes its run, takes no other, and is told to
   await close();
 });
 
+it("a group shows how busy it was, as charts and as a table", async () => {
+  await program.job("alone/waits", "echo nobody runs it");
+  await program.api("POST", "/jobs/alone/waits/run", {});
+  const { page, faults, close } = await open("/executors/alone");
+  const waiting = page.getByRole("region", { name: "Longest wait" }).getByRole("img");
+  await expect
+    .poll(async () => waiting.getAttribute("aria-label"), { timeout: 30_000 })
+    .toMatch(/^Longest wait: at most \d.* in the last 1h$/);
+  await waiting.focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.locator(".usage .tt b").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "7d" }).click();
+  await page.waitForURL("**/executors/alone?range=7d");
+  await page.getByRole("img", { name: /^Longest wait: .* in the last 7d$/ }).waitFor();
+  await page.getByRole("button", { name: "As a table" }).click();
+  const row = page.getByRole("region", { name: "Usage" }).locator("tbody tr").first();
+  await row.waitFor();
+  expect(await row.locator("td").count()).toBe(6);
+  expect(await row.locator("td").nth(2).textContent()).not.toBe("0");
+  expect(await axe(page)).toEqual([]);
+  await page.goto(`${program.url}/executors/default`);
+  await page.getByRole("img", { name: /^Slots in use, on average: .*; \d+ slots now$/ }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("an instance's slots and labels are changed, and cordoning is undone", async () => {
   const { page, faults, close } = await open("/executors");
   const { instance } = await executor();

@@ -33,6 +33,8 @@ const root = createRootRouteWithContext<Context>()({
 });
 
 export const ranges = ["1h", "6h", "24h", "7d", "30d"] as const;
+/** The ranges of the charts of a group. */
+export const usageRanges = ["1h", "24h", "7d"] as const;
 export type Range = (typeof ranges)[number];
 /** What the runs' page can have a row for, other than each run. */
 export const breakdowns = ["job", "instance", "error"] as const;
@@ -267,6 +269,7 @@ const executors = createRoute({
 const executorGroup = createRoute({
   getParentRoute: () => root,
   path: "/executors/$group",
+  validateSearch: (s) => optional({ range: oneOf(s.range, usageRanges) }),
   component: lazyRouteComponent(() => import("./pages/executors/GroupPage")),
 });
 

@@ -104,6 +104,9 @@ var questions = []question{
 		_, err := s.Failures(ctx, logstore.FailureFilter{From: w.end.Add(-oneDay), To: w.end})
 		return err
 	}},
+	{"usage of a group, 1 h", 0, askUsage(time.Hour)},
+	{"usage of a group, 24 h", 0, askUsage(oneDay)},
+	{"usage of a group, 7 d", 0, askUsage(sevenDays)},
 	{"overview, 24 h", 0, askOverview},
 	{"two words, newest 100, 1 d", 65, searching("customer invoice", oneDay)},
 	{"two words, newest 100, 7 d", 129, searching("customer invoice", sevenDays)},
@@ -155,6 +158,13 @@ func countingHits(text string, span time.Duration) func(context.Context, logstor
 	return func(ctx context.Context, s logstore.Store, w *asked) error {
 		f := logstore.HitCountFilter{SearchFilter: logstore.SearchFilter{Text: text, From: w.end.Add(-span), To: w.end}, Parts: int(span / time.Hour), Within: time.Minute}
 		_, err := s.CountHits(ctx, f)
+		return err
+	}
+}
+
+func askUsage(span time.Duration) func(context.Context, logstore.Store, *asked) error {
+	return func(ctx context.Context, s logstore.Store, w *asked) error {
+		_, err := s.Usage(ctx, logstore.UsageFilter{Group: w.busy.Group(), From: w.end.Add(-span), To: w.end, Parts: 96})
 		return err
 	}
 }

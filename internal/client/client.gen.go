@@ -178,6 +178,7 @@ type Group = api.Group
 type GroupState = api.GroupState
 type GroupLimits = api.GroupLimits
 type GroupList = api.GroupList
+type GroupUsage = api.GroupUsage
 type HTTPTask = api.HTTPTask
 type HandlerItem = api.HandlerItem
 type HandlerList = api.HandlerList
@@ -316,6 +317,7 @@ type Task = api.Task
 type Token = api.Token
 type TokenList = api.TokenList
 type TokenRequest = api.TokenRequest
+type UsagePart = api.UsagePart
 type UserEdit = api.UserEdit
 type UserItem = api.UserItem
 type UserItemSignsIn = api.UserItemSignsIn
@@ -624,6 +626,18 @@ type DeleteSecretParams struct {
 type PutSecretParams struct {
 	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// GetGroupUsageParams defines parameters for GetGroupUsage.
+type GetGroupUsageParams struct {
+	// From Defaults to one hour before `to`
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To At most 31 days after `from`. Defaults to now
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Parts Into how many parts to divide the range
+	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 }
 
 // ListJobsParams defines parameters for ListJobs.
@@ -1860,6 +1874,17 @@ func (a *API) PutSecretWithBody(ctx context.Context, group GroupName, secret str
 		r.header("Carillon-User", params.CarillonUser)
 	}
 	return a.send(ctx, r, contentType, body, edit)
+}
+
+// GetGroupUsage sends GET /api/v1/groups/{group}/usage.
+func (a *API) GetGroupUsage(ctx context.Context, group GroupName, params *GetGroupUsageParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/groups/%s/usage", group)
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("parts", params.Parts, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
 // GetHistory sends GET /api/v1/history.

@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -77,38 +76,6 @@ func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d runlog.Dimen
 		return nil, fmt.Errorf("count by %s: %w", d, database.Explain(err))
 	}
 	return found, nil
-}
-
-// Waiting implements [logstore.Store]. A row that is no longer so is there twice, with both
-// signs, until the two are merged.
-func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error) {
-	if err := s.Prepare(ctx); err != nil {
-		return nil, err
-	}
-	c, err := ofRuns(&logstore.RunFilter{Statuses: []job.Status{job.StatusPending}})
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.conn.Query(ctx, "SELECT of, count(), min(since) FROM (SELECT toString(group) AS of, committed_at AS since FROM runs"+c.clause()+
-		" GROUP BY run_id, attempt, of, since HAVING sum(sign) > 0) GROUP BY of", c.args...)
-	if err != nil {
-		return nil, fmt.Errorf("count waiting runs: %w", database.Explain(err))
-	}
-	defer func() { _ = rows.Close() }()
-	waiting := map[string]logstore.Waiting{}
-	for rows.Next() {
-		var group string
-		var n uint64
-		var since time.Time
-		if err := rows.Scan(&group, &n, &since); err != nil {
-			return nil, fmt.Errorf("count waiting runs: %w", err)
-		}
-		waiting[group] = logstore.Waiting{Runs: int(n), Since: since.UTC()}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("count waiting runs: %w", database.Explain(err))
-	}
-	return waiting, nil
 }
 
 // Histogram implements [logstore.Store].

@@ -119,6 +119,11 @@ func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error
 	return ask(ctx, s, func(from logstore.Store) (map[string]logstore.Waiting, error) { return from.Waiting(ctx) })
 }
 
+// Usage implements [logstore.Store].
+func (s *Store) Usage(ctx context.Context, f logstore.UsageFilter) ([]runlog.UsagePart, error) {
+	return ask(ctx, s, func(from logstore.Store) ([]runlog.UsagePart, error) { return from.Usage(ctx, f) })
+}
+
 // Standings implements [logstore.Store].
 func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]logstore.Standing, error) {
 	return ask(ctx, s, func(from logstore.Store) (map[job.Name]logstore.Standing, error) { return from.Standings(ctx, jobs) })

@@ -77,6 +77,14 @@ func (s VisibleStore) Waiting(ctx context.Context) (map[string]logstore.Waiting,
 	return all, err
 }
 
+// Usage implements [logstore.Store]. A group that the caller does not see is not found.
+func (s VisibleStore) Usage(ctx context.Context, f logstore.UsageFilter) ([]runlog.UsagePart, error) {
+	if !Who(ctx).Access.May(rights.Viewer, f.Group) {
+		return nil, fmt.Errorf("%w: group %s", job.ErrNotFound, f.Group)
+	}
+	return s.Store.Usage(ctx, f)
+}
+
 // Runs implements [logstore.Store].
 func (s VisibleStore) Runs(ctx context.Context, f logstore.RunFilter) (logstore.RunPage, error) {
 	f, some := within(ctx, f)

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,6 +72,19 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 		}
 	}
 	return groups, nil
+}
+
+// Knows returns job.ErrNotFound for a group that no job and no executor has named.
+func (v *View) Knows(ctx context.Context, name string) error {
+	_, unknown := v.conn.Group(ctx, name)
+	if !errors.Is(unknown, job.ErrNotFound) {
+		return unknown
+	}
+	there, err := v.call(ctx)
+	if err == nil && !slices.ContainsFunc(there.instances, func(i fleet.Instance) bool { return i.Group == name }) {
+		err = unknown
+	}
+	return err
 }
 
 // Paused returns a switch if it is on at an instant, or nil.

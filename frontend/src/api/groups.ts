@@ -1,4 +1,5 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
 import type { Group, GroupLimits, InstanceSettings } from "./schema.gen";
 
@@ -23,6 +24,19 @@ export function secretsQuery(group: string) {
       dataOf(api.GET("/api/v1/groups/{group}/secrets", { signal, params: { path: { group } } })),
     staleTime: 5000,
     retry: false,
+  });
+}
+
+/** How busy a group was in equal parts of a range. It is asked for again a few times in each part. */
+export function usageQuery(group: string, { from, to, parts }: { from: number; to: number; parts: number }) {
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const query = { from: iso(from), to: iso(to), parts };
+  return queryOptions({
+    queryKey: [...groupKey(group), "usage", query],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/api/v1/groups/{group}/usage", { signal, params: { path: { group }, query } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: always((to - from) / parts / 4),
   });
 }
 

@@ -1842,6 +1842,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/groups/{group}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * How busy the executors of a group were over time
+         * @description Waiting runs, the longest wait, starts and ends, and slots in use, in equal parts of a range.
+         *     It is computed from the history: from runs that fired in the range or in the 24 hours before
+         *     it, from older ones that still wait or run, and from those of a backfill that were committed
+         *     then. What still waits or runs counts up to now.
+         */
+        get: operations["getGroupUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/groups/{group}/handlers": {
         parameters: {
             query?: never;
@@ -5176,6 +5202,41 @@ export interface components {
              */
             rate?: number;
         };
+        GroupUsage: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Equal parts of the range, the oldest first, up to the one in progress */
+            items: components["schemas"]["UsagePart"][];
+        };
+        /** @description A run that is done in pieces waits as one, until its first piece starts. Each piece takes a slot */
+        UsagePart: {
+            /**
+             * Format: date-time
+             * @description When the part begins
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description How many runs waited for an executor, on average
+             */
+            waiting: number;
+            /**
+             * Format: int64
+             * @description How long the longest-waiting of them had waited
+             */
+            longest_wait_ms: number;
+            /** @description Attempts that started; of a run in pieces, pieces */
+            started: number;
+            /** @description Those that ended after they had started */
+            ended: number;
+            /**
+             * Format: double
+             * @description On average
+             */
+            slots_in_use: number;
+        };
         GroupList: {
             items: components["schemas"]["Group"][];
         };
@@ -5568,6 +5629,8 @@ export type InstanceReply = components['schemas']['InstanceReply'];
 export type InstanceSettings = components['schemas']['InstanceSettings'];
 export type Group = components['schemas']['Group'];
 export type GroupLimits = components['schemas']['GroupLimits'];
+export type GroupUsage = components['schemas']['GroupUsage'];
+export type UsagePart = components['schemas']['UsagePart'];
 export type GroupList = components['schemas']['GroupList'];
 export type HandlerItem = components['schemas']['HandlerItem'];
 export type HandlerList = components['schemas']['HandlerList'];
@@ -8433,6 +8496,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Group"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getGroupUsage: {
+        parameters: {
+            query?: {
+                /** @description Defaults to one hour before `to` */
+                from?: string;
+                /** @description At most 31 days after `from`. Defaults to now */
+                to?: string;
+                /** @description Into how many parts to divide the range */
+                parts?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupUsage"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -15,13 +15,25 @@ interface LineChartProps {
   label: string;
   /** Round values of the axis, from 0 up. */
   lines: number[];
-  tone: "bad" | "accent";
+  tone: "bad" | "warn" | "accent";
+  /** A value to compare the line with, such as what there is room for. */
+  level?: { value: number; text: string } | undefined;
   write(value: number): string;
   height?: number;
 }
 
 /** One value over time. Arrow keys and the pointer show each point's own. */
-export function LineChart({ points, from, to, label, lines, tone, write, height = 190 }: LineChartProps) {
+export function LineChart({
+  points,
+  from,
+  to,
+  label,
+  lines,
+  tone,
+  level,
+  write,
+  height = 190,
+}: LineChartProps) {
   const f = useFormat();
   const top = Math.max(lines.at(-1) ?? 1, Number.MIN_VALUE);
   const span = to - from || 1;
@@ -59,6 +71,20 @@ export function LineChart({ points, from, to, label, lines, tone, write, height 
         return (
           <>
             <GridLines plot={plot} values={lines} y={y} write={write} />
+            {level && (
+              <>
+                <line
+                  x1={plot.left}
+                  x2={plot.right}
+                  y1={y(level.value)}
+                  y2={y(level.value)}
+                  className="levelline"
+                />
+                <text x={plot.right} y={y(level.value) + 12} textAnchor="end" className="axis">
+                  {level.text}
+                </text>
+              </>
+            )}
             <path d={path(points, x, y)} className={`trend s-${tone}`} />
             {known.length <= 40 &&
               known.map((p) => (

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { makeFormat } from "./format";
-import { type AxisLabel, apart, timeLabels } from "./scale";
+import { type AxisLabel, apart, countStep, ticks, timeLabels, valueStep } from "./scale";
 
 const f = makeFormat("en", "UTC");
 const noon = Date.parse("2026-11-23T12:00:00Z");
@@ -34,4 +34,14 @@ it("labels of an axis give way to those that come before them", () => {
   expect(
     shown(400, label(0, "09:00", "start"), label(30, "09:05", "start"), label(60, "09:10", "start")),
   ).toEqual([400, 0, 60]);
+});
+
+it("an axis has round values, few of them, and reaches the top", () => {
+  for (const top of [0.003, 0.01, 0.7, 1, 3, 9.5, 120, 5001]) {
+    const lines = ticks(top, valueStep(top, 3));
+    expect(lines.length, `${top}`).toBeLessThanOrEqual(5);
+    expect(lines.at(-1), `${top}`).toBeGreaterThanOrEqual(top);
+  }
+  expect(ticks(0.7, valueStep(0.7, 3))).toEqual([0, 0.5, 1]);
+  expect([1, 3, 9, 50].map((top) => countStep(top, 4))).toEqual([1, 1, 5, 20]);
 });

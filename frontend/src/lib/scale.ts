@@ -39,9 +39,13 @@ export function durationStep(top: number, n: number): number {
 
 /** A round step for an axis of counts, so that it has at most n lines. */
 export function countStep(top: number, n: number): number {
-  const raw = Math.max(1, top / n);
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].find((m) => m * power >= raw) ?? 10;
+  return valueStep(Math.max(n, top), n);
+}
+
+/** A round step for an axis of values that need not be whole, so that it has at most n lines. */
+export function valueStep(top: number, n: number): number {
+  const power = 10 ** Math.floor(Math.log10(top / n));
+  const step = [1, 2, 5, 10].find((m) => m * power >= top / n) ?? 10;
   return step * power;
 }
 

@@ -30,7 +30,8 @@ func newReportCommand() *cobra.Command {
 			"  carillon report trend --since 7d --step day\n" +
 			"  carillon report jobs --order ratio --group billing\n" +
 			"  carillon report failures --since 7d\n" +
-			"  carillon report load --for 2d",
+			"  carillon report load --for 2d\n" +
+			"  carillon report usage billing --since 24h",
 	}
 	cmd.AddCommand(
 		newOverviewCommand(), newTrendCommand(),
@@ -41,7 +42,7 @@ func newReportCommand() *cobra.Command {
 		newRowsCommand("groups", "List executor groups by number of runs", []runlog.Dimension{runlog.ByGroup}, runlog.OrderRuns),
 		newRowsCommand("instances", "List instances by number of attempts", []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, runlog.OrderRuns),
 		newRowsCommand("versions", "List job versions by number of runs", []runlog.Dimension{runlog.ByJob, runlog.ByVersion}, runlog.OrderRuns),
-		newBusiestCommand(), newFailuresCommand(), newOutcomesCommand(), newBreakdownCommand(), newLoadCommand(), newRepairCommand(),
+		newBusiestCommand(), newFailuresCommand(), newOutcomesCommand(), newBreakdownCommand(), newLoadCommand(), newUsageCommand(), newRepairCommand(),
 	)
 	return cmd
 }

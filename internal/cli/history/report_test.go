@@ -41,3 +41,11 @@ func TestTheOverviewIsDrawn(t *testing.T) {
 	drawtest.Golden(t, "overview", func(t *draw.Table) { drawOverview(t, o) })
 	drawtest.Golden(t, "overview-empty", func(t *draw.Table) { drawOverview(t, client.Overview{From: o.From, To: o.To}) })
 }
+
+func TestTheUsageOfAGroupIsDrawn(t *testing.T) {
+	usage := client.GroupUsage{Items: []runlog.UsagePart{
+		{At: drawtest.At("03:00:00.000"), Waiting: 12.345, LongestWait: 95_120, Started: 14, Ended: 9, SlotsInUse: 3.96},
+		{At: drawtest.At("03:05:00.000")},
+	}}
+	drawtest.Golden(t, "usage", func(tab *draw.Table) { drawUsage(tab, usage) })
+}

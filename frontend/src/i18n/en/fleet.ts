@@ -106,6 +106,20 @@ export const fleet = {
       moved: "Moved",
     },
   },
+  usage: {
+    title: "Usage",
+    hint: "runs that fired up to a day before the range, those still alive, and backfills",
+    measures: {
+      waiting: "Waiting runs, on average",
+      longest: "Longest wait",
+      started: "Started per minute",
+      ended: "Ended per minute",
+      slots: "Slots in use, on average",
+    },
+    slotsNow: (n: number) => `${count(n, "slot", "slots")} now`,
+    label: (measure: string, most: string, range: string, level?: string) =>
+      `${measure}: at most ${most} in the last ${range}${level ? `; ${level}` : ""}`,
+  },
   cordon: "Cordon",
   cordoned: (name: string) => `${name} takes no more runs`,
   resume: "Resume",

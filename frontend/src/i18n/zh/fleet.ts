@@ -100,6 +100,20 @@ export const fleet: typeof english = {
       moved: "已迁移",
     },
   },
+  usage: {
+    title: "使用情况",
+    hint: "统计触发时间在范围内或之前一天内的运行、仍未结束的运行以及补数",
+    measures: {
+      waiting: "等待中的运行（平均）",
+      longest: "最长等待时间",
+      started: "每分钟开始",
+      ended: "每分钟结束",
+      slots: "占用的槽位（平均）",
+    },
+    slotsNow: (n) => `当前 ${n} 个槽位`,
+    label: (measure, most, range, level) =>
+      `${measure}：最近 ${range} 内最多 ${most}${level ? `；${level}` : ""}`,
+  },
   cordon: "隔离",
   cordoned: (name) => `${name} 不再接收运行`,
   resume: "恢复",

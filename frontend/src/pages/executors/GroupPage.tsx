@@ -24,6 +24,7 @@ import { InstanceTable } from "./InstanceTable";
 import { LimitsDialog } from "./LimitsDialog";
 import { QueueCard } from "./QueueCard";
 import { StartCommand } from "./StartCommand";
+import { UsageCard } from "./UsageCard";
 import { useGroupPause } from "./useGroupPause";
 
 /** One executor group: who works in it, how much at once, and with which keys. */
@@ -103,6 +104,7 @@ export default function GroupPage() {
                 <InstanceTable instances={group.instances} />
               )}
             </Card>
+            {known && <UsageCard group={known} />}
             {known && <QueueCard group={known} />}
             <div className="grid two-up">
               <Limits group={group} />
