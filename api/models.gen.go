@@ -2433,6 +2433,9 @@ type GetGroupUsageParams struct {
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
+	// Job Only these jobs, as group/name; may be given more than once. Those that do not exist are left out
+	Job []string `form:"job,omitempty" json:"job,omitempty"`
+
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 

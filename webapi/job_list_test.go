@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -72,6 +74,21 @@ func TestJobsAreListedByWhatHoldsOfThem(t *testing.T) {
 	w.problem(400, "invalid", "GET", "/api/v1/jobs?"+where("state:asleep"), nil, "where", "active paused gave_up manual ended")
 	w.problem(400, "invalid", "GET", "/api/v1/jobs?"+where("fires:soon"), nil, "where", "fires:24h")
 	w.problem(400, "invalid", "GET", "/api/v1/jobs?sort=owner&cursor=b/hand", nil, "cursor")
+}
+
+func TestJobsAreListedByTheirNames(t *testing.T) {
+	w := newWorld(t)
+	list := shelf(w)
+	for parameters, expected := range map[string][]string{
+		"job=b/soon&job=a/mail&job=a/none":        {"a/mail", "b/soon"},
+		"job=b/soon&job=a/mail&group=a":           {"a/mail"},
+		"job=b/hand&job=a/close&where=owner:noah": nil,
+	} {
+		if diff := cmp.Diff(expected, list(parameters)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", parameters, diff)
+		}
+	}
+	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/jobs?job=soon", nil, "job")
 }
 
 func TestJobsComeInTheOrderThatIsAskedFor(t *testing.T) {

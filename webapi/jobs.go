@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/bulk"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // jobHandlers answer requests about jobs: what they are, and changes to them.
@@ -129,7 +130,7 @@ const (
 // ListJobs answers GET /jobs.
 func (h *jobHandlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJobsResponseObject, error) {
 	p := r.Params
-	page, err := h.catalog.Find(ctx, catalog.Filter{Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, pageSize))
+	page, err := h.catalog.Find(ctx, catalog.Filter{Jobs: runs.Names(p.Job), Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}

@@ -642,6 +642,9 @@ type GetGroupUsageParams struct {
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
+	// Job Only these jobs, as group/name; may be given more than once. Those that do not exist are left out
+	Job *[]string `form:"job,omitempty" json:"job,omitempty"`
+
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
@@ -1972,6 +1975,7 @@ func (a *API) ReadInvitationWithBody(ctx context.Context, contentType string, bo
 func (a *API) ListJobs(ctx context.Context, params *ListJobsParams, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodGet, "/api/v1/jobs")
 	if params != nil {
+		r.parameter("job", params.Job, "array", "")
 		r.parameter("group", params.Group, "string", "")
 		r.parameter("q", params.Q, "string", "")
 		r.parameter("paused", params.Paused, "boolean", "")

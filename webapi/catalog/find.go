@@ -18,6 +18,7 @@ import (
 
 // Filter is what a request says of the jobs that it is about.
 type Filter struct {
+	Jobs   []job.Name // these only; empty is any
 	Group  string
 	Text   string
 	Paused *bool
@@ -63,6 +64,15 @@ func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limi
 // conditionsOf returns what a filter asks of the index, and what of the jobs that it finds.
 func (c *Catalog) conditionsOf(f Filter) (query, jobConditions, error) {
 	q := query{group: f.Group, text: strings.ToLower(f.Text), paused: f.Paused}
+	for _, name := range f.Jobs {
+		if _, err := job.ParseName(string(name)); err != nil {
+			return q, nil, err
+		}
+		if q.jobs == nil {
+			q.jobs = map[job.Name]bool{}
+		}
+		q.jobs[name] = true
+	}
 	if f.Group != "" {
 		if err := job.CheckSlug("group", f.Group); err != nil {
 			return q, nil, err

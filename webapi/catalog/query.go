@@ -14,6 +14,7 @@ import (
 
 // query selects jobs. The zero query is all.
 type query struct {
+	jobs   map[job.Name]bool // nil is all
 	group  string
 	text   string // in lower case
 	paused *bool
@@ -121,12 +122,12 @@ func (x *index) containing(ctx context.Context, group string, text []byte) ([]*b
 // selects reports whether a job matches but for its text, whatever the page.
 func (q *query) selects(j *indexed) bool {
 	return (q.paused == nil || *q.paused == (j.paused || q.now < j.until)) && (!q.firing || !j.paused) &&
-		(q.groups == nil || q.groups[j.name.Group()])
+		(q.groups == nil || q.groups[j.name.Group()]) && (q.jobs == nil || q.jobs[j.name])
 }
 
 // selectsAll reports whether all jobs of the group match.
 func (q *query) selectsAll() bool {
-	return q.paused == nil && !q.firing && q.text == "" && (q.groups == nil || q.group != "" && q.groups[q.group])
+	return q.jobs == nil && q.paused == nil && !q.firing && q.text == "" && (q.groups == nil || q.group != "" && q.groups[q.group])
 }
 
 // within returns where a group's jobs are on the list, or all. The caller holds mu.

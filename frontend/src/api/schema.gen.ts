@@ -6289,6 +6289,8 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
+                /** @description Only these jobs, as group/name; may be given more than once. Those that do not exist are left out */
+                job?: string[];
                 /** @description Only jobs of this executor group */
                 group?: string;
                 /** @description Only jobs whose name, title, description, owner, handler or tags contain this text */

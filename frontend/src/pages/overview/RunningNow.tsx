@@ -1,7 +1,7 @@
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight } from "lucide-react";
-import { jobQuery } from "@/api/jobs";
+import { namedJobs } from "@/api/jobs";
 import { overviewQueries } from "@/api/overview";
 import { JobName } from "@/components/JobName";
 import { Card, Empty } from "@/components/Panel";
@@ -35,14 +35,11 @@ export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefin
         a.fire_time.localeCompare(b.fire_time),
     )
     .slice(0, shown);
-  const usual = useQueries({
-    queries: first.map((r) => ({
-      ...jobQuery(refOf(r.job), 1, 30),
-      staleTime: 60_000,
-      refetchInterval: false as const,
-      retry: false,
-    })),
-  }).map((q) => healthOf((q.data?.item.last_runs ?? []).filter((r) => r.status === "succeeded")));
+  const names = first.map((r) => r.job);
+  const jobs = useQuery(namedJobs(names, 30)).data;
+  const usual = names.map((name) =>
+    healthOf((jobs?.get(name)?.last_runs ?? []).filter((r) => r.status === "succeeded")),
+  );
   return (
     <Card
       title={t.overview.runningNow}

@@ -1,6 +1,6 @@
-import { useQueries } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { jobQuery } from "@/api/jobs";
+import { namedJobs } from "@/api/jobs";
 import type { ReportRow } from "@/api/schema.gen";
 import { JobName } from "@/components/JobName";
 import { Owner } from "@/components/Owner";
@@ -20,16 +20,10 @@ export function Unhealthy({ rows }: { rows: ReportRow[] }) {
   const t = usePageT();
   const f = useFormat();
   const bad = rows.filter((row) => row.job !== undefined && row.failure_ratio > 0);
-  const strips = useQueries({
-    queries: bad.map((row) => ({
-      ...jobQuery(refOf(row.job ?? ""), 1, strip),
-      staleTime: 60_000,
-      refetchInterval: false as const,
-      retry: false,
-    })),
-  });
-  const ownerOf = (i: number) => {
-    const owner = strips[i]?.data?.item.definition.owner;
+  const names = bad.map((row) => row.job ?? "");
+  const jobs = useQuery(namedJobs(names, strip)).data;
+  const ownerOf = (name = "") => {
+    const owner = jobs?.get(name)?.definition.owner;
     return owner ? <Owner name={owner} /> : <span className="mut">—</span>;
   };
   return (
@@ -39,14 +33,14 @@ export function Unhealthy({ rows }: { rows: ReportRow[] }) {
       none={t.reports.healthy}
       heads={["", t.reports.runs, t.reports.failedShare, t.joblist.columns.owner]}
       rows={bad}
-      cells={(row, i) => (
+      cells={(row) => (
         <>
           <td>
-            <RunStrip runs={strips[i]?.data?.item.last_runs ?? []} n={strip} />
+            <RunStrip runs={jobs?.get(row.job ?? "")?.last_runs ?? []} n={strip} />
           </td>
           <td className="r num sec">{f.number(row.runs)}</td>
           <td className="r num c-bad">{f.percent(row.failure_ratio)}</td>
-          <td className="r">{ownerOf(i)}</td>
+          <td className="r">{ownerOf(row.job)}</td>
         </>
       )}
     />
@@ -84,7 +78,7 @@ interface JobTableProps {
   none: string;
   heads: string[];
   rows: ReportRow[];
-  cells(row: ReportRow, i: number): ReactNode;
+  cells(row: ReportRow): ReactNode;
 }
 
 function JobTable({ title, note, none, heads, rows, cells }: JobTableProps) {
@@ -95,12 +89,12 @@ function JobTable({ title, note, none, heads, rows, cells }: JobTableProps) {
         <Empty title={none} />
       ) : (
         <Table heads={[t.reports.job, ...heads.map((head) => ({ right: head }))]} compact>
-          {rows.map((row, i) => (
+          {rows.map((row) => (
             <tr key={row.job}>
               <td>
                 <JobName {...refOf(row.job ?? "")} />
               </td>
-              {cells(row, i)}
+              {cells(row)}
             </tr>
           ))}
         </Table>
