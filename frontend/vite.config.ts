@@ -15,6 +15,11 @@ const pieces = [
     priority: 4,
   },
   {
+    name: "charts",
+    test: /\/components\/(Chart|ChartTable|HoverCard|Legend|LineChart|RunStrip|ShareBar|Spark|StackChart|Zoomed)\.tsx$/,
+    priority: 4,
+  },
+  {
     name: "shared",
     test: /\/src\/i18n\/index\.ts|\/src\/lib\/(?!words|cron|schema|policies)|\/src\/components\/(?!code|CodeEditor|Menu|Filter|Dialog|FormDialog|Refusal|fields)/,
     minShareCount: 5,

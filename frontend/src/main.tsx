@@ -10,6 +10,7 @@ import { landingOf } from "./lib/landing";
 import { applyLook, getPrefs } from "./lib/prefs";
 import { problemOf } from "./lib/problem";
 import { makeRouter } from "./router";
+import { hearNews } from "./shell/news";
 
 /** What may pass by itself is asked for again; what is wrong stays wrong. */
 const passes = new Set(["unreachable", "unavailable", "internal"]);
@@ -34,6 +35,7 @@ const landing = landingOf(
   arrival instanceof PerformanceNavigationTiming ? arrival.type : undefined,
 );
 if (landing !== undefined) history.replaceState(null, "", landing);
+hearNews(client);
 const router = makeRouter(client);
 
 function App() {

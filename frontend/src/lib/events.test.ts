@@ -41,7 +41,7 @@ afterEach(() => {
 const event = (name: string, names: string[], more = false) =>
   `event: ${name}\nid: a.1\ndata: ${JSON.stringify({ names, more })}\n\n`;
 const plain = (news: News) => [
-  news.reload,
+  news.reload !== undefined,
   Object.fromEntries([...news.topics].map(([t, names]) => [t, names ? [...names] : "any"])),
 ];
 

@@ -9,8 +9,8 @@ export type Topic = "jobs" | "runs" | "executors" | "cluster" | "alerts";
 const topics: readonly string[] = ["jobs", "runs", "executors", "cluster", "alerts"];
 
 export interface News {
-  /** All that is shown is to be loaded anew. */
-  reload: boolean;
+  /** All that was asked for before this instant, of performance.now(), is to be loaded anew. */
+  reload: number | undefined;
   /** What has changed of each topic: jobs or groups by name; undefined is anything. */
   topics: Map<Topic, Set<string> | undefined>;
 }
@@ -29,6 +29,11 @@ export function hearsNews(): boolean {
 }
 
 export const useNewsState = state.use;
+
+const begun = createStore(false);
+
+/** Whether a page need not wait for the stream: what it asks for from now on is told of, or never will be. */
+export const useNewsBegun = begun.use;
 
 /**
  * Follows the stream of events while this tab is live, and tells of them in batches.
@@ -50,11 +55,11 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
     if (!news.topics.has("runs")) return;
     clearTimeout(again);
     again = setTimeout(() => {
-      if (!batch) tell({ reload: false, topics: new Map([["runs", news.topics.get("runs")]]) });
+      if (!batch) tell({ reload: undefined, topics: new Map([["runs", news.topics.get("runs")]]) });
     }, settle);
   };
   const note = (change: (news: News) => void) => {
-    batch ??= { reload: false, topics: new Map() };
+    batch ??= { reload: undefined, topics: new Map() };
     change(batch);
     timer ??= setTimeout(flush, Math.max(collect, told + apart - Date.now()));
   };
@@ -64,13 +69,17 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
       onState: (next) => {
         state.set(next);
         if (next === "open") noteAnswer(true);
+        if (next !== "connecting" && next !== "open") begun.set(true);
         // Whatever is asked for now is told that nobody is signed in, and says so.
-        if (next === "refused") tell({ reload: true, topics: new Map() });
+        if (next === "refused") tell({ reload: performance.now(), topics: new Map() });
       },
       onLost: () => noteAnswer(false),
       onEvent: ({ event, data }) => {
-        if (event === "reload") note((n) => (n.reload = true));
-        else if (isTopic(event)) note((n) => add(n, event, data));
+        if (event === "reload") {
+          note(all);
+          begun.set(true);
+        }
+        if (isTopic(event)) note((n) => add(n, event, data));
         return undefined;
       },
     });
@@ -84,9 +93,10 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
     batch = undefined;
     if (!isLive()) return state.set("hidden");
     start();
-    note((n) => (n.reload = true)); // it was frozen for who knows how long
+    note(all); // it was frozen for who knows how long
   };
   if (isLive()) start();
+  else begun.set(true);
   const off = onLive(onSwitch);
   const offSignIn = onSignedIn(() => state.get() === "refused" && onSwitch());
   return () => {
@@ -96,6 +106,11 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
     clearTimeout(timer);
     clearTimeout(again);
   };
+}
+
+/** Has a batch tell that what was asked for by now may have changed. */
+function all(news: News): void {
+  news.reload = performance.now();
 }
 
 function isTopic(event: string): event is Topic {

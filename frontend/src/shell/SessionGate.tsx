@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { meQuery } from "@/api/session";
+import { useNewsBegun } from "@/lib/events";
 import { useSignedOut } from "@/lib/expiry";
 import { problemOf } from "@/lib/problem";
 
@@ -19,9 +20,10 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const signedOut = useSignedOut();
   const [secret, setSecret] = useState(opened);
   const [begun, setBegun] = useState(false);
+  const ready = useReady();
   useEffect(() => {
-    if (me.isSuccess) setBegun(true);
-  }, [me.isSuccess]);
+    if (me.isSuccess && ready) setBegun(true);
+  }, [me.isSuccess, ready]);
   if (secret) {
     const done = () => {
       // The secret must not stay in the address, nor in the history.
@@ -42,7 +44,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
       </Suspense>
     );
   }
-  if (!begun && me.isPending) return null;
+  if (!begun && (me.isPending || !ready)) return null;
   return (
     <>
       {children}
@@ -53,4 +55,18 @@ export function SessionGate({ children }: { children: ReactNode }) {
       )}
     </>
   );
+}
+
+/** How long a page waits for the stream of changes, in ms: a proxy may keep it back. */
+const patience = 400;
+
+/** Whether a page may ask. It asks once it hears of changes, as it would ask for everything twice otherwise. */
+function useReady(): boolean {
+  const heard = useNewsBegun();
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), patience);
+    return () => clearTimeout(timer);
+  }, []);
+  return heard || late;
 }

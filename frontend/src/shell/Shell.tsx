@@ -15,7 +15,6 @@ import { useMay } from "./may";
 import { SessionGate } from "./SessionGate";
 import { Sidebar } from "./Sidebar";
 import { toggleTheme } from "./TopTools";
-import { useNews } from "./useNews";
 import { useRotation } from "./useRotation";
 import { useTitle } from "./useTitle";
 import { nextZone } from "./zones";
@@ -39,7 +38,6 @@ function Frame() {
   const navigate = useNavigate();
   const client = useQueryClient();
   const { pathname } = useLocation();
-  useNews();
   useRotation(kiosk);
   const mayEdit = useMay()("edit");
   const [layer, setLayer] = useState<"palette" | "help" | "nav" | "everything">();

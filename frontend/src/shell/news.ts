@@ -1,0 +1,52 @@
+import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
+import { jobsKey } from "@/api/jobs";
+import { runsKey } from "@/api/runs";
+import { base } from "@/lib/base";
+import { followNews, type News } from "@/lib/events";
+
+/**
+ * Has what the page shows asked for again when the server tells that it has changed. It is begun before
+ * a page asks for anything: what is asked for once news are heard need not be asked for twice.
+ */
+export function hearNews(client: QueryClient): void {
+  const asked = new WeakMap<Query, number>();
+  client.getQueryCache().subscribe((e) => {
+    if (e.type === "updated" && e.action.type === "fetch") asked.set(e.query, performance.now());
+  });
+  followNews(`${base}/api/v1/events`, ({ reload = 0, topics }) => {
+    void client.invalidateQueries({
+      predicate: (query) =>
+        ((asked.get(query) ?? 0) < reload && query.queryKey[0] !== "me" && query.queryKey[0] !== "yaml") ||
+        isNews(query.queryKey, topics),
+    });
+  });
+}
+
+function isNews(queryKey: QueryKey, topics: News["topics"]): boolean {
+  switch (queryKey[0]) {
+    case jobsKey[0]:
+      return (
+        concerns(queryKey, topics.get("jobs"), topics.has("jobs")) ||
+        concerns(queryKey, topics.get("runs"), topics.has("runs"))
+      );
+    case runsKey[0]:
+      return topics.has("runs");
+    case "schedule":
+      return topics.has("jobs") && queryKey[1] !== "preview";
+    case "cluster":
+      if (queryKey[1] === "groups") return topics.has("executors");
+      return topics.has("cluster") && queryKey[1] !== "calendars";
+    case "alerts":
+      return topics.has("alerts");
+    default:
+      return false;
+  }
+}
+
+/** Whether a query about jobs has to do with those that are named; undefined names are any. */
+function concerns(key: QueryKey, names: Set<string> | undefined, told: boolean): boolean {
+  if (!told) return false;
+  const [, kind, group, name] = key;
+  const one = kind === "one" || kind === "versions" || kind === "preview";
+  return !one || names === undefined || names.has(`${group}/${name}`);
+}
