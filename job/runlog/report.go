@@ -80,6 +80,14 @@ type ReportRow struct {
 	// FailureRatio is the share of failed, timed out and lost ones among those that were
 	// executed, from 0 to 1.
 	FailureRatio float64 `json:"failure_ratio"`
+	// Scheduled is how many of the fires that a schedule asked for (causes schedule and misfire)
+	// are judged: they succeeded, failed, timed out, were lost or missed. ScheduledSucceeded is
+	// how many of these succeeded.
+	Scheduled          int `json:"scheduled"`
+	ScheduledSucceeded int `json:"scheduled_succeeded"`
+	// SuccessRate is the share of these that succeeded, from 0 to 1. Where no schedule asked for
+	// any it is that of all runs that are judged; nil if there are none.
+	SuccessRate *float64 `json:"success_rate,omitempty"`
 	// Attempts is how many attempts were executed.
 	Attempts int `json:"attempts"`
 
@@ -100,18 +108,35 @@ func (r *ReportRow) Failed() int {
 	return r.Statuses[job.StatusFailed] + r.Statuses[job.StatusTimedOut] + r.Statuses[job.StatusLost]
 }
 
-// Judge sets what follows from the counts.
-func (r *ReportRow) Judge() {
-	r.Runs, r.FailureRatio = 0, 0
-	executed := 0
+// Judged reports whether a fire that ended so went well or not. What was cancelled or skipped is
+// not judged: somebody, or a policy of the job, wanted it so.
+func Judged(s job.Status) bool {
+	return s == job.StatusMissed || s.Executed() && s != job.StatusCancelled
+}
+
+// Judge sets what follows from the counts. unscheduled is how many of the runs that are judged no
+// schedule asked for, and succeeded how many of these succeeded.
+func (r *ReportRow) Judge(unscheduled, succeeded int) {
+	r.Runs, r.FailureRatio, r.SuccessRate = 0, 0, nil
+	executed, judged := 0, 0
 	for status, n := range r.Statuses {
 		r.Runs += n
 		if status.Executed() {
 			executed += n
 		}
+		if Judged(status) {
+			judged += n
+		}
 	}
 	if executed > 0 {
 		r.FailureRatio = float64(r.Failed()) / float64(executed)
+	}
+	r.Scheduled, r.ScheduledSucceeded = judged-unscheduled, r.Statuses[job.StatusSucceeded]-succeeded
+	switch {
+	case r.Scheduled > 0:
+		r.SuccessRate = new(float64(r.ScheduledSucceeded) / float64(r.Scheduled))
+	case judged > 0:
+		r.SuccessRate = new(float64(r.Statuses[job.StatusSucceeded]) / float64(judged))
 	}
 }
 

@@ -19,9 +19,9 @@ func TestReportsOfGroupsAndOfOneJobReadFewRows(t *testing.T) {
 	address := chtest.Database(t)
 	s, conn := open(t, address), sql(t, address)
 	for _, table := range []string{"report_hour", "report_day"} {
-		exec(t, conn, "ALTER TABLE "+table+" DROP PROJECTION of_groups")
+		exec(t, conn, "ALTER TABLE "+table+" DROP PROJECTION per_group")
 	}
-	exec(t, conn, "ALTER TABLE report_hour DROP PROJECTION of_jobs")
+	exec(t, conn, "ALTER TABLE report_hour DROP PROJECTION per_job")
 	exec(t, conn, "DELETE FROM schema_migrations WHERE version >= 7")
 
 	const jobs, hours = 600, 5
@@ -70,7 +70,7 @@ func TestReportsOfGroupsAndOfOneJobReadFewRows(t *testing.T) {
 		}
 	}
 	for _, table := range []string{"report_hour", "report_day"} { // waits for what Prepare has begun
-		exec(t, conn, "ALTER TABLE "+table+" MATERIALIZE PROJECTION of_groups SETTINGS mutations_sync = 2")
+		exec(t, conn, "ALTER TABLE "+table+" MATERIALIZE PROJECTION per_group SETTINGS mutations_sync = 2")
 	}
 	want(job.StatusFailed)
 	write("TRIG:1-3000", job.StatusCancelled)

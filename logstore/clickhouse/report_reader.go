@@ -25,6 +25,7 @@ type reportReader struct {
 	version                                   uint32
 	counts                                    []int64 // as database.ReportStatuses has them
 	attempts                                  int64
+	unscheduled, unscheduledSucceeded         int64
 	begun, firsts, delivered, sum, longest    uint64
 	duration, commit, delivery, start, finish []float32
 }
@@ -59,6 +60,8 @@ func newReportReader(f *logstore.ReportFilter, wanted times) *reportReader {
 		add("sum(r."+status+")", &r.counts[i])
 	}
 	add("sum(r.attempts)", &r.attempts)
+	add("sum(r.unscheduled)", &r.unscheduled)
+	add("sum(r.unscheduled_succeeded)", &r.unscheduledSucceeded)
 	for _, c := range []struct {
 		of     times
 		column string
@@ -127,7 +130,7 @@ func (r *reportReader) row() runlog.ReportRow {
 			row.Statuses[job.Status(database.ReportStatuses[i])] = int(n)
 		}
 	}
-	row.Judge()
+	row.Judge(int(r.unscheduled), int(r.unscheduledSucceeded))
 	if row.Duration = spreadOf(r.begun, r.duration); r.begun > 0 {
 		row.Duration.Mean, row.Duration.Max = milliseconds(r.sum/r.begun), milliseconds(r.longest)
 	}

@@ -79,18 +79,18 @@ func (w *writer) countEnds(ctx context.Context) error {
 		group := w.NameOf(e.job).Group()
 		run := reportKey{job: e.job, version: int64(e.version), group: group}
 		for _, t := range []*tally{of(reportMinute, reportKey{group: group}, fire), of(reportGroup, reportKey{group: group}, fire), of(reportHour, run, fire), of(reportDay, run, fire)} {
-			t.count(e.oldState, e.oldCount, e.state, e.count)
+			t.count(e.cause, e.oldState, e.oldCount, e.state, e.count)
 			t.attempt(e.oldStatus, e.status)
 			t.measure(e, fire)
 		}
 		if e.oldInstance != "" && e.oldStatus != 0 {
 			t := of(reportInstance, reportKey{group: group, instance: e.oldInstance}, fire)
-			t.count(e.oldStatus, 1, 0, 0)
+			t.count(e.cause, e.oldStatus, 1, 0, 0)
 			t.attempt(e.oldStatus, 0)
 		}
 		if e.instance != "" {
 			t := of(reportInstance, reportKey{group: group, instance: e.instance}, fire)
-			t.count(0, 0, e.status, 1)
+			t.count(e.cause, 0, 0, e.status, 1)
 			t.attempt(0, e.status)
 			t.measure(e, fire)
 		}

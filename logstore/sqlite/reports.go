@@ -76,7 +76,7 @@ func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having 
 		for i := range t.counts {
 			into = append(into, &t.counts[i])
 		}
-		into = append(into, &t.attempts, &t.measured, &t.firsts, &t.durationSum, &t.durationMax)
+		into = append(into, &t.unscheduled, &t.unscheduledSucceeded, &t.attempts, &t.measured, &t.firsts, &t.durationSum, &t.durationMax)
 		for i := range t.spreads {
 			into = append(into, (*[]byte)(&t.spreads[i]))
 		}
@@ -245,6 +245,7 @@ func (t *tally) merge(other *tally) {
 	for i, n := range other.counts {
 		t.counts[i] += n
 	}
+	t.unscheduled, t.unscheduledSucceeded = t.unscheduled+other.unscheduled, t.unscheduledSucceeded+other.unscheduledSucceeded
 	t.attempts, t.measured, t.firsts = t.attempts+other.attempts, t.measured+other.measured, t.firsts+other.firsts
 	t.durationSum, t.durationMax = t.durationSum+other.durationSum, max(t.durationMax, other.durationMax)
 	for i, s := range other.spreads {
@@ -260,7 +261,7 @@ func (t *tally) tellCounts(r *runlog.ReportRow) {
 			r.Statuses[reportStatuses[i]] = int(n)
 		}
 	}
-	r.Judge()
+	r.Judge(int(t.unscheduled), int(t.unscheduledSucceeded))
 }
 
 // tellTimes writes into r how long things took.

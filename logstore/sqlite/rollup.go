@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
@@ -21,6 +22,7 @@ var reportStatuses = []job.Status{
 // tally is what a row of a report adds up, or a change to it.
 type tally struct {
 	counts                                               [7]int64
+	unscheduled, unscheduledSucceeded                    int64 // of those of counts that are judged, what no schedule asked for
 	attempts, measured, firsts, durationSum, durationMax int64
 	spreads                                              [5]spread // durations, committed, started, finished, delivered
 }
@@ -30,14 +32,14 @@ type tally struct {
 var (
 	spreadColumns = []string{"durations", "committed", "started", "finished", "delivered"}
 	tallyColumns  = slices.Concat(
-		[]string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed", "attempts", "begun", "firsts", "duration_sum", "duration_max"}, spreadColumns)
+		[]string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed", "unscheduled", "unscheduled_succeeded", "attempts", "begun", "firsts", "duration_sum", "duration_max"}, spreadColumns)
 )
 
 func (t *tally) values(args []any) []any {
 	for _, n := range t.counts {
 		args = append(args, n)
 	}
-	args = append(args, t.attempts, t.measured, t.firsts, t.durationSum, t.durationMax)
+	args = append(args, t.unscheduled, t.unscheduledSucceeded, t.attempts, t.measured, t.firsts, t.durationSum, t.durationMax)
 	for _, s := range t.spreads {
 		args = append(args, []byte(s.compact()))
 	}
@@ -45,13 +47,26 @@ func (t *tally) values(args []any) []any {
 }
 
 // count takes an attempt, or the run of which it is the newest, from one status to
-// another.
-func (t *tally) count(old, oldCount, status, count int64) {
-	if old >= firstFinal {
-		t.counts[old-firstFinal] -= oldCount
+// another. Its cause stays.
+func (t *tally) count(cause, old, oldCount, status, count int64) {
+	t.add(cause, old, -oldCount)
+	t.add(cause, status, count)
+}
+
+func (t *tally) add(cause, status, count int64) {
+	if status < firstFinal {
+		return
 	}
-	if status >= firstFinal {
-		t.counts[status-firstFinal] += count
+	t.counts[status-firstFinal] += count
+	if slices.Contains(logstore.Delayed, causeOf[cause]) {
+		return
+	}
+	switch ended := reportStatuses[status-firstFinal]; {
+	case ended == job.StatusSucceeded:
+		t.unscheduledSucceeded += count
+		fallthrough
+	case runlog.Judged(ended):
+		t.unscheduled += count
 	}
 }
 

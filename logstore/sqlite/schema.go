@@ -42,9 +42,12 @@ var schemaV10 string
 //go:embed schema11.sql
 var schemaV11 string
 
+//go:embed schema12.sql
+var schemaV12 string
+
 // migrations lead from each version of the schema to the next: the first makes a
 // new file version 1. Those that were released never change.
-var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10, schemaV11}
+var migrations = []string{schemaV1, schemaV2, schemaV3, schemaV4, schemaV5, schemaV6, schemaV7, schemaV8, schemaV9, schemaV10, schemaV11, schemaV12}
 
 // versionOfFiles is the first version in which log lines have files of their own.
 const versionOfFiles = 3

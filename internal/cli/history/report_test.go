@@ -14,7 +14,7 @@ import (
 func TestTheOverviewIsDrawn(t *testing.T) {
 	row := func(of runlog.ReportRow, succeeded, failed, missed int, p50 time.Duration) runlog.ReportRow {
 		of.Statuses = map[job.Status]int{job.StatusSucceeded: succeeded, job.StatusFailed: failed, job.StatusMissed: missed}
-		of.Judge()
+		of.Judge(0, 0)
 		of.Attempts = succeeded + failed
 		of.Duration = runlog.Spread{Count: of.Attempts, Mean: p50, Max: 4 * p50, P50: p50, P90: 2 * p50, P95: 2 * p50, P99: 3 * p50}
 		of.Started = runlog.Spread{Count: of.Attempts, P50: 12 * time.Millisecond, P95: 48 * time.Millisecond}

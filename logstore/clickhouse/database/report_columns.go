@@ -14,11 +14,11 @@ import (
 var ReportStatuses = []string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed"}
 
 // reportSums and reportStates are the other columns that reports count in, in the order of
-// [Layout.ReportColumns] and [Layout.DeliveredColumns].
+// [Layout.ReportColumns], [Layout.DeliveredColumns] and [Layout.UnscheduledColumns].
 var (
 	reportSums   = []string{"attempts", "begun", "firsts", "duration_sum_ms", "duration_max_ms"}
 	reportStates = []string{"duration_q", "committed_q", "started_q", "finished_q"}
-	reportLater  = []string{"delivered", "delivered_q"}
+	reportLater  = []string{"delivered", "delivered_q", "unscheduled", "unscheduled_succeeded"}
 )
 
 // ReportNames are the columns that a report adds up.
@@ -48,10 +48,7 @@ const delayed = " AND attempt = 1 AND cause IN ('schedule', 'misfire')"
 // statuses of column by, and of the times of rows for which measured is true.
 func (Layout) ReportColumns(by, measured string) string {
 	var columns []string
-	weight := "toInt64(sign)" // of an instance, attempts are counted
-	if by == "run_status" {
-		weight = "sign * toInt64(count)"
-	}
+	weight := weightOf(by)
 	for _, status := range ReportStatuses {
 		columns = append(columns, fmt.Sprintf("sumIf(%s, %s = '%s') AS %s", weight, by, status, status))
 	}
@@ -70,6 +67,22 @@ func (Layout) ReportColumns(by, measured string) string {
 		columns = append(columns, quantiles(q.value, q.condition, q.name))
 	}
 	return "    " + strings.Join(columns, ",\n    ")
+}
+
+// weightOf is how much a row counts by a column of final statuses.
+func weightOf(by string) string {
+	if by == "run_status" {
+		return "sign * toInt64(count)"
+	}
+	return "toInt64(sign)" // of an instance, attempts are counted
+}
+
+// UnscheduledColumns are those of what no schedule asked for among the fires by which success is
+// judged, which reports have besides DeliveredColumns.
+func (Layout) UnscheduledColumns(by string) string {
+	const column = "sumIf(%s, %s IN (%s) AND cause NOT IN ('schedule', 'misfire')) AS %s"
+	return "    " + fmt.Sprintf(column, weightOf(by), by, "'succeeded', 'failed', 'timed_out', 'lost', 'missed'", "unscheduled") + ",\n    " +
+		fmt.Sprintf(column, weightOf(by), by, "'succeeded'", "unscheduled_succeeded")
 }
 
 // DeliveredColumns are those of when the trigger was delivered, which reports have besides

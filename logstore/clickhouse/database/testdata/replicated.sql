@@ -985,3 +985,226 @@ SELECT toStartOfHour(bucket) AS hour, group, instance, sum(r.succeeded) AS succe
 FROM report_instance AS r
 GROUP BY hour, group, instance;
 
+-- Success is judged by what a schedule asked for, so the rest of those fires that are judged is
+-- counted. What was counted before counts as it did.
+ALTER TABLE report_minute ON CLUSTER main
+ADD COLUMN IF NOT EXISTS unscheduled SimpleAggregateFunction(sum, Int64) AFTER missed,
+    ADD COLUMN IF NOT EXISTS unscheduled_succeeded SimpleAggregateFunction(sum, Int64) AFTER unscheduled;
+
+ALTER TABLE report_hour ON CLUSTER main
+ADD COLUMN IF NOT EXISTS unscheduled SimpleAggregateFunction(sum, Int64) AFTER missed,
+    ADD COLUMN IF NOT EXISTS unscheduled_succeeded SimpleAggregateFunction(sum, Int64) AFTER unscheduled;
+
+ALTER TABLE report_day ON CLUSTER main
+ADD COLUMN IF NOT EXISTS unscheduled SimpleAggregateFunction(sum, Int64) AFTER missed,
+    ADD COLUMN IF NOT EXISTS unscheduled_succeeded SimpleAggregateFunction(sum, Int64) AFTER unscheduled;
+
+ALTER TABLE report_instance ON CLUSTER main
+ADD COLUMN IF NOT EXISTS unscheduled SimpleAggregateFunction(sum, Int64) AFTER missed,
+    ADD COLUMN IF NOT EXISTS unscheduled_succeeded SimpleAggregateFunction(sum, Int64) AFTER unscheduled;
+
+-- Days before hours, which feed them.
+ALTER TABLE report_day_of_hours ON CLUSTER main MODIFY QUERY
+SELECT toStartOfDay(h.bucket) AS bucket, group, job, version,
+    sum(h.succeeded) AS succeeded, sum(h.failed) AS failed, sum(h.timed_out) AS timed_out, sum(h.cancelled) AS cancelled, sum(h.lost) AS lost,
+    sum(h.skipped) AS skipped, sum(h.missed) AS missed, sum(h.attempts) AS attempts, sum(h.begun) AS begun, sum(h.firsts) AS firsts, sum(h.delivered) AS delivered,
+    sum(h.unscheduled) AS unscheduled, sum(h.unscheduled_succeeded) AS unscheduled_succeeded,
+    sum(h.duration_sum_ms) AS duration_sum_ms, max(h.duration_max_ms) AS duration_max_ms,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.duration_q) AS duration_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.committed_q) AS committed_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.delivered_q) AS delivered_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.started_q) AS started_q,
+    quantilesTimingMergeState(0.5, 0.9, 0.95, 0.99)(h.finished_q) AS finished_q
+FROM report_hour AS h
+GROUP BY bucket, group, job, version;
+
+ALTER TABLE report_minute_of_runs ON CLUSTER main MODIFY QUERY
+SELECT toStartOfMinute(fire_time) AS bucket, group,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q,
+    sumIf(sign * toInt64(count), run_status IN ('succeeded', 'failed', 'timed_out', 'lost', 'missed') AND cause NOT IN ('schedule', 'misfire')) AS unscheduled,
+    sumIf(sign * toInt64(count), run_status IN ('succeeded') AND cause NOT IN ('schedule', 'misfire')) AS unscheduled_succeeded
+FROM runs
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group;
+
+ALTER TABLE report_hour_of_runs ON CLUSTER main MODIFY QUERY
+SELECT toDateTime(intDiv(toUnixTimestamp(fire_time), 86400) * 86400 + roundDown(toUnixTimestamp(fire_time) % 86400, [0, 3600, 7200, 9000, 10800, 12600, 14400, 18000, 21600, 25200, 28800, 32400, 34200, 36000, 36900, 39600, 40500, 43200, 46800, 48600, 50400, 52200, 54000, 54900, 57600, 61200, 63000, 64800, 65700, 66600, 68400, 70200, 72000, 73800, 75600, 79200, 82800]), 'UTC') AS bucket, group, job, version,
+    sumIf(sign * toInt64(count), run_status = 'succeeded') AS succeeded,
+    sumIf(sign * toInt64(count), run_status = 'failed') AS failed,
+    sumIf(sign * toInt64(count), run_status = 'timed_out') AS timed_out,
+    sumIf(sign * toInt64(count), run_status = 'cancelled') AS cancelled,
+    sumIf(sign * toInt64(count), run_status = 'lost') AS lost,
+    sumIf(sign * toInt64(count), run_status = 'skipped') AS skipped,
+    sumIf(sign * toInt64(count), run_status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q,
+    sumIf(sign * toInt64(count), run_status IN ('succeeded', 'failed', 'timed_out', 'lost', 'missed') AND cause NOT IN ('schedule', 'misfire')) AS unscheduled,
+    sumIf(sign * toInt64(count), run_status IN ('succeeded') AND cause NOT IN ('schedule', 'misfire')) AS unscheduled_succeeded
+FROM runs
+WHERE broadcast_index = -1 AND status >= 'succeeded'
+GROUP BY bucket, group, job, version;
+
+ALTER TABLE report_instance_of_runs ON CLUSTER main MODIFY QUERY
+SELECT toDateTime(intDiv(toUnixTimestamp(fire_time), 86400) * 86400 + roundDown(toUnixTimestamp(fire_time) % 86400, [0, 3600, 7200, 9000, 10800, 12600, 14400, 18000, 21600, 25200, 28800, 32400, 34200, 36000, 36900, 39600, 40500, 43200, 46800, 48600, 50400, 52200, 54000, 54900, 57600, 61200, 63000, 64800, 65700, 66600, 68400, 70200, 72000, 73800, 75600, 79200, 82800]), 'UTC') AS bucket, group, instance,
+    sumIf(toInt64(sign), status = 'succeeded') AS succeeded,
+    sumIf(toInt64(sign), status = 'failed') AS failed,
+    sumIf(toInt64(sign), status = 'timed_out') AS timed_out,
+    sumIf(toInt64(sign), status = 'cancelled') AS cancelled,
+    sumIf(toInt64(sign), status = 'lost') AS lost,
+    sumIf(toInt64(sign), status = 'skipped') AS skipped,
+    sumIf(toInt64(sign), status = 'missed') AS missed,
+    sumIf(toInt64(sign), status < 'skipped') AS attempts,
+    countIf(measured) AS begun,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS firsts,
+    toUInt64(sumIf(duration_ms, measured)) AS duration_sum_ms,
+    toUInt64(greatest(maxIf(duration_ms, measured), 0)) AS duration_max_ms,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(duration_ms, 0)))), measured) AS duration_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(commit_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND commit_ms >= 0) AS committed_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q,
+    countIf(measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered,
+    quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(deliver_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire') AND deliver_ms >= 0) AS delivered_q,
+    sumIf(toInt64(sign), status IN ('succeeded', 'failed', 'timed_out', 'lost', 'missed') AND cause NOT IN ('schedule', 'misfire')) AS unscheduled,
+    sumIf(toInt64(sign), status IN ('succeeded') AND cause NOT IN ('schedule', 'misfire')) AS unscheduled_succeeded
+FROM runs
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
+GROUP BY bucket, group, instance;
+
+-- A projection has the columns that it was made with: these take the place of those before,
+-- under names of their own, as those go in the background.
+ALTER TABLE report_hour ON CLUSTER main DROP PROJECTION IF EXISTS of_groups;
+
+ALTER TABLE report_hour ON CLUSTER main DROP PROJECTION IF EXISTS of_jobs;
+
+ALTER TABLE report_day ON CLUSTER main DROP PROJECTION IF EXISTS of_groups;
+
+ALTER TABLE report_hour ON CLUSTER main ADD PROJECTION IF NOT EXISTS per_group
+(SELECT bucket, group,
+    sum(succeeded), sum(failed), sum(timed_out), sum(cancelled), sum(lost), sum(skipped), sum(missed), sum(attempts), sum(begun), sum(firsts), sum(delivered),
+    sum(unscheduled), sum(unscheduled_succeeded),
+    sum(duration_sum_ms), max(duration_max_ms),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(duration_q), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(committed_q),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(delivered_q),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(started_q), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(finished_q)
+GROUP BY bucket, group);
+
+ALTER TABLE report_day ON CLUSTER main ADD PROJECTION IF NOT EXISTS per_group
+(SELECT bucket, group,
+    sum(succeeded), sum(failed), sum(timed_out), sum(cancelled), sum(lost), sum(skipped), sum(missed), sum(attempts), sum(begun), sum(firsts), sum(delivered),
+    sum(unscheduled), sum(unscheduled_succeeded),
+    sum(duration_sum_ms), max(duration_max_ms),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(duration_q), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(committed_q),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(delivered_q),
+    quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(started_q), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(finished_q)
+GROUP BY bucket, group);
+
+ALTER TABLE report_hour ON CLUSTER main ADD PROJECTION IF NOT EXISTS per_job (SELECT * ORDER BY job, bucket);
+
+ALTER TABLE report_hour ON CLUSTER main MATERIALIZE PROJECTION per_group;
+
+ALTER TABLE report_hour ON CLUSTER main MATERIALIZE PROJECTION per_job;
+
+ALTER TABLE report_day ON CLUSTER main MATERIALIZE PROJECTION per_group;
+
+CREATE OR REPLACE VIEW v_minutes ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS minute, group, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    succeeded + failed + timed_out + lost + missed - sum(r.unscheduled) AS scheduled,
+    succeeded - sum(r.unscheduled_succeeded) AS scheduled_succeeded,
+    round(if(scheduled > 0, scheduled_succeeded / scheduled, succeeded / greatest(succeeded + failed + timed_out + lost + missed, 1)), 6) AS success_rate,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_minute AS r
+GROUP BY bucket, group;
+
+CREATE OR REPLACE VIEW v_hours ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT toStartOfHour(bucket) AS hour, group, job, version, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    succeeded + failed + timed_out + lost + missed - sum(r.unscheduled) AS scheduled,
+    succeeded - sum(r.unscheduled_succeeded) AS scheduled_succeeded,
+    round(if(scheduled > 0, scheduled_succeeded / scheduled, succeeded / greatest(succeeded + failed + timed_out + lost + missed, 1)), 6) AS success_rate,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_hour AS r
+GROUP BY hour, group, job, version;
+
+CREATE OR REPLACE VIEW v_days ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT bucket AS day, group, job, version, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    succeeded + failed + timed_out + lost + missed - sum(r.unscheduled) AS scheduled,
+    succeeded - sum(r.unscheduled_succeeded) AS scheduled_succeeded,
+    round(if(scheduled > 0, scheduled_succeeded / scheduled, succeeded / greatest(succeeded + failed + timed_out + lost + missed, 1)), 6) AS success_rate,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_day AS r
+GROUP BY bucket, group, job, version;
+
+CREATE OR REPLACE VIEW v_instances ON CLUSTER main SQL SECURITY INVOKER AS
+SELECT toStartOfHour(bucket) AS hour, group, instance, sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
+    sum(r.lost) AS lost, sum(r.skipped) AS skipped, sum(r.missed) AS missed,
+    succeeded + failed + timed_out + cancelled + lost + skipped + missed AS runs,
+    round((failed + timed_out + lost) / greatest(succeeded + failed + timed_out + cancelled + lost, 1), 6) AS failure_ratio,
+    succeeded + failed + timed_out + lost + missed - sum(r.unscheduled) AS scheduled,
+    succeeded - sum(r.unscheduled_succeeded) AS scheduled_succeeded,
+    round(if(scheduled > 0, scheduled_succeeded / scheduled, succeeded / greatest(succeeded + failed + timed_out + lost + missed, 1)), 6) AS success_rate,
+    sum(r.attempts) AS attempts,
+    round(sum(r.duration_sum_ms) / greatest(sum(r.begun), 1)) AS duration_mean_ms,
+    max(r.duration_max_ms) AS duration_max_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.duration_q)) AS duration_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.committed_q)) AS committed_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.delivered_q)) AS delivered_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.started_q)) AS started_after_ms,
+    arrayMap(x -> round(exp2(x / 32) - 1), quantilesTimingMerge(0.5, 0.9, 0.95, 0.99)(r.finished_q)) AS finished_after_ms
+FROM report_instance AS r
+GROUP BY hour, group, instance;
+

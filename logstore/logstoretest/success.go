@@ -1,0 +1,96 @@
+package logstoretest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+)
+
+// successOfSchedules has runs of all causes that end in all ways, some of them twice, and
+// compares the success that reports tell with the runs of what a schedule asked for.
+func successOfSchedules(t *testing.T, s logstore.Store) {
+	day := reportDay()
+	w := &writes{store: s}
+	for i, cause := range job.Causes {
+		for k, status := range []job.Status{
+			job.StatusSucceeded, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost, job.StatusMissed, job.StatusSkipped,
+		} {
+			r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", k%2))).at(day.Add(time.Duration(8*i+k) * 15 * time.Minute))
+			var u logstore.Update
+			switch status {
+			case job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut:
+				u = r.finished(status, "worker-1", time.Second)
+			default:
+				u = r.record(status, time.Second, "")
+			}
+			if status == job.StatusMissed {
+				u.Count, u.Until = 3, r.fire.Add(2*time.Minute)
+			}
+			u.Cause = cause
+			w.runs(t, u)
+			if k == 1 { // its shard has given it up before
+				lost := r.record(job.StatusLost, 5*time.Second, "its executor vanished")
+				lost.Cause = cause
+				w.runs(t, lost)
+			}
+		}
+	}
+	check := func() {
+		t.Helper()
+		for _, f := range []logstore.ReportFilter{
+			{}, {Step: runlog.StepMinute}, {Step: runlog.StepHour}, {Step: runlog.StepDay}, {Step: runlog.StepDay, Zone: time.FixedZone("Kathmandu", 20700)},
+			{By: []runlog.Dimension{runlog.ByGroup}}, {By: []runlog.Dimension{runlog.ByJob, runlog.ByVersion}},
+			{By: []runlog.Dimension{runlog.ByJob}, Order: runlog.OrderRatio}, {By: []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}},
+			{Jobs: []job.Name{"billing/job-1"}},
+		} {
+			f.From, f.To, f.Limit = day, day.Add(24*time.Hour), logstore.MaxReportRows
+			scheduled, succeeded := 0, 0
+			for _, row := range reportOf(t, s, f).Rows {
+				scheduled, succeeded = scheduled+row.Scheduled, succeeded+row.ScheduledSucceeded
+			}
+			of := logstore.RunFilter{From: f.From, To: f.To, Jobs: f.Jobs, Causes: logstore.Delayed}
+			if slices.Contains(f.By, runlog.ByInstance) {
+				of.Instance, of.AllAttempts = "worker-1", true
+			}
+			counts, err := s.Counts(t.Context(), of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			judged := 0
+			for status, n := range counts {
+				if runlog.Judged(status) {
+					judged += n
+				}
+			}
+			if scheduled != judged || succeeded != counts[job.StatusSucceeded] || judged == 0 {
+				t.Errorf("by %v and %q, %d of %d fires that a schedule asked for succeeded; the runs say %d of %d", f.By, f.Step, succeeded, scheduled, counts[job.StatusSucceeded], judged)
+			}
+		}
+	}
+	check()
+	whole := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour)}
+	row := reportOf(t, s, whole).Rows[0]
+	if row.Scheduled != 16 || row.ScheduledSucceeded != 2 || row.SuccessRate == nil || *row.SuccessRate != 0.125 {
+		t.Errorf("%d of %d fires that a schedule asked for succeeded, a share of %v; want 2 of 16", row.ScheduledSucceeded, row.Scheduled, row.SuccessRate)
+	}
+	if err := s.Repair(t.Context(), day); err != nil {
+		t.Fatal(err)
+	}
+	check()
+
+	alone := newRun().of("paper/by-hand").at(day).finished(job.StatusSucceeded, "worker-1", time.Second)
+	off := newRun().of("paper/called-off").at(day).record(job.StatusCancelled, time.Second, "")
+	alone.Cause = job.CauseManual
+	w.runs(t, alone, off)
+	whole.By, whole.Group = []runlog.Dimension{runlog.ByJob}, "paper"
+	for _, row := range reportOf(t, s, whole).Rows {
+		if row.Scheduled != 0 || (row.SuccessRate != nil) != (row.Job == alone.Job) || row.SuccessRate != nil && *row.SuccessRate != 1 {
+			t.Errorf("of %s, which no schedule asked for, %d fires count, and %v succeeded", row.Job, row.Scheduled, row.SuccessRate)
+		}
+	}
+}
