@@ -44,6 +44,8 @@ func (s *session) tick(ctx context.Context, jobs *jobsView) error {
 			errs = append(errs, s.lookClocks(ctx, r, now))
 		case when.OverBudget:
 			errs = append(errs, s.lookBudgets(ctx, r, now))
+		case when.TargetMissed:
+			errs = append(errs, s.lookTargets(ctx, r, now, jobs))
 		case when.InstancesSuspended:
 			errs = append(errs, s.lookSuspended(ctx, r, now))
 		}

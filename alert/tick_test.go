@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 func TestAtLengthARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
@@ -207,6 +208,46 @@ func TestADiskOfTheLogStoreThatFillsUpIsTold(t *testing.T) {
 		time.Sleep(time.Hour) // while the store is away
 		if all := w.incidents(); len(all) != 2 || all[0].State != alerting.Open {
 			w.t.Errorf("after an hour without measurement the incidents are %+v", all)
+		}
+	})
+}
+
+func TestAJobThatMissesItsTargetIsToldOnceAndUntilItMeetsItAgain(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{TargetMissed: true}, func(r *alerting.Rule) { r.Match.Groups = []string{report.Group()} })
+		put := func(m cluster.MissedTargets) {
+			w.t.Helper()
+			if err := w.conn.PutMissedTargets(w.t.Context(), &m); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		missed := func(jobs ...cluster.MissedTarget) {
+			w.t.Helper()
+			put(cluster.MissedTargets{At: time.Now(), Jobs: jobs})
+		}
+		rate := cluster.MissedTarget{Job: report, Runs: 200, Failures: 5, Verdict: runlog.Verdict{SuccessRate: 99, Budget: -3}}
+		late := cluster.MissedTarget{Job: "billing/late", Runs: 200, StartDelay: job.Duration(time.Hour), Verdict: runlog.Verdict{StartDelay: job.Duration(time.Minute)}}
+		other := rate
+		other.Job = "orders/other"
+		missed()
+		w.wantSent()
+		missed(rate, other)
+		w.wantSent("opened billing/report misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2")
+		missed(rate)
+		w.wantSent()
+		put(cluster.MissedTargets{At: time.Now().Add(-time.Hour)}) // it says nothing about now
+		put(cluster.MissedTargets{At: time.Now(), More: true})     // nor does it say that the job meets its target
+		w.wantSent()
+		if all := w.incidents(); len(all) != 1 || all[0].Count != 1 {
+			w.t.Errorf("the incidents are %+v; want one that was found once", all)
+		}
+		missed(late)
+		w.wantSent("opened billing/late misses its target: over 30 days, 5 of 100 scheduled runs started 1h late or later, and 1m is allowed",
+			"recovered Resolved: billing/report misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2")
+		if all := w.incidents(); len(all) != 2 {
+			w.t.Errorf("the incidents are %+v; want two", all)
 		}
 	})
 }

@@ -1152,6 +1152,9 @@ type JobWeek struct {
 
 	// P95Ms How long 95 of 100 attempts took at most; 0 while there is none
 	P95Ms int64 `json:"p95_ms"`
+
+	// SuccessRate As in reports: the share of the runs that its schedule asked for that succeeded, from 0 to 1; absent while there is none
+	SuccessRate *float64 `json:"success_rate,omitempty"`
 }
 
 // Keep How long to keep what; what is missing is as the next wider rule says
@@ -1961,6 +1964,12 @@ type StreamState = fleet.StreamState
 
 // Tally How many fires had which outcome. What is 0 is absent.
 type Tally = outcome.Tally
+
+// Target A service level objective: what the runs that the schedule asks for must reach, over 30 days. It needs a schedule, and changes nothing about its fires.
+type Target = job.Target
+
+// TargetVerdict How the runs of the range compare with the job's target. Only in rows by job, without a step, that have started_after among their times.
+type TargetVerdict = runlog.Verdict
 
 // Task What a run does. Exactly one of handler, shell, command, http and script is set.
 type Task = job.Task

@@ -29,7 +29,9 @@ type Job struct {
 	Description string   `json:"description,omitempty"`
 	Owner       string   `json:"owner,omitempty"`
 	Tags        []string `json:"tags,omitempty"`
-	Schedule    Schedule `json:"schedule,omitzero"`
+	// Target is what the job must reach. No fire depends on it.
+	Target   *Target  `json:"target,omitempty"`
+	Schedule Schedule `json:"schedule,omitzero"`
 	// Paused has every fire recorded as skipped. PausedUntil does so up to an instant,
 	// and is not given together with it: the fire at that instant runs.
 	Paused      bool       `json:"paused,omitempty"`
@@ -197,6 +199,7 @@ func (j Job) Validate() error {
 		errs = append(errs, err)
 	}
 	errs = append(errs, j.validateAbout()...)
+	errs = append(errs, j.validateTarget()...)
 	errs = append(errs, j.Schedule.validate(j.Job)...)
 	if err := j.validatePause(); err != nil {
 		errs = append(errs, err)

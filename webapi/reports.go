@@ -4,19 +4,22 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // reportHandlers answer requests about what runs add up to.
 type reportHandlers struct {
-	store logstore.Store // as access.VisibleStore has it
+	store   logstore.Store // as access.VisibleStore has it
+	catalog *catalog.Catalog
 }
 
 // rangeOf returns the range of a report: the last day where it is not given.
@@ -75,7 +78,30 @@ func (h *reportHandlers) ReportRuns(ctx context.Context, r ReportRunsRequestObje
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
+	if err := h.judge(ctx, &filter, report.Rows); err != nil {
+		return nil, err
+	}
 	return ReportRuns200JSONResponse{From: report.From, To: report.To, Items: append([]runlog.ReportRow{}, report.Rows...)}, nil
+}
+
+// judge compares rows that are each about a whole job with the jobs' targets.
+func (h *reportHandlers) judge(ctx context.Context, f *logstore.ReportFilter, rows []runlog.ReportRow) error {
+	whole := f.WithDefaults()
+	if f.Step != runlog.StepNone || !slices.Equal(f.By, []runlog.Dimension{runlog.ByJob}) || !whole.Tells(runlog.TimeStarted) {
+		return nil
+	}
+	names := make([]job.Name, len(rows))
+	for i := range rows {
+		names[i] = rows[i].Job
+	}
+	targets, err := h.catalog.Targets(ctx, names)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].Target = rows[i].Against(targets[rows[i].Job])
+	}
+	return nil
 }
 
 // ReportFailures answers GET /reports/failures.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -111,6 +112,47 @@ func TestReportsAreByWhatIsAsked(t *testing.T) {
 	rows("&by=group", `billing  {"failed":2,"succeeded":1}`, `orders  {"succeeded":1}`)
 	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/reports/days/today/repair", nil, `"field":"day"`)
 	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/reports/days/2020-01-01/repair", nil, `"field":"day"`)
+}
+
+func TestReportsOfJobsSayWhetherTargetsAreMet(t *testing.T) {
+	w := newWorld(t)
+	day := yesterday()
+	w.writeReported(day)
+	save := func(name job.Name, target any) {
+		t.Helper()
+		doc := document(name, "0 * * * *")
+		doc["target"] = target
+		want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/"+string(name), doc)
+	}
+	save("billing/x", map[string]any{"success_rate": 90, "start_delay": "1s"})
+	save("orders/y", map[string]any{"success_rate": 99.5})
+	w.put("orders/z", "0 * * * *")
+	q := "?from=" + day.Format(time.RFC3339) + "&to=" + day.Add(24*time.Hour).Format(time.RFC3339)
+	verdicts := func(parameters string) map[job.Name]*runlog.Verdict {
+		t.Helper()
+		got, _ := want[Report](w, http.StatusOK, "GET", "/api/v1/reports/runs"+q+parameters, nil)
+		all := map[job.Name]*runlog.Verdict{}
+		for _, r := range got.Items {
+			if r.Target != nil {
+				all[r.Job] = r.Target
+			}
+		}
+		return all
+	}
+	expected := map[job.Name]*runlog.Verdict{
+		"billing/x": {SuccessRate: 90, StartDelay: job.Duration(time.Second), Budget: -2}, "orders/y": {Met: true, SuccessRate: 99.5},
+	}
+	if diff := cmp.Diff(expected, verdicts("&by=job")); diff != "" {
+		t.Errorf("the verdicts differ (-want +got):\n%s", diff)
+	}
+	for _, parameters := range []string{"&by=group", "&by=job&by=version", "&by=job&step=hour", "&by=job&times=duration"} { // of part of a job, or of what is not told
+		if got := verdicts(parameters); len(got) > 0 {
+			t.Errorf("%s: there are the verdicts %+v", parameters, got)
+		}
+	}
+	wrong := document("billing/x", "0 * * * *")
+	wrong["target"] = map[string]any{"success_rate": 101}
+	w.problem(http.StatusBadRequest, "invalid", "PUT", "/api/v1/jobs/billing/x", wrong, `"field":"target.success_rate"`)
 }
 
 func TestReportsHaveTheDaysOfTheZoneThatIsAskedFor(t *testing.T) {

@@ -93,7 +93,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		fireHandlers:     &fireHandlers{s.catalog},
 		runHandlers:      &runHandlers{history, many, visible, cfg.Logger},
 		logHandlers:      &logHandlers{history, visible},
-		reportHandlers:   &reportHandlers{visible},
+		reportHandlers:   &reportHandlers{visible, s.catalog},
 		alertHandlers:    &alertHandlers{book, alerts.New(conn, book, store, cfg.Logger), master},
 		auditHandlers:    &auditHandlers{s.audit, cfg.Logger},
 		calendarHandlers: &calendarHandlers{conn, s.catalog},

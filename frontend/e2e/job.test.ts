@@ -148,3 +148,47 @@ it("no two labels of a job's chart touch, however narrow the page is", async () 
   expect(faults).toEqual([]);
   await close();
 });
+
+it("a target is set in the form, and judged by scheduled runs alone", async () => {
+  const schedule = { fixed_rate: "1s" };
+  await program.job("default/promised", "exit 1", { schedule });
+  const { page, faults, close } = await open("/jobs/default/promised/edit");
+  await page.getByLabel("Success rate, %").fill("120");
+  await page.getByLabel("Success rate, %").blur();
+  await page.getByText("120 must be a percentage above 0, up to 100").first().waitFor();
+  await page.getByLabel("Success rate, %").fill("99.5");
+  await page.getByLabel("Start delay").fill("1h");
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save as v2" }).click();
+  const review = page.getByRole("dialog");
+  await review.getByText("target", { exact: false }).first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await review.getByRole("button", { name: "Save as v2" }).click();
+  await page.waitForURL("**/jobs/default/promised");
+  await program.run("default/promised"); // by hand: it does not count
+  await program.job("default/promised", "true", {
+    schedule,
+    paused: true,
+    target: { success_rate: 99.5, start_delay: "1h" },
+  });
+  await page.reload();
+  await page.getByText(/Missed by \d+ run/).waitFor();
+  await page.getByText("99.5%").waitFor();
+  await page.getByText("used up, 0 failures allowed").waitFor();
+  await page.getByText("target 1h").waitFor();
+  expect(await axe(page)).toEqual([]);
+  const { items } = await program.api<{
+    items: { runs: number; scheduled: number; statuses: Record<string, number> }[];
+  }>("GET", "/reports/runs?by=job&job=default/promised");
+  expect(items.map((row) => row.runs - (row.statuses.skipped ?? 0) - row.scheduled)).toEqual([1]);
+
+  await page.goto(`${program.url}/runs?by=job`);
+  const row = page.locator("main tr", { hasText: "promised" });
+  await row.getByText(/Missed by \d+ run/).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await row.getByText(/Missed by \d+ run/).waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -23,6 +23,7 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
 	"github.com/carillon-scheduler/carillon/logstore/orphans"
+	"github.com/carillon-scheduler/carillon/logstore/targets"
 	"github.com/carillon-scheduler/carillon/scheduler"
 	"github.com/carillon-scheduler/carillon/webapi"
 )
@@ -140,9 +141,11 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		if err != nil {
 			return err
 		}
+		judge := targets.New(conn, n.store)
 		n.layers = append(n.layers,
 			layer{"ingest", in.Run, 3 * time.Second},
 			layer{"orphans", func(ctx context.Context) error { return c.endOrphans(ctx, conn, finder, log) }, time.Second},
+			layer{"targets", func(ctx context.Context) error { return c.judgeTargets(ctx, conn, judge, log) }, time.Second},
 			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, conn, n.store, log) }, time.Second},
 			layer{"patrol", func(ctx context.Context) error { return c.patrol(ctx, conn, patrol, log) }, time.Second})
 	}

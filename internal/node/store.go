@@ -23,6 +23,7 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore/orphans"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 	"github.com/carillon-scheduler/carillon/logstore/standin"
+	"github.com/carillon-scheduler/carillon/logstore/targets"
 )
 
 const (
@@ -110,6 +111,7 @@ const (
 	roleRetention = "role.retention" // trims the history
 	rolePatrol    = "role.patrol"    // audits the ledger
 	roleOrphans   = "role.orphans"   // ends runs of the history that nobody has
+	roleTargets   = "role.targets"   // finds jobs that miss their targets
 )
 
 // lockRole waits for a lease and keeps it until unlock is called.
@@ -208,6 +210,23 @@ func (c nodeConfig) endOrphans(ctx context.Context, conn *cluster.Conn, f *orpha
 		}
 		if err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "orphans not looked for", "error", err)
+		}
+	})
+}
+
+// targetsEvery is how often jobs are compared with their targets.
+const targetsEvery = 5 * time.Minute
+
+// judgeTargets finds jobs that miss their targets, until ctx is done.
+func (c nodeConfig) judgeTargets(ctx context.Context, conn *cluster.Conn, f *targets.Finder, log *slog.Logger) error {
+	return keep(ctx, "comparison of jobs with their targets", targetsEvery, nil, func() {
+		unlock, err := lockRole(ctx, conn, roleTargets, c.node)
+		if err == nil {
+			err = f.Round(ctx)
+			unlock()
+		}
+		if err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "jobs not compared with their targets", "error", err)
 		}
 	})
 }

@@ -88,6 +88,9 @@ type ReportRow struct {
 	// SuccessRate is the share of these that succeeded, from 0 to 1. Where no schedule asked for
 	// any it is that of all runs that are judged; nil if there are none.
 	SuccessRate *float64 `json:"success_rate,omitempty"`
+	// Target is how this compares with the target of the job, if it has one and the row is about
+	// the whole job. Stores leave it out.
+	Target *Verdict `json:"target,omitempty"`
 	// Attempts is how many attempts were executed.
 	Attempts int `json:"attempts"`
 

@@ -21,12 +21,9 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 			job.StatusSucceeded, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost, job.StatusMissed, job.StatusSkipped,
 		} {
 			r := newRun().of(job.Name(fmt.Sprintf("billing/job-%d", k%2))).at(day.Add(time.Duration(8*i+k) * 15 * time.Minute))
-			var u logstore.Update
-			switch status {
-			case job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut:
+			u := r.record(status, time.Second, "")
+			if slices.Contains([]job.Status{job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut}, status) {
 				u = r.finished(status, "worker-1", time.Second)
-			default:
-				u = r.record(status, time.Second, "")
 			}
 			if status == job.StatusMissed {
 				u.Count, u.Until = 3, r.fire.Add(2*time.Minute)
@@ -43,9 +40,15 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 	check := func() {
 		t.Helper()
 		for _, f := range []logstore.ReportFilter{
-			{}, {Step: runlog.StepMinute}, {Step: runlog.StepHour}, {Step: runlog.StepDay}, {Step: runlog.StepDay, Zone: time.FixedZone("Kathmandu", 20700)},
-			{By: []runlog.Dimension{runlog.ByGroup}}, {By: []runlog.Dimension{runlog.ByJob, runlog.ByVersion}},
-			{By: []runlog.Dimension{runlog.ByJob}, Order: runlog.OrderRatio}, {By: []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}},
+			{},
+			{Step: runlog.StepMinute},
+			{Step: runlog.StepHour},
+			{Step: runlog.StepDay},
+			{Step: runlog.StepDay, Zone: time.FixedZone("Kathmandu", 20700)},
+			{By: []runlog.Dimension{runlog.ByGroup}},
+			{By: []runlog.Dimension{runlog.ByJob, runlog.ByVersion}},
+			{By: []runlog.Dimension{runlog.ByJob}, Order: runlog.OrderRatio},
+			{By: []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}},
 			{Jobs: []job.Name{"billing/job-1"}},
 		} {
 			f.From, f.To, f.Limit = day, day.Add(24*time.Hour), logstore.MaxReportRows

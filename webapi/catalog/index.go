@@ -70,6 +70,7 @@ type indexed struct {
 	task     string // which kind
 	handler  string
 	kind     job.ScheduleKind
+	target   *job.Target
 	changed  int64 // when this version was saved, in Unix milliseconds
 	version  int
 	data     []byte // a job.Version in JSON
@@ -218,6 +219,7 @@ func indexOf(entry *bus.JobEntry, data []byte) *indexed {
 		task:     entry.Task.Kind(),
 		handler:  entry.Task.Handler,
 		kind:     entry.Schedule.Kind(),
+		target:   entry.Target,
 		changed:  entry.EffectiveFrom.UnixMilli(),
 		version:  entry.Version.Version,
 		data:     data,

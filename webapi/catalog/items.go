@@ -66,6 +66,11 @@ func (c *Catalog) Titles(ctx context.Context, names []string) (api.JobTitles, er
 	return c.index.titles(ctx, asked)
 }
 
+// Targets returns the targets of those of the named jobs that have one.
+func (c *Catalog) Targets(ctx context.Context, names []job.Name) (map[job.Name]*job.Target, error) {
+	return c.index.targets(ctx, names)
+}
+
 // lastRunsTimeout is how long a list of jobs waits for what it can do without.
 const lastRunsTimeout = 3 * time.Second
 

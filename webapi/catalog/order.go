@@ -122,7 +122,10 @@ func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*f
 			if by == orderP95 {
 				return or(float64(w.P95Ms), w.P95Ms > 0)
 			}
-			return or(float64(w.Executed-w.Failed)/float64(max(w.Executed, 1)), w.Executed > 0)
+			if w.SuccessRate == nil {
+				return one(noFigure)
+			}
+			return one(*w.SuccessRate)
 		}, nil
 	case orderChanged:
 		return func(f *found) [3]float64 { return one(float64(f.changed)) }, nil

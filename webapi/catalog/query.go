@@ -94,6 +94,23 @@ func (x *index) titles(ctx context.Context, names []job.Name) (api.JobTitles, er
 	return found, nil
 }
 
+// targets returns the targets of those of the named jobs that have one. It waits for the index to
+// be loaded.
+func (x *index) targets(ctx context.Context, names []job.Name) (map[job.Name]*job.Target, error) {
+	found := map[job.Name]*job.Target{}
+	if err := x.wait(ctx); err != nil {
+		return found, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, name := range names {
+		if j := x.jobs[name]; j != nil && !j.deleted && j.target != nil {
+			found[name] = j.target
+		}
+	}
+	return found, nil
+}
+
 // containing returns the jobs of a group whose definitions, as they are encoded, contain
 // a text, in order of name. It waits for the index to be loaded.
 func (x *index) containing(ctx context.Context, group string, text []byte) ([]*bus.JobEntry, error) {

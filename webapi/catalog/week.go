@@ -152,7 +152,7 @@ func (w *week) add(ctx context.Context, filter logstore.ReportFilter, of map[job
 	}
 	for i := range report.Rows {
 		row := &report.Rows[i]
-		figures := api.JobWeek{Failed: row.Failed(), P50Ms: row.Duration.P50.Milliseconds(), P95Ms: row.Duration.P95.Milliseconds()}
+		figures := api.JobWeek{Failed: row.Failed(), P50Ms: row.Duration.P50.Milliseconds(), P95Ms: row.Duration.P95.Milliseconds(), SuccessRate: row.SuccessRate}
 		for status, n := range row.Statuses {
 			if status.Executed() {
 				figures.Executed += n

@@ -2897,6 +2897,16 @@ export interface components {
              */
             when_full?: "skip_newest" | "skip_oldest";
         };
+        /** @description A service level objective: what the runs that the schedule asks for must reach, over 30 days. It needs a schedule, and changes nothing about its fires. */
+        Target: {
+            /**
+             * @description How many of these runs must succeed, in percent. Missed runs did not; skipped and cancelled runs do not count
+             * @example 99.5
+             */
+            success_rate?: number;
+            /** @description 95 of 100 of these runs must start within this time after their fire time; 7 days at most */
+            start_delay?: components["schemas"]["Duration"];
+        };
         /** @description Has a run done in pieces, spread over the group. Either pieces or split is set. */
         Map: {
             /** @description How many there are */
@@ -3023,6 +3033,7 @@ export interface components {
              *     ]
              */
             tags?: string[];
+            target?: components["schemas"]["Target"];
             schedule?: components["schemas"]["Schedule"];
             /**
              * @description Every fire is recorded as skipped
@@ -3156,6 +3167,11 @@ export interface components {
             executed: number;
             /** @description How many of them failed, timed out or were lost */
             failed: number;
+            /**
+             * Format: double
+             * @description As in reports: the share of the runs that its schedule asked for that succeeded, from 0 to 1; absent while there is none
+             */
+            success_rate?: number;
             /**
              * Format: int64
              * @description How long half of the attempts took at most; 0 while there is none
@@ -3661,6 +3677,13 @@ export interface components {
             statuses: components["schemas"]["StatusCounts"];
             /** @description Failed, timed out and lost ones among those that were executed, from 0 to 1 */
             failure_ratio: number;
+            /** @description Fires that a schedule asked for and that succeeded, failed, timed out, were lost or missed */
+            scheduled: number;
+            /** @description Those of them that succeeded */
+            scheduled_succeeded: number;
+            /** @description The share of scheduled that succeeded, from 0 to 1. Where no schedule asked for any: that of all runs that succeeded, failed, timed out, were lost or missed. Absent if there are none */
+            success_rate?: number;
+            target?: components["schemas"]["TargetVerdict"];
             /** @description That were executed */
             attempts: number;
             duration: components["schemas"]["Spread"];
@@ -3672,6 +3695,16 @@ export interface components {
             started_after: components["schemas"]["Spread"];
             /** @description Of first attempts of scheduled fires, after the fire time */
             finished_after: components["schemas"]["Spread"];
+        };
+        /** @description How the runs of the range compare with the job's target. Only in rows by job, without a step, that have started_after among their times. */
+        TargetVerdict: {
+            met: boolean;
+            /** @description The target's, in percent */
+            success_rate?: number;
+            /** @description The target's */
+            start_delay?: components["schemas"]["Duration"];
+            /** @description How many more runs of the range could have failed; below 0: by how many too many failed */
+            error_budget: number;
         };
         /** @description How long something took. Percentiles are exact to about one percent. */
         Spread: {
@@ -4331,6 +4364,8 @@ export interface components {
                 clock_wrong?: boolean;
                 /** @description An executor group sends more than its budget, and is cut off for a while */
                 over_budget?: boolean;
+                /** @description A job misses its target, over 30 days */
+                target_missed?: boolean;
                 /** @description An instance gives triggers back again and again, and gets none for a while */
                 instances_suspended?: boolean;
             };
@@ -5465,6 +5500,7 @@ export type Level = components['schemas']['Level'];
 export type Schedule = components['schemas']['Schedule'];
 export type Misfire = components['schemas']['Misfire'];
 export type Overlap = components['schemas']['Overlap'];
+export type Target = components['schemas']['Target'];
 export type Map = components['schemas']['Map'];
 export type Retry = components['schemas']['Retry'];
 export type Child = components['schemas']['Child'];
@@ -5518,6 +5554,7 @@ export type FireCounts = components['schemas']['FireCounts'];
 export type Overview = components['schemas']['Overview'];
 export type Report = components['schemas']['Report'];
 export type ReportRow = components['schemas']['ReportRow'];
+export type TargetVerdict = components['schemas']['TargetVerdict'];
 export type Spread = components['schemas']['Spread'];
 export type FailureList = components['schemas']['FailureList'];
 export type Failure = components['schemas']['Failure'];

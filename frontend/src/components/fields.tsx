@@ -134,17 +134,20 @@ interface NumberFieldProps {
   onChange(value: number | undefined): void;
   min?: number;
   max?: number;
+  /** Defaults to whole numbers. */
+  step?: "any";
   placeholder?: string;
   hint?: ReactNode;
   error?: string;
 }
 
-/** A whole number, or nothing. */
+/** A number, or nothing. */
 export function NumberField({
   value,
   onChange,
   min,
   max,
+  step,
   hint,
   label,
   error,
@@ -157,9 +160,10 @@ export function NumberField({
           <input
             {...ids}
             type="number"
-            inputMode="numeric"
+            inputMode={step ? "decimal" : "numeric"}
             min={min}
             max={max}
+            step={step}
             placeholder={placeholder}
             value={value ?? ""}
             onChange={(e) => onChange(e.target.value === "" ? undefined : Number(e.target.value))}

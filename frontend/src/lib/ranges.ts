@@ -45,6 +45,7 @@ export interface Totals {
   /** Not ended yet. */
   living: number;
   absent: number;
+  missed: number;
 }
 
 export function totalsOf(counts: StatusCounts): Totals {
@@ -55,11 +56,12 @@ export function totalsOf(counts: StatusCounts): Totals {
     other: sum(["skipped", "missed", "cancelled"]),
     living: sum(living),
     absent: sum(["skipped", "missed"]),
+    missed: counts.missed ?? 0,
   };
 }
 
 export function addTotals(all: Totals[]): Totals {
-  const zero: Totals = { ok: 0, bad: 0, other: 0, living: 0, absent: 0 };
+  const zero: Totals = { ok: 0, bad: 0, other: 0, living: 0, absent: 0, missed: 0 };
   return all.reduce(
     (a, b) => ({
       ok: a.ok + b.ok,
@@ -67,6 +69,7 @@ export function addTotals(all: Totals[]): Totals {
       other: a.other + b.other,
       living: a.living + b.living,
       absent: a.absent + b.absent,
+      missed: a.missed + b.missed,
     }),
     zero,
   );

@@ -59,6 +59,8 @@ func shownCondition(r *client.Alert) string {
 		return "a discrepancy in the ledger"
 	case w.DeadLetters:
 		return "a message about a run is refused"
+	case w.TargetMissed:
+		return "a job misses its target"
 	case w.InstancesSuspended:
 		return "an instance is suspended"
 	case w.ShardsParked:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -211,13 +212,52 @@ func rowName(r *runlog.ReportRow) string {
 }
 
 func drawRows(t *draw.Table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
-	t.Row(title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "P50", "P95", "MAX", "LATE P50", "LATE P95")
+	heads := []string{title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "SUCCESS %", "P50", "P95", "MAX", "LATE P50", "LATE P95"}
+	judged := slices.ContainsFunc(rows, func(r runlog.ReportRow) bool { return r.Target != nil })
+	if judged {
+		heads = append(heads, "TARGET")
+	}
+	t.Row(heads...)
 	for i := range rows {
 		r := &rows[i]
-		t.Row(t.Cell(name(r), draw.NoteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
-			strconv.Itoa(r.Statuses[job.StatusSkipped]+r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64),
-			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95))
+		cells := []string{
+			t.Cell(name(r), draw.NoteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
+			strconv.Itoa(r.Statuses[job.StatusSkipped] + r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64), successOf(r),
+			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95),
+		}
+		if judged {
+			cells = append(cells, verdictOf(r))
+		}
+		t.Row(cells...)
 	}
+}
+
+func successOf(r *runlog.ReportRow) string {
+	if r.SuccessRate == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(100**r.SuccessRate, 'f', 1, 64)
+}
+
+// verdictOf tells whether the target of a job is met, or by how much it is missed.
+func verdictOf(r *runlog.ReportRow) string {
+	v := r.Target
+	switch {
+	case v == nil:
+		return "-"
+	case v.Met && v.SuccessRate > 0:
+		return fmt.Sprintf("met, %d more may fail", v.Budget)
+	case v.Met:
+		return "met"
+	}
+	var missed []string
+	if v.Budget < 0 {
+		missed = append(missed, fmt.Sprintf("%d runs", -v.Budget))
+	}
+	if late := r.Started.P95 - v.StartDelay.Std(); v.StartDelay > 0 && late > 0 {
+		missed = append(missed, lasted(r.Started, late))
+	}
+	return "missed by " + strings.Join(missed, " and ")
 }
 
 // drawStages shows how late the stages of runs were.

@@ -37,6 +37,11 @@ func TestTheOverviewIsDrawn(t *testing.T) {
 	late.Delivered = runlog.Spread{Count: 9, P50: 9 * time.Millisecond, P95: 40 * time.Millisecond}
 	late.Finished = runlog.Spread{Count: 9, P50: 90 * time.Minute, P95: 3 * time.Hour}
 	older := row(runlog.ReportRow{Job: "ops/report"}, 1, 0, 0, time.Second) // its executor does not tell when runs were delivered
+	met, missed := row(runlog.ReportRow{Job: "ops/backup"}, 90, 0, 0, time.Second), row(runlog.ReportRow{Job: "ops/report"}, 90, 9, 1, time.Second)
+	met.Target = met.Against(&job.Target{SuccessRate: 98})
+	missed.Target = missed.Against(&job.Target{SuccessRate: 95, StartDelay: job.Duration(20 * time.Millisecond)})
+	none := row(runlog.ReportRow{Job: "ops/off"}, 0, 0, 0, 0)
+	drawtest.Golden(t, "targets", func(t *draw.Table) { drawRows(t, "JOB", []runlog.ReportRow{met, missed, none}, rowName) })
 	drawtest.Golden(t, "late", func(t *draw.Table) { drawStages(t, "JOB", []runlog.ReportRow{late, older}, rowName) })
 	drawtest.Golden(t, "overview", func(t *draw.Table) { drawOverview(t, o) })
 	drawtest.Golden(t, "overview-empty", func(t *draw.Table) { drawOverview(t, client.Overview{From: o.From, To: o.To}) })

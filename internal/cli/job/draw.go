@@ -88,6 +88,9 @@ func drawJob(t *draw.Table, item client.JobItem) {
 		}
 	}
 	t.Row("schedule", t.Cell(d.Schedule.String(), 200))
+	if target := targetText(d.Target); target != "" {
+		t.Row("target", target)
+	}
 	if paused := whenPaused(t, &d.Job, time.Now()); paused != "" {
 		t.Row("state", paused)
 	}
@@ -149,6 +152,20 @@ func drawReactions(t *draw.Table, d *job.Job) {
 	if d.PauseAfter > 0 {
 		t.Row("pause after", fmt.Sprintf("%d failures in a row", d.PauseAfter))
 	}
+}
+
+func targetText(t *job.Target) string {
+	if t == nil {
+		return ""
+	}
+	var parts []string
+	if t.SuccessRate > 0 {
+		parts = append(parts, strconv.FormatFloat(t.SuccessRate, 'f', -1, 64)+" % of runs succeed")
+	}
+	if t.StartDelay > 0 {
+		parts = append(parts, "95 % start within "+t.StartDelay.String())
+	}
+	return strings.Join(parts, ", ")
 }
 
 func taskText(k job.Task) string {

@@ -22,6 +22,7 @@ func someJobs() client.JobPage {
 	backup.Definition.Description, backup.Definition.Timeout = "Saves everything", job.Duration(90*time.Minute)
 	backup.Definition.Owner, backup.Definition.Tags = "ann", []string{"db", "nightly"}
 	backup.Definition.Retry = job.Retry{Limit: 3, Backoff: job.BackoffLinear, Delay: job.Duration(time.Minute), DropStale: true}
+	backup.Definition.Target = &job.Target{SuccessRate: 99.5, StartDelay: job.Duration(5 * time.Minute)}
 	sweep := item("ops/sweep", job.Schedule{FixedDelay: job.Duration(30 * time.Second)})
 	pulse := item("ops/pulse-with-a-rather-long-name", job.Schedule{Cron: "0,5,10,15,20,25,30,35,40,45,50,55 8-18 * * MON-FRI"})
 	pulse.Definition.Paused = true

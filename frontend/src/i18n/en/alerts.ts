@@ -113,6 +113,7 @@ export const alerts = {
     clock_wrong: "a clock is out of line",
     over_budget: "a group sends more than its budget",
     instances_suspended: "an instance gives triggers back again and again",
+    target_missed: "a job misses its target",
   },
   ends: "Ends that count",
   inARow: "So many in a row",
@@ -175,6 +176,7 @@ export const alerts = {
     clock_wrong: "a clock is out of line",
     over_budget: "a group sends more than its budget",
     instances_suspended: "an instance gives triggers back again and again",
+    target_missed: "a job misses its target",
   },
   everything: "everything",
 };

@@ -46,6 +46,13 @@ export const job = {
   p50p95: "p50 / p95",
   delay: "Start delay p95",
   absent: "Skipped or missed",
+  target: "Target",
+  budget: "Error budget",
+  budgetLeft: (left: number, allowed: number) =>
+    left < 0
+      ? `used up, ${count(allowed, "failure", "failures")} allowed`
+      : `${left} of ${count(allowed, "failure", "failures")} left`,
+  delayTarget: (limit: string) => `target ${limit}`,
   policy: "Policy",
   chain: "Chain",
   chainHint: "what runs after it",

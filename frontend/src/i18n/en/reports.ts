@@ -31,6 +31,12 @@ export const reports = {
   job: "Job",
   runs: "Runs",
   failedShare: "Failed",
+  success: "Success",
+  target: "Target",
+  targetMet: "Met",
+  missedRuns: (n: number, late?: string) =>
+    `Missed by ${count(n, "run", "runs")}${late ? `, starts ${late} too late` : ""}`,
+  missedDelay: (over: string) => `Starts ${over} too late`,
   p50: "p50",
   p95: "p95",
   longest: "Longest",

@@ -106,6 +106,7 @@ export const alerts: typeof english = {
     clock_wrong: "时钟偏差过大",
     over_budget: "分组发送量超出配额",
     instances_suspended: "实例反复退回触发",
+    target_missed: "任务未达标",
   },
   ends: "计入的结果",
   inARow: "连续次数",
@@ -162,6 +163,7 @@ export const alerts: typeof english = {
     clock_wrong: "时钟偏差过大",
     over_budget: "分组发送量超出配额",
     instances_suspended: "实例反复退回触发",
+    target_missed: "任务未达标",
   },
   everything: "全部",
 };

@@ -43,6 +43,11 @@ export const job: PageMessages["job"] = {
   p50p95: "p50 / p95",
   delay: "启动延迟 p95",
   absent: "跳过或错过",
+  target: "目标",
+  budget: "错误预算",
+  budgetLeft: (left, allowed) =>
+    left < 0 ? `已用尽，允许失败 ${allowed} 次` : `还可失败 ${left} 次，共 ${allowed} 次`,
+  delayTarget: (limit) => `目标 ${limit}`,
   policy: "策略",
   chain: "任务链",
   chainHint: "在其后运行的任务",

@@ -34,6 +34,7 @@ import { LimitsSection } from "./LimitsSection";
 import { few, many, PreviewRail } from "./PreviewRail";
 import { ReviewDialog } from "./ReviewDialog";
 import { ScheduleSection } from "./ScheduleSection";
+import { TargetSection } from "./TargetSection";
 import { Trouble } from "./Trouble";
 import { TaskSection } from "./task/TaskSection";
 import { usePreview } from "./usePreview";
@@ -233,6 +234,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
                 <WhereSection {...section} />
                 <Trouble {...section} />
                 <LimitsSection {...section} />
+                <TargetSection {...section} />
                 <FollowSection {...section} />
                 <AlertsSection doc={doc} />
               </ReadOnly>

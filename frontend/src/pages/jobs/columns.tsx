@@ -69,9 +69,8 @@ export function cellOf(column: JobColumn, item: JobItem, { t, f }: PageWords): R
     case "next":
       return <NextFire item={item} />;
     case "success": {
-      const week = item.week;
-      if (!week?.executed) return "—";
-      const success = 1 - week.failed / week.executed;
+      const success = item.week?.success_rate;
+      if (success === undefined) return "—";
       return <span className={success < 0.9 ? "c-bad" : undefined}>{f.percent(success)}</span>;
     }
     case "p95":

@@ -4,15 +4,16 @@ import { ArrowDownRight, ArrowUpRight, Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
-import { overviewQueries } from "@/api/overview";
+import { overviewQueries, scheduledCauses } from "@/api/overview";
 import { latestRuns } from "@/api/runs";
+import type { Cause, Status } from "@/api/schema.gen";
 import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
 import { formatDuration } from "@/lib/duration";
 import { type Format, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { addTotals, totalsOf, type Zoom, zoomOf } from "@/lib/ranges";
+import { addTotals, type Totals, totalsOf, type Zoom, zoomOf } from "@/lib/ranges";
 import { failures, living, type Tone } from "@/lib/status";
 import { type Range, ranges } from "@/router";
 import { useMay } from "@/shell/may";
@@ -112,8 +113,13 @@ function Top({ range, zoom }: FiguresProps) {
   const sum = addTotals(totals);
   const was = before ? totalsOf(before) : undefined;
   const ended = sum.ok + sum.bad;
-  const success = ended === 0 ? undefined : sum.ok / ended;
-  const wasSuccess = was && was.ok + was.bad > 0 ? was.ok / (was.ok + was.bad) : undefined;
+  const scheduled = useQuery(asked.scheduled).data?.items.map(totalsOf) ?? [];
+  const scheduledBefore = useQuery(asked.scheduledBefore).data?.items.map(totalsOf) ?? [];
+  // Where no schedule asks for runs, success is that of all.
+  const ofSchedules = successOf(addTotals(scheduled));
+  const success = ofSchedules ?? successOf(sum);
+  const wasSuccess =
+    ofSchedules === undefined ? was && successOf(was) : successOf(addTotals(scheduledBefore));
   const slots = groups.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
   const { running, waiting } = useInFlight(reports?.alive);
   const coarse =
@@ -159,9 +165,16 @@ function Top({ range, zoom }: FiguresProps) {
             )
           }
           spark={
-            <Spark tone="ok" values={coarse.map((c) => (c.ok + c.bad === 0 ? 1 : c.ok / (c.ok + c.bad)))} />
+            <Spark
+              tone="ok"
+              values={(ofSchedules === undefined ? coarse : scheduled).map((c) => successOf(c) ?? 1)}
+            />
           }
-          to={{ ...search, status: ["succeeded", ...failures] }}
+          to={{
+            ...search,
+            status: ["succeeded", ...failures, "missed"],
+            ...(ofSchedules !== undefined && { cause: scheduledCauses }),
+          }}
         />
         <Kpi
           label={t.overview.failed}
@@ -193,6 +206,12 @@ function Top({ range, zoom }: FiguresProps) {
   );
 }
 
+/** The share of the fires that went well, of those that did or did not; undefined of none. */
+function successOf({ ok, bad, missed }: Totals): number | undefined {
+  const judged = ok + bad + missed;
+  return judged === 0 ? undefined : ok / judged;
+}
+
 /** How much more or less than before: beyond a tenfold, how many times as much. */
 function changeOf(ratio: number, f: Format): string {
   return ratio >= 10 ? `× ${f.number(Math.round(ratio))}` : f.percent(Math.abs(ratio - 1));
@@ -204,7 +223,7 @@ interface KpiProps {
   unit?: string;
   foot?: React.ReactNode;
   spark?: React.ReactNode;
-  to: { range?: Range; from?: string; to?: string; status?: (typeof failures)[number][] };
+  to: { range?: Range; from?: string; to?: string; status?: Status[]; cause?: Cause[] };
 }
 
 function Kpi({ label, value, unit, foot, spark, to }: KpiProps) {

@@ -6,6 +6,7 @@ import type { ReportRow } from "@/api/schema.gen";
 import { JobTitle } from "@/components/JobTitle";
 import { Card, Empty } from "@/components/Panel";
 import { SortHead } from "@/components/SortHead";
+import { Verdict } from "@/components/Verdict";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
@@ -66,6 +67,7 @@ function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "ins
   if (!list.data) return <Waiting on={list} />;
   const rows = list.data.items.filter((row) => row[by] !== undefined && row[by] !== "");
   if (rows.length === 0) return <Empty icon={SearchX} title={t.runlist.none} hint={t.runlist.noneHint} />;
+  const judged = rows.some((row) => row.target);
   const here = (row: ReportRow): Search => ({
     ...search,
     by: undefined,
@@ -91,7 +93,13 @@ function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "ins
         rows={rows}
         head={t.runlist.breakdown[by]}
         runs={head("runs", r.runs)}
-        heads={[head("ratio", r.failedShare), { right: r.p50 }, head("duration", r.p95)]}
+        heads={[
+          head("ratio", r.failedShare),
+          ...(by === "job" ? [{ right: r.success }] : []),
+          { right: r.p50 },
+          head("duration", r.p95),
+          ...(judged ? [r.target] : []),
+        ]}
         keyOf={(row) => `${row.group} ${row.job} ${row.instance}`}
         name={(row) => (
           <>
@@ -106,10 +114,20 @@ function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "ins
             <td className={row.failure_ratio > 0 ? "r num c-bad" : "r num mut"}>
               {f.percent(row.failure_ratio)}
             </td>
+            {by === "job" && (
+              <td className="r num sec">
+                {row.success_rate === undefined ? "—" : f.percent(row.success_rate)}
+              </td>
+            )}
             <td className="r num sec">
               {row.duration.count > 0 ? formatDuration(row.duration.p50_ms) : "—"}
             </td>
             <td className="r num">{row.duration.count > 0 ? formatDuration(row.duration.p95_ms) : "—"}</td>
+            {judged && (
+              <td>
+                <Verdict row={row} />
+              </td>
+            )}
           </>
         )}
       />

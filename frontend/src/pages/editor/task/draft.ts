@@ -20,6 +20,7 @@ export function draftOf(doc: Job, description: string, salt = Math.random().toSt
     misfire: _m,
     pause_after_failures: _f,
     start_within: _w,
+    target: _t,
     ...kept
   } = doc;
   return {

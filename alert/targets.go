@@ -1,0 +1,60 @@
+package alert
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+)
+
+// judgedWithin is how old the list of jobs that miss their targets may be. While the log store is
+// away nothing is known, and so nothing changes.
+const judgedWithin = 30 * time.Minute
+
+// lookTargets finds jobs that miss their targets, as whoever has the log store finds.
+func (s *session) lookTargets(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
+	missed, err := s.conn.GetMissedTargets(ctx)
+	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(missed.At) > judgedWithin {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	still := map[string]bool{}
+	for i := range missed.Jobs {
+		m := &missed.Jobs[i]
+		if !r.Match.Selects(m.Job, jobs.labelsOf) {
+			continue
+		}
+		subject, group := subjectOf(r, m.Job)
+		still[subject] = true
+		inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject))
+		if inc != nil && inc.State == alerting.Open && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == m.Job }) {
+			continue
+		}
+		summary := missedOf(m)
+		f := &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: now, Job: alerting.Affected{Job: m.Job, At: now}}
+		f.Job.Say(summary)
+		if err := s.found(ctx, f); err != nil {
+			return err
+		}
+	}
+	if missed.More { // a job that is not among them may miss its target all the same
+		return nil
+	}
+	return s.overExcept(ctx, r, still, now, alerting.Say("target_met"))
+}
+
+// missedOf says which part of its target a job misses.
+func missedOf(m *cluster.MissedTarget) alerting.Sentence {
+	if m.Budget < 0 {
+		return alerting.Say("target_rate_missed", "job", string(m.Job), "failures", strconv.Itoa(m.Failures), "runs", strconv.Itoa(m.Runs),
+			"target", strconv.FormatFloat(m.SuccessRate, 'f', -1, 64), "allowed", strconv.Itoa(m.Failures+m.Budget))
+	}
+	return alerting.Say("target_delay_missed", "job", string(m.Job), "delay", m.StartDelay.String(), "target", m.Verdict.StartDelay.String())
+}

@@ -1,0 +1,50 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+)
+
+// maxMissedTargets bounds how many jobs are kept, so that they fit into one message.
+const maxMissedTargets = 2000
+
+// MissedTargets are the jobs that miss their targets, as whoever has the log store finds.
+type MissedTargets struct {
+	At   time.Time      `json:"at"`
+	Jobs []MissedTarget `json:"jobs"`
+	// More says that Jobs are only some of them.
+	More bool `json:"more,omitempty"`
+}
+
+// MissedTarget is a job that misses its target, over [job.TargetWindow].
+type MissedTarget struct {
+	Job        job.Name     `json:"job"`
+	Runs       int          `json:"runs"` // that its schedule asked for and that are judged
+	Failures   int          `json:"failures"`
+	StartDelay job.Duration `json:"start_delay_p95"`
+	runlog.Verdict
+}
+
+var measuredTargets = measured{key: "missed-targets", what: "which jobs miss their targets"}
+
+// PutMissedTargets keeps the newest list, the first jobs of it if it is long. The error is
+// job.ErrUnavailable.
+func (c *Conn) PutMissedTargets(ctx context.Context, m *MissedTargets) error {
+	if len(m.Jobs) > maxMissedTargets {
+		m = &MissedTargets{At: m.At, Jobs: m.Jobs[:maxMissedTargets], More: true}
+	}
+	return c.putMeasured(ctx, measuredTargets, m)
+}
+
+// GetMissedTargets returns the newest list. Errors: job.ErrNotFound when there is none,
+// job.ErrUnavailable.
+func (c *Conn) GetMissedTargets(ctx context.Context) (*MissedTargets, error) {
+	m := &MissedTargets{}
+	if err := c.getMeasured(ctx, measuredTargets, m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
