@@ -174,7 +174,7 @@ it("a target is set in the form, and judged by scheduled runs alone", async () =
   await page.reload();
   await page.getByText(/Missed by \d+ run/).waitFor();
   await page.getByText("99.5%").waitFor();
-  await page.getByText("used up, 0 failures allowed").waitFor();
+  await page.getByText("0 of 0 failures left").waitFor();
   await page.getByText("target 1h").waitFor();
   expect(await axe(page)).toEqual([]);
   const { items } = await program.api<{
@@ -189,6 +189,33 @@ it("a target is set in the form, and judged by scheduled runs alone", async () =
   await page.setViewportSize({ width: 390, height: 800 });
   await row.getByText(/Missed by \d+ run/).waitFor();
   expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("changes of a job, of its group and of its calendars are marked in its chart, and listed", async () => {
+  const calendar = { calendar: "marked", dates: ["2031-01-01"] };
+  await program.api("PUT", "/calendars/marked", calendar);
+  const more = { schedule: { cron: "0 3 * * *", except: ["marked"] } };
+  await program.job("default/marked", "true", more);
+  await program.run("default/marked");
+  await program.job("default/marked", "echo two", more);
+  await program.api("PUT", "/calendars/marked", { ...calendar, dates: ["2031-01-02"] });
+  await program.api("PUT", "/groups/default/pause", { paused: true });
+  await program.api("PUT", "/groups/default/pause", { paused: false });
+  await program.run("default/marked");
+  const { page, faults, close } = await open("/jobs/default/marked");
+  await page.locator("svg .mark").first().waitFor();
+  await page.getByText("4 changes in this chart").press("Enter");
+  const list = page.locator(".marks");
+  await list.getByText(/^v2 saved by/).waitFor();
+  await list.getByText(/^Saved the calendar marked, by/).waitFor();
+  expect(await list.getByText(/^Paused or resumed the group, by/).count()).toBe(2);
+  expect(await axe(page)).toEqual([]);
+  await page.setViewportSize({ width: 320, height: 800 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  await list.getByRole("link", { name: "v2" }).click();
+  await page.waitForURL("**/jobs/default/marked/versions?v=2");
   expect(faults).toEqual([]);
   await close();
 });

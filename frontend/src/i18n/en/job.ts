@@ -46,12 +46,13 @@ export const job = {
   p50p95: "p50 / p95",
   delay: "Start delay p95",
   absent: "Skipped or missed",
+  change: "Change",
+  marks: (n: number) => `${count(n, "change", "changes")} in this chart`,
+  savedBy: (version: number, who: string) => `v${version} saved by ${who}`,
+  changedBy: (what: string, name: string, who: string) => `${what}${name ? ` ${name}` : ""}, by ${who}`,
   target: "Target",
   budget: "Error budget",
-  budgetLeft: (left: number, allowed: number) =>
-    left < 0
-      ? `used up, ${count(allowed, "failure", "failures")} allowed`
-      : `${left} of ${count(allowed, "failure", "failures")} left`,
+  budgetLeft: (left: number, allowed: number) => `${left} of ${count(allowed, "failure", "failures")} left`,
   delayTarget: (limit: string) => `target ${limit}`,
   policy: "Policy",
   chain: "Chain",

@@ -4,11 +4,13 @@ import { Chart, GridLines } from "@/components/Chart";
 import { formatDuration } from "@/lib/duration";
 import { relative, usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
+import type { Mark } from "@/lib/marks";
 import { useNow } from "@/lib/now";
 import { type AxisLabel, apart, durationStep, ticks } from "@/lib/scale";
 import { quantile } from "@/lib/stats";
 import { durationOf, isAbsent, isFailure, tones } from "@/lib/status";
 import { useHeld } from "@/shell/useHeld";
+import { useMarkText } from "./Marks";
 
 interface HistoryChartProps {
   item: JobItem;
@@ -16,10 +18,12 @@ interface HistoryChartProps {
   runs: Run[];
   p95: number | undefined;
   timeout: number | undefined;
+  /** Changes between the runs. */
+  marks: Mark[];
 }
 
 /** Past and future on one axis: the last runs by duration, then a line for now, then the plan, hollow. */
-export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
+export function HistoryChart({ item, runs, p95, timeout, marks }: HistoryChartProps) {
   const { t, f } = usePageWords();
   const navigate = useNavigate();
   const now = useNow();
@@ -68,7 +72,7 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
         return {
           x: plot.left + ((i + 0.5) / slots) * plot.width,
           text: run ? (
-            <PastRun run={run} ran={durations[i]} />
+            <PastRun run={run} ran={durations[i]} marks={marks.filter((m) => m.before === i)} />
           ) : (
             fire && <Planned due={fire.due} off={held(fire.due)} />
           ),
@@ -140,6 +144,15 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
                 className={held(fire.due) ? "hollow off" : "hollow"}
               />
             ))}
+            {[...new Set(marks.map((m) => m.before))].map((i) => {
+              const at = plot.left + i * step;
+              return (
+                <g key={i} className="mark">
+                  <line x1={at} x2={at} y1={plot.top - 6} y2={plot.base} />
+                  <path d={`M${at - 4} ${plot.top - 10}h8l-4 6z`} />
+                </g>
+              );
+            })}
             {p95 !== undefined && past.length > 4 && (
               <>
                 <line x1={plot.left} x2={nowX} y1={y(p95)} y2={y(p95)} className="p95" />
@@ -173,7 +186,8 @@ export function HistoryChart({ item, runs, p95, timeout }: HistoryChartProps) {
 }
 
 /** What became of a run, in a line or two. */
-function PastRun({ run, ran }: { run: Run; ran: number | undefined }) {
+function PastRun({ run, ran, marks }: { run: Run; ran: number | undefined; marks: Mark[] }) {
+  const textOf = useMarkText();
   const { t, f } = usePageWords();
   const now = useNow();
   return (
@@ -191,6 +205,11 @@ function PastRun({ run, ran }: { run: Run; ran: number | undefined }) {
         ) : null}
         {run.attempt > 1 && <span className="k"> {t.runlist.attempt(run.attempt)}</span>}
       </div>
+      {marks.map((mark) => (
+        <div key={mark.key}>
+          <span className="k">{f.short(mark.at, now)}</span> {textOf(mark)}
+        </div>
+      ))}
     </>
   );
 }

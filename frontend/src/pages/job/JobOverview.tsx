@@ -32,7 +32,9 @@ import { useHeld } from "@/shell/useHeld";
 import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
 import { HistoryChart } from "./HistoryChart";
+import { Marks } from "./Marks";
 import { Reliability } from "./Reliability";
+import { useMarks } from "./useMarks";
 
 const columns = usualRunColumns("job", "executor");
 
@@ -52,6 +54,7 @@ export function JobOverview({ item }: { item: JobItem }) {
   const d = item.definition;
   const pause = pauseOf(d, now);
   const runs = item.last_runs ?? [];
+  const marks = useMarks(item);
   const health = healthOf(runs);
   const shown = runs.filter(select[which]).slice(0, 12);
   const first = item.next_fires[0];
@@ -95,6 +98,7 @@ export function JobOverview({ item }: { item: JobItem }) {
                 ["b-bad", t.status.failed],
                 ["ring", t.job.manual],
                 ["hollow", t.job.planned],
+                ...(marks.length > 0 ? [["mark", t.job.change] as [string, string]] : []),
               ]}
             />
           }
@@ -104,12 +108,16 @@ export function JobOverview({ item }: { item: JobItem }) {
           ) : runs.length === 0 ? (
             <Empty title={t.job.noRuns} hint={first && t.job.firstFire(relative(first.due, now, t))} />
           ) : (
-            <HistoryChart
-              item={item}
-              runs={runs}
-              p95={health.p95}
-              timeout={d.timeout ? parseDuration(d.timeout) : undefined}
-            />
+            <>
+              <HistoryChart
+                item={item}
+                runs={runs}
+                p95={health.p95}
+                timeout={d.timeout ? parseDuration(d.timeout) : undefined}
+                marks={marks}
+              />
+              <Marks marks={marks} job={ref} />
+            </>
           )}
         </Card>
         {runs.length > 0 && (

@@ -1,0 +1,22 @@
+import { useQuery } from "@tanstack/react-query";
+import { changesOf } from "@/api/access";
+import { versionsQuery } from "@/api/jobs";
+import type { JobItem } from "@/api/schema.gen";
+import { refOf } from "@/lib/jobref";
+import { type Mark, marksOf, objectsOf } from "@/lib/marks";
+
+const hour = 3_600_000;
+
+/** The changes of a job, of its calendars and of its group since the first of its last runs. */
+export function useMarks(item: JobItem): Mark[] {
+  const ref = refOf(item.definition.job);
+  const runs = [...(item.last_runs ?? [])].reverse();
+  const first = Date.parse(runs[0]?.fire_time ?? "");
+  const known = runs.length > 0;
+  // By the hour, so that not every run asks anew.
+  const from = known ? new Date(Math.floor(first / hour) * hour).toISOString() : "";
+  const versions = useQuery({ ...versionsQuery(ref), enabled: known }).data?.items ?? [];
+  const entries =
+    useQuery({ ...changesOf(objectsOf(item.definition, ref.group), from), enabled: known }).data ?? [];
+  return marksOf(runs, versions, entries);
+}
