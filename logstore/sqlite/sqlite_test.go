@@ -270,7 +270,7 @@ func TestFileOfTheNinthVersionSumsUpItsGroups(t *testing.T) {
 	for _, table := range []string{"minute", "hour", "day", "instance"} {
 		execute(t, path, fmt.Sprintf("ALTER TABLE report_%[1]s DROP COLUMN unscheduled; ALTER TABLE report_%[1]s DROP COLUMN unscheduled_succeeded", table))
 	}
-	execute(t, path, "DROP TABLE report_group; PRAGMA user_version = 9")
+	execute(t, path, "DROP TABLE report_group; DROP INDEX runs_backfilled; PRAGMA user_version = 9")
 	if diff := cmp.Diff(want, reports(open(t, path))); diff != "" {
 		t.Errorf("the reports differ (-before +upgraded):\n%s", diff)
 	}
