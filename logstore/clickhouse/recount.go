@@ -63,6 +63,8 @@ func (s *Store) recount(ctx context.Context, day time.Time) error {
 		clickhouse.WithQueryID("carillon-recount-"+s.db.Layout.Database),
 		clickhouse.WithSettings(clickhouse.Settings{
 			"replace_running_query": 1,
+			// A server that is busy takes longer to end a query than the 5 s that it waits by itself.
+			"replace_running_query_max_wait_ms": 60_000,
 			// What is counted now may be the same as what was counted before, and has been cleared
 			// since: without a token of its own ClickHouse would take it for a repeat.
 			"insert_deduplication_token": fmt.Sprintf("recount %d", s.nextPrecedence()),
