@@ -121,11 +121,18 @@ func TestJobsComeInTheOrderThatIsAskedFor(t *testing.T) {
 		"sort=success&limit=3":               {"a/mail", "a/close", "b/hand"},
 		"sort=-p95&limit=1":                  {"a/close"},
 		"sort=owner&" + where("-owner:none"): {"a/close", "b/hand", "a/mail"},
+		"sort=-owner":                        {"a/mail", "a/close", "b/hand", "b/over", "b/rest", "b/soon"},
+		"sort=owner":                         {"a/close", "b/hand", "a/mail", "b/over", "b/rest", "b/soon"},
+		"sort=-name":                         {"b/soon", "b/rest", "b/over", "b/hand", "a/mail", "a/close"},
+		"sort=-name&job=a/mail&job=b/over":   {"b/over", "a/mail"},
 		where("last:failed"):                 {"a/close", "a/mail"},
 		where("-last:failed", "-last:none"):  {"b/hand"},
 	} {
 		w.same(parameters, expected, list(parameters))
 	}
+
+	last, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs?sort=-name&limit=4", nil)
+	w.same("the last page by name", []string{"a/mail", "a/close"}, list("sort=-name&limit=4&cursor="+url.QueryEscape(last.Next)))
 
 	first, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs?sort=attention&limit=2&week=true", nil)
 	rest := list("sort=attention&limit=10&cursor=" + url.QueryEscape(first.Next))

@@ -28,18 +28,23 @@ const (
 )
 
 // jobPlace is where a job is in an order, and a cursor: the jobs after it are those whose
-// places are greater. Jobs without a figure come last, either way.
+// places are greater. Jobs without a figure or a text come last, either way.
 type jobPlace struct {
 	Figures [3]float64 `json:"f"`
 	Text    string     `json:"t,omitempty"`
 	Job     job.Name   `json:"j"`
+	down    bool       // the greatest text comes first
 }
 
 // noFigure is greater than all figures. JSON has no infinity.
 const noFigure = math.MaxFloat64
 
 func (p jobPlace) compare(o jobPlace) int {
-	return cmp.Or(slices.Compare(p.Figures[:], o.Figures[:]), strings.Compare(p.Text, o.Text), strings.Compare(string(p.Job), string(o.Job)))
+	texts := strings.Compare(p.Text, o.Text)
+	if p.down {
+		texts = -texts
+	}
+	return cmp.Or(slices.Compare(p.Figures[:], o.Figures[:]), texts, strings.Compare(string(p.Job), string(o.Job)))
 }
 
 func (p jobPlace) cursor() string {
@@ -67,9 +72,12 @@ func (c *Catalog) places(ctx context.Context, jobs []found, order string) ([]job
 	}
 	places := make([]jobPlace, len(jobs))
 	for i := range jobs {
-		places[i] = jobPlace{Figures: figures(&jobs[i]), Job: jobs[i].name}
-		if by == orderOwner {
+		places[i] = jobPlace{Figures: figures(&jobs[i]), Job: jobs[i].name, down: down}
+		switch by {
+		case orderOwner:
 			places[i].Text = strings.ToLower(jobs[i].owner)
+		case orderName:
+			places[i].Text = string(jobs[i].name)
 		}
 		if !down {
 			continue
@@ -127,6 +135,8 @@ func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*f
 			}
 			return one(*w.SuccessRate)
 		}, nil
+	case orderOwner:
+		return func(f *found) [3]float64 { return or(0, f.owner != "") }, nil
 	case orderChanged:
 		return func(f *found) [3]float64 { return one(float64(f.changed)) }, nil
 	case orderVersion:
