@@ -252,10 +252,10 @@ func verdictOf(r *runlog.ReportRow) string {
 	}
 	var missed []string
 	if v.Budget < 0 {
-		missed = append(missed, fmt.Sprintf("%d runs", -v.Budget))
+		missed = append(missed, draw.Count(-v.Budget, "run"))
 	}
 	if late := r.Started.P95 - v.StartDelay.Std(); v.StartDelay > 0 && late > 0 {
-		missed = append(missed, lasted(r.Started, late))
+		missed = append(missed, lasted(r.Started, late)+" start delay")
 	}
 	return "missed by " + strings.Join(missed, " and ")
 }
