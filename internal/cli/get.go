@@ -8,8 +8,8 @@ func NewGet(nouns ...*cobra.Command) *cobra.Command {
 		Use:   "get",
 		Short: "List or show jobs, runs, users and everything else",
 		Long: "List or show jobs, runs, nodes, executor groups, incidents, users and all other resources. The\n" +
-			"default is a table with times in the local time zone; -o wide has more columns and whole texts.\n" +
-			"-o json and -o yaml print what the API returns, with times in UTC.",
+			"default is a table with times in the local time zone. -o wide shows more columns, and cuts only the\n" +
+			"text of tasks. -o json and -o yaml print what the API returns, with times in UTC.",
 		Example: "  carillon get jobs --group ops\n" +
 			"  carillon get runs --status running --watch\n" +
 			"  carillon get runs --job ops/backup --status failed --since 24h\n" +
