@@ -234,7 +234,7 @@ func TestAJobThatMissesItsTargetIsToldOnceAndUntilItMeetsItAgain(t *testing.T) {
 		missed()
 		w.wantSent()
 		missed(rate, other)
-		w.wantSent("opened billing/report misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2")
+		w.wantSent("opened billing/report misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2")
 		missed(rate)
 		w.wantSent()
 		put(cluster.MissedTargets{At: time.Now().Add(-time.Hour)}) // it says nothing about now
@@ -244,8 +244,8 @@ func TestAJobThatMissesItsTargetIsToldOnceAndUntilItMeetsItAgain(t *testing.T) {
 			w.t.Errorf("the incidents are %+v; want one that was found once", all)
 		}
 		missed(late)
-		w.wantSent("opened billing/late misses its target: over 30 days, 5 of 100 scheduled runs started 1h late or later, and 1m is allowed",
-			"recovered Resolved: billing/report misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2")
+		w.wantSent("opened billing/late misses its target: 5 % of the scheduled runs of the last 30 days started 1h late or more; the target is 1m",
+			"recovered Resolved: billing/report misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2")
 		if all := w.incidents(); len(all) != 2 {
 			w.t.Errorf("the incidents are %+v; want two", all)
 		}

@@ -124,13 +124,13 @@ var codes = map[Code]text{
 	},
 	"target_rate_missed": {
 		"job failures allowed runs target others",
-		"{job} misses its target: {failures} of {runs} scheduled runs of 30 days did not succeed, and {target} % allow {allowed}[, and {others} other jobs]",
-		"任务 {job} 未达标：30 天内 {runs} 次调度运行有 {failures} 次未成功，目标 {target}% 最多允许 {allowed} 次[，另有 {others} 个任务异常]",
+		"{job} misses its target: {failures} of {runs} scheduled runs of the last 30 days did not succeed; {target} % allows {allowed}[, and {others} other jobs]",
+		"任务 {job} 未达标：最近 30 天的 {runs} 次调度运行有 {failures} 次未成功，目标 {target}% 最多允许 {allowed} 次[，另有 {others} 个任务异常]",
 	},
 	"target_delay_missed": {
 		"job delay target others",
-		"{job} misses its target: over 30 days, 5 of 100 scheduled runs started {delay} late or later, and {target} is allowed[, and {others} other jobs]",
-		"任务 {job} 未达标：30 天内有 5% 的调度运行启动延迟达到 {delay}，目标为不超过 {target}[，另有 {others} 个任务异常]",
+		"{job} misses its target: 5 % of the scheduled runs of the last 30 days started {delay} late or more; the target is {target}[, and {others} other jobs]",
+		"任务 {job} 未达标：最近 30 天有 5% 的调度运行启动延迟达到或超过 {delay}，目标为不超过 {target}[，另有 {others} 个任务异常]",
 	},
 	"channel_test": {
 		"channel by",
@@ -139,7 +139,7 @@ var codes = map[Code]text{
 	},
 
 	"job_succeeded":  {"job", "{job} succeeded", "任务 {job} 执行成功"},
-	"target_met":     {"", "the target is met again, or there is none any more", "已重新达标，或目标已取消"},
+	"target_met":     {"", "the target is met again, or was removed", "已重新达标，或目标已移除"},
 	"all_well":       {"", "all is well again", "已恢复正常"},
 	"executor_back":  {"group", "group {group} has an executor again", "分组 {group} 已有执行器在线"},
 	"stream_level":   {"stream percent", "stream {stream} is {percent} % full", "流 {stream} 占用降至 {percent}%"},

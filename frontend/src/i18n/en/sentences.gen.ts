@@ -73,8 +73,8 @@ export const sentences: Record<string, string> = {
   store_level: "the disk of the log store is {percent} % full, with {free} GB free",
   stream_full: "stream {stream} is {percent} % full; at 100 % nothing is taken any more",
   stream_level: "stream {stream} is {percent} % full",
-  target_delay_missed: "{job} misses its target: over 30 days, 5 of 100 scheduled runs started {delay} late or later, and {target} is allowed[, and {others} other jobs]",
-  target_met: "the target is met again, or there is none any more",
-  target_rate_missed: "{job} misses its target: {failures} of {runs} scheduled runs of 30 days did not succeed, and {target} % allow {allowed}[, and {others} other jobs]",
+  target_delay_missed: "{job} misses its target: 5 % of the scheduled runs of the last 30 days started {delay} late or more; the target is {target}[, and {others} other jobs]",
+  target_met: "the target is met again, or was removed",
+  target_rate_missed: "{job} misses its target: {failures} of {runs} scheduled runs of the last 30 days did not succeed; {target} % allows {allowed}[, and {others} other jobs]",
   was_test: "it was a test",
 };

@@ -73,8 +73,8 @@ export const sentences: Record<string, string> = {
   store_level: "日志库磁盘占用降至 {percent}%，剩余 {free} GB",
   stream_full: "流 {stream} 已占用 {percent}%，占满后将拒绝写入",
   stream_level: "流 {stream} 占用降至 {percent}%",
-  target_delay_missed: "任务 {job} 未达标：30 天内有 5% 的调度运行启动延迟达到 {delay}，目标为不超过 {target}[，另有 {others} 个任务异常]",
-  target_met: "已重新达标，或目标已取消",
-  target_rate_missed: "任务 {job} 未达标：30 天内 {runs} 次调度运行有 {failures} 次未成功，目标 {target}% 最多允许 {allowed} 次[，另有 {others} 个任务异常]",
+  target_delay_missed: "任务 {job} 未达标：最近 30 天有 5% 的调度运行启动延迟达到或超过 {delay}，目标为不超过 {target}[，另有 {others} 个任务异常]",
+  target_met: "已重新达标，或目标已移除",
+  target_rate_missed: "任务 {job} 未达标：最近 30 天的 {runs} 次调度运行有 {failures} 次未成功，目标 {target}% 最多允许 {allowed} 次[，另有 {others} 个任务异常]",
   was_test: "测试消息",
 };
