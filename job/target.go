@@ -18,10 +18,11 @@ const (
 // Target is a service level objective: what the runs that a job's schedule asks for must reach.
 // At least one of its fields is set.
 type Target struct {
-	// SuccessRate is how many of these runs must succeed, in percent. A missed run did not.
+	// SuccessRate is how many of these runs must succeed, in percent. Missed runs count as
+	// failures.
 	SuccessRate float64 `json:"success_rate,omitempty"`
-	// StartDelay is how long after its fire time a run may start: 95 of 100 runs must not start
-	// later.
+	// StartDelay is how long after its fire time a run may start: 95 % of these runs must not
+	// start later.
 	StartDelay Duration `json:"start_delay,omitempty"`
 }
 

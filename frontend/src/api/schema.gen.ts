@@ -2900,11 +2900,11 @@ export interface components {
         /** @description A service level objective: what the runs that the schedule asks for must reach, over 30 days. It needs a schedule, and changes nothing about its fires. */
         Target: {
             /**
-             * @description How many of these runs must succeed, in percent. Missed runs did not; skipped and cancelled runs do not count
+             * @description How many of these runs must succeed, in percent. Missed runs count as failures; skipped and cancelled runs do not count
              * @example 99.5
              */
             success_rate?: number;
-            /** @description 95 of 100 of these runs must start within this time after their fire time; 7 days at most */
+            /** @description 95 % of these runs must start within this time after their fire time; 7 days at most */
             start_delay?: components["schemas"]["Duration"];
         };
         /** @description Has a run done in pieces, spread over the group. Either pieces or split is set. */
