@@ -174,6 +174,9 @@ func (s Schedule) validate(name Name) []error {
 	if err != nil {
 		return []error{err}
 	}
+	if n := table.timesOfDay(); s.Shift != "" && n > MaxShiftTimes {
+		return []error{Invalid("schedule.shift", "moves fires of schedules with at most %d times of day, and schedule.cron has %d", MaxShiftTimes, n)}
+	}
 	if _, ok := table.Next(math.MinInt64); s.Kind() == KindCron && !ok {
 		return []error{Invalid("schedule.cron", "%q never fires: no date matches it", clip.Text(s.Cron, maxQuoted))}
 	}

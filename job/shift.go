@@ -15,8 +15,14 @@ const (
 // Shifts lists both.
 var Shifts = []Shift{ShiftNext, ShiftPrevious}
 
-// MaxShift is how many days a fire is moved at most. One that finds no day is skipped.
-const MaxShift = 31
+// Bounds of what is moved. A schedule that moves fires lists up to 31 days for one on which it
+// fires by itself: with few times of day that is quickly done.
+const (
+	// MaxShift is how many days a fire is moved at most. One that finds no day is skipped.
+	MaxShift = 31
+	// MaxShiftTimes is how many times of day such a schedule has at most.
+	MaxShiftTimes = 24
+)
 
 func (s Schedule) validateShift() []error {
 	switch {
@@ -78,21 +84,59 @@ func (p *Plan) Lands(at int64, allows func(at int64) bool) (l Landing, from int6
 	case nominal:
 		return LandsHere, at
 	}
-	step := int64(1) // towards the day from which a fire is moved
-	if p.Shift == ShiftNext {
-		step = -1
-	}
 	for n := int64(1); n <= MaxShift; n++ {
-		other := day + n*step
-		from := p.table.zone.Unix(other*secondsOfDay+second) * 1000
+		other := day - n*p.step()
+		from := p.instant(other, second)
 		switch {
 		case allows(from): // a fire of that day, or beyond, is not moved past it
 			return LandsNone, at
-		case p.table.expr.HasDay(other):
+		case p.table.expr.HasDay(other) && p.table.has(from):
 			return LandsFrom, from
 		}
 	}
 	return LandsNone, at
+}
+
+// Moves reports whether a fire that the calendars exclude moves to another day. allows says whether
+// they, as they are at that fire, allow one at another instant.
+func (p *Plan) Moves(at int64, allows func(at int64) bool) bool {
+	if p.Shift == "" {
+		return false
+	}
+	day, second := p.table.wall(at)
+	for n := int64(1); n <= MaxShift; n++ {
+		switch to := p.instant(day+n*p.step(), second); {
+		case !p.table.has(to):
+			return false
+		case allows(to):
+			return true
+		}
+	}
+	return false
+}
+
+// step is the direction in which fires are moved, in days.
+func (p *Plan) step() int64 {
+	if p.Shift == ShiftPrevious {
+		return -1
+	}
+	return 1
+}
+
+// instant returns when the clock on the wall shows a second of a day, in Unix milliseconds.
+func (p *Plan) instant(day, second int64) int64 {
+	return p.table.zone.Unix(day*secondsOfDay+second) * 1000
+}
+
+// has reports whether an instant is within the period in which the schedule fires.
+func (t *Timetable) has(at int64) bool { return t.from <= at && at <= t.until }
+
+// timesOfDay returns how often a cron expression fires a day, and 0 for other schedules.
+func (t *Timetable) timesOfDay() int {
+	if t.kind != KindCron {
+		return 0
+	}
+	return t.expr.TimesOfDay()
 }
 
 // wall returns the day, counted from 1970, and the second of it that the expression of a schedule

@@ -24,7 +24,7 @@ func newRandomShift(rng *rand.Rand, from, to time.Time) *randomShift {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	r := &randomShift{
 		days:     pick("25 * *", "1,15 * *", "* * 1", "* * *", "31 * *", "29 2 *", "10-20 6 *", "1 1 *", "* * 6,0", "13 * 5"),
-		clock:    pick("0 9", "30 2", "15,45 1-3", "0 0", "*/20 *", "0 3", "59 23"),
+		clock:    pick("0 9", "30 2", "15,45 1-3", "0 0", "30 *", "0 3", "59 23"),
 		excluded: map[string]bool{},
 	}
 	r.Cron = r.clock + " " + r.days
@@ -204,4 +204,51 @@ func TestAShiftIsForCronWithCalendars(t *testing.T) {
 	wrong(Schedule{Cron: "0 9 * * *", Shift: ShiftNext}, "schedule.shift needs calendars")
 	wrong(Schedule{Cron: "@every 5m", Only: []string{"c"}, Shift: ShiftNext}, "schedule.shift belongs to cron only")
 	wrong(Schedule{Cron: "0 9 * * *", Except: []string{"c"}, Shift: ShiftPrevious}, "<nil>")
+	wrong(Schedule{Cron: "0 * * * *", Except: []string{"c"}, Shift: ShiftPrevious}, "<nil>")
+	wrong(Schedule{Cron: "0,30 8-20 * * *", Except: []string{"c"}, Shift: ShiftNext}, "schedule.shift moves fires of schedules with at most 24 times of day, and schedule.cron has 26")
+}
+
+func TestNothingIsMovedOutOfThePeriodOfASchedule(t *testing.T) {
+	weekend, err := Calendar{Calendar: "c", Windows: []Window{{Days: "sat,sun", From: "00:00", To: "24:00"}}}.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	allows := func(at int64) bool { return !weekend.Contains(at) }
+	july := func(day, hour int) *time.Time {
+		return new(time.Date(2026, time.July, day, hour, 0, 0, 0, time.UTC))
+	}
+	for _, c := range []struct {
+		shift       Shift
+		from, until *time.Time
+		want        string // of Saturday the 25th
+	}{
+		{ShiftNext, nil, nil, "2 on 25, moves; 1 on 27"},
+		{ShiftPrevious, nil, nil, "1 on 24; 2 on 25, moves"},
+		{ShiftPrevious, nil, july(25, 0), ""}, // the 25th is no fire
+		{ShiftNext, july(26, 0), nil, ""},
+		{ShiftNext, nil, july(26, 0), "2 on 25"}, // no day is left
+		{ShiftPrevious, july(25, 0), nil, "2 on 25"},
+	} {
+		var planner Planner
+		plan, err := planner.Plan(&Version{Job: Job{Job: "g/pay", Schedule: Schedule{
+			Cron: "0 9 25 7 *", Zone: "UTC", Except: []string{"c"}, Shift: c.shift, From: c.from, Until: c.until,
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		History{plan}.Fires(0, july(1, 0).UnixMilli(), july(31, 0).UnixMilli(), func(f Fire) bool {
+			if l, _ := plan.Lands(f.At, allows); l != LandsNone {
+				text := fmt.Sprintf("%d on %d", l, time.UnixMilli(f.At).UTC().Day())
+				if l == LandsElse && plan.Moves(f.At, allows) {
+					text += ", moves"
+				}
+				got = append(got, text)
+			}
+			return true
+		})
+		if got := strings.Join(got, "; "); got != c.want {
+			t.Errorf("shift %s from %v until %v: %q, want %q", c.shift, c.from, c.until, got, c.want)
+		}
+	}
 }

@@ -1,11 +1,18 @@
 package cron
 
+import "math/bits"
+
 // Around returns e with the days around each that matches: as many before it and after it as are
 // given, at most 255 each. It fires on all of them at the times of day at which e does.
 func (e *Expr) Around(before, after uint8) *Expr {
 	around := *e
 	around.before, around.after = before, after
 	return &around
+}
+
+// TimesOfDay returns how often e fires on a day on which no clock is moved.
+func (e *Expr) TimesOfDay() int {
+	return bits.OnesCount32(e.hour) * bits.OnesCount64(e.minute) * bits.OnesCount64(e.second)
 }
 
 // HasDay reports whether a day, counted from 1970-01-01, is one that matches, not one around it.

@@ -15,8 +15,8 @@ var (
 	CalendarExcludes      = One{define("calendar_excludes", "calendar {calendar:word} excludes it")}
 	CalendarOmits         = One{define("calendar_omits", "calendar {calendar:word} does not include it")}
 	CalendarsOmit         = None{define("calendars_omit", "none of its calendars includes it")}
-	ShiftsNext            = None{further("shifts_next", "shift next moves it to the first day after it that they allow")}
-	ShiftsPrevious        = None{further("shifts_previous", "shift previous moves it to the last day before it that they allow")}
+	ShiftsNext            = None{further("shifts_next", "shift next moves it to the next day that the calendars allow")}
+	ShiftsPrevious        = None{further("shifts_previous", "shift previous moves it to the last day before that the calendars allow")}
 	ShiftedFrom           = One{define("shifted_from", "moved from {fire_time:instant}, which the calendars exclude")}
 	NoticedLate           = One{define("noticed_late", "noticed {late:duration} late")}
 	DecidedLate           = One{define("decided_late", "decided {late:duration} late")}
@@ -37,3 +37,11 @@ var (
 	JobDeleted            = None{define("job_deleted", "the job was deleted")}
 	EarlyTooLate          = One{define("early_too_late", "the fire of {fire_time:instant}, in whose place it was wanted, was decided before that was known")}
 )
+
+// Shifts returns what is further said of a fire that moves to another day, the next one or one before.
+func Shifts(next bool) string {
+	if next {
+		return ShiftsNext.String()
+	}
+	return ShiftsPrevious.String()
+}

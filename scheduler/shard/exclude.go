@@ -109,21 +109,22 @@ func (m *Machine) whyPaused(group string, p *job.Plan, at int64) string {
 // excluded returns why a fire, at the given instant, of a job of the group with this plan is
 // to be skipped, or "".
 func (m *Machine) excluded(group string, p *job.Plan, at int64) string {
-	if why := m.whyPaused(group, p, at); why != "" {
+	why := m.whyPaused(group, p, at)
+	if why == "" {
+		why = p.WhyOff(at)
+	}
+	if why != "" && p.Shift == "" {
 		return why
 	}
-	if why := p.WhyOff(at); why != "" {
+	shut := m.shut(p, at, at)
+	if why == "" {
+		why = shut
+	}
+	// A fire that moves says so whatever else keeps it from running: it may run on the other day.
+	if shut == "" || !p.Moves(at, func(other int64) bool { return m.shut(p, at, other) == "" }) {
 		return why
 	}
-	why := m.shut(p, at, at)
-	switch {
-	case why == "" || p.Shift == "":
-		return why
-	case p.Shift == job.ShiftNext:
-		return reason.Join(why, reason.ShiftsNext.String())
-	default:
-		return reason.Join(why, reason.ShiftsPrevious.String())
-	}
+	return reason.Join(why, reason.Shifts(p.Shift == job.ShiftNext))
 }
 
 // shut returns why a plan's calendars, as they were at an instant, exclude a fire at another one,

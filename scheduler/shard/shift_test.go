@@ -23,15 +23,17 @@ func (b *bench) weekend(shift job.Shift, cron string) {
 	})
 }
 
+// days is how long it is until nine o'clock, so many days after noon.
+func days(n int) time.Duration { return time.Duration(n)*24*time.Hour - 3*time.Hour }
+
 func TestAFireOnAnExcludedDayRunsOnTheNextOrTheOneBefore(t *testing.T) {
 	const excluded = "09:00:00 g/a@1 skipped schedule: calendar weekend excludes it; "
-	days := func(n int) time.Duration { return time.Duration(n)*24*time.Hour - 3*time.Hour } // to nine o'clock
 	b := newBench(t)
 	b.weekend(job.ShiftNext, "0 9 7 * *") // a Saturday; it is Monday the 2nd
 	for n := 1; n <= 4; n++ {
 		b.want(b.step(days(n), bus.MaxBatch))
 	}
-	b.want(b.step(days(5), bus.MaxBatch), excluded+"shift next moves it to the first day after it that they allow")
+	b.want(b.step(days(5), bus.MaxBatch), excluded+"shift next moves it to the next day that the calendars allow")
 	b.want(b.step(days(6), bus.MaxBatch))
 	b.want(b.step(days(7), bus.MaxBatch), "09:00:00 g/a@1 pending schedule: moved from 2026-03-07T09:00:00Z, which the calendars exclude")
 	b.want(b.step(days(8), bus.MaxBatch))
@@ -41,7 +43,7 @@ func TestAFireOnAnExcludedDayRunsOnTheNextOrTheOneBefore(t *testing.T) {
 	b.want(b.step(days(3), bus.MaxBatch))
 	b.want(b.step(days(4), bus.MaxBatch), "09:00:00 g/a@1 pending schedule")
 	for n := 5; n <= 6; n++ {
-		b.want(b.step(days(n), bus.MaxBatch), excluded+"shift previous moves it to the last day before it that they allow")
+		b.want(b.step(days(n), bus.MaxBatch), excluded+"shift previous moves it to the last day before that the calendars allow")
 	}
 	b.want(b.step(days(7), bus.MaxBatch))
 }
@@ -50,6 +52,15 @@ func TestInstantsWithoutAFireLeaveNoTraceHoweverLateTheyAreNoticed(t *testing.T)
 	b := newBench(t)
 	b.weekend(job.ShiftNext, "0 9 7 * *")
 	b.want(b.step(20*24*time.Hour, bus.MaxBatch),
-		"09:00:00 g/a@1 skipped schedule: calendar weekend excludes it; shift next moves it to the first day after it that they allow",
+		"09:00:00 g/a@1 skipped schedule: calendar weekend excludes it; shift next moves it to the next day that the calendars allow",
 		"09:00:00 g/a@1 pending misfire: moved from 2026-03-07T09:00:00Z, which the calendars exclude; noticed 315h late")
+}
+
+// So a backfill of what was skipped does not run it beside the fire on the other day.
+func TestAFireThatAPauseSkipsSaysThatItMovesToo(t *testing.T) {
+	b := newBench(t)
+	b.weekend(job.ShiftNext, "0 9 7 * *")
+	b.m.PutHold("g", job.Pause{Paused: true, EffectiveFrom: noon, Until: noon.Add(6 * 24 * time.Hour)})
+	b.want(b.step(days(5), bus.MaxBatch), "09:00:00 g/a@1 skipped schedule: executor group g is paused; shift next moves it to the next day that the calendars allow")
+	b.want(b.step(days(7), bus.MaxBatch), "09:00:00 g/a@1 pending schedule: moved from 2026-03-07T09:00:00Z, which the calendars exclude")
 }

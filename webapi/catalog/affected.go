@@ -31,11 +31,12 @@ func (a *affected) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 	}
 	one := api.AffectedJob{Job: name, Fires: []api.AffectedFire{}}
 	job.History{plan}.Fires(0, a.From.UnixMilli(), a.To.UnixMilli(), func(fire job.Fire) bool {
-		if a.left--; a.left < 0 {
+		if a.left == 0 {
 			a.Complete = false
 			return false
 		}
 		if plan.Off(fire.At) {
+			a.left--
 			return true
 		}
 		var was, is bool
@@ -44,6 +45,9 @@ func (a *affected) add(ctx context.Context, name job.Name, plan job.Plan) bool {
 		}
 		if is, a.err = a.then.runs(ctx, &plan, fire.At); a.err != nil {
 			return false
+		}
+		if was || is || plan.Nominal(fire.At) {
+			a.left--
 		}
 		switch {
 		case was == is:

@@ -106,19 +106,18 @@ func (f *forecast) judge(ctx context.Context, p *job.Plan, at int64) (why string
 	if why, err = f.excluded(ctx, calendars, at); err != nil || p.Shift == "" {
 		return why, false, err
 	}
-	landing, _ := p.Lands(at, func(other int64) bool {
+	allows := func(other int64) bool {
 		shut, failed := f.excluded(ctx, calendars, other)
 		err = cmp.Or(err, failed)
 		return shut == ""
-	})
-	switch {
+	}
+	switch landing, _ := p.Lands(at, allows); {
 	case landing != job.LandsElse:
 		return "", landing == job.LandsNone, err
-	case p.Shift == job.ShiftNext:
-		return reason.Join(why, reason.ShiftsNext.String()), false, err
-	default:
-		return reason.Join(why, reason.ShiftsPrevious.String()), false, err
+	case p.Moves(at, allows):
+		return reason.Join(why, reason.Shifts(p.Shift == job.ShiftNext)), false, err
 	}
+	return why, false, err
 }
 
 // planFrom returns a version's plan from an instant on, as if there were no other version.

@@ -2863,7 +2863,7 @@ export interface components {
             /** @description Calendars; a fire that one of them contains is skipped */
             except?: string[];
             /**
-             * @description For cron with calendars: a fire on a day that they exclude moves to the next day that they allow, or to the last one before, at the same time of day, at most 31 days
+             * @description For cron with calendars: a fire on a day that they exclude moves to the next day that they allow, or to the last one before, at the same time of day, at most 31 days. The expression has at most 24 times of day
              * @enum {string}
              */
             shift?: "next" | "previous";
