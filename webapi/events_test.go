@@ -71,5 +71,6 @@ func TestEventsGoOnAfterTheLastOneOrSayToReload(t *testing.T) {
 		t.Errorf("after %s: %v", id, told)
 	}
 	w.listen("/api/v1/events", header{"Last-Event-ID", "another.1"}).wantEvent("reload")
+	w.listen("/api/v1/events").wantEvent("reload") // though others have listened all the time
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/events?topic=weather", "", "topic")
 }

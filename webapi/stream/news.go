@@ -18,9 +18,6 @@ const (
 	// editionsKept is how many editions a reader that was away may have missed, a
 	// minute of them.
 	editionsKept = 240
-	// editionsBefore is how many of the last editions a new reader gets: it may have
-	// asked for what it shows just before them.
-	editionsBefore = 8
 	// regather is how long to wait before gathering again after the bus went away.
 	regather = time.Second
 )
@@ -37,6 +34,7 @@ type News struct {
 	wanted chan struct{} // has a value while there may be readers and nobody gathers
 
 	mu      sync.Mutex
+	gathers bool   // whoever reads hears of all that happens from now on
 	since   string // names this gathering: editions of another do not go on with it
 	edition uint64
 	past    []map[topic]changed // the newest last; its number is edition
@@ -88,19 +86,20 @@ func (n *News) read() bool {
 	return len(n.readers) > 0
 }
 
-// subscribe adds a reader that has had the editions up to the one that lastID names,
-// if it names one. The reader must be given back to unsubscribe.
+// subscribe adds a reader that has had the editions up to the one that lastID names. One that has
+// had none is to load all anew once it hears what happens: what it shows may be from before that.
+// The reader must be given back to unsubscribe.
 func (n *News) subscribe(of []topic, lastID string) *reader {
 	r := &reader{topics: of, waked: make(chan struct{}, 1), unread: map[topic]*changed{}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.readers[r] = struct{}{}
-	if lastID != "" {
+	switch {
+	case lastID != "":
 		n.catchUp(r, lastID)
-	} else {
-		for _, edition := range n.past[max(0, len(n.past)-editionsBefore):] {
-			r.take(edition)
-		}
+	case n.gathers:
+		r.reload = true
+		r.wake()
 	}
 	select {
 	case n.wanted <- struct{}{}:
@@ -214,11 +213,19 @@ func (n *News) publish() {
 	}
 }
 
+// end says that nobody gathers until the next begin.
+func (n *News) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.gathers = false
+}
+
 // begin starts another gathering. What was before it nobody has heard, so whoever reads
 // by now loads everything anew.
 func (n *News) begin(at time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.gathers = true
 	n.since, n.edition, n.past = strconv.FormatInt(at.UnixMilli(), 36), 0, nil
 	n.next = map[topic]*changed{}
 	for r := range n.readers {

@@ -22,6 +22,7 @@ const newsQueue = 4096
 
 // gather listens to the bus until nobody reads any more. Jobs are told by the index.
 func (n *News) gather(ctx context.Context) error {
+	defer n.end()
 	heard := make(chan *nats.Msg, newsQueue)
 	var subs subscriptions
 	defer func() { subs.stop() }()
