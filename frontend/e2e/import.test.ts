@@ -83,7 +83,7 @@ it("the executors' page shows which groups are still with the old admin, until a
   const { page, faults, close } = await open("/executors");
   const card = page.locator("section", { has: page.getByRole("heading", { name: "Move from XXL-JOB" }) });
   const row = card.getByRole("row", { name: /^billing/ });
-  await row.getByText("No executor has attached: still with the old admin").waitFor();
+  await row.getByText("No executor is online: with the old admin still, or down").waitFor();
   expect(await row.getByRole("cell").nth(1).textContent()).toBe("49");
   expect(await axe(page)).toEqual([]);
 

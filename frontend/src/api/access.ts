@@ -1,8 +1,9 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { base } from "@/lib/base";
 import { always } from "@/lib/every";
+import { same } from "@/lib/merge";
 import { api, dataOf } from "./client";
-import type { Access, UserEdit } from "./schema.gen";
+import type { Access, AuditEntry, UserEdit } from "./schema.gen";
 
 export interface AuditFilter {
   user?: string;
@@ -29,20 +30,33 @@ export function auditList(filter: AuditFilter) {
   });
 }
 
-/** Who changed any of some objects since an instant: the newest hundred changes of each. */
+/** So many changes of an object are looked for, in so many pages at most. */
+const mostChanges = 100;
+const mostPages = 3;
+
+/** Who changed any of some objects since an instant: the newest changes of each. */
 export function changesOf(objects: string[], from: string) {
   return queryOptions({
     queryKey: ["audit", "changes", objects, from],
     queryFn: async ({ signal }) => {
-      const pages = await Promise.all(
-        objects.map((object) =>
-          dataOf(api.GET("/api/v1/audit-log", { signal, params: { query: { object, from, limit: 100 } } })),
-        ),
-      );
-      // The filter takes a part of the object: one whose name begins alike is another.
-      return pages.flatMap((page, i) => page.items.filter((e) => e.object === objects[i]));
+      const changes = async (object: string) => {
+        const found: AuditEntry[] = [];
+        let cursor: string | undefined;
+        let pages = 0;
+        do {
+          const query = { object, from, limit: mostChanges, cursor };
+          const page = await dataOf(api.GET("/api/v1/audit-log", { signal, params: { query } }));
+          // The filter takes a part of the object: one whose name begins alike is another.
+          found.push(...page.items.filter((e) => e.object === object));
+          cursor = page.next;
+          pages++;
+        } while (cursor && found.length < mostChanges && pages < mostPages);
+        return found;
+      };
+      return (await Promise.all(objects.map(changes))).flat();
     },
-    placeholderData: keepPreviousData,
+    // Those of another job's group and calendars are not those of this one.
+    placeholderData: (was, q) => (same(q?.queryKey[2], objects) ? was : undefined),
     refetchInterval: always(60_000),
     retry: false,
   });

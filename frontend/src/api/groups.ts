@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
 import type { Group, GroupLimits, InstanceSettings } from "./schema.gen";
@@ -32,10 +32,11 @@ export function usageQuery(group: string, { from, to, parts }: { from: number; t
   const iso = (ms: number) => new Date(ms).toISOString();
   const query = { from: iso(from), to: iso(to), parts };
   return queryOptions({
-    queryKey: [...groupKey(group), "usage", query],
+    queryKey: [...groupKey(group), "usage", to - from, query],
     queryFn: ({ signal }) =>
       dataOf(api.GET("/api/v1/groups/{group}/usage", { signal, params: { path: { group }, query } })),
-    placeholderData: keepPreviousData,
+    // Those of another group or of another range are not those of this one.
+    placeholderData: (was, q) => (q?.queryKey[1] === group && q.queryKey[3] === to - from ? was : undefined),
     refetchInterval: always((to - from) / parts / 4),
   });
 }

@@ -24,14 +24,14 @@ it("marks changes before the run that they come before", () => {
   const runs = [0, 60, 120].map((s) => aRun({ fire_time: at(s) }));
   const marks = marksOf(
     runs,
-    [version(3, 300), version(2, 60), version(1, -60)],
+    [version(4, 300), { ...version(3, 70), deleted: true }, version(2, 60), version(1, -60)],
     [entry("pauseGroup", 90), entry("drainInstance", 100), entry("putCalendar", 0)],
   );
-  // What was before the first run is not in the chart; neither is what no fire depends on.
+  // What was before the first run is not in the chart; neither is a deletion, nor what no fire depends on.
   expect(marks.map((m) => [m.key, m.before])).toEqual([
     ["v2", 1],
     ["pauseGroup 90", 2],
-    ["v3", 3],
+    ["v4", 3],
   ]);
   expect(marksOf([], [], [])).toEqual([]);
 });

@@ -28,12 +28,14 @@ export function marksOf(runs: Run[], versions: JobVersion[], entries: AuditEntry
     return i < 0 ? runs.length : i;
   };
   return [
-    ...versions.map((version) => ({
-      key: `v${version.version}`,
-      at: version.effective_from,
-      before: before(version.effective_from),
-      version,
-    })),
+    ...versions
+      .filter((v) => !v.deleted)
+      .map((version) => ({
+        key: `v${version.version}`,
+        at: version.effective_from,
+        before: before(version.effective_from),
+        version,
+      })),
     ...entries
       .filter((e) => marked.has(e.operation))
       .map((entry) => ({ key: entry.id, at: entry.at, before: before(entry.at), entry })),

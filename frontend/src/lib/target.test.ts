@@ -30,6 +30,8 @@ it("says by how much a target is missed", () => {
   expect(said({ met: true, success_rate: 99, error_budget: 2 })).toBe("Met");
   expect(said({ met: false, success_rate: 99, error_budget: -1 })).toBe("Missed by 1 run");
   expect(said({ met: false, start_delay: "1m", error_budget: 0 })).toBe("Starts 40 s too late");
+  const barely = { met: false, start_delay: "100s", error_budget: 0 };
+  expect(said(barely)).toBe("Starts 1 ms too late");
   const both = { met: false, success_rate: 99, start_delay: "1m", error_budget: -3 };
   expect(said(both)).toBe("Missed by 3 runs, starts 40 s too late");
   expect(said(both, chinese)).toBe("未达标，多失败 3 次，启动延迟超出 40 s");

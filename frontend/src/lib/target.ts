@@ -14,9 +14,9 @@ export function verdictInWords(row: ReportRow, t: { reports: typeof reports }): 
   if (!target) return undefined;
   if (target.met) return t.reports.targetMet;
   const late = lateBy(row);
-  const over = late > 0 ? formatDuration(late) : undefined;
-  if (target.error_budget < 0) return t.reports.missedRuns(-target.error_budget, over);
-  return t.reports.missedDelay(over ?? "");
+  const over = formatDuration(Math.max(1, late)); // less than a millisecond is too late, too
+  if (target.error_budget < 0) return t.reports.missedRuns(-target.error_budget, late > 0 ? over : undefined);
+  return t.reports.missedDelay(over);
 }
 
 /** Of the runs by which success is judged, how many went well and how many did not. */

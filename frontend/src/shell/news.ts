@@ -11,7 +11,9 @@ import { followNews, type News } from "@/lib/events";
 export function hearNews(client: QueryClient): void {
   const asked = new WeakMap<Query, number>();
   client.getQueryCache().subscribe((e) => {
-    if (e.type === "updated" && e.action.type === "fetch") asked.set(e.query, performance.now());
+    if (e.type !== "updated" || e.action.type !== "fetch") return;
+    // A list's further page leaves those before it as they were.
+    if (!e.action.meta?.fetchMore) asked.set(e.query, performance.now());
   });
   followNews(`${base}/api/v1/events`, ({ reload = 0, topics }) => {
     void client.invalidateQueries({
@@ -27,7 +29,8 @@ function isNews(queryKey: QueryKey, topics: News["topics"]): boolean {
     case jobsKey[0]:
       return (
         concerns(queryKey, topics.get("jobs"), topics.has("jobs")) ||
-        concerns(queryKey, topics.get("runs"), topics.has("runs"))
+        // What there is to choose from is counted over all jobs: too much for each run that begins or ends.
+        (queryKey[1] !== "facets" && concerns(queryKey, topics.get("runs"), topics.has("runs")))
       );
     case runsKey[0]:
       return topics.has("runs");
@@ -46,7 +49,9 @@ function isNews(queryKey: QueryKey, topics: News["topics"]): boolean {
 /** Whether a query about jobs has to do with those that are named; undefined names are any. */
 function concerns(key: QueryKey, names: Set<string> | undefined, told: boolean): boolean {
   if (!told) return false;
+  if (names === undefined) return true;
   const [, kind, group, name] = key;
+  if (kind === "named") return (group as string[]).some((job) => names.has(job));
   const one = kind === "one" || kind === "versions" || kind === "preview";
-  return !one || names === undefined || names.has(`${group}/${name}`);
+  return !one || names.has(`${group}/${name}`);
 }

@@ -349,7 +349,7 @@ export const editor = {
   exitCodes: "Only exit codes",
   anyCode: "any",
   retryOn: "Try again after",
-  dropStale: "Not once a run of a later fire has succeeded",
+  dropStale: "Stop retrying once a later fire has succeeded",
   pauseAfter: "Pause after bad runs in a row",
   pauseAfterHint: "So that a broken job does not go on for days.",
   never: "never",
@@ -370,7 +370,8 @@ export const editor = {
     start_within: "Else it is missed.",
   },
   target: "Target",
-  targetHint: "What the scheduled runs of 30 days must reach. Fires do not depend on it.",
+  targetHint:
+    "What the scheduled runs of the last 30 days must reach. It does not change when the job fires.",
   successRate: "Success rate, %",
   successRateHint: "Missed runs count as failed.",
   startDelay: "Start delay",

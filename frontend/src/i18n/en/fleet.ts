@@ -101,14 +101,14 @@ export const fleet = {
     stage: "State",
     count: (n: number, paused: number) => (paused > 0 ? `${n}, ${paused} paused` : `${n}`),
     stages: {
-      away: "No executor has attached: still with the old admin",
+      away: "No executor is online: with the old admin still, or down",
       attached: "Executors attached, jobs paused here",
       moved: "Moved",
     },
   },
   usage: {
     title: "Usage",
-    hint: "runs that fired up to a day before the range, those still alive, and backfills",
+    hint: "runs that fired in the range or the day before it, runs still alive, and backfills",
     measures: {
       waiting: "Waiting runs, on average",
       longest: "Longest wait",

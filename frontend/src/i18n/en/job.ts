@@ -48,6 +48,8 @@ export const job = {
   absent: "Skipped or missed",
   change: "Change",
   marks: (n: number) => `${count(n, "change", "changes")} in this chart`,
+  onlyVersions:
+    "Only versions of the job are listed. Administrators also see changes of its calendars, its group and pauses.",
   savedBy: (version: number, who: string) => `v${version} saved by ${who}`,
   changedBy: (what: string, name: string, who: string) => `${what}${name ? ` ${name}` : ""}, by ${who}`,
   target: "Target",

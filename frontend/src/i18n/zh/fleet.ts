@@ -95,8 +95,8 @@ export const fleet: typeof english = {
     stage: "状态",
     count: (n, paused) => (paused > 0 ? `${n}，暂停 ${paused}` : `${n}`),
     stages: {
-      away: "尚无执行器接入，仍由原调度中心调度",
-      attached: "执行器已接入，任务在此处暂停",
+      away: "没有在线执行器：仍由原调度中心调度，或已离线",
+      attached: "执行器已接入，任务在 Carillon 中暂停",
       moved: "已迁移",
     },
   },

@@ -45,6 +45,7 @@ export const job: PageMessages["job"] = {
   absent: "跳过或错过",
   change: "变更",
   marks: (n) => `图中有 ${n} 次变更`,
+  onlyVersions: "仅列出任务的版本。管理员还可看到日历、分组和暂停的变更。",
   savedBy: (version, who) => `${who} 保存了 v${version}`,
   changedBy: (what, name, who) => `${what}${name ? ` ${name}` : ""}，操作人 ${who}`,
   target: "目标",
@@ -69,7 +70,7 @@ export const job: PageMessages["job"] = {
   except: "跳过日期",
   only: "仅限日期",
   shift: "被排除的触发",
-  shiftWords: { next: "顺延到后一个允许的日期", previous: "提前到前一个允许的日期" },
+  shiftWords: { next: "顺延到下一个允许的日期", previous: "提前到上一个允许的日期" },
   misfire: { skip: "跳过", fire_once: "执行一次", fire_all: "全部执行" },
   deliveryWords: { at_least_once: "至少一次", at_most_once: "至多一次" },
   taskKinds: {

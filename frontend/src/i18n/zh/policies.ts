@@ -28,7 +28,7 @@ export const policies: typeof english = {
     linear: (delay, most) => `间隔从 ${delay} 起逐次递增，最长 ${most}`,
     exponential: (delay, most) => `间隔从 ${delay} 起逐次加倍，最长 ${most}`,
   },
-  dropStale: "后面一次触发的运行成功后不再重试。",
+  dropStale: "后续触发运行成功后不再重试。",
   atMostOnce: "执行器失联时，该次运行记为失联，不会重复执行。",
   timeout: (d, grace) => `一次尝试超过 ${d} 即要求结束，${grace} 后强制终止。`,
   totalTimeout: (d) => `所有尝试合计最多 ${d}。`,

@@ -6,7 +6,7 @@ import type { Group } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { Table } from "@/components/Table";
 import { usePageT } from "@/i18n";
-import { type Move, movesOf, tag } from "./moves";
+import { isMoving, type Move, movesOf, tag } from "./moves";
 
 /** How far each group has come on its way from XXL-JOB, until all have arrived. Without imported jobs there is nothing to see. */
 export function MoveCard({ groups }: { groups: Group[] }) {
@@ -18,10 +18,10 @@ export function MoveCard({ groups }: { groups: Group[] }) {
   const hold = useQuery({ ...holdQuery, enabled: imported.length > 0 }).data;
   if (!paused || !hold) return null;
   const moves = movesOf(imported, paused.items.group ?? [], groups, hold.paused);
-  if (moves.every((m) => m.stage === "moved")) return null;
+  if (!isMoving(moves, hold.paused)) return null;
   return (
     <Card title={c.title} note={c.note(moves.filter((m) => m.stage === "moved").length, moves.length)}>
-      <Table heads={[c.group, { right: c.jobs }, c.executors, c.stage]} className="moves">
+      <Table heads={[c.group, { right: c.jobs }, c.executors, c.stage]}>
         {moves.map((m) => (
           <MoveRow key={m.group} move={m} />
         ))}

@@ -40,7 +40,7 @@ export function UsageCard({ group: g }: { group: Group }) {
   const from = to - spans[range];
   const usage = useQuery(usageQuery(g.executor_group, { from, to, parts: spans[range] / part }));
   const items = usage.data?.items ?? [];
-  const slots = g.instances.reduce((n, i) => n + i.slots, 0);
+  const slots = g.instances.reduce((n, i) => (i.state === "lost" ? n : n + i.slots), 0);
   const u = t.fleet.usage;
   const numbers = (v: number) => f.number(Math.round(v * 100) / 100);
   const write = (measure: Measure) => (v: number) =>

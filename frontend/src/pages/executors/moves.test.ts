@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Group, Instance } from "@/api/schema.gen";
-import { movesOf } from "./moves";
+import { isMoving, movesOf } from "./moves";
 
 const instance = (state: Instance["state"], sdk: string) => ({ state, sdk, version: "3.3" }) as Instance;
 const group = (name: string, instances: Instance[], paused = false) =>
@@ -32,4 +32,20 @@ test("a group has moved once an executor is attached and jobs fire", () => {
 test("while everything is paused no group has moved", () => {
   const groups = [group("done", [instance("online", "xxl-job/B")])];
   expect(movesOf([facet("done", 2)], [], groups, true)).toMatchObject([{ paused: 2, stage: "attached" }]);
+});
+
+test("a move goes on until all have moved, and a pause of everything does not begin it again", () => {
+  const done = group("done", [instance("online", "xxl-job/B")]);
+  const held = group("held", [instance("online", "xxl-job/B")], true);
+  const gone = group("gone", []);
+  const isMovingWith = (groups: Group[], everything = false) => {
+    const imported = groups.map((g) => facet(g.executor_group, 1));
+    return isMoving(movesOf(imported, [], groups, everything), everything);
+  };
+  expect(isMovingWith([])).toBe(false);
+  expect(isMovingWith([done])).toBe(false);
+  expect(isMovingWith([done, held])).toBe(true);
+  expect(isMovingWith([done, gone])).toBe(true);
+  expect(isMovingWith([done, held], true)).toBe(false);
+  expect(isMovingWith([done, gone], true)).toBe(true);
 });

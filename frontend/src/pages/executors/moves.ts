@@ -3,7 +3,7 @@ import type { Group, JobFacet } from "@/api/schema.gen";
 /** Is on each job that was imported from XXL-JOB. */
 export const tag = "xxl-job";
 
-/** How far a group has come: its executors are still with the old admin; they are here, and its jobs paused; jobs fire here. */
+/** How far a group has come: no executor of it is here; executors are, and its jobs are paused; jobs fire here. */
 export type Stage = "away" | "attached" | "moved";
 
 export interface Move {
@@ -34,6 +34,11 @@ export function movesOf(
       return { ...move, stage: stageOf(move) };
     })
     .sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || a.group.localeCompare(b.group));
+}
+
+/** Whether there is more to do. While everything is paused, groups that are all here are no news of a move. */
+export function isMoving(moves: Move[], everything: boolean): boolean {
+  return moves.some((m) => m.stage === "away" || (m.stage === "attached" && !everything));
 }
 
 const order: Stage[] = ["away", "attached", "moved"];

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { JobItem, Run } from "@/api/schema.gen";
 import { Chart, GridLines } from "@/components/Chart";
 import { formatDuration } from "@/lib/duration";
-import { relative, usePageWords } from "@/lib/format";
+import { relative, useFormat, usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import type { Mark } from "@/lib/marks";
 import { useNow } from "@/lib/now";
@@ -69,12 +69,13 @@ export function HistoryChart({ item, runs, p95, timeout, marks }: HistoryChartPr
       card={(i, plot) => {
         const run = past[i];
         const fire = fires[i - past.length];
+        const changes = marks.filter((m) => m.before === i);
         return {
           x: plot.left + ((i + 0.5) / slots) * plot.width,
           text: run ? (
-            <PastRun run={run} ran={durations[i]} marks={marks.filter((m) => m.before === i)} />
+            <PastRun run={run} ran={durations[i]} marks={changes} />
           ) : (
-            fire && <Planned due={fire.due} off={held(fire.due)} />
+            fire && <Planned due={fire.due} off={held(fire.due)} marks={changes} />
           ),
         };
       }}
@@ -187,7 +188,6 @@ export function HistoryChart({ item, runs, p95, timeout, marks }: HistoryChartPr
 
 /** What became of a run, in a line or two. */
 function PastRun({ run, ran, marks }: { run: Run; ran: number | undefined; marks: Mark[] }) {
-  const textOf = useMarkText();
   const { t, f } = usePageWords();
   const now = useNow();
   return (
@@ -205,22 +205,31 @@ function PastRun({ run, ran, marks }: { run: Run; ran: number | undefined; marks
         ) : null}
         {run.attempt > 1 && <span className="k"> {t.runlist.attempt(run.attempt)}</span>}
       </div>
-      {marks.map((mark) => (
-        <div key={mark.key}>
-          <span className="k">{f.short(mark.at, now)}</span> {textOf(mark)}
-        </div>
-      ))}
+      <Changes marks={marks} />
     </>
   );
 }
 
-function Planned({ due, off }: { due: string; off: boolean }) {
+function Planned({ due, off, marks }: { due: string; off: boolean; marks: Mark[] }) {
   const { t, f } = usePageWords();
   const now = useNow();
   return (
     <>
       {t.job.planned} {f.short(due, now)} <span className="k">{relative(due, now, t)}</span>
       {off && <div>{t.pause.wouldSkip}</div>}
+      <Changes marks={marks} />
     </>
   );
+}
+
+/** What was changed just before. */
+function Changes({ marks }: { marks: Mark[] }) {
+  const textOf = useMarkText();
+  const f = useFormat();
+  const now = useNow();
+  return marks.map((mark) => (
+    <div key={mark.key}>
+      <span className="k">{f.short(mark.at, now)}</span> {textOf(mark)}
+    </div>
+  ));
 }

@@ -3,6 +3,7 @@ import { usePageWords } from "@/lib/format";
 import type { JobRef } from "@/lib/jobref";
 import type { Mark } from "@/lib/marks";
 import { useNow } from "@/lib/now";
+import { useMay } from "@/shell/may";
 
 /** What was changed, and by whom. */
 export function useMarkText(): (mark: Mark) => string {
@@ -24,6 +25,7 @@ export function Marks({ marks, job }: { marks: Mark[]; job: JobRef }) {
   const { t, f } = usePageWords();
   const now = useNow();
   const textOf = useMarkText();
+  const isAdmin = useMay()("admin", "*");
   if (marks.length === 0) return null;
   return (
     <details className="marks">
@@ -51,6 +53,7 @@ export function Marks({ marks, job }: { marks: Mark[]; job: JobRef }) {
           </li>
         ))}
       </ul>
+      {!isAdmin && <p>{t.job.onlyVersions}</p>}
     </details>
   );
 }

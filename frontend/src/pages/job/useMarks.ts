@@ -4,10 +4,14 @@ import { versionsQuery } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
 import { refOf } from "@/lib/jobref";
 import { type Mark, marksOf, objectsOf } from "@/lib/marks";
+import { useMay } from "@/shell/may";
 
 const hour = 3_600_000;
 
-/** The changes of a job, of its calendars and of its group since the first of its last runs. */
+/**
+ * The changes of a job, and for administrators, who may read the audit log, those of its calendars and
+ * of its group since the first of its last runs.
+ */
 export function useMarks(item: JobItem): Mark[] {
   const ref = refOf(item.definition.job);
   const runs = [...(item.last_runs ?? [])].reverse();
@@ -16,7 +20,8 @@ export function useMarks(item: JobItem): Mark[] {
   // By the hour, so that not every run asks anew.
   const from = known ? new Date(Math.floor(first / hour) * hour).toISOString() : "";
   const versions = useQuery({ ...versionsQuery(ref), enabled: known }).data?.items ?? [];
-  const entries =
-    useQuery({ ...changesOf(objectsOf(item.definition, ref.group), from), enabled: known }).data ?? [];
+  const changes = changesOf(objectsOf(item.definition, ref.group), from);
+  const isAdmin = useMay()("admin", "*");
+  const entries = useQuery({ ...changes, enabled: known && isAdmin }).data ?? [];
   return marksOf(runs, versions, entries);
 }

@@ -113,11 +113,11 @@ function Top({ range, zoom }: FiguresProps) {
   const sum = addTotals(totals);
   const was = before ? totalsOf(before) : undefined;
   const ended = sum.ok + sum.bad;
-  const scheduled = useQuery(asked.scheduled).data?.items.map(totalsOf) ?? [];
+  const scheduled = useQuery(asked.scheduled).data?.items.map(totalsOf);
   const scheduledBefore = useQuery(asked.scheduledBefore).data?.items.map(totalsOf) ?? [];
-  // Where no schedule asks for runs, success is that of all.
-  const ofSchedules = successOf(addTotals(scheduled));
-  const success = ofSchedules ?? successOf(sum);
+  // Where no schedule asks for runs, success is that of all. Before that is known, none is shown.
+  const ofSchedules = scheduled && successOf(addTotals(scheduled));
+  const success = ofSchedules ?? (scheduled && successOf(sum));
   const wasSuccess =
     ofSchedules === undefined ? was && successOf(was) : successOf(addTotals(scheduledBefore));
   const slots = groups.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
@@ -126,6 +126,7 @@ function Top({ range, zoom }: FiguresProps) {
     totals.length === 0
       ? []
       : Array.from({ length: 24 }, (_, i) => addTotals(totals.slice(i * 4, i * 4 + 4)));
+  const judged = ofSchedules === undefined ? scheduled && coarse : scheduled;
   const ranged = range === "24h" ? {} : { range };
   const search = zoom ?? ranged;
   const wasRuns = was ? was.ok + was.bad + was.living : 0;
@@ -164,12 +165,7 @@ function Top({ range, zoom }: FiguresProps) {
               />
             )
           }
-          spark={
-            <Spark
-              tone="ok"
-              values={(ofSchedules === undefined ? coarse : scheduled).map((c) => successOf(c) ?? 1)}
-            />
-          }
+          spark={<Spark tone="ok" values={judged?.map((c) => successOf(c) ?? 1) ?? []} />}
           to={{
             ...search,
             status: ["succeeded", ...failures, "missed"],
