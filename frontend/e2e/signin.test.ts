@@ -12,6 +12,8 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
     display_name: "Ann",
     access: [{ role: "viewer", group: "default" }],
   });
+  await program.run("default/report");
+  await program.job("default/report", "echo done again");
   const { link } = await program.api<{ link: string }>("POST", "/users/ann/invite");
   const { page, faults, close } = await open(new URL(link).pathname + new URL(link).hash, elsewhere);
   const refused: string[] = [];
@@ -27,6 +29,9 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
   await page.getByRole("heading", { name: "report" }).waitFor();
   expect(await page.getByRole("button", { name: "Run now" }).isDisabled()).toBe(true);
   expect(await page.getByRole("button", { name: "Edit" }).isDisabled()).toBe(true);
+  await page.getByText("1 change in this chart").press("Enter");
+  await page.getByText("Only versions of the job are listed.").waitFor();
+  expect(await axe(page)).toEqual([]);
 
   // Keys and the palette offer no more than buttons do, and nothing is asked that is refused.
   await page.keyboard.press("r");
