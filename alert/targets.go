@@ -3,7 +3,6 @@ package alert
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
@@ -16,7 +15,8 @@ import (
 // away nothing is known, and so nothing changes.
 const judgedWithin = 30 * time.Minute
 
-// lookTargets finds jobs that miss their targets, as whoever has the log store finds.
+// lookTargets finds jobs that miss their targets, as whoever has the log store finds. What a look
+// finds of one subject is one finding, and changes its incident only if the jobs have changed.
 func (s *session) lookTargets(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	missed, err := s.conn.GetMissedTargets(ctx)
 	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(missed.At) > judgedWithin {
@@ -25,22 +25,29 @@ func (s *session) lookTargets(ctx context.Context, r *alerting.Rule, now time.Ti
 	if err != nil {
 		return err
 	}
-	still := map[string]bool{}
+	found, still := map[string]*alerting.Finding{}, map[string]bool{}
 	for i := range missed.Jobs {
 		m := &missed.Jobs[i]
 		if !r.Match.Selects(m.Job, jobs.labelsOf) {
 			continue
 		}
 		subject, group := subjectOf(r, m.Job)
-		still[subject] = true
-		inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject))
-		if inc != nil && inc.State == alerting.Open && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == m.Job }) {
-			continue
+		f := found[subject]
+		if f == nil {
+			f = &alerting.Finding{Rule: r, Subject: subject, Group: group, At: now, More: missed.More}
+			found[subject], still[subject] = f, true
 		}
-		summary := missedOf(m)
-		f := &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: now, Job: alerting.Affected{Job: m.Job, At: now}}
-		f.Job.Say(summary)
-		if err := s.found(ctx, f); err != nil {
+		a := alerting.Affected{Job: m.Job, At: now}
+		a.Say(missedOf(m))
+		f.Jobs = append(f.Jobs, a)
+	}
+	for _, subject := range sortedKeys(found) {
+		if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
+			if next := *inc; !next.Add(found[subject]) {
+				continue
+			}
+		}
+		if err := s.found(ctx, found[subject]); err != nil {
 			return err
 		}
 	}

@@ -2,10 +2,13 @@ package alert_test
 
 import (
 	"crypto/rand"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -249,6 +252,66 @@ func TestAJobThatMissesItsTargetIsToldOnceAndUntilItMeetsItAgain(t *testing.T) {
 		if all := w.incidents(); len(all) != 2 {
 			w.t.Errorf("the incidents are %+v; want two", all)
 		}
+	})
+}
+
+// An incident lists 50 jobs. It must not grow by those that it does not list, each time that they
+// are looked at.
+func TestManyJobsThatMissTheirTargetsAreOneIncidentThatChangesOnlyWithThem(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{TargetMissed: true}, func(r *alerting.Rule) { r.GroupBy = alerting.ByGroup })
+		var all []cluster.MissedTarget
+		for n := range 60 {
+			all = append(all, cluster.MissedTarget{Job: job.Name(fmt.Sprintf("billing/j%d", n)), Runs: 200, Failures: 5, Verdict: runlog.Verdict{SuccessRate: 99, Budget: -3}})
+		}
+		put := func(m cluster.MissedTargets) {
+			w.t.Helper()
+			m.At = time.Now()
+			if err := w.conn.PutMissedTargets(w.t.Context(), &m); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		// want checks that one incident lists so many jobs, and after many looks is as it was.
+		want := func(first job.Name, listed, more, count int) {
+			w.t.Helper()
+			before := w.incidents()
+			time.Sleep(10 * time.Minute)
+			after := w.incidents()
+			if diff := cmp.Diff(before, after); diff != "" {
+				w.t.Errorf("while nothing changed the incidents did (-before +after):\n%s", diff)
+			}
+			if len(after) != 1 || after[0].State != alerting.Open || len(after[0].Jobs) != listed || after[0].More != more || after[0].Count != count || after[0].Jobs[0].Job != first {
+				w.t.Fatalf("the incidents are %+v; want one that lists %d jobs, first %s, has %d more and a count of %d", after, listed, first, more, count)
+			}
+			title := string(first) + " misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2"
+			if n := listed + more - 1; n > 0 {
+				title += fmt.Sprintf(", and %d other jobs", n)
+			}
+			if after[0].Summary != title {
+				w.t.Errorf("the summary is %q, want %q", after[0].Summary, title)
+			}
+		}
+		put(cluster.MissedTargets{Jobs: all})
+		want(all[0].Job, 50, 10, 60)
+		w.wantSent("opened billing/j0 misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2, and 59 other jobs")
+		slices.Reverse(all)
+		put(cluster.MissedTargets{Jobs: all})
+		want("billing/j0", 50, 10, 60)
+		put(cluster.MissedTargets{Jobs: all[:59]}) // without j0: one that was not listed takes its place
+		want("billing/j1", 50, 9, 60)
+		put(cluster.MissedTargets{Jobs: all[:58], More: true}) // j1 may miss its target all the same
+		want("billing/j1", 50, 9, 60)
+		put(cluster.MissedTargets{Jobs: all[56:58]})
+		want("billing/j2", 2, 0, 60)
+		put(cluster.MissedTargets{Jobs: all[55:58]})
+		want("billing/j2", 3, 0, 61)
+		put(cluster.MissedTargets{Jobs: all[55:56]})
+		want("billing/j4", 1, 0, 61)
+		w.wantSent()
+		put(cluster.MissedTargets{})
+		w.wantSent("recovered Resolved: billing/j4 misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2")
 	})
 }
 

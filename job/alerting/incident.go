@@ -144,6 +144,10 @@ type Finding struct {
 	Source  Source
 	Seq     uint64
 	Job     Affected // without a job: the finding is not about one
+	// Jobs are all jobs that a state of things concerns, instead of Job and Summary; or with More
+	// some of them.
+	Jobs []Affected
+	More bool
 }
 
 // NewIncident returns the incident that begins with a finding.
@@ -161,6 +165,9 @@ func NewIncident(f *Finding) *Incident {
 
 // Add adds a finding to an incident that is open. It reports whether that was news.
 func (inc *Incident) Add(f *Finding) bool {
+	if len(f.Jobs) > 0 {
+		return inc.concern(f)
+	}
 	if f.Seq != 0 && inc.Seen[f.Source] >= f.Seq {
 		return false
 	}
@@ -187,7 +194,47 @@ func (inc *Incident) Add(f *Finding) bool {
 	return true
 }
 
-// summarize sets the summary: what was found last, and of how many jobs besides.
+// concern has the incident be about the jobs of a finding. Listed jobs that are not among them go,
+// and others take their places. That is news if it changes the list, or how many there are.
+func (inc *Incident) concern(f *Finding) bool {
+	found, listed := map[job.Name]bool{}, map[job.Name]bool{}
+	for i := range f.Jobs {
+		found[f.Jobs[i].Job] = true
+	}
+	n := len(found)
+	var jobs []Affected
+	for _, a := range inc.Jobs {
+		switch {
+		case found[a.Job]:
+		case f.More:
+			n++
+		default:
+			continue
+		}
+		jobs, listed[a.Job] = append(jobs, a), true
+	}
+	kept := len(jobs)
+	for _, a := range f.Jobs {
+		if len(jobs) < maxAffected && !listed[a.Job] {
+			a.Count = 1
+			jobs, listed[a.Job] = append(jobs, a), true
+		}
+	}
+	more := n - len(jobs)
+	if f.More {
+		more = max(more, inc.More)
+	}
+	if kept == len(inc.Jobs) && kept == len(jobs) && more == inc.More {
+		return false
+	}
+	inc.Count += max(len(jobs)+more-kept-inc.More, 0)
+	inc.Jobs, inc.More, inc.UpdatedAt = jobs, more, f.At
+	inc.summarize(Sentence{jobs[0].MessageCode, jobs[0].MessageParams})
+	return true
+}
+
+// summarize sets the summary: what was found last, or first of what still is, and of how many jobs
+// besides.
 func (inc *Incident) summarize(s Sentence) {
 	if n := len(inc.Jobs) + inc.More; n > 1 {
 		params := Params{}
