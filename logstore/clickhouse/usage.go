@@ -82,7 +82,7 @@ func (s *Store) Usage(ctx context.Context, filter logstore.UsageFilter) ([]runlo
 
 // usageQuery returns the query for the spans of a group. The three kinds of runs that count are
 // read apart, so that ClickHouse looks at old days only for the few of them that are alive, or
-// of a backfill.
+// of a backfill; then the pieces of those.
 func usageQuery(f *logstore.UsageFilter) (string, []any, error) {
 	fired, before := f.Fired(), f.FiredBefore()
 	recent, err := where(&fired)
@@ -103,9 +103,16 @@ func usageQuery(f *logstore.UsageFilter) (string, []any, error) {
 	backfilled.add("committed_at >= fromUnixTimestamp64Milli(?, 'UTC') AND committed_at < fromUnixTimestamp64Milli(?, 'UTC')", fired.From.UnixMilli(), f.To.UnixMilli())
 	backfilled.add("run_status NOT IN (" + list(logstore.Alive) + ")")
 
+	inPieces, older := &conditions{}, []string{}
+	for _, c := range []*conditions{living, backfilled} {
+		older = append(older, "SELECT fire_time, run_id FROM runs"+c.clause()+" AND broadcast_total > 0 GROUP BY fire_time, run_id, attempt HAVING sum(sign) > 0")
+		inPieces.args = append(inPieces.args, c.args...)
+	}
+	inPieces.add("broadcast_index >= 0 AND (fire_time, run_id) IN (" + strings.Join(older, " UNION ALL ") + ")")
+
 	var kinds []string
 	var args []any
-	for _, c := range []*conditions{recent, living, backfilled} {
+	for _, c := range []*conditions{recent, living, backfilled, inPieces} {
 		kinds = append(kinds, fmt.Sprintf(usageAttempts, int64(math.MaxInt64), c.clause()))
 		args = append(args, c.args...)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -156,10 +157,50 @@ func usageInPieces(t *testing.T, s logstore.Store) {
 	goesOn := again.try(2).started("worker-2", 1, 45*time.Second)
 	goesOn.CommittedAt = next.CommittedAt
 	write(t, s, again.recorded(job.StatusPending), failed, next, goesOn)
-	got := usageOf(t, s, minutes(0, 1))
-	if diff := cmp.Diff([]string{"0.4 waited, 15s at most; +4 -2, 1.65 ran"}, got); diff != "" {
-		t.Errorf("the usage differs (-want +got):\n%s", diff)
+	want := func(want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, usageOf(t, s, minutes(0, 1))); diff != "" {
+			t.Errorf("the usage differs (-want +got):\n%s", diff)
+		}
 	}
+	want("0.4 waited, 15s at most; +4 -2, 1.65 ran")
+
+	// So it does if it fired long ago, and is alive or of a backfill; that of another group does not.
+	const day = 24 * time.Hour
+	inPieces := func(name job.Name, fired time.Duration, cause job.Cause, ends bool) []logstore.Update {
+		r := newRun().of(name).at(epoch.Add(-fired))
+		committed := r.fire
+		if cause == job.CauseBackfill {
+			committed = epoch
+		}
+		record := r.recorded(job.StatusPending)
+		record.At, record.Total = committed, 2
+		updates := []logstore.Update{record, r.begun(fired + 6*time.Second)}
+		for i := range 2 {
+			updates = append(updates, ofPiece(r.started("worker-1", 1, fired+time.Duration(6+6*i)*time.Second), i, 2))
+			if i == 0 || ends {
+				end := r.finished(job.StatusSucceeded, "worker-1", fired+time.Duration(30+6*i)*time.Second)
+				end.StartedAt = epoch.Add(time.Duration(6+6*i) * time.Second)
+				updates = append(updates, ofPiece(end, i, 2))
+			}
+		}
+		if ends {
+			updates = append(updates, r.record(job.StatusSucceeded, fired+36*time.Second, ""))
+		}
+		for i := range updates {
+			updates[i].Cause = cause
+			updates[i].CommittedAt = committed
+		}
+		return updates
+	}
+	over := inPieces("billing/over", 2*day, job.CauseSchedule, true)
+	write(t, s, slices.Concat(over[:2], inPieces("ops/other", 2*day, job.CauseSchedule, false), inPieces("ops/backfilled", 40*day, job.CauseBackfill, true))...)
+	write(t, s, over[2:]...)
+	want("0.4 waited, 15s at most; +4 -2, 1.65 ran")
+	write(t, s, inPieces("billing/alive", 2*day, job.CauseSchedule, false)...)
+	want("0.5 waited, 48h0m6s at most; +6 -3, 2.85 ran")
+	write(t, s, slices.Concat(inPieces("billing/backfilled", 40*day, job.CauseBackfill, true), inPieces("billing/backfilling", 40*day, job.CauseBackfill, false))...)
+	want("0.7 waited, 48h0m6s at most; +10 -6, 4.85 ran")
 }
 
 // usageLikeTheModel compares the usage with that of a slow and obvious function, for runs that

@@ -87,26 +87,35 @@ func (s *Store) usageQuery(f *logstore.UsageFilter) (string, []any) {
 	}
 	alive := before
 	alive.Statuses = logstore.Alive
-	var legs []string
-	var args []any
+	var legs, older []string
+	var args, olderArgs []any
 	add := func(q *query, further string) {
 		for _, leg := range q.legs {
 			legs = append(legs, "SELECT 0 AS piece, "+usageColumns+" FROM "+leg.from+q.where+further)
 			args = append(append(args, leg.args...), q.args...)
 		}
 	}
+	// The pieces of older runs are found by these.
+	addOlder := func(q *query, further string) {
+		add(q, further)
+		for _, leg := range q.legs {
+			older = append(older, "SELECT run_id FROM "+leg.from+q.where+further+" AND total > 0")
+			olderArgs = append(append(olderArgs, leg.args...), q.args...)
+		}
+	}
 	add(&fired, "")
 	q := newQuery(alive, s.jobs)
-	add(&q, "")
+	addOlder(&q, "")
 	before.AllAttempts, before.Causes = true, []job.Cause{job.CauseBackfill}
 	q = newQuery(before, s.jobs)
 	q.legs = []leg{{from: "runs INDEXED BY runs_backfilled WHERE cause = 3"}}
 	low, high := f.Fired().From.UnixMilli(), f.To.UnixMilli()
-	add(&q, fmt.Sprintf(" AND committed_at >= %d AND committed_at < %d AND state NOT IN (%s)", low, high, strings.Join(codesOf(logstore.Alive, statusCodes), ", ")))
+	addOlder(&q, fmt.Sprintf(" AND committed_at >= %d AND committed_at < %d AND state NOT IN (%s)", low, high, strings.Join(codesOf(logstore.Alive, statusCodes), ", ")))
 
 	ids, _ := s.jobs.Select(f.Fired())
-	legs = append(legs, "SELECT piece, "+usageColumns+" FROM pieces WHERE run_id >= ? AND run_id < ? AND job IN ("+file.Join(ids)+")")
-	args = append(args, file.IDAt(f.Fired().From), file.IDAt(f.To))
+	pieces := "SELECT piece, " + usageColumns + " FROM pieces WHERE run_id"
+	legs = append(legs, pieces+" >= ? AND run_id < ? AND job IN ("+file.Join(ids)+")", pieces+" IN ("+strings.Join(older, " UNION ")+")")
+	args = append(append(args, file.IDAt(f.Fired().From), file.IDAt(f.To)), olderArgs...)
 
 	from, end := f.From.UnixMilli(), f.End().UnixMilli()
 	part := func(at string) string {
