@@ -53,6 +53,12 @@ func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
 		return nil
 	})
 	g.executor("billing", seed) // with the credential of before
+	processtest.Await(t, processtest.Patience, "wait until the server has all shards", func() error {
+		if out := g.ann.try("get nodes"); !strings.Contains(out, "  64  ") {
+			return errors.New(out)
+		}
+		return nil
+	})
 	g.ann.run(0, "", "run billing/report --wait", "succeeded")
 	id := strings.TrimSpace(g.ann.run(0, "", "run billing/report"))
 	g.ann.run(0, "", "wait "+id, "succeeded")
