@@ -15,8 +15,8 @@ export const chartParts = 96;
 /** Why there are the runs that a schedule asked for: success is that of these. */
 export const scheduledCauses: Cause[] = ["schedule", "misfire"];
 
-/** Parts of the past of which the success is drawn. */
-const scheduledParts = 24;
+/** Parts of the past of which the success is drawn; as many before them are compared with it. */
+export const scheduledParts = 24;
 
 /** The server's reports are by the hour: a range is asked for anew that often, and every minute while it lasts. */
 const reportStep = 300_000;
@@ -45,11 +45,10 @@ export function overviewQueries(range: keyof typeof spans, now: number, zoom?: Z
     past: runCounts(between(to - span, to), chartParts, range === "1h" ? 3000 : 10_000),
     before: runCounts(between(to - 2 * span, to - span), 1, minute),
     scheduled: runCounts(
-      { ...between(to - span, to), cause: scheduledCauses },
-      scheduledParts,
+      { ...between(to - 2 * span, to), cause: scheduledCauses },
+      2 * scheduledParts,
       range === "1h" ? 3000 : 10_000,
     ),
-    scheduledBefore: runCounts({ ...between(to - 2 * span, to - span), cause: scheduledCauses }, 1, minute),
     missed: runCounts({ ...between(recent - 60 * minute, recent), status: ["missed"] }, 1, 15_000),
     plan: {
       ...fireCounts(between(to, to + span / 8), chartParts / 8, `${range} ${to}`),
@@ -76,7 +75,6 @@ export function askAhead(client: QueryClient, range: keyof typeof spans, zoom?: 
   void client.prefetchQuery(q.failing);
   void client.prefetchQuery(q.scheduled);
   void client.prefetchQuery(q.before);
-  void client.prefetchQuery(q.scheduledBefore);
   if (!zoom) void client.prefetchQuery(q.plan);
   void client.prefetchQuery(q.soon);
   void client.prefetchQuery(q.next);

@@ -4,7 +4,7 @@ import { ArrowDownRight, ArrowUpRight, Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
-import { overviewQueries, scheduledCauses } from "@/api/overview";
+import { overviewQueries, scheduledCauses, scheduledParts } from "@/api/overview";
 import { latestRuns } from "@/api/runs";
 import type { Cause, Status } from "@/api/schema.gen";
 import { Skeleton } from "@/components/Panel";
@@ -113,13 +113,15 @@ function Top({ range, zoom }: FiguresProps) {
   const sum = addTotals(totals);
   const was = before ? totalsOf(before) : undefined;
   const ended = sum.ok + sum.bad;
-  const scheduled = useQuery(asked.scheduled).data?.items.map(totalsOf);
-  const scheduledBefore = useQuery(asked.scheduledBefore).data?.items.map(totalsOf) ?? [];
+  const twice = useQuery(asked.scheduled).data?.items.map(totalsOf);
+  const scheduled = twice?.slice(scheduledParts);
   // Where no schedule asks for runs, success is that of all. Before that is known, none is shown.
   const ofSchedules = scheduled && successOf(addTotals(scheduled));
   const success = ofSchedules ?? (scheduled && successOf(sum));
   const wasSuccess =
-    ofSchedules === undefined ? was && successOf(was) : successOf(addTotals(scheduledBefore));
+    twice === undefined || ofSchedules === undefined
+      ? was && successOf(was)
+      : successOf(addTotals(twice.slice(0, scheduledParts)));
   const slots = groups.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
   const { running, waiting } = useInFlight(reports?.alive);
   const coarse =
