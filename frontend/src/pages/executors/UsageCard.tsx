@@ -84,7 +84,7 @@ export function UsageCard({ group: g }: { group: Group }) {
             }));
             const most = Math.max(0, ...points.map((p) => p.value));
             const level = m === "slots" && slots > 0 ? { value: slots, text: u.slotsNow(slots) } : undefined;
-            const top = Math.max(most, level?.value ?? 0) || 1;
+            const top = Math.max(most, level?.value ?? 0, 1);
             const step = m === "longest" ? durationStep(top, 3) : valueStep(top, 3);
             return (
               <section key={m} aria-label={u.measures[m]}>
