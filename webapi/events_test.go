@@ -27,20 +27,18 @@ func (l *listener) topicEvent(topic string) (id string, told Changed) {
 	}
 }
 
-// wantEvent fails unless the next event has this name.
-func (l *listener) wantEvent(want string) (id string) {
+// wantReload fails unless the next event says to load all anew.
+func (l *listener) wantReload() {
 	l.Helper()
-	name, id, data := l.event()
-	if name != want {
-		l.Fatalf("event %q %s, want %q", name, data, want)
+	if name, _, data := l.event(); name != "reload" {
+		l.Fatalf("event %q %s, want reload", name, data)
 	}
-	return id
 }
 
 func TestEventsTellWhatHasChanged(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/api/v1/events")
-	l.wantEvent("reload") // nobody had listened before
+	l.wantReload() // nobody had listened before
 	w.put("billing/report", "0 3 * * *")
 	if _, told := l.topicEvent("jobs"); !cmp.Equal(told, Changed{Names: []string{"billing/report"}}) {
 		t.Errorf("jobs: %v", told)
@@ -58,7 +56,7 @@ func TestEventsTellWhatHasChanged(t *testing.T) {
 func TestEventsGoOnAfterTheLastOneOrSayToReload(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/api/v1/events?topic=jobs")
-	l.wantEvent("reload")
+	l.wantReload()
 	w.put("billing/a", "0 3 * * *")
 	id, _ := l.topicEvent("jobs")
 	w.put("billing/b", "0 3 * * *")
@@ -70,7 +68,7 @@ func TestEventsGoOnAfterTheLastOneOrSayToReload(t *testing.T) {
 	if _, told := again.topicEvent("jobs"); len(told.Names) == 0 || told.Names[0] != "billing/b" {
 		t.Errorf("after %s: %v", id, told)
 	}
-	w.listen("/api/v1/events", header{"Last-Event-ID", "another.1"}).wantEvent("reload")
-	w.listen("/api/v1/events").wantEvent("reload") // though others have listened all the time
+	w.listen("/api/v1/events", header{"Last-Event-ID", "another.1"}).wantReload()
+	w.listen("/api/v1/events").wantReload() // though others have listened all the time
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/events?topic=weather", "", "topic")
 }
