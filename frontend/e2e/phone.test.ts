@@ -23,6 +23,11 @@ it("on a phone one sees how a job, a run and an alert are without scrolling side
   for (const [path, row, texts] of [
     ["/jobs", "table.jobs tbody tr", ["nightly-settlement", "Failed", /ago$/, /^in \d/]],
     ["/runs", "table.runs tbody tr", ["nightly-settlement", "Failed", /ERROR gateway: timeout/]],
+    [
+      "/jobs/default/nightly-settlement-of-payments",
+      "table.runs tbody tr",
+      ["Failed", /ERROR gateway: timeout/],
+    ],
     ["/alerts", "table.incidents tbody tr", ["Critical", /nightly-settlement.* failed/, "Firing", /ago$/]],
   ] as const) {
     const { page, faults, close } = await open(path, phone);
