@@ -13,10 +13,14 @@ const { open } = stage(async (p) => {
 
 const phone = { viewport: { width: 390, height: 844 } };
 
-/** Whether all of something is on the screen, from left to right. */
+/** Whether all of something is on the screen, from left to right, and nothing hides it. */
 async function isSeen(what: Locator): Promise<boolean> {
-  const box = await what.boundingBox();
-  return box !== null && box.x >= 0 && box.x + box.width <= phone.viewport.width;
+  await what.scrollIntoViewIfNeeded();
+  return what.evaluate((el, width) => {
+    const box = el.getBoundingClientRect();
+    const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    return box.x >= 0 && box.right <= width && el.contains(at);
+  }, phone.viewport.width);
 }
 
 it("on a phone one sees how a job, a run and an alert are without scrolling sideways", async () => {
