@@ -6,11 +6,12 @@ import { join } from "node:path";
 
 /**
  * An address of this machine whose port is free, and of those that the system gives to nobody who asks for
- * any: else a program that restarts would now and then find its port taken by the test beside it.
+ * any: else a program that restarts would now and then find its port taken by the test beside it. Browsers
+ * and fetch refuse some ports, all of them below 11000.
  */
 async function address(): Promise<string> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const port = 11_000 + Math.floor(Math.random() * 19_000);
     const probe = createServer();
     const free = await new Promise<boolean>((resolve) => {
       probe.once("error", () => resolve(false));

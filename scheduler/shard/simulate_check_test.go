@@ -233,7 +233,11 @@ func (w *world) match(l bus.Decided, fates []*fate) {
 		if f.status != l.Status || f.cause != l.Cause {
 			fail("%s@%d: the fire of %s is %s (%s, %q), but should be %s (%s)", l.Job, f.version, instant(f.at), l.Status, l.Cause, l.Reason, f.status, f.cause)
 		}
-		if f.status == job.StatusSkipped && f.reason != l.Reason && !strings.HasPrefix(f.reason, "calendar ") {
+		why, direction, moves := strings.Cut(l.Reason, "; shift ")
+		if f.status == job.StatusSkipped && (moves != f.moves || moves && !strings.HasPrefix(direction, "next moves it to ") && !strings.HasPrefix(direction, "previous moves it to ")) {
+			fail("%s@%d: the fire of %s is skipped since %q, and moves: %v", l.Job, f.version, instant(f.at), l.Reason, f.moves)
+		}
+		if f.status == job.StatusSkipped && f.reason != why && !strings.HasPrefix(f.reason, "calendar ") {
 			fail("%s@%d: the fire of %s is skipped since %q, but should be since %q", l.Job, f.version, instant(f.at), l.Reason, f.reason)
 		}
 	}

@@ -271,7 +271,7 @@ func (w *world) randomJob(name job.Name) job.Job {
 		if len(s.Except)+len(s.Only) == 0 {
 			s.Except = []string{"freeze"}
 		}
-		s.Cron = []string{s.Cron, "0 3 * * sun", "0 */6 1-28/2 * *", "30 0 * * 1,3"}[w.rng.IntN(4)]
+		s.Cron = []string{"0 * * * *", "0 3 * * sun", "0 */6 1-28/2 * *", "30 0 * * 1,3"}[w.rng.IntN(4)]
 		s.Shift, s.Zone = job.Shifts[w.rng.IntN(2)], ""
 		if w.shifts && w.chance(70) {
 			j.Misfire, j.Paused = job.Misfire{Policy: job.FireAll}, false

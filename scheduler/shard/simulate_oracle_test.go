@@ -52,6 +52,7 @@ type fate struct {
 	seen    bool
 	none    bool // no fire is moved to this instant
 	moved   bool // one is, from a day of the schedule
+	moves   bool // a fire that calendars exclude is moved to another day
 }
 
 // oracle tells the instants of schedules. It looks ahead in large steps and keeps
@@ -168,6 +169,7 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 				f.moved = o.lands(k, v, f.at)
 				f.none = !f.moved
 			}
+			f.moves = k.moves(v, f.at)
 			switch {
 			case inTime > 0 && now-f.due <= v.Misfire.Grace.Milliseconds():
 				inTime--
@@ -182,7 +184,7 @@ func (o *oracle) expect(k *knowledge, versions []heardVersion, now int64, window
 					late = append(late, f)
 				}
 			default:
-				f.status, f.cause = job.StatusMissed, job.CauseSchedule
+				f.status, f.cause, f.moves = job.StatusMissed, job.CauseSchedule, false
 				if f.reason = off(v.Version, f.at); f.reason != "" {
 					f.status = job.StatusSkipped
 				}
@@ -247,11 +249,35 @@ func (o *oracle) lands(k *knowledge, v heardVersion, at int64) bool {
 		if k.shut(v, at, other.UnixMilli()) == "" {
 			return false
 		}
-		if o.regular(v, other.UnixMilli()) {
+		if o.regular(v, other.UnixMilli()) && within(v, other) {
 			return true
 		}
 	}
 	return false
+}
+
+// moves reports whether a fire of v that calendars exclude is moved: they, as they are then, allow
+// one of the days of its direction.
+func (k *knowledge) moves(v heardVersion, at int64) bool {
+	days := map[job.Shift]int{job.ShiftNext: 1, job.ShiftPrevious: -1}[v.Schedule.Shift]
+	if days == 0 || k.shut(v, at, at) == "" {
+		return false
+	}
+	for n := 1; n <= job.MaxShift; n++ {
+		switch to := instant(at).AddDate(0, 0, n*days); {
+		case !within(v, to):
+			return false
+		case k.shut(v, at, to.UnixMilli()) == "":
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether v's schedule may fire at an instant.
+func within(v heardVersion, at time.Time) bool {
+	s := v.Schedule
+	return (s.From == nil || !at.Before(*s.From)) && (s.Until == nil || !at.After(*s.Until))
 }
 
 // exclude returns why a fire of v is skipped.
