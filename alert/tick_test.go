@@ -285,7 +285,7 @@ func TestManyJobsThatMissTheirTargetsAreOneIncidentThatChangesOnlyWithThem(t *te
 			if len(after) != 1 || after[0].State != alerting.Open || len(after[0].Jobs) != listed || after[0].More != more || after[0].Count != count || after[0].Jobs[0].Job != first {
 				w.t.Fatalf("the incidents are %+v; want one that lists %d jobs, first %s, has %d more and a count of %d", after, listed, first, more, count)
 			}
-			title := string(first) + " misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2"
+			title := string(first) + " misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2"
 			if n := listed + more - 1; n > 0 {
 				title += fmt.Sprintf(", and %d other jobs", n)
 			}
@@ -295,7 +295,7 @@ func TestManyJobsThatMissTheirTargetsAreOneIncidentThatChangesOnlyWithThem(t *te
 		}
 		put(cluster.MissedTargets{Jobs: all})
 		want(all[0].Job, 50, 10, 60)
-		w.wantSent("opened billing/j0 misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2, and 59 other jobs")
+		w.wantSent("opened billing/j0 misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2, and 59 other jobs")
 		slices.Reverse(all)
 		put(cluster.MissedTargets{Jobs: all})
 		want("billing/j0", 50, 10, 60)
@@ -311,7 +311,7 @@ func TestManyJobsThatMissTheirTargetsAreOneIncidentThatChangesOnlyWithThem(t *te
 		want("billing/j4", 1, 0, 61)
 		w.wantSent()
 		put(cluster.MissedTargets{})
-		w.wantSent("recovered Resolved: billing/j4 misses its target: 5 of 200 scheduled runs of 30 days did not succeed, and 99 % allow 2")
+		w.wantSent("recovered Resolved: billing/j4 misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2")
 	})
 }
 

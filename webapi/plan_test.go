@@ -159,7 +159,7 @@ func TestFiresThatCalendarsMoveAreListedWhereTheyRun(t *testing.T) {
 		t.Errorf("counted %+v", got)
 	}
 	p, _ := want[Preview](w, http.StatusOK, "GET", "/api/v1/jobs/pay/next/preview?n=2&from=2036-01-01T00:00:00Z", nil)
-	if d := cmp.Diff([]string{"2036-01-05T09:00:00Z: calendar weekend excludes it; shift next moves it to the first day after it that they allow", "2036-01-07T09:00:00Z"}, told(p)); d != "" || p.PerYear != 12 {
+	if d := cmp.Diff([]string{"2036-01-05T09:00:00Z: calendar weekend excludes it; shift next moves it to the next day that the calendars allow", "2036-01-07T09:00:00Z"}, told(p)); d != "" || p.PerYear != 12 {
 		t.Errorf("%d a year, %s", p.PerYear, d)
 	}
 	w.problem(http.StatusBadRequest, "invalid", "POST", "/api/v1/jobs/pay/next/skip", map[string]any{"fire_time": at(8)}, "has no fire at 2036-01-08T09:00:00Z")
