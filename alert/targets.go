@@ -11,12 +11,12 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-// judgedWithin is how old the list of jobs that miss their targets may be. While the log store is
-// away nothing is known, and so nothing changes.
+// judgedWithin is how old the list of jobs that miss their targets may be. An older list means that
+// the log store is away: then incidents stay as they are.
 const judgedWithin = 30 * time.Minute
 
-// lookTargets finds jobs that miss their targets, as whoever has the log store finds. What a look
-// finds of one subject is one finding, and changes its incident only if the jobs have changed.
+// lookTargets alerts on jobs that miss their targets. The process that has the log store has listed
+// them. All jobs of one subject are one finding: it changes the incident only if the jobs have changed.
 func (s *session) lookTargets(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	missed, err := s.conn.GetMissedTargets(ctx)
 	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(missed.At) > judgedWithin {

@@ -21,7 +21,7 @@ const (
 
 	BucketJobs     = "JOBS"     // <shard>.<group>.<name> -> job.Version
 	BucketCalendar = "CALENDAR" // <calendar> -> job.CalendarVersion
-	BucketCluster  = "CLUSTER"  // config -> cluster.Config, hold and hold.<group> -> job.Pause, floor.<shard> -> Cursor, token-keys -> the keys of tokens, parked.<node>, refused.<group> -> Refusal
+	BucketCluster  = "CLUSTER"  // config -> cluster.Config, hold and hold.<group> -> job.Pause, floor.<shard> -> Cursor, token-keys -> the keys of tokens, parked.<node>, refused.<group> -> Refusal, store-disk, missed-targets and what else servers measure
 	BucketGroups   = "GROUPS"   // <group> -> Group
 	BucketScript   = "SCRIPT"   // <group>.<digest> -> text of a script
 	BucketSecret   = "SECRET"   // <group>.<name> -> Secret

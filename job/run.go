@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"time"
 
@@ -174,9 +175,12 @@ const (
 	CauseRetry    Cause = "retry"    // a person's retry of a final run
 )
 
-// Scheduled reports whether the schedule asked for the run, so that its fire time is its place
-// among the runs of its job.
-func (c Cause) Scheduled() bool { return c == CauseSchedule || c == CauseMisfire }
+// ScheduledCauses are the causes of runs that the schedule asked for: such a run is late or not by its
+// fire time, which is also its place among the runs of its job.
+var ScheduledCauses = []Cause{CauseSchedule, CauseMisfire}
+
+// Scheduled reports whether c is one of [ScheduledCauses].
+func (c Cause) Scheduled() bool { return slices.Contains(ScheduledCauses, c) }
 
 // Causes lists every cause.
 var Causes = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRetry}

@@ -15,8 +15,8 @@ const (
 // Shifts lists both.
 var Shifts = []Shift{ShiftNext, ShiftPrevious}
 
-// Bounds of what is moved. A schedule that moves fires lists up to 31 days for one on which it
-// fires by itself: with few times of day that is quickly done.
+// Bounds of what is moved. For each of its own days such a schedule lists up to 31 more. With few
+// times of day that costs little.
 const (
 	// MaxShift is how many days a fire is moved at most. One that finds no day is skipped.
 	MaxShift = 31

@@ -99,12 +99,9 @@ func (v Evidence) heldSince() *outcome.Held {
 	return nil
 }
 
-// causes are those of the runs that a schedule asks for.
-var causes = []job.Cause{job.CauseSchedule, job.CauseMisfire}
-
 // rows returns what the history has of the schedule's fires in [from, to), oldest first.
 func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]runlog.Run, error) {
-	filter := logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: causes, From: from, To: to, Limit: logstore.MaxRuns}
+	filter := logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: job.ScheduledCauses, From: from, To: to, Limit: logstore.MaxRuns}
 	var rows []runlog.Run
 	for {
 		page, err := v.Store.Runs(ctx, filter)
@@ -122,7 +119,7 @@ func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]runlog.Run, e
 
 // newest returns the newest of the schedule's fires that match, or nil.
 func (v Evidence) newest(ctx context.Context, filter logstore.RunFilter) (*runlog.Run, error) {
-	filter.Jobs, filter.Causes, filter.Limit = []job.Name{v.Job}, causes, 1
+	filter.Jobs, filter.Causes, filter.Limit = []job.Name{v.Job}, job.ScheduledCauses, 1
 	page, err := v.Store.Runs(ctx, filter)
 	if err != nil {
 		return nil, fmt.Errorf("%w: read the history of job %s: %w", job.ErrUnavailable, v.Job, err)

@@ -204,7 +204,7 @@ type prefetched struct {
 // unless that is much.
 func (p *Patrol) prefetch(ctx context.Context, jobs []Evidence, from, to time.Time) (logstore.Store, error) {
 	short := &prefetched{Store: p.store, from: from, to: to.Add(time.Millisecond), rows: map[job.Name][]runlog.Run{}}
-	filter := logstore.RunFilter{Causes: causes, From: short.from, To: short.to, Limit: logstore.MaxRuns}
+	filter := logstore.RunFilter{Causes: job.ScheduledCauses, From: short.from, To: short.to, Limit: logstore.MaxRuns}
 	for _, v := range jobs {
 		filter.Jobs = append(filter.Jobs, v.Job)
 		short.rows[v.Job] = nil

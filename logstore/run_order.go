@@ -51,13 +51,10 @@ func (k SortKey) Value(r *runlog.Run) (value int64, ok bool) {
 	case SortDuration:
 		return max(r.FinishedAt.Sub(r.RunStartedAt()).Milliseconds(), 0), !r.RunStartedAt().IsZero() && !r.FinishedAt.IsZero()
 	case SortDelay:
-		return max(r.RunStartedAt().Sub(r.FireTime).Milliseconds(), 0), !r.RunStartedAt().IsZero() && slices.Contains(Delayed, r.Cause)
+		return max(r.RunStartedAt().Sub(r.FireTime).Milliseconds(), 0), !r.RunStartedAt().IsZero() && r.Cause.Scheduled()
 	}
 	return 0, false
 }
-
-// Delayed are the causes of runs whose start is late or not by their fire time.
-var Delayed = []job.Cause{job.CauseSchedule, job.CauseMisfire}
 
 // Compare is the order of a list.
 func (o RunOrder) Compare(a, b *runlog.Run) int {

@@ -27,7 +27,7 @@ func (l *listener) topicEvent(topic string) (id string, told Changed) {
 	}
 }
 
-// wantReload fails unless the next event says to load all anew.
+// wantReload fails unless the next event is "reload".
 func (l *listener) wantReload() {
 	l.Helper()
 	if name, _, data := l.event(); name != "reload" {
@@ -69,6 +69,6 @@ func TestEventsGoOnAfterTheLastOneOrSayToReload(t *testing.T) {
 		t.Errorf("after %s: %v", id, told)
 	}
 	w.listen("/api/v1/events", header{"Last-Event-ID", "another.1"}).wantReload()
-	w.listen("/api/v1/events").wantReload() // though others have listened all the time
+	w.listen("/api/v1/events").wantReload() // although others have listened all the time
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/events?topic=weather", "", "topic")
 }

@@ -11,7 +11,8 @@ import (
 // maxMissedTargets bounds how many jobs are kept, so that they fit into one message.
 const maxMissedTargets = 2000
 
-// MissedTargets are the jobs that miss their targets, as whoever has the log store finds.
+// MissedTargets is a list of the jobs that miss their targets. The process that has the log store
+// makes it.
 type MissedTargets struct {
 	At   time.Time      `json:"at"`
 	Jobs []MissedTarget `json:"jobs"`

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * An address of this machine whose port is free, and of those that the system gives to nobody who asks for
- * any: else a program that restarts would now and then find its port taken by the test beside it. Browsers
- * and fetch refuse some ports, all of them below 11000.
+ * An address of this machine with a free port, below those that the system gives out itself: otherwise a
+ * program that restarts would now and then find its port taken by another test. Browsers and fetch refuse
+ * some ports, all of them below 11000.
  */
 async function address(): Promise<string> {
   for (;;) {

@@ -84,19 +84,19 @@ async function visit(path: string, ready: string): Promise<Asked[]> {
 
 const isAnswer = ({ path }: Asked) => path.startsWith("/api/") || path === "/readyz";
 
-/** Names of jobs are asked for together with those of the same moment: lists that come one after the other ask for theirs. */
+/** Titles that lists need at the same moment share a request. Lists that load one after the other send one each. */
 const together = (path: string) => path.replace(/^(\/api\/v1\/jobs\/titles)\?.*/, "$1");
 
 /** Heartbeats and the alerter may change these at any moment, and then a page rightly asks again. */
 const mayChange = /^\/api\/v1\/(groups|alerts)/;
 
-/** What was asked for again, and that which did not change. */
+/** What was requested twice, and what of that cannot have changed meanwhile. */
 const again = (asked: Asked[]) =>
   asked.map((one) => one.path).filter((path, i, paths) => paths.indexOf(path) !== i);
 const wrongly = (asked: Asked[]) => again(asked).filter((path) => !mayChange.test(path));
 
-// On a quiet machine there are 28 and 17 answers, and at most 320 and 330 kB. Where it is busy, "now" moves
-// between two requests, and what is loaded behind a page for others comes before it is quiet.
+// On a quiet machine there are 28 and 17 answers, and at most 320 and 330 kB. On a busy one "now" moves
+// between two requests, and files that are loaded in advance for other pages are counted, too.
 for (const { name, path, ready, answers, files, bytes } of [
   { name: "the overview", path: "/", ready: ".fills svg", answers: 30, files: 30, bytes: 335 * kB },
   {

@@ -17,13 +17,10 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
-	"github.com/carillon-scheduler/carillon/logstore/orphans"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 	"github.com/carillon-scheduler/carillon/logstore/standin"
-	"github.com/carillon-scheduler/carillon/logstore/targets"
 )
 
 const (
@@ -180,53 +177,27 @@ func keep(ctx context.Context, chore string, every time.Duration, now <-chan str
 	return nil
 }
 
-// patrolEvery is how often the ledger is audited.
-const patrolEvery = 2 * time.Minute
+// How often a server with the log store does the chores of a cluster.
+const (
+	orphansEvery = 20 * time.Second
+	patrolEvery  = 2 * time.Minute
+	targetsEvery = 5 * time.Minute
+)
 
-// patrol audits the ledger as time goes on, until ctx is done.
-func (c nodeConfig) patrol(ctx context.Context, conn *cluster.Conn, p *ledger.Patrol, log *slog.Logger) error {
-	return keep(ctx, "audit of the ledger", patrolEvery, nil, func() {
-		unlock, err := lockRole(ctx, conn, rolePatrol, c.node)
-		if err == nil {
-			err = p.Round(ctx)
-			unlock()
-		}
-		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "ledger not audited", "error", err)
-		}
-	})
-}
-
-// orphansEvery is how often orphans are looked for.
-const orphansEvery = 20 * time.Second
-
-// endOrphans ends runs of the history that nobody has, until ctx is done.
-func (c nodeConfig) endOrphans(ctx context.Context, conn *cluster.Conn, f *orphans.Finder, log *slog.Logger) error {
-	return keep(ctx, "search for orphans", orphansEvery, nil, func() {
-		unlock, err := lockRole(ctx, conn, roleOrphans, c.node)
-		if err == nil {
-			err = f.Round(ctx)
-			unlock()
-		}
-		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "orphans not looked for", "error", err)
-		}
-	})
-}
-
-// targetsEvery is how often jobs are compared with their targets.
-const targetsEvery = 5 * time.Minute
-
-// judgeTargets finds jobs that miss their targets, until ctx is done.
-func (c nodeConfig) judgeTargets(ctx context.Context, conn *cluster.Conn, f *targets.Finder, log *slog.Logger) error {
-	return keep(ctx, "comparison of jobs with their targets", targetsEvery, nil, func() {
-		unlock, err := lockRole(ctx, conn, roleTargets, c.node)
-		if err == nil {
-			err = f.Round(ctx)
-			unlock()
-		}
-		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "jobs not compared with their targets", "error", err)
-		}
-	})
+// chore returns the layer that does rounds of a chore, at once and then every so often, one node of
+// the cluster at a time. failed is what the log says of a round that fails.
+func (c nodeConfig) chore(conn *cluster.Conn, role string, every time.Duration, round func(context.Context) error, failed string, log *slog.Logger) layer {
+	run := func(ctx context.Context) error {
+		return keep(ctx, role, every, nil, func() {
+			unlock, err := lockRole(ctx, conn, role, c.node)
+			if err == nil {
+				err = round(ctx)
+				unlock()
+			}
+			if err != nil && ctx.Err() == nil {
+				log.WarnContext(ctx, failed, "error", err)
+			}
+		})
+	}
+	return layer{strings.TrimPrefix(role, "role."), run, 3 * time.Second}
 }

@@ -13,8 +13,8 @@ import (
 // one just before.
 const killRounds = 10
 
-// KillMarked kills all processes of this user in whose environment mark is, as NAME=value. A process
-// that has left its group, as one under setsid has, still has the environment that it was started with,
+// KillMarked kills all processes of this user whose environment contains mark, as NAME=value. A process
+// that has left its group, such as one under setsid, still has the environment that it was started with,
 // unless it was given another one on purpose.
 func KillMarked(mark string) {
 	for range killRounds {

@@ -14,7 +14,7 @@ import (
 // grace is how late XXL-JOB lets a fire be before it is a misfire.
 const grace = 5 * time.Second
 
-// Tag is on each job that was imported, so that people find what they have moved.
+// Tag is given to each imported job, so that people find the jobs that they have moved.
 const Tag = "xxl-job"
 
 // failureScan is how often XXL-JOB looks for runs to repeat.

@@ -233,8 +233,8 @@ func (inc *Incident) concern(f *Finding) bool {
 	return true
 }
 
-// summarize sets the summary: what was found last, or first of what still is, and of how many jobs
-// besides.
+// summarize sets the summary: what was found last, or what is listed first, and how many other jobs
+// there are.
 func (inc *Incident) summarize(s Sentence) {
 	if n := len(inc.Jobs) + inc.More; n > 1 {
 		params := Params{}

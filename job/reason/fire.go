@@ -38,7 +38,7 @@ var (
 	EarlyTooLate          = One{define("early_too_late", "the fire of {fire_time:instant}, in whose place it was wanted, was decided before that was known")}
 )
 
-// Shifts returns what is further said of a fire that moves to another day, the next one or one before.
+// Shifts returns the text that says to which side a fire moves: to a later day, or to an earlier one.
 func Shifts(next bool) string {
 	if next {
 		return ShiftsNext.String()

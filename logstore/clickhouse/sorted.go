@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -24,7 +25,7 @@ func valuesOf(started, duration string) map[logstore.SortKey]string {
 		logstore.SortStarted:  "nullIf(" + started + ", 0)",
 		logstore.SortFinished: instantOrNull("finished_at"),
 		logstore.SortDuration: duration,
-		logstore.SortDelay: "if(cause IN (" + list(logstore.Delayed) + ") AND " + started + " > 0, " +
+		logstore.SortDelay: "if(cause IN (" + list(job.ScheduledCauses) + ") AND " + started + " > 0, " +
 			"greatest(" + started + " - toUnixTimestamp64Milli(fire_time), 0), NULL)",
 	}
 }

@@ -188,7 +188,7 @@ func delaysOfSchedules(t *testing.T, s logstore.Store) {
 	w := &writes{store: s}
 	for i, cause := range job.Causes {
 		after := time.Hour
-		if slices.Contains(logstore.Delayed, cause) {
+		if cause.Scheduled() {
 			after = ms(10)
 		}
 		r := newRun().at(day.Add(time.Duration(i) * time.Minute))
@@ -204,8 +204,8 @@ func delaysOfSchedules(t *testing.T, s logstore.Store) {
 				t.Errorf("by %v, %d runs are counted, %d with their duration; want %d", by, row.Runs, row.Duration.Count, len(job.Causes))
 			}
 			for what, spread := range map[string]runlog.Spread{"committed": row.Committed, "delivered": row.Delivered, "started": row.Started, "finished": row.Finished} {
-				if spread.Count != len(logstore.Delayed) || spread.P99 > 2*time.Second {
-					t.Errorf("by %v, the delay until runs were %s is that of %d, at most %s; want those of %v", by, what, spread.Count, spread.P99, logstore.Delayed)
+				if spread.Count != len(job.ScheduledCauses) || spread.P99 > 2*time.Second {
+					t.Errorf("by %v, the delay until runs were %s is that of %d, at most %s; want those of %v", by, what, spread.Count, spread.P99, job.ScheduledCauses)
 				}
 			}
 		}

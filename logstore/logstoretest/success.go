@@ -56,7 +56,7 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 			for _, row := range reportOf(t, s, f).Rows {
 				scheduled, succeeded = scheduled+row.Scheduled, succeeded+row.ScheduledSucceeded
 			}
-			of := logstore.RunFilter{From: f.From, To: f.To, Jobs: f.Jobs, Causes: logstore.Delayed}
+			of := logstore.RunFilter{From: f.From, To: f.To, Jobs: f.Jobs, Causes: job.ScheduledCauses}
 			if slices.Contains(f.By, runlog.ByInstance) {
 				of.Instance, of.AllAttempts = "worker-1", true
 			}

@@ -58,7 +58,7 @@ func (t *tally) add(cause, status, count int64) {
 		return
 	}
 	t.counts[status-firstFinal] += count
-	if slices.Contains(logstore.Delayed, causeOf[cause]) {
+	if causeOf[cause].Scheduled() {
 		return
 	}
 	switch ended := reportStatuses[status-firstFinal]; {
@@ -91,7 +91,7 @@ func (t *tally) measure(e *ended, fire int64) {
 	t.durationSum += duration
 	t.durationMax = max(t.durationMax, duration)
 	t.spreads[0] = t.spreads[0].add(duration)
-	if e.attempt != 1 || !slices.Contains(logstore.Delayed, causeOf[e.cause]) {
+	if e.attempt != 1 || !causeOf[e.cause].Scheduled() {
 		return
 	}
 	t.firsts++

@@ -1,5 +1,5 @@
--- Success is judged by what a schedule asked for, so the rest of those fires that are judged is
--- counted. What was counted before counts as it did.
+-- The success rate is that of runs that a schedule asked for, so the other runs are counted apart.
+-- Rows from before this version have none: their rates stay as they were.
 ALTER TABLE report_minute ADD COLUMN unscheduled INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE report_minute ADD COLUMN unscheduled_succeeded INTEGER NOT NULL DEFAULT 0;
 

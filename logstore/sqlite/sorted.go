@@ -7,6 +7,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -31,7 +32,7 @@ func valuesOf(started string) map[logstore.SortKey]string {
 		finished = "nullif(iif(ruled <> 0 AND ruled <> reported, ruled_at, finished_at), 0)"
 		fire     = sqlFireOf + "(run_id)"
 	)
-	late := strings.Join(codesOf(logstore.Delayed, causeCodes), ",")
+	late := strings.Join(codesOf(job.ScheduledCauses, causeCodes), ",")
 	return map[logstore.SortKey]string{
 		logstore.SortFire:     fire,
 		logstore.SortStarted:  started,

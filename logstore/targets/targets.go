@@ -25,7 +25,7 @@ const atOnce = 500
 type Finder struct {
 	conn  *cluster.Conn
 	store logstore.Store
-	// targets are those of the versions up to a revision of each shard.
+	// targets are those of the jobs, by their versions up to the revision that is known of each shard.
 	targets map[job.Name]*job.Target
 	known   map[int]uint64
 }

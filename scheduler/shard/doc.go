@@ -73,7 +73,7 @@
 //
 // # Size
 //
-// The package has more than 4,000 lines, as all its files are parts of one value: what they
+// The package has more than 30 files and 4,000 lines, as they are all parts of one value: what they
 // decide must go into one batch, so they share the machine's state. What needs none of that
 // state lies elsewhere: times in package job/cron, policies in package job.
 package shard

@@ -87,9 +87,13 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 // wakeRetrying begins the next attempts of a job's runs that are due, and ends the runs that
 // are to have none. It returns false when b is full. It comes after all that can end a run well.
 func (m *Machine) wakeRetrying(b *builder, id uint32, now int64) bool {
-	e := &m.jobs[id]
-	for _, a := range slices.Clone(m.runs.byJob[id].alive) {
-		if a.stage != retrying {
+	e, books := &m.jobs[id], m.runs.byJob[id]
+	isRetrying := func(a *alive) bool { return a.stage == retrying }
+	if !slices.ContainsFunc(books.alive, isRetrying) {
+		return true
+	}
+	for _, a := range slices.Clone(books.alive) {
+		if !isRetrying(a) {
 			continue
 		}
 		if !b.fits(m.follows(id)) {

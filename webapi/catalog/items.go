@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // Item returns a job with its next fires and last runs.
@@ -68,7 +69,8 @@ func (c *Catalog) Titles(ctx context.Context, names []string) (api.JobTitles, er
 
 // Targets returns the targets of those of the named jobs that have one.
 func (c *Catalog) Targets(ctx context.Context, names []job.Name) (map[job.Name]*job.Target, error) {
-	return c.index.targets(ctx, names)
+	targets, err := c.index.targets(ctx, names)
+	return targets, problem.Explain(err, reason.JobsNotLoaded.String())
 }
 
 // lastRunsTimeout is how long a list of jobs waits for what it can do without.

@@ -34,7 +34,7 @@ type News struct {
 	wanted chan struct{} // has a value while there may be readers and nobody gathers
 
 	mu      sync.Mutex
-	gathers bool   // whoever reads hears of all that happens from now on
+	gathers bool   // a new reader misses nothing from now on
 	since   string // names this gathering: editions of another do not go on with it
 	edition uint64
 	past    []map[topic]changed // the newest last; its number is edition
@@ -86,8 +86,8 @@ func (n *News) read() bool {
 	return len(n.readers) > 0
 }
 
-// subscribe adds a reader that has had the editions up to the one that lastID names. One that has
-// had none is to load all anew once it hears what happens: what it shows may be from before that.
+// subscribe adds a reader that has had the editions up to the one that lastID names. A reader that has
+// had none is told to load everything again, because what it shows may be older than the stream.
 // The reader must be given back to unsubscribe.
 func (n *News) subscribe(of []topic, lastID string) *reader {
 	r := &reader{topics: of, waked: make(chan struct{}, 1), unread: map[topic]*changed{}}

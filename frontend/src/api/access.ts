@@ -30,7 +30,7 @@ export function auditList(filter: AuditFilter) {
   });
 }
 
-/** So many changes of an object are looked for, in so many pages at most. */
+/** The most changes of an object that are read, and the most pages. */
 const mostChanges = 100;
 const mostPages = 3;
 
@@ -46,7 +46,7 @@ export function changesOf(objects: string[], from: string) {
         do {
           const query = { object, from, limit: mostChanges, cursor };
           const page = await dataOf(api.GET("/api/v1/audit-log", { signal, params: { query } }));
-          // The filter takes a part of the object: one whose name begins alike is another.
+          // The filter also finds other objects whose names contain this one.
           found.push(...page.items.filter((e) => e.object === object));
           cursor = page.next;
           pages++;

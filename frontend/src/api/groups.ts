@@ -27,7 +27,7 @@ export function secretsQuery(group: string) {
   });
 }
 
-/** How busy a group was in equal parts of a range. It is asked for again a few times in each part. */
+/** How busy a group was, in equal parts of a range. It is requested four times in each part. */
 export function usageQuery(group: string, { from, to, parts }: { from: number; to: number; parts: number }) {
   const iso = (ms: number) => new Date(ms).toISOString();
   const query = { from: iso(from), to: iso(to), parts };

@@ -12,10 +12,10 @@ import type { Cause } from "./schema.gen";
 /** Parts of the past that the overview's chart has; the plan adds an eighth. */
 export const chartParts = 96;
 
-/** Why there are the runs that a schedule asked for: success is that of these. */
+/** The causes of runs that a schedule asked for. The success rate is that of these runs. */
 export const scheduledCauses: Cause[] = ["schedule", "misfire"];
 
-/** Parts of the past of which the success is drawn; as many before them are compared with it. */
+/** How many points the chart of the success rate has. As many before them give the rate to compare with. */
 export const scheduledParts = 24;
 
 /** The server's reports are by the hour: a range is asked for anew that often, and every minute while it lasts. */

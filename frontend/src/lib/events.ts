@@ -9,7 +9,7 @@ export type Topic = "jobs" | "runs" | "executors" | "cluster" | "alerts";
 const topics: readonly string[] = ["jobs", "runs", "executors", "cluster", "alerts"];
 
 export interface News {
-  /** All that was asked for before this instant, of performance.now(), is to be loaded anew. */
+  /** What was requested before this instant (of performance.now()) must be loaded again. */
   reload: number | undefined;
   /** What has changed of each topic: jobs or groups by name; undefined is anything. */
   topics: Map<Topic, Set<string> | undefined>;
@@ -32,7 +32,7 @@ export const useNewsState = state.use;
 
 const begun = createStore(false);
 
-/** Whether a page need not wait for the stream: what it asks for from now on is told of, or never will be. */
+/** Whether a page need not wait for the stream: it is open, or will not open. */
 export const useNewsBegun = begun.use;
 
 /**
@@ -108,7 +108,7 @@ export function followNews(url: string, tell: (news: News) => void): () => void 
   };
 }
 
-/** Has a batch tell that what was asked for by now may have changed. */
+/** Marks what was requested until now as out of date. */
 function all(news: News): void {
   news.reload = performance.now();
 }

@@ -11,7 +11,7 @@ export interface Mark {
   entry?: AuditEntry;
 }
 
-/** What of the audit log is a mark: changes of a calendar, of a group, of everything. */
+/** The operations of the audit log that are marks: changes of a calendar, of a group, of the global pause. */
 const marked = new Set(["putCalendar", "deleteCalendar", "pauseGroup", "putGroup", "setPause"]);
 
 /** The objects of the audit log on which the fires of a job depend. */

@@ -39,7 +39,7 @@ it("asks again for those jobs that the news name, and for what is counted over a
   expect(told("jobs", ["a/one"])).toEqual(["list", "facets", "named", "one"]);
 });
 
-it("loads a list anew whose further page was asked for in that moment", async () => {
+it("reloads a list although its next page has just been requested", async () => {
   const client = listening();
   const list = new InfiniteQueryObserver(client, {
     queryKey: ["audit", {}],

@@ -5,8 +5,8 @@ import { base } from "@/lib/base";
 import { followNews, type News } from "@/lib/events";
 
 /**
- * Has what the page shows asked for again when the server tells that it has changed. It is begun before
- * a page asks for anything: what is asked for once news are heard need not be asked for twice.
+ * Requests again what the page shows when the server says that it has changed. Call it before the page
+ * requests anything: what is requested after the stream has opened need not be requested twice.
  */
 export function hearNews(client: QueryClient): void {
   const asked = new WeakMap<Query, number>();

@@ -16,7 +16,7 @@ export interface Move {
   stage: Stage;
 }
 
-/** What is to be done comes first. everything says that all jobs of the cluster are paused. */
+/** Groups that need work come first. everything says that all jobs of the cluster are paused. */
 export function movesOf(
   imported: JobFacet[],
   paused: JobFacet[],

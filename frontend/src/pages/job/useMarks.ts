@@ -17,7 +17,7 @@ export function useMarks(item: JobItem): Mark[] {
   const runs = [...(item.last_runs ?? [])].reverse();
   const first = Date.parse(runs[0]?.fire_time ?? "");
   const known = runs.length > 0;
-  // By the hour, so that not every run asks anew.
+  // Rounded to the hour: otherwise each new run would cause another request.
   const from = known ? new Date(Math.floor(first / hour) * hour).toISOString() : "";
   const versions = useQuery({ ...versionsQuery(ref), enabled: known }).data?.items ?? [];
   const changes = changesOf(objectsOf(item.definition, ref.group), from);
