@@ -144,10 +144,10 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		judge := targets.New(conn, n.store)
 		n.layers = append(n.layers,
 			layer{"ingest", in.Run, 3 * time.Second},
-			c.chore(conn, roleOrphans, orphansEvery, finder.Round, "orphans not looked for", log),
-			c.chore(conn, roleTargets, targetsEvery, judge.Round, "jobs not compared with their targets", log),
+			c.chore(conn, roleOrphans, orphansEvery, finder.Round, log),
+			c.chore(conn, roleTargets, targetsEvery, judge.Round, log),
 			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, conn, n.store, log) }, 3 * time.Second},
-			c.chore(conn, rolePatrol, patrolEvery, patrol.Round, "ledger not audited", log))
+			c.chore(conn, rolePatrol, patrolEvery, patrol.Round, log))
 	}
 	if slices.Contains(c.roles, roleScheduler) {
 		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: build.Version(), Logger: log, Registerer: reg, Tracer: c.tracer})

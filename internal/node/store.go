@@ -185,19 +185,20 @@ const (
 )
 
 // chore returns the layer that does rounds of a chore, at once and then every so often, one node of
-// the cluster at a time. failed is what the log says of a round that fails.
-func (c nodeConfig) chore(conn *cluster.Conn, role string, every time.Duration, round func(context.Context) error, failed string, log *slog.Logger) layer {
+// the cluster at a time.
+func (c nodeConfig) chore(conn *cluster.Conn, role string, every time.Duration, round func(context.Context) error, log *slog.Logger) layer {
+	name := strings.TrimPrefix(role, "role.")
 	run := func(ctx context.Context) error {
-		return keep(ctx, role, every, nil, func() {
+		return keep(ctx, name, every, nil, func() {
 			unlock, err := lockRole(ctx, conn, role, c.node)
 			if err == nil {
 				err = round(ctx)
 				unlock()
 			}
 			if err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, failed, "error", err)
+				log.WarnContext(ctx, "chore failed", "chore", name, "error", err)
 			}
 		})
 	}
-	return layer{strings.TrimPrefix(role, "role."), run, 3 * time.Second}
+	return layer{name, run, 3 * time.Second}
 }
