@@ -27,9 +27,7 @@ func TestMain(m *testing.M) {
 
 func start(t *testing.T, dir string) *chserver.Server {
 	t.Helper()
-	s := chtest.Start(t, chserver.Config{Dir: dir, Log: t.Output()})
-	t.Cleanup(s.Stop)
-	return s
+	return chtest.Start(t, chserver.Config{Dir: dir, Log: t.Output()})
 }
 
 func connect(t *testing.T, s *chserver.Server) driver.Conn {
@@ -77,6 +75,18 @@ func TestWhatWasInsertedIsThereAfterAStopAndAfterAKill(t *testing.T) {
 	var n uint64
 	if err := connect(t, s).QueryRow(t.Context(), "SELECT count() FROM d.t").Scan(&n); err != nil || n != 2 {
 		t.Errorf("the table has %d rows, with %v; want 2", n, err)
+	}
+}
+
+// Otherwise the test's folder is removed while the server still writes there.
+func TestAServerOfATestIsGoneAfterIt(t *testing.T) {
+	var s *chserver.Server
+	t.Run("with a server", func(t *testing.T) { s = start(t, t.TempDir()) })
+	select {
+	case <-s.Done():
+	default:
+		t.Error("the server still runs")
+		s.Kill()
 	}
 }
 

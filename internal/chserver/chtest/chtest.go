@@ -88,13 +88,22 @@ func address(t testing.TB) string {
 		if dir, err = os.MkdirTemp("", "carillon-clickhouse-"); err != nil { //nolint:usetesting // it outlives the test that comes first
 			t.Fatal(err)
 		}
-		server = Start(t, chserver.Config{Dir: dir})
+		server = open(t, chserver.Config{Dir: dir})
 	}
 	return server.URL("default")
 }
 
-// Start starts a server of the test's own, which the test stops.
+// Start starts a server of the test's own, which is killed at the test's end, before its folder is
+// removed.
 func Start(t testing.TB, cfg chserver.Config) *chserver.Server {
+	t.Helper()
+	s := open(t, cfg)
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// open starts a server that outlives the test.
+func open(t testing.TB, cfg chserver.Config) *chserver.Server {
 	t.Helper()
 	Need(t)
 	s, err := chserver.Start(t.Context(), cfg)
