@@ -41,6 +41,14 @@ async def long(run: Run):
 
 
 @app.handler
+async def large(run: Run, params):
+    text = "x" * params["bytes"]
+    run.progress(50, text)
+    await asyncio.sleep(params["seconds"])
+    return text
+
+
+@app.handler
 def stubborn(run: Run, params):
     time.sleep(params["seconds"])
 

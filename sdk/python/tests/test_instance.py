@@ -21,7 +21,7 @@ class Message:
 
 
 class Client:
-    """Keeps what is published, and acknowledges every request."""
+    """Keeps what is published, and acknowledges every request, as JetStream or a server."""
 
     is_connected = True
 
@@ -44,7 +44,7 @@ class Client:
         self.sent.append((subject, data))
 
         class Answer:
-            data = b'{"stream":"EVT","seq":1}'
+            data = b'{"value":{}}' if subject == "hand.g" else b'{"stream":"EVT","seq":1}'
 
         return Answer
 
@@ -180,6 +180,23 @@ def test_a_handler_whose_slots_are_taken_gets_no_more_runs():
     asyncio.run(go())
 
 
+def test_a_trigger_of_a_version_that_is_not_known_is_handed_over_unread():
+    async def go():
+        i = instance(Executor())
+        i.kill(given(i).run_id, "wrong day")
+        for body in (b'{"v2": true}', json.dumps(given(i).raw).encode()):
+            i.nc.sent.clear()
+            m = Message("", b"", i.secret)
+            m.data, m.reply, m.headers = body, REPLY, {wire.MESSAGE: "trigger.v2"}
+            await i.take(m)
+            assert i.free() == i.slots - 1  # a server may offer it back
+            await until(lambda: i.nc.sent)
+            assert [s for s, _ in i.nc.sent] == ["hand.g"]
+        assert not i.live
+
+    asyncio.run(go())
+
+
 def test_an_executor_that_is_asked_to_stop_does_not_wait_for_ends_that_nobody_stores(tmp_path):
     (tmp_path / "end.json").write_text('{"subject": "evt.3.g", "data": "{}", "headers": {}}')
 
@@ -195,6 +212,34 @@ def test_an_executor_that_is_asked_to_stop_does_not_wait_for_ends_that_nobody_st
 
     async def never(*_, **__):
         await asyncio.Event().wait()
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("kept", ['{"subject": "evt.3.g", "headers": {}, "data": {}}', "[]", "half"])
+def test_what_is_no_end_is_set_aside(tmp_path, kept):
+    (tmp_path / "a.json").write_text(kept)
+
+    async def go():
+        i = instance(Executor())
+        i.settings.spool = str(tmp_path)
+        await i._report_spooled()
+        assert [p.name for p in tmp_path.iterdir()] == ["a.refused"] and not i.nc.sent
+
+    asyncio.run(go())
+
+
+def test_an_end_of_an_earlier_process_that_nats_does_not_take_is_made_shorter(tmp_path):
+    end = json.dumps({"run_id": "r", "status": "succeeded", "result": "x" * 20_000})
+    (tmp_path / "end.json").write_text(json.dumps({"subject": "evt.3.g", "headers": {}, "data": end}))
+
+    async def go():
+        i = instance(Executor())
+        i.settings.spool, i.nc.max_payload = str(tmp_path), 16 << 10
+        await i._report_spooled()
+        told = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
+        assert told["status"] == "succeeded" and "result" not in told and "set max_payload to at least" in told["message"]
+        assert not list(tmp_path.iterdir())
 
     asyncio.run(go())
 
@@ -242,6 +287,51 @@ def test_a_result_that_nats_does_not_take_is_left_out_and_the_run_says_so():
         i.start(given(i), REPLY)
         await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
         end = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
-        assert end["status"] == "succeeded" and "result" not in end and "raise max_payload in nats.conf" in end["message"]
+        assert end["status"] == "succeeded" and "result" not in end and "set max_payload to at least" in end["message"]
+
+    asyncio.run(go())
+
+
+def test_a_message_that_nats_does_not_take_is_cut_and_the_run_says_so():
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            raise RuntimeError("boom " * 3000)
+
+        i = instance(app)
+        i.nc.max_payload = 8 << 10
+        i.start(given(i), REPLY)
+        await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
+        end = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
+        assert end["status"] == "failed" and "set max_payload to at least" in end["message"] and "boom" in end["message"]
+        assert len(end["message"]) <= 1024
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("text", ["x" * 20_000, "ü" * 10_000, "\x01" * 20_000])
+def test_lines_that_nats_does_not_take_as_one_message_come_in_several_and_one_that_is_too_long_is_cut(text):
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            for n in range(150):
+                run.log.info("line %d %s", n, "y" * 50)
+            run.log.info(text)
+
+        i = instance(app)
+        i.nc.max_payload = 12 << 10
+        i.start(given(i), REPLY)
+        await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
+        batches = [d for s, d in i.nc.sent if s.startswith("log.g.")]
+        assert len(batches) > 2 and max(map(len, batches)) <= 8 << 10
+        lines = [line for batch in batches for line in json.loads(batch)["lines"]]
+        assert [line["seq"] for line in lines] == list(range(1, 152))
+        assert lines[7]["text"] == "line 7 " + "y" * 50
+        cut = lines[-1]["text"]
+        assert cut.endswith("…") and text.startswith(cut[:-1]) and len(cut) > 500
 
     asyncio.run(go())

@@ -48,6 +48,39 @@ def test_while_nothing_is_stored_the_oldest_lines_go_and_one_counts_them():
     asyncio.run(go())
 
 
+def test_lines_that_are_given_up_are_counted_with_those_on_their_way():
+    async def go():
+        sent = asyncio.Event()
+
+        async def send(lines):
+            sent.set()
+            raise ConnectionError("away")
+
+        log = log_of(send)
+        for i in range(50):
+            log.add("stdout", "info", str(i))
+        await sent.wait()
+        log.add("stdout", "info", "behind them")
+        log.abandon()
+        assert log.dropped == 51
+
+    asyncio.run(go())
+
+
+def test_lines_that_are_stored_are_not_given_up():
+    async def go():
+        async def send(lines):
+            pass
+
+        log = log_of(send)
+        log.add("stdout", "info", "one")
+        await log.close()
+        log.abandon()
+        assert log.dropped == 0
+
+    asyncio.run(go())
+
+
 def test_a_full_log_counts_what_follows():
     async def go():
         lines = []

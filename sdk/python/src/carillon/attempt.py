@@ -18,7 +18,8 @@ from . import secrets as sealed
 from . import wire
 from .errors import Ending, Final, RetryAfter, Stopping, TimedOut
 from .run import Run, encode_result
-from .runlog import RunLog
+from .runlog import MARK, RunLog
+from .telemetry import NoSpan
 
 if TYPE_CHECKING:
     from .executor import Instance
@@ -28,12 +29,28 @@ STARTED_AFTER = 1.0
 PROGRESS_EVERY = 1.0
 PATIENCE = 10.0
 HEADROOM = 4 << 10  # for headers, which count in NATS' limit
+MAX_BATCH = 256 << 10  # of log lines
+LEAST_LINE = 64  # what is left of a line that is cut, in bytes, at least
+SHORT_MESSAGE = 1 << 10  # how long the message may be of an end that is too large
 
 log = logging.getLogger("carillon.executor")
 
 
 class Dropped(Exception):
     """Another instance has the attempt."""
+
+
+def fitted(end: bytes, max_payload: int) -> bytes:
+    """The end of a run in JSON. One that NATS does not take would be refused for ever, so it is made shorter."""
+    most = max_payload - HEADROOM
+    if len(end) <= most:
+        return end
+    e = json.loads(end)
+    e.pop("result", None)
+    why = (f"the run's end event has {len(end)} bytes, but at most {most} fit into the max_payload of NATS: "
+           "the result was left out and the message cut; set max_payload to at least 1MB")
+    e["message"] = wire.cut("; ".join(filter(None, (why, e.get("message")))), SHORT_MESSAGE)
+    return wire.dumps(e)
 
 
 class Attempt:
@@ -45,6 +62,7 @@ class Attempt:
         self._log = RunLog(asyncio.get_running_loop(), self._send_lines, trigger.delivered)
         fence = wire.delivery(reply)[1] << 16 | min(trigger.delivered, 65535)
         self.run = Run(trigger, self._log, of.instance, fence)
+        self._span = NoSpan(trigger)
         self._life = self._sign = time.monotonic()
         self._told_started = False
         self._progressed = 0.0
@@ -80,6 +98,7 @@ class Attempt:
             self._log.system("warn", f"the attempt takes longer than {self.trigger.raw['warn_after']}")
         if self._ended_at and now - self._ended_at > PATIENCE and not self._over:
             log.warning("run %s ignores that it has to end; it is left behind", self.run.id)
+            self.of.telemetry.count("handlers_abandoned")
             why = self.run.ending
             assert why is not None
             self._finish(*self._outcome(why, None))
@@ -138,8 +157,11 @@ class Attempt:
         try:
             if self.trigger.at_most_once:
                 await self._claim_it()
+            self._span = self.of.telemetry.span(self.trigger)
+            self.run._trace_parent = self._span.trace_parent
             await self._open_secrets()
-            result = await self.of.handlers[self.trigger.handler or ""].call(self.run)
+            with self._span.current():
+                result = await self.of.handlers[self.trigger.handler or ""].call(self.run)
         except Dropped:
             self._over = True
             await self.of.settled(self, known=False)
@@ -174,7 +196,7 @@ class Attempt:
                 trace = "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
                 self._log.add("stderr", "error", trace)
             return "failed", said, None, wishes
-        value, note = encode_result(result)
+        value, note = encode_result(result, self._log.mask)
         return "succeeded", note, value, {}
 
     def conclude(self, status: str, message: str) -> None:
@@ -188,12 +210,13 @@ class Attempt:
     async def _report(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
         mask = self._log.mask
         message = wire.cut(mask(message))
+        self.of.telemetry.ended(self.trigger, status, self.came, self.started)
+        self._span.end(status, message)
         if status == "":
             self._log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere")
             await self._log.close()
-            self._log.abandon()
-            with contextlib.suppress(nats.errors.Error):
-                await self.of.nc.publish(self.reply, wire.give_back(self.trigger.delivered))
+            self._give_up_lines()
+            await self.of.give_back(self.reply, wire.back_off(self.trigger.delivered))
             await self.of.settled(self, known=False)
             return
         if status != "succeeded":
@@ -212,23 +235,22 @@ class Attempt:
         if not wishes.get("final") and (self.trigger.again(status) or self.run.split and status == "succeeded"):
             e["retry"] = True
         headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
-        data, most = wire.dumps(e), self.of.nc.max_payload - HEADROOM
-        if len(data) > most and "result" in e:
-            del e["result"]
-            e["message"] = (f"the result was left out: with it the event has {len(data)} bytes, and NATS takes {most}; raise max_payload in nats.conf, "
-                            "or store the result elsewhere and return where it is")
-            data = wire.dumps(e)
+        data = fitted(wire.dumps(e), self.of.nc.max_payload)
         kept = self.of.spool(self._subject, data, headers)
         await self.of.until_stored(self._subject, data, headers)
         if kept is not None:
             kept.unlink(missing_ok=True)
         with contextlib.suppress(nats.errors.Error):
             await self.of.nc.publish(self.reply, b"+ACK")
-        self._log.abandon()
+        self._give_up_lines()
         await self.of.settled(self, known=True)
         if self._claim is not None:
             with contextlib.suppress(Exception):  # it ends by itself, later
                 await self.of.stored(self._claim_subject, wire.dumps(self._claim | {"ended": True}), {"Nats-TTL": "10m"})
+
+    def _give_up_lines(self) -> None:
+        self._log.abandon()
+        self.of.telemetry.count("log_lines_dropped", self._log.dropped)
 
     # --- messages
 
@@ -246,11 +268,23 @@ class Attempt:
         return e
 
     async def _send_lines(self, lines: list[dict[str, Any]]) -> None:
+        """Publish lines. Those that NATS does not take as one message come in several; a line that is too long is cut."""
         t = self.trigger
         body: dict[str, Any] = {"run_id": t.run_id, "job": t.job, "attempt": t.attempt, "instance": self.of.instance, "lines": lines}
         if t.total > 0:
             body |= {"broadcast_index": t.index, "broadcast_total": t.total}
-        await self.of.stored(f"log.{self.of.group}.{t.run_id}", wire.dumps(body), self._headers("log.v1"))
+        data = wire.dumps(body)
+        excess = len(data) - min(MAX_BATCH, self.of.nc.max_payload - HEADROOM)
+        if excess > 0 and len(lines) > 1:
+            half = len(lines) // 2
+            await self._send_lines(lines[:half])
+            await self._send_lines(lines[half:])
+            return
+        if excess > 0 and (size := len(lines[0]["text"].encode())) > LEAST_LINE:
+            text = wire.cut(lines[0]["text"], max(size - excess - len(MARK.encode()), size // 2 - len(MARK.encode())))
+            await self._send_lines([lines[0] | {"text": text + MARK}])
+            return
+        await self.of.stored(f"log.{self.of.group}.{t.run_id}", data, self._headers("log.v1"))
 
     # --- before the handler
 

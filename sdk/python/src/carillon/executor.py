@@ -24,7 +24,7 @@ from nats.aio.msg import Msg
 
 from . import connection, wire
 from . import secrets as sealed
-from .attempt import Attempt
+from .attempt import Attempt, fitted
 from .blocked import Blocked
 from .connection import Errors, Warnings
 from .errors import Cancelled, ConfigurationError, Stopping
@@ -34,12 +34,14 @@ from .recent import Recent
 from .requests import Requests
 from .runlog import CaptureHandler
 from .settings import Settings
+from .telemetry import Telemetry
 
 SDK = "carillon-python/0.1.0"
 PROTOCOL = 3
 BEAT = 5.0
 DAY = 86400.0  # handlers are forgotten after 30
 REMEMBER = 3600.0  # how long ended attempts are known
+HAND_OVER_AGAIN = 5  # seconds until a trigger comes again that no server took
 PATIENCE = 10.0  # how long a run may take to end once it is told to
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -141,7 +143,7 @@ class Instance:
         self.live: dict[tuple[str, int, int], Attempt] = {}
         self.done: Recent[tuple[str, int, int]] = Recent(REMEMBER)
         self.killed: Recent[str] = Recent(60.0)
-        self.reserved: Recent[tuple[str, int, int]] = Recent(2.0)  # handed over; a server may offer it back
+        self.reserved: Recent[str] = Recent(2.0)  # by reply subject: handed over; a server may offer it back
         self.key = sealed.key_of(settings.secret_key, self.group) if settings.secret_key else b""
         self.began = wire.now()
         self._changed = asyncio.Event()
@@ -150,6 +152,7 @@ class Instance:
         self._announced = -DAY  # when the handlers were announced
         self._beaten = 0.0
         self._blocked = Blocked(self._tell_live)
+        self.telemetry = Telemetry(self.group, self.instance, lambda: (self.slots, len(self.live)))
         self.puller = Puller(self)
         self.requests = Requests(self)
 
@@ -174,6 +177,7 @@ class Instance:
             await self._leave()
         finally:
             self._blocked.stop()
+            self.telemetry.close()
             self._closing = True
             await self.nc.close()
 
@@ -288,13 +292,17 @@ class Instance:
 
     async def take(self, m: Msg) -> None:
         """A trigger that was pulled."""
+        headers = m.headers or {}
+        if headers.get(wire.MESSAGE, wire.TRIGGER) != wire.TRIGGER:
+            self._hand_over(m.reply)  # a newer instance may know this version
+            return
         try:
-            t = wire.decode(m.data, (m.headers or {}).get(wire.TOKEN, ""), wire.delivery(m.reply)[0], self.group)
+            t = wire.decode(m.data, headers.get(wire.TOKEN, ""), wire.delivery(m.reply)[0], self.group, headers.get(wire.TRACE, ""))
         except wire.Garbage as e:
+            self.telemetry.count("triggers_rejected")
             log.warning("a message that is no trigger: %s", e)
             await self.nc.publish(m.reply, b"+TERM")
             return
-        kind = (m.headers or {}).get(wire.MESSAGE, "trigger.v1")
         live = self.live.get(t.key)
         if live is not None:
             live.reply, live.trigger.delivered = m.reply, max(live.trigger.delivered, t.delivered)
@@ -302,27 +310,37 @@ class Instance:
             await self.nc.publish(m.reply, b"+ACK")
         elif t.run_id in self.killed:
             self.begin(t, m.reply).conclude("cancelled", "cancelled before it began here")
-        elif t.delivered > 1 or t.handler not in self.handlers or kind != "trigger.v1" or self.is_full(t.handler):
-            self.reserved.add(t.key)
-            self.spawn(self._hand_over(t, m.reply))  # the triggers behind it do not wait
+        elif t.delivered > 1 or t.handler not in self.handlers or self.is_full(t.handler):
+            self._hand_over(m.reply)
         elif self.state != "online" or len(self.live) >= self.slots:
-            await self.nc.publish(m.reply, wire.give_back(t.delivered))
+            await self.give_back(m.reply, wire.back_off(t.delivered))
         else:
             self.start(t, m.reply)
 
-    async def _hand_over(self, t: wire.Trigger, reply: str) -> None:
+    def _hand_over(self, reply: str) -> None:
+        self.reserved.add(reply)
+        self.spawn(self._handed_over(reply))  # the triggers behind it do not wait
+
+    async def _handed_over(self, reply: str) -> None:
         try:
             m = await self.nc.request(f"hand.{self.group}", b"", timeout=2, headers={wire.ACK: reply, wire.INSTANCE: self.instance})
             if "value" in json.loads(m.data):
+                self.telemetry.count("triggers_handed_over")
                 return
         except (nats.errors.Error, asyncio.TimeoutError, ValueError):
             pass
-        self.reserved.discard(t.key)
-        await self.nc.publish(reply, b'-NAK {"delay": 5000000000}')
+        self.reserved.discard(reply)
+        await self.give_back(reply, HAND_OVER_AGAIN)
+
+    async def give_back(self, reply: str, seconds: int) -> None:
+        """Have a trigger delivered again, after so many seconds."""
+        self.telemetry.count("runs_given_back")
+        with contextlib.suppress(nats.errors.Error):
+            await self.nc.publish(reply, wire.nak(seconds))
 
     def begin(self, t: wire.Trigger, reply: str, route_reason: str = "") -> Attempt:
         """Begin to know an attempt."""
-        self.reserved.discard(t.key)
+        self.reserved.discard(reply)
         attempt = Attempt(self, t, reply, route_reason)
         self.live[t.key] = attempt
         return attempt
@@ -386,6 +404,8 @@ class Instance:
                 return
             except (nats.errors.Error, asyncio.TimeoutError, Refused, ValueError, OSError) as e:
                 log.warning("not stored by NATS, tried again: %s: %s", subject, e or type(e).__name__)
+                if subject.startswith("evt."):
+                    self.telemetry.count("event_publish_retries")
             await asyncio.sleep(pause)
             pause = min(2 * pause, 5.0)
 
@@ -494,11 +514,12 @@ class Instance:
         for path in sorted(Path(self.settings.spool).glob("*.json")):
             try:
                 kept = json.loads(path.read_text())
-                await self.until_stored(kept["subject"], kept["data"].encode(), kept["headers"])
-            except (ValueError, KeyError) as e:
+                subject, headers, data = kept["subject"], kept["headers"], fitted(kept["data"].encode(), self.nc.max_payload)
+            except (ValueError, KeyError, TypeError, AttributeError) as e:
                 log.warning("what is in %s is no end of a run: %s", path, e)
                 path.rename(path.with_suffix(".refused"))
                 continue
+            await self.until_stored(subject, data, headers)
             path.unlink(missing_ok=True)
 
     def drain(self, within: float | None) -> None:

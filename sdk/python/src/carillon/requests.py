@@ -74,7 +74,7 @@ class Requests:
     async def _run(self, m: Msg) -> dict[str, Any]:
         of, headers = self._of, m.headers or {}
         ack = headers.get(wire.ACK, "")
-        t = wire.decode(m.data, headers.get(wire.TOKEN, ""), wire.delivery(ack)[0], of.group)
+        t = wire.decode(m.data, headers.get(wire.TOKEN, ""), wire.delivery(ack)[0], of.group, headers.get(wire.TRACE, ""))
         live = of.live.get(t.key)
         if live is not None:
             live.reply = ack
@@ -91,7 +91,7 @@ class Requests:
             return {"answer": "unknown_handler", "detail": "handlers here: " + (", ".join(sorted(of.handlers)) or "none")}
         if of.state != "online":
             return {"answer": of.state}
-        if t.key not in of.reserved and of.free() < 1 or of.is_full(t.handler):
+        if ack not in of.reserved and of.free() < 1 or of.is_full(t.handler):
             return {"answer": "busy"}
         if t.run_id in of.killed:
             of.begin(t, ack).conclude("cancelled", "cancelled before it began here")
@@ -160,6 +160,7 @@ class Requests:
         refusal = {name: body[name] for name in ("stream", "sequence", "subject", "reason", "at")}
         log.error("servers have refused a message of this executor: %(reason)s (stream %(stream)s, sequence %(sequence)s, subject %(subject)s)", refusal)
         self._of.refused += 1
+        self._of.telemetry.count("messages_refused")
         self._of.refusal = refusal
         self._of.changed()
         return {}

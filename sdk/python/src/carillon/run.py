@@ -7,6 +7,7 @@ import json
 import logging
 import math
 import threading
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +36,7 @@ class Run:
         self._ending: Ending | None = None
         self._cancelled: threading.Event | None = None  # for those who ask for it
         self._logger: logging.Logger | None = None
+        self._trace_parent = trigger.trace
 
     @property
     def id(self) -> str:
@@ -102,6 +104,11 @@ class Run:
                     self._cancelled.set()
             return self._cancelled
 
+    @property
+    def trace_parent(self) -> str:
+        """The W3C trace context for what the handler calls; "" without a trace."""
+        return self._trace_parent
+
     def secret(self, variable: str) -> str:
         """A secret of the job's task, by its variable; "" without."""
         return self._secrets.get(variable, "")
@@ -142,8 +149,8 @@ class _Lines(logging.Handler):
         self._to.add("log", level_of(record.levelno), self.format(record))
 
 
-def encode_result(value: Any) -> tuple[Any, str]:
-    """A handler's result as JSON has it, and a note about what is wrong with it."""
+def encode_result(value: Any, mask: Callable[[str], str]) -> tuple[Any, str]:
+    """A handler's result as JSON has it, masked, and a note about what is wrong with it."""
     if value is None:
         return None, ""
     dump = getattr(value, "model_dump", None)  # pydantic
@@ -157,7 +164,8 @@ def encode_result(value: Any) -> tuple[Any, str]:
         data = wire.dumps(value)
     except (ValueError, TypeError) as e:
         return None, f"the result was left out: {e}"
-    if len(data) > wire.MAX_RESULT:
-        start = data[: 8 << 10].decode("utf-8", "ignore")
-        return {"cut": True, "bytes": len(data), "start": start}, f"the result has {len(data)} bytes, more than {wire.MAX_RESULT}: only its beginning is kept. Store it elsewhere, and return where it is"
+    if len(data) > wire.MAX_RESULT:  # masked before it is cut, or a part of a secret could stay
+        start = wire.cut(mask(data.decode()), 8 << 10)
+        note = f"the result has {len(data)} bytes, more than {wire.MAX_RESULT}: only its beginning is kept; store it elsewhere, and return where it is"
+        return {"cut": True, "bytes": len(data), "start": start}, note
     return json.loads(data), ""

@@ -31,6 +31,8 @@ class RunLog:
         self._lock = threading.Lock()
         self._lines: deque[dict[str, Any]] = deque()
         self._size = self._dropped = self.count = 0
+        self.dropped = 0  # given up, in all
+        self._sending = 0  # lines on their way
         self._base = self._seq = (delivered - 1) * 1_000_000_000
         self._room_lines, self._room_bytes, self._full, self._over = max_lines, max_bytes, False, 0
         self._stalled = self._closed = False
@@ -68,6 +70,7 @@ class RunLog:
             while self._size + cost > ROOM and self._lines:
                 self._size -= len(self._lines.popleft()["text"].encode()) + COST
                 self._dropped += 1
+                self.dropped += 1
             self._seq += 1
             self.count += 1
             self._lines.append({"seq": self._seq, "at": at, "level": level, "output": output, "text": text})
@@ -108,6 +111,7 @@ class RunLog:
                 size += n
                 self._size -= n + COST
                 batch.append(line)
+                self._sending += 1
         return batch
 
     async def _publish(self, batch: list[dict[str, Any]]) -> None:
@@ -115,6 +119,7 @@ class RunLog:
         while True:
             try:
                 await self._send(batch)
+                self._sending = 0
                 return
             except asyncio.CancelledError:
                 raise
@@ -142,6 +147,10 @@ class RunLog:
         """Give up lines that are not stored."""
         if self._task is not None:
             self._task.cancel()
+        with self._lock:
+            self.dropped += len(self._lines) + self._sending
+            self._lines.clear()
+            self._sending = 0
 
 
 def _pieces(line: str) -> list[str]:

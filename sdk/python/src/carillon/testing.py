@@ -72,7 +72,7 @@ async def run_handler_async(app: Executor, handler: str, params: Any = None, *, 
     try:
         work = app.handlers[handler].call(run)
         result = await (asyncio.wait_for(work, timeout) if timeout else work)
-        end.result, end.message = encode_result(result)
+        end.result, end.message = encode_result(result, log.mask)
     except asyncio.TimeoutError:
         run._end(TimedOut("timeout"))
         end.status, end.message = "timed_out", f"took longer than its timeout of {wire.duration(timeout)}"

@@ -14,6 +14,7 @@ MAX_LOG_TEXT = 32 << 10
 ACK_WAIT = 15.0
 
 MESSAGE = "Carillon-Message"
+TRIGGER = "trigger.v1"
 TOKEN = "Carillon-Token"
 ACK = "Carillon-Ack"
 INSTANCE = "Carillon-Instance"
@@ -21,6 +22,7 @@ ROUTE_REASON = "Carillon-Route-Reason"
 RESUME = "Carillon-Resume"
 MSG_ID = "Nats-Msg-Id"
 EXPECTED = "Nats-Expected-Last-Subject-Sequence"
+TRACE = "traceparent"
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
@@ -92,10 +94,14 @@ def delivery(reply: str) -> tuple[int, int]:
     raise Garbage(f"the reply subject {reply!r} is not one of JetStream's")
 
 
-def give_back(count: int) -> bytes:
-    """The answer that gives a trigger back: after 1 s at first, doubling up to 15 s."""
-    delay = min(2 ** (max(count, 1) - 1), 15)
-    return b'-NAK {"delay": %d}' % (delay * 1_000_000_000)
+def back_off(count: int) -> int:
+    """After how many seconds a trigger that is given back comes again: 1 at first, doubling up to 15."""
+    return min(1 << max(min(count, 5) - 1, 0), 15)
+
+
+def nak(seconds: int) -> bytes:
+    """The answer that gives a trigger back."""
+    return b'-NAK {"delay": %d}' % (seconds * 1_000_000_000)
 
 
 def _whole(value: Any, least: int) -> bool:
@@ -109,6 +115,7 @@ class Trigger:
     raw: dict[str, Any]
     token: str
     delivered: int = 1
+    trace: str = ""  # the W3C trace context of the fire
     run_id: str = field(init=False)
     job: str = field(init=False)
     attempt: int = field(init=False)
@@ -134,7 +141,7 @@ class Trigger:
         if not isinstance(rule, dict) or not _whole(rule.get("limit", 0), 0) or not isinstance(rule.get("on") or [], list):
             raise Garbage("retry is wrong")
         try:  # so that nothing goes wrong later, when the attempt is known
-            for name in ("fire_time", "start_by", "end_by"):
+            for name in ("fire_time", "committed_at", "start_by", "end_by"):
                 self.time(name)
             for name in ("timeout", "warn_after"):
                 self.seconds(name)
@@ -185,7 +192,7 @@ class Trigger:
         return e | {"instance": instance, "delivery": self.delivered, "at": instant(now())}
 
 
-def decode(data: bytes, token: str, count: int, group: str) -> Trigger:
+def decode(data: bytes, token: str, count: int, group: str, trace: str = "") -> Trigger:
     """Read a trigger of the group. Anything else is Garbage."""
     try:
         raw = json.loads(data)
@@ -193,7 +200,7 @@ def decode(data: bytes, token: str, count: int, group: str) -> Trigger:
         raise Garbage(f"not JSON: {e}") from e
     if not isinstance(raw, dict):
         raise Garbage("not an object")
-    t = Trigger(raw, token, count)
+    t = Trigger(raw, token, count, trace)
     if t.group != group:
         raise Garbage(f"job {t.job} is of another group")
     return t
