@@ -215,8 +215,8 @@ export class Attempt {
   private async giveBack(): Promise<void> {
     this.runLog.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere");
     await this.runLog.close();
-    this.runLog.abandon();
-    this.of.bus.publish(this.reply, giveBack(this.trigger.delivered));
+    this.giveUpLines();
+    this.of.attempts.giveBack(this.reply, giveBack(this.trigger.delivered));
     this.of.attempts.settled(this, false);
   }
 
@@ -228,9 +228,13 @@ export class Attempt {
     const lines = await this.runLog.close();
     await this.events.finished(outcome, finished, lines);
     this.of.bus.publish(this.reply, "+ACK");
-    this.runLog.abandon();
-    this.of.telemetry.count("log_lines_dropped", this.runLog.dropped);
+    this.giveUpLines();
     this.of.attempts.settled(this, true);
     await this.claim?.release();
+  }
+
+  private giveUpLines(): void {
+    this.runLog.abandon();
+    this.of.telemetry.count("log_lines_dropped", this.runLog.dropped);
   }
 }

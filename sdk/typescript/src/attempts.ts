@@ -7,7 +7,7 @@ import { Cancelled, textOf } from "./errors";
 import type { Instance } from "./instance";
 import { Recent } from "./recent";
 import { decode, type Trigger } from "./trigger";
-import { ACK, delivery, giveBack, INSTANCE, MESSAGE, nakAfter, TOKEN, TRACE } from "./wire";
+import { ACK, delivery, giveBack, INSTANCE, MESSAGE, nakAfter, TOKEN, TRACE, TRIGGER } from "./wire";
 
 const HAND_OVER_WAIT = 2000;
 
@@ -15,7 +15,7 @@ export class Attempts {
   readonly live = new Map<string, Attempt>();
   private readonly done = new Recent(3600_000); // attempts whose end is stored
   private readonly killed = new Recent(60_000); // runs
-  private readonly reserved = new Recent(HAND_OVER_WAIT); // handed over; a server may offer it back
+  private readonly reserved = new Recent(HAND_OVER_WAIT); // by reply subject: handed over; a server may offer it back
 
   constructor(private readonly of: Instance) {}
 
@@ -23,6 +23,10 @@ export class Attempts {
   take(m: Msg): void {
     const header = (name: string) => m.headers?.get(name) ?? "";
     const reply = m.reply ?? "";
+    if ((header(MESSAGE) || TRIGGER) !== TRIGGER) {
+      this.handOver(reply); // a newer instance may know this version
+      return;
+    }
     let t: Trigger;
     try {
       t = decode(m.string(), header(TOKEN), delivery(reply).count, this.of.group, header(TRACE));
@@ -35,17 +39,14 @@ export class Attempts {
     if (this.continues(t, reply)) {
       return;
     }
-    const isKnown = this.of.handlers.has(t.handler) && (header(MESSAGE) || "trigger.v1") === "trigger.v1";
     if (this.killed.has(t.runId)) {
       this.start(t, reply);
-    } else if (t.delivered > 1 || !isKnown) {
-      this.reserved.add(t.key);
-      this.of.spawn(this.handOver(t, reply));
+    } else if (t.delivered > 1 || !this.of.handlers.has(t.handler)) {
+      this.handOver(reply);
     } else if (this.of.state !== "online" || this.live.size >= this.of.slots) {
-      this.of.telemetry.count("runs_given_back");
-      this.of.bus.publish(reply, giveBack(t.delivered));
+      this.giveBack(reply, giveBack(t.delivered));
     } else if (this.isFull(t.handler)) {
-      this.of.spawn(this.handOver(t, reply)); // other instances may have a slot, and servers wait for one
+      this.of.spawn(this.handedOver(reply)); // other instances may have a slot, and servers wait for one
     } else {
       this.start(t, reply);
     }
@@ -66,23 +67,34 @@ export class Attempts {
     return false;
   }
 
-  private async handOver(t: Trigger, reply: string): Promise<void> {
-    this.of.telemetry.count("triggers_handed_over");
+  private handOver(reply: string): void {
+    this.reserved.add(reply);
+    this.of.spawn(this.handedOver(reply));
+  }
+
+  private async handedOver(reply: string): Promise<void> {
     try {
       const m = await this.of.bus.request(`hand.${this.of.group}`, "", { headers: { [ACK]: reply, [INSTANCE]: this.of.name }, timeout: HAND_OVER_WAIT });
       if ("value" in JSON.parse(m.string())) {
+        this.of.telemetry.count("triggers_handed_over");
         return;
       }
     } catch {
       // no server took it: it comes again
     }
-    this.reserved.delete(t.key);
-    this.of.bus.publish(reply, nakAfter(5));
+    this.reserved.delete(reply);
+    this.giveBack(reply, nakAfter(5));
+  }
+
+  /** Give a trigger back to the group, by an answer that does so. */
+  giveBack(reply: string, answer: string): void {
+    this.of.telemetry.count("runs_given_back");
+    this.of.bus.publish(reply, answer);
   }
 
   /** Do an attempt, unless it was killed, or is too late. */
   start(t: Trigger, reply: string, routeReason = ""): void {
-    this.reserved.delete(t.key);
+    this.reserved.delete(reply);
     const attempt = new Attempt(this.of, t, reply, routeReason);
     this.live.set(t.key, attempt);
     if (this.killed.has(t.runId)) {
@@ -124,8 +136,8 @@ export class Attempts {
     return Number.isFinite(slots) && [...this.live.values()].filter((a) => a.trigger.handler === handler).length >= slots;
   }
 
-  isReserved(t: Trigger): boolean {
-    return this.reserved.has(t.key);
+  isReserved(reply: string): boolean {
+    return this.reserved.has(reply);
   }
 
   custody(key: string): "held" | "reported" | "none" {

@@ -73,10 +73,14 @@ export class Bus {
     }
   }
 
+  /** The most bytes that a message may have, with its headers. */
+  get maxPayload(): number {
+    return this.nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
+  }
+
   async request(subject: string, data: string, more: { headers?: Headers; timeout?: number } = {}): Promise<Msg> {
-    const most = this.nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
-    if (Buffer.byteLength(data) > most) {
-      throw new Error(`it has ${Buffer.byteLength(data)} bytes, and NATS takes ${most}: raise max_payload in nats.conf to at least 1MB`);
+    if (Buffer.byteLength(data) > this.maxPayload) {
+      throw new Error(`it has ${Buffer.byteLength(data)} bytes, and NATS takes ${this.maxPayload}: raise max_payload in nats.conf to at least 1MB`);
     }
     return await this.nc.request(subject, data, { timeout: more.timeout ?? 5000, headers: asHeaders(more.headers ?? {}) });
   }

@@ -2,11 +2,17 @@
 
 import type { Instance } from "./instance";
 import type { Outcome } from "./outcome";
+import { MARK } from "./pieces";
 import type { Progress } from "./run";
 import type { Line } from "./runlog";
 import { duration } from "./time";
 import type { Trigger } from "./trigger";
-import { MESSAGE, MSG_ID, TOKEN } from "./wire";
+import { cut, MESSAGE, MSG_ID, TOKEN } from "./wire";
+
+const HEADROOM = 4 << 10; // for headers, which count in NATS' limit
+const MAX_BATCH = 256 << 10; // of log lines
+const LEAST_LINE = 64; // what is left of a line that is cut, in bytes, at least
+const SHORT_MESSAGE = 1 << 10; // how long the message may be of an end that is too large
 
 export class Events {
   /** When the handler was about to be called; undefined if it was not. */
@@ -31,7 +37,17 @@ export class Events {
 
   /** Publish the end until it is stored, and keep it on disk so long. */
   async finished(outcome: Outcome, at: Date, lines: number): Promise<void> {
-    const data = JSON.stringify({
+    const data = fitted(this.end(outcome, at, lines), this.of.bus.maxPayload);
+    const headers = { ...this.headers("event.v1"), [MSG_ID]: this.trigger.messageId("finished") };
+    const forget = await this.of.spool.keep(this.subject, data, headers);
+    const onRepeat = () => this.of.telemetry.count("event_publish_retries");
+    if (await this.of.bus.untilStored(this.subject, data, headers, { onRepeat })) {
+      await forget();
+    }
+  }
+
+  private end(outcome: Outcome, at: Date, lines: number): string {
+    return JSON.stringify({
       ...this.about("finished", at),
       finished_at: at.toISOString(),
       status: outcome.status,
@@ -42,19 +58,28 @@ export class Events {
       ...(outcome.retryAfter !== undefined && { retry_after: duration(outcome.retryAfter) }),
       ...(this.anotherFollows(outcome) && { retry: true }),
     });
-    const headers = { ...this.headers("event.v1"), [MSG_ID]: this.trigger.messageId("finished") };
-    const forget = await this.of.spool.keep(this.subject, data, headers);
-    const onRepeat = () => this.of.telemetry.count("event_publish_retries");
-    if (await this.of.bus.untilStored(this.subject, data, headers, { onRepeat })) {
-      await forget();
-    }
   }
 
-  /** Publish lines of the log once. It throws if they are not stored. */
+  /**
+   * Publish lines of the log once. Those that NATS does not take as one message come in several; a line that is too
+   * long is cut. It throws if they are not stored.
+   */
   async lines(lines: Line[]): Promise<void> {
     const { runId, raw } = this.trigger;
-    const body = { run_id: runId, job: raw.job, attempt: raw.attempt, ...this.trigger.piece(), instance: this.of.name, lines };
-    await this.of.bus.stored(`log.${this.of.group}.${runId}`, JSON.stringify(body), this.headers("log.v1"));
+    const data = JSON.stringify({ run_id: runId, job: raw.job, attempt: raw.attempt, ...this.trigger.piece(), instance: this.of.name, lines });
+    const excess = Buffer.byteLength(data) - Math.min(MAX_BATCH, this.of.bus.maxPayload - HEADROOM);
+    if (excess > 0 && lines.length > 1) {
+      const half = lines.length >> 1;
+      await this.lines(lines.slice(0, half));
+      return await this.lines(lines.slice(half));
+    }
+    const [line] = lines;
+    const size = Buffer.byteLength(line?.text ?? "");
+    if (excess > 0 && line !== undefined && size > LEAST_LINE) {
+      const most = Math.max(size - excess, size >> 1) - Buffer.byteLength(MARK);
+      return await this.lines([{ ...line, text: cut(line.text, most) + MARK }]);
+    }
+    await this.of.bus.stored(`log.${this.of.group}.${runId}`, data, this.headers("log.v1"));
   }
 
   private anotherFollows(outcome: Outcome): boolean {
@@ -77,4 +102,16 @@ export class Events {
   private headers(message: string): Record<string, string> {
     return { [MESSAGE]: message, ...(this.trigger.token && { [TOKEN]: this.trigger.token }) };
   }
+}
+
+/** The end of a run in JSON. One that NATS does not take would be refused for ever, so it is made shorter. */
+export function fitted(end: string, maxPayload: number): string {
+  const bytes = Buffer.byteLength(end);
+  const most = maxPayload - HEADROOM;
+  if (bytes <= most) {
+    return end;
+  }
+  const { result, ...rest } = JSON.parse(end);
+  const why = `the run's end event has ${bytes} bytes, but at most ${most} fit into the max_payload of NATS: the result was left out and the message cut; set max_payload to at least 1MB`;
+  return JSON.stringify({ ...rest, message: cut([why, rest.message].filter(Boolean).join("; "), SHORT_MESSAGE) });
 }

@@ -47,7 +47,7 @@ export class Instance {
   /** Messages of this instance that servers refused, and the last of them. */
   refused = 0;
   refusal: Refusal | undefined;
-  /** Handlers that ignored that they had to end. */
+  /** Handlers that ignored their cancellation. */
   leftBehind = 0;
 
   private readonly heart: Heart;

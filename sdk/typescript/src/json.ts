@@ -78,7 +78,7 @@ export function encodeResult(value: unknown, mask: (text: string) => string): Re
   }
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_RESULT) {
-    const note = `the result has ${bytes} bytes, more than ${MAX_RESULT}: only its beginning is kept`;
+    const note = `the result has ${bytes} bytes, more than ${MAX_RESULT}: only its beginning is kept; store it elsewhere, and return where it is`;
     return { value: { cut: true, bytes, start: cut(mask(text), 8 << 10) }, note };
   }
   try {

@@ -2,7 +2,7 @@
 
 import { cut, MAX_LOG_TEXT } from "./wire";
 
-const MARK = "…";
+export const MARK = "…";
 const MOST = MAX_LOG_TEXT - 2 * Buffer.byteLength(MARK);
 
 /** A line in pieces, of which all but the last end, and all but the first begin, with …. */

@@ -96,7 +96,7 @@ export class Requests {
     if (of.state !== "online") {
       return { answer: of.state };
     }
-    if ((of.attempts.free() < 1 && !of.attempts.isReserved(t)) || of.attempts.isFull(t.handler)) {
+    if ((of.attempts.free() < 1 && !of.attempts.isReserved(ack)) || of.attempts.isFull(t.handler)) {
       return { answer: "busy" };
     }
     of.attempts.start(t, ack, header(ROUTE_REASON));

@@ -41,6 +41,7 @@ export class RunLog {
   mask = (text: string): string => text;
 
   private lines: Waiting[] = [];
+  private sending = 0; // lines on their way
   private size = 0;
   private seq: number;
   private gap = 0; // lines dropped since the last batch
@@ -163,6 +164,7 @@ export class RunLog {
         break;
       }
     }
+    this.sending = n;
     for (const { line, bytes } of this.lines.splice(0, n)) {
       this.size -= bytes + COST;
       batch.push(line);
@@ -174,6 +176,7 @@ export class RunLog {
     for (let wait = 250; !this.abandoned; wait = Math.min(2 * wait, 5000)) {
       try {
         await this.send(batch);
+        this.sending = 0;
         return;
       } catch {
         this.retry = new AbortController();
@@ -207,8 +210,9 @@ export class RunLog {
 
   /** Give up lines that are not stored. */
   abandon(): void {
-    this.dropped += this.lines.length;
+    this.dropped += this.lines.length + this.sending;
     this.lines = [];
+    this.sending = 0;
     this.abandoned = true;
     this.retry?.abort(null);
   }

@@ -12,7 +12,7 @@ const COUNTS = {
   runs_given_back: "Triggers that were given back to the group, because the executor stops or nobody could take them.",
   triggers_handed_over: "Triggers that were handed to a server: delivered before, or not to be done here.",
   messages_refused: "Messages of this executor that servers said they refused, at most one a second.",
-  handlers_abandoned: "Handlers that ignored that they had to end, and were left behind.",
+  handlers_abandoned: "Handlers that ignored their cancellation, and were left behind.",
   triggers_rejected: "Messages that were no triggers of the group.",
   event_publish_retries: "Finished events that had to be published again.",
   log_lines_dropped: "Log lines given up because the log stream did not take them.",
@@ -98,10 +98,9 @@ export class Telemetry {
     }
   }
 
-  /** Count how an attempt ended, and where its time went. */
+  /** Count how an attempt ended, and where its time went. One that is given back, with status "", has not ended. */
   ended(trigger: Trigger, outcome: Outcome, times: Times): void {
     if (outcome.status === "") {
-      this.count("runs_given_back");
       return;
     }
     this.runs?.add(1, { ...this.labels, status: outcome.status });

@@ -7,6 +7,7 @@ export const MAX_LOG_TEXT = 32 << 10;
 export const ACK_WAIT = 15_000;
 
 export const MESSAGE = "Carillon-Message";
+export const TRIGGER = "trigger.v1";
 export const TOKEN = "Carillon-Token";
 export const ACK = "Carillon-Ack";
 export const INSTANCE = "Carillon-Instance";

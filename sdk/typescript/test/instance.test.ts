@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Executor, Stopping } from "../src/index";
+import { Executor, Final, type Run, Stopping } from "../src/index";
 import { Requests } from "../src/requests";
 import { instanceOf, message, raw, REPLY, trigger } from "./nats";
 
@@ -55,6 +55,40 @@ test("the end of a run is stored before it is acknowledged", async () => {
   assert.equal(instance.attempts.custody(trigger().key), "reported");
 });
 
+test("an end that NATS does not take is stored without its result, and says so", async () => {
+  for (const work of [() => "x".repeat(20_000), () => Promise.reject(new Final("boom ".repeat(3000)))]) {
+    const { instance, nats } = instanceOf(new Executor().handler("h", work));
+    nats.info = { max_payload: 12 << 10 };
+    instance.attempts.start(trigger(), REPLY);
+    await nats.until((s) => s.subject === REPLY && s.data === "+ACK");
+    const end = JSON.parse(nats.of(EVENTS)[0] ?? "");
+    assert.match(end.message, /set max_payload to at least 1MB/);
+    assert.ok(end.result === undefined && end.message.length <= 1024 && end.message.includes("boom") === (end.status === "failed"));
+  }
+});
+
+test("lines that NATS does not take as one message come in several, and one that is too long is cut", async () => {
+  for (const text of ["x".repeat(20_000), "ü".repeat(10_000), "\u0001".repeat(20_000)]) {
+    const work = (run: Run) => {
+      for (let n = 0; n < 150; n++) {
+        run.log.info(`line ${n} ${"y".repeat(50)}`);
+      }
+      run.log.info(text);
+    };
+    const { instance, nats } = instanceOf(new Executor().handler("h", work));
+    nats.info = { max_payload: 12 << 10 };
+    instance.attempts.start(trigger(), REPLY);
+    await nats.until((s) => s.subject === REPLY && s.data === "+ACK");
+    const batches = nats.of(`log.g.${RUN_ID}`);
+    assert.ok(batches.length > 2 && batches.every((b) => Buffer.byteLength(b) <= 8 << 10));
+    const lines = batches.flatMap((b) => JSON.parse(b).lines);
+    assert.deepEqual(lines.map((l) => l.seq), Array.from({ length: 151 }, (_, i) => i + 1));
+    assert.equal(lines[7].text, `line 7 ${"y".repeat(50)}`);
+    const cut = lines[150].text;
+    assert.ok(cut.endsWith("…") && text.startsWith(cut.slice(0, -1)) && cut.length > 500);
+  }
+});
+
 test("a failure logs its stack and cause, and what a handler throws on purpose does not", async () => {
   const { instance, nats } = instanceOf(new Executor().handler("h", () => Promise.reject(new Error("no", { cause: new Error("db is away") }))));
   instance.attempts.start(trigger({ retry: { limit: 1, on: ["failed"] } }), REPLY);
@@ -103,6 +137,19 @@ test("the slots of a handler are its own: what it cannot begin is for others", a
   const headers = { "Carillon-Ack": REPLY };
   assert.equal(ask(of, "run", raw(second), headers).value.answer, "busy");
   assert.equal(ask(of, "run", raw({ ...second, task: { handler: "other" } }), headers).value.answer, "accepted");
+});
+
+test("a trigger of a version that is not known is handed over unread", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => 1));
+  nats.answer = () => ({ value: {} });
+  instance.attempts.kill(RUN_ID, "wrong day");
+  for (const body of ['{"v2": true}', raw()]) {
+    instance.attempts.take(message("inbox", body, { reply: REPLY, headers: { "Carillon-Message": "trigger.v2" } }));
+    assert.equal(instance.attempts.free(), instance.slots - 1); // a server may offer it back
+  }
+  await nats.until(() => nats.sent.length >= 2);
+  assert.deepEqual(nats.sent.map((s) => [s.subject, s.headers["Carillon-Ack"]]), [["hand.g", REPLY], ["hand.g", REPLY]]);
+  assert.equal(instance.attempts.live.size, 0);
 });
 
 test("an at_most_once attempt that another instance has claimed is dropped", async () => {

@@ -72,6 +72,32 @@ test("lines that are not stored are sent again", async () => {
   assert.deepEqual(tries, [1, 1, 1]);
 });
 
+test("lines that are given up are counted with those on their way", async () => {
+  let sent = () => {};
+  const begun = new Promise<void>((resolve) => {
+    sent = resolve;
+  });
+  const log = new RunLog(async () => {
+    sent();
+    throw new Error("away");
+  }, 1);
+  for (let i = 0; i < 50; i++) {
+    log.add("log", "info", String(i));
+  }
+  await begun;
+  log.add("log", "info", "behind them");
+  log.abandon();
+  assert.equal(log.dropped, 51);
+});
+
+test("lines that are stored are not given up", async () => {
+  const { log } = kept();
+  log.add("log", "info", "one");
+  await log.close();
+  log.abandon();
+  assert.equal(log.dropped, 0);
+});
+
 test("lines that come while a batch is on its way wait for others", async () => {
   const batches: string[][] = [];
   let sent = () => {};

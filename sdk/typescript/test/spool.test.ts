@@ -33,6 +33,20 @@ test("an end is on disk while NATS does not take it, and the next process report
   assert.deepEqual(readdirSync(spool), []);
 });
 
+test("an end of an earlier process that NATS does not take is made shorter", async () => {
+  const spool = folder();
+  const data = JSON.stringify({ run_id: "r", status: "succeeded", result: "x".repeat(20_000) });
+  writeFileSync(join(spool, "a.json"), JSON.stringify({ subject: "evt.3.g", headers: {}, data }));
+  const nats = new FakeNats();
+  nats.info = { max_payload: 16 << 10 };
+  const bus = new Bus(nats as unknown as NatsConnection, settings(), quiet);
+  await new Spool(spool, 1 << 20, quiet).report(bus, AbortSignal.timeout(2000));
+  const end = JSON.parse(nats.of("evt.3.g")[0] ?? "{}");
+  assert.deepEqual([end.run_id, end.status, end.result], ["r", "succeeded", undefined]);
+  assert.match(end.message, /set max_payload to at least 1MB/);
+  assert.deepEqual(readdirSync(spool), []);
+});
+
 test("an end that is stored leaves nothing on disk", async () => {
   const spool = folder();
   const { instance, nats } = instanceOf(new Executor().handler("h", () => 7), { spool });

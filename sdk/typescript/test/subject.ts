@@ -27,6 +27,13 @@ app.handler<{ count: number }>("lines", (run) => {
 
 app.handler("long", (run) => run.log.info("x".repeat(100_000)));
 
+app.handler<{ bytes: number; seconds: number }>("large", async (run) => {
+  const text = "x".repeat(run.params.bytes);
+  run.progress(50, text);
+  await sleep(run.params.seconds * 1000);
+  return text;
+});
+
 app.handler<{ seconds: number }>("stubborn", async (run) => {
   await sleep(run.params.seconds * 1000);
 });

@@ -3,9 +3,9 @@ import { before, test } from "node:test";
 
 import { type Attributes, metrics, type Span, trace } from "@opentelemetry/api";
 
-import { Executor } from "../src/index";
+import { Executor, Stopping } from "../src/index";
 import { Trigger } from "../src/trigger";
-import { instanceOf, REPLY, trigger } from "./nats";
+import { instanceOf, message, raw, REPLY, trigger } from "./nats";
 
 const counted: Array<[name: string, value: number, attributes: Attributes]> = [];
 const spans: Array<{ name: string; parent: string | undefined; attributes: Attributes }> = [];
@@ -43,4 +43,35 @@ test("an attempt is counted, and is a span below its trigger's", async () => {
   assert.deepEqual(timed, ["carillon.executor.delivery_delay", "carillon.executor.start_delay", "carillon.executor.run"]);
   assert.deepEqual([spans[0]?.name, spans[0]?.parent, spans[0]?.attributes["carillon.status"]], ["run g/a", traceId, "succeeded"]);
   assert.equal(parent, `00-${traceId}-00f067aa0ba902b7-01`);
+});
+
+test("a trigger that is given back is counted, whatever the reason", async () => {
+  let begun = () => {};
+  const working = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const { instance, nats } = instanceOf(new Executor().handler("h", async (run) => {
+    begun();
+    await new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)));
+  }));
+  const naks = (n: number) => nats.until(() => nats.of(REPLY).filter((answer) => answer.startsWith("-NAK")).length === n);
+  const count = (name: string) => counted.filter(([of]) => of === `carillon.executor.${name}`).length;
+  instance.slots = 0;
+  instance.attempts.take(message("inbox", raw(), { reply: REPLY }));
+  await naks(1);
+  assert.equal(count("runs_given_back"), 1);
+
+  nats.answer = () => new Error("no server");
+  instance.attempts.take(message("inbox", raw({ task: { handler: "nowhere" } }), { reply: REPLY }));
+  await naks(2);
+  assert.deepEqual([count("runs_given_back"), count("triggers_handed_over")], [2, 0]);
+
+  instance.attempts.start(trigger(), REPLY);
+  await working;
+  for (const attempt of instance.attempts.live.values()) {
+    attempt.end(new Stopping("the executor is stopping"));
+  }
+  nats.answer = () => ({ stream: "LOG", seq: 1 });
+  await naks(3);
+  assert.equal(count("runs_given_back"), 3);
 });
