@@ -1,8 +1,10 @@
 package io.carillon.executor;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.nats.client.impl.Headers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +19,8 @@ final class Attempt {
   private static final long SIGN_OF_LIFE = Duration.ofSeconds(4).toNanos();
   private static final long STARTED_AFTER = Duration.ofSeconds(1).toNanos();
   private static final long PROGRESS_EVERY = Duration.ofSeconds(1).toNanos();
+  private static final int MAX_BATCH = 256 << 10; // of log lines
+  private static final int LEAST_LINE = 64; // what is left of a line that is cut, in bytes, at least
   /** How long a run may take to end once it is told to. */
   static final long PATIENCE = Duration.ofSeconds(10).toNanos();
 
@@ -66,7 +70,8 @@ final class Attempt {
     started = Instant.now();
     Duration timeout = trigger.duration("timeout");
     if (timeout != null) {
-      limit(timeout, "took longer than its timeout of " + trigger.raw().get("timeout").asText());
+      Duration waited = Duration.ofNanos(System.nanoTime() - began); // for its turn
+      limit(timeout.plus(waited), "took longer than its timeout of " + trigger.raw().get("timeout").asText());
     }
     Instant by = trigger.instant("end_by");
     if (by != null) {
@@ -110,6 +115,7 @@ final class Attempt {
     }
     if (endedAt != 0 && now - endedAt > PATIENCE) {
       LOG.warn("run {} ignores that it has to end; it is left behind", trigger.runId());
+      of.metrics.count(Metrics.Count.HANDLERS_ABANDONED, 1);
       finish(Outcome.of(new RunEndedException(run.ending(), ""), run, trigger.atMostOnce()));
     }
   }
@@ -158,6 +164,7 @@ final class Attempt {
       log.system("error", "the run ended as " + outcome.status() + ": " + Wire.cut(outcome.message(), Wire.MAX_MESSAGE));
     }
     Instant finished = Instant.now();
+    of.metrics.ended(trigger, outcome.status(), came, started, finished);
     ObjectNode about = about("finished");
     // The spool waits for the disk, as the loop may not.
     Executor by = of.spool.isKept() ? of.threads : Runnable::run;
@@ -178,7 +185,12 @@ final class Attempt {
 
   private void acknowledge(Outcome outcome) {
     boolean done = !outcome.status().isEmpty();
-    of.broker.answer(reply, done ? "+ACK" : Wire.giveBack(delivered));
+    if (done) {
+      of.broker.answer(reply, "+ACK");
+    } else {
+      of.runs.giveBack(reply, Wire.giveBack(delivered));
+    }
+    of.metrics.count(Metrics.Count.LOG_LINES_DROPPED, log.lost());
     of.runs.settled(this, done);
     if (done && work != null) {
       work.endClaim();
@@ -232,12 +244,32 @@ final class Attempt {
     return trigger.token().isEmpty() ? h : h.put(Wire.TOKEN, trigger.token());
   }
 
+  /** Publishes lines. Those that NATS does not take as one message come in several; a line that is too long is cut. */
   private CompletableFuture<?> sendLines(ArrayNode lines) {
     ObjectNode body = Json.object().put("run_id", trigger.runId()).put("job", trigger.job()).put("attempt", trigger.attempt())
         .put("instance", of.settings.instance());
     trigger.addPiece(body);
     body.set("lines", lines);
+    byte[] data = Json.bytes(body);
+    long excess = data.length - Math.min(MAX_BATCH, of.broker.maxPayload());
+    if (excess > 0 && lines.size() > 1) {
+      ArrayNode first = JsonNodeFactory.instance.arrayNode();
+      ArrayNode rest = JsonNodeFactory.instance.arrayNode();
+      for (int i = 0; i < lines.size(); i++) {
+        (i < lines.size() / 2 ? first : rest).add(lines.get(i));
+      }
+      return sendLines(first).thenCompose(stored -> sendLines(rest));
+    }
+    if (excess > 0) {
+      String text = lines.path(0).path("text").asText();
+      int size = text.getBytes(StandardCharsets.UTF_8).length;
+      if (size > LEAST_LINE) {
+        int most = (int) Math.max(size - excess, size / 2) - Lines.MARK.getBytes(StandardCharsets.UTF_8).length;
+        ObjectNode line = lines.get(0).deepCopy();
+        return sendLines(JsonNodeFactory.instance.arrayNode().add(line.put("text", Wire.cut(text, most) + Lines.MARK)));
+      }
+    }
     Headers headers = withToken(new Headers().put(Wire.MESSAGE, "log.v1"));
-    return of.broker.store("log." + of.settings.group() + "." + trigger.runId(), headers, Json.bytes(body));
+    return of.broker.store("log." + of.settings.group() + "." + trigger.runId(), headers, data);
   }
 }

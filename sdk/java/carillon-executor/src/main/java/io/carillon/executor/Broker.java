@@ -131,10 +131,15 @@ final class Broker {
 
   /** Publishes until JetStream has it, and completes then. A message that NATS can never take is given up. */
   CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data) {
-    return storeAtLast(subject, headers, data, 250, new Doubling());
+    return storeAtLast(subject, headers, data, () -> { });
   }
 
-  private CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data, long pause, Doubling tries) {
+  /** The same; it runs {@code onRepeat} before each further try. */
+  CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data, Runnable onRepeat) {
+    return storeAtLast(subject, headers, data, onRepeat, 250, new Doubling());
+  }
+
+  private CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data, Runnable onRepeat, long pause, Doubling tries) {
     return store(subject, headers, data).handle((stored, error) -> {
       if (error == null || isGivenUp(error, subject, data)) {
         return CompletableFuture.<Void>completedFuture(null);
@@ -144,7 +149,7 @@ final class Broker {
       }
       tries.warn("not stored by NATS, tried again: {}: {}", subject, textOf(error));
       Executor later = CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
-      return CompletableFuture.runAsync(() -> { }, later).thenCompose(due -> storeAtLast(subject, headers, data, Math.min(2 * pause, 5000), tries));
+      return CompletableFuture.runAsync(onRepeat, later).thenCompose(due -> storeAtLast(subject, headers, data, onRepeat, Math.min(2 * pause, 5000), tries));
     }).thenCompose(next -> next);
   }
 

@@ -30,7 +30,8 @@ public final class Handlers {
     }
   }
 
-  private static boolean isPresent(String name) {
+  /** Whether the program has a class. */
+  static boolean isPresent(String name) {
     try {
       Class.forName(name, false, Handlers.class.getClassLoader());
       return true;
@@ -77,6 +78,6 @@ public final class Handlers {
       Interceptor outer = interceptors.get(i);
       call = () -> outer.intercept(run, inner);
     }
-    return Results.of(CurrentRun.with(run, call), mapper);
+    return Results.of(CurrentRun.with(run, call), mapper, run::masked);
   }
 }

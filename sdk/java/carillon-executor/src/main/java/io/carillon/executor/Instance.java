@@ -33,6 +33,7 @@ final class Instance {
   final Handlers handlers;
   final Broker broker = new Broker();
   final Spool spool;
+  final Metrics metrics;
   /** Only for the loop. */
   final Runs runs;
   final ScheduledExecutorService loop = Executors.newSingleThreadScheduledExecutor(r -> new Thread(r, "carillon-loop"));
@@ -65,6 +66,7 @@ final class Instance {
     this.handlers = handlers;
     this.runs = new Runs(this);
     this.spool = new Spool(settings.spool());
+    this.metrics = Metrics.of(settings.group(), settings.instance(), runs::slots, runs::running);
     this.puller = new Puller(this);
     this.requests = new Requests(this, secret);
     this.heartbeat = new Heartbeat(this, secret);
@@ -213,6 +215,7 @@ final class Instance {
   /** Servers have refused a message of this instance. The loop calls it. */
   void refusedBy(ObjectNode refusal) {
     LOG.error("servers have refused a message of this executor: {}", refusal);
+    metrics.count(Metrics.Count.MESSAGES_REFUSED, 1);
     heartbeat.refusedBy(refusal);
     changed = true;
   }
@@ -279,6 +282,7 @@ final class Instance {
   private void gone(RuntimeException why) {
     phase = Phase.GONE;
     stop();
+    metrics.close();
     threads.shutdownNow();
     clock.shutdownNow();
     try {

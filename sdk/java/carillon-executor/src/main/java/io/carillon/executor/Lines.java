@@ -6,7 +6,8 @@ import java.util.List;
 
 /** Cuts a text into lines that the protocol takes. */
 final class Lines {
-  private static final String MARK = "…";
+  /** Ends a line that was cut. */
+  static final String MARK = "…";
   private static final int MOST = Wire.MAX_LOG_TEXT - 2 * MARK.getBytes(StandardCharsets.UTF_8).length;
 
   private Lines() {}

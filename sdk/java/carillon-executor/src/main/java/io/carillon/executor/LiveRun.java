@@ -111,7 +111,12 @@ final class LiveRun implements Run {
   @Override
   public void progress(double percent, String text) {
     double within = Double.isNaN(percent) ? 0 : Math.min(Math.max(percent, 0), 100);
-    progress.accept(new Progress(within, Wire.cut(lines.masked(String.valueOf(text)), Wire.MAX_MESSAGE)));
+    progress.accept(new Progress(within, Wire.cut(masked(String.valueOf(text)), Wire.MAX_MESSAGE)));
+  }
+
+  /** A text without the secrets of the run. */
+  String masked(String text) {
+    return lines.masked(text);
   }
 
   @Override

@@ -158,14 +158,19 @@ final class Puller {
     }
   }
 
-  private void take(Message m) {
+  /** Takes what a consumer has brought. */
+  void take(Message m) {
     Headers headers = m.getHeaders();
+    String kind = Trigger.header(headers, Wire.MESSAGE);
+    if (!kind.isEmpty() && !kind.equals(Wire.TRIGGER)) {
+      of.runs.handOver(m.getReplyTo()); // a newer instance may know this version
+      return;
+    }
     try {
-      Trigger t = Trigger.decode(m.getData(), headers, m.getReplyTo(), of.settings.group());
-      String kind = Trigger.header(headers, Wire.MESSAGE);
-      of.runs.take(t, m.getReplyTo(), kind.isEmpty() || kind.equals("trigger.v1"));
+      of.runs.take(Trigger.decode(m.getData(), headers, m.getReplyTo(), of.settings.group()), m.getReplyTo());
     } catch (Garbage e) {
       LOG.warn("a message that is no trigger: {}", e.getMessage());
+      of.metrics.count(Metrics.Count.TRIGGERS_REJECTED, 1);
       of.broker.answer(m.getReplyTo(), "+TERM");
     }
   }

@@ -10,6 +10,8 @@ import java.util.function.UnaryOperator;
 
 /** The finished event of an attempt. */
 final class Report {
+  private static final int SHORT_MESSAGE = 1 << 10; // how long the message may be of an end that is too large
+
   private final Instance of;
   private final String subject;
   private final ObjectNode event;
@@ -59,13 +61,16 @@ final class Report {
   /** Writes the event to the spool, publishes it until it is stored, and completes then. */
   CompletableFuture<Void> store(Headers headers) {
     byte[] data = Json.bytes(event);
-    if (data.length > of.broker.maxPayload()) {
+    long most = of.broker.maxPayload();
+    if (data.length > most) { // it would be refused for ever
+      String why = "the run's end event has " + data.length + " bytes, but at most " + most + " fit into the max_payload"
+          + " of NATS: the result was left out and the message cut; set max_payload to at least 1MB";
+      String message = event.path("message").asText();
       event.remove("result");
-      say(event, "the result was left out: with it the event has " + data.length + " bytes, and NATS takes " + of.broker.maxPayload()
-          + "; raise its max_payload");
+      say(event, Wire.cut(message.isEmpty() ? why : why + "; " + message, SHORT_MESSAGE));
       data = Json.bytes(event);
     }
     Runnable stored = of.spool.keep(subject, headers, data);
-    return of.broker.storeAtLast(subject, headers, data).thenRun(stored);
+    return of.broker.storeAtLast(subject, headers, data, () -> of.metrics.count(Metrics.Count.EVENT_PUBLISH_RETRIES, 1)).thenRun(stored);
   }
 }

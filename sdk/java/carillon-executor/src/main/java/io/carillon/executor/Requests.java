@@ -111,7 +111,7 @@ final class Requests {
     } else if (!of.handlers.all().containsKey(t.handler())) {
       value.put("answer", "unknown_handler").put("detail", "handlers here: " + String.join(", ", of.handlers.all().keySet()));
     } else if (onlyOnline(value)) {
-      if (of.runs.hasRoomFor(t)) {
+      if (of.runs.hasRoomFor(t, ack)) {
         of.runs.start(t, ack, Trigger.header(headers, Wire.ROUTE_REASON));
       } else {
         value.put("answer", "busy");

@@ -2,6 +2,8 @@ package io.carillon.executor;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.charset.StandardCharsets;
+import java.util.function.UnaryOperator;
 
 /** Makes JSON of what a handler returns. */
 final class Results {
@@ -19,7 +21,8 @@ final class Results {
 
   static final Result NONE = new Result(null, "");
 
-  static Result of(Object value, ObjectMapper mapper) {
+  /** The result, masked if it has to be cut: a part of a secret could stay else. */
+  static Result of(Object value, ObjectMapper mapper, UnaryOperator<String> mask) {
     JsonNode node;
     try {
       node = mapper.valueToTree(value);
@@ -34,9 +37,10 @@ final class Results {
     }
     byte[] data = Json.bytes(node);
     if (data.length > Wire.MAX_RESULT) {
-      JsonNode cut = Json.object().put("cut", true).put("bytes", data.length).put("start", Wire.prefix(data, 0, KEPT));
+      String start = Wire.cut(mask.apply(new String(data, StandardCharsets.UTF_8)), KEPT);
+      JsonNode cut = Json.object().put("cut", true).put("bytes", data.length).put("start", start);
       return new Result(cut, "the result has " + data.length + " bytes, more than " + Wire.MAX_RESULT
-          + ": only its beginning is kept. Store it elsewhere, and return where it is");
+          + ": only its beginning is kept; store it elsewhere, and return where it is");
     }
     return new Result(node, "");
   }

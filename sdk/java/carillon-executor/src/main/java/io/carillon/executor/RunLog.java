@@ -38,11 +38,13 @@ final class RunLog {
   private long seq;
   private int count;
   private long dropped; // for want of room, since the last batch
+  private long lost; // for want of room, in all
   private long lines;
   private long bytes;
   private long over; // dropped because the log is full
   private boolean hurried; // a batch is full, and will be sent at once
   private boolean sending;
+  private int onTheirWay; // lines of the batch that is sent
   private boolean closed;
 
   RunLog(ScheduledExecutorService clock, int delivered, Function<ArrayNode, CompletableFuture<?>> send) {
@@ -97,6 +99,7 @@ final class RunLog {
     while (size + n + COST > ROOM && !waiting.isEmpty()) {
       size -= waiting.poll().bytes() + COST;
       dropped++;
+      lost++;
     }
     count++;
     waiting.add(new Line(++seq, at, level, output, text, n));
@@ -131,19 +134,22 @@ final class RunLog {
 
   /** Sends a batch until it is stored. */
   private void offer(ArrayNode batch, long pause) {
-    send.apply(batch).whenComplete((stored, error) -> {
-      if (empty.isDone()) {
-        return; // the end of the run has waited long enough
-      }
-      if (error != null) {
+    send.apply(batch).whenComplete((answer, error) -> {
+      boolean isOver = empty.isDone(); // the end of the run has waited long enough
+      if (error == null) {
+        stored(isOver);
+      } else if (!isOver) {
         later(() -> offer(batch, Math.min(2 * pause, 5000)), pause);
-        return;
-      }
-      synchronized (this) {
-        sending = false;
-        later(this::pump, closed || isFull() ? 0 : DELAY);
       }
     });
+  }
+
+  private synchronized void stored(boolean isOver) {
+    sending = false;
+    onTheirWay = 0;
+    if (!isOver) {
+      later(this::pump, closed || isFull() ? 0 : DELAY);
+    }
   }
 
   private synchronized ArrayNode batch() {
@@ -160,6 +166,7 @@ final class RunLog {
       n += line.bytes();
       size -= line.bytes() + COST;
       add(batch, line);
+      onTheirWay++;
     }
     return batch;
   }
@@ -183,6 +190,11 @@ final class RunLog {
     later(this::pump, 0);
     empty.completeOnTimeout(null, LINGER, TimeUnit.SECONDS);
     return empty.thenApply(nothing -> counted());
+  }
+
+  /** How many lines were given up, once the log has ended. */
+  synchronized long lost() {
+    return lost + onTheirWay + waiting.size();
   }
 
   private synchronized int counted() {

@@ -20,11 +20,12 @@ final class Runs {
   private final Map<Trigger.Key, Attempt> live = new LinkedHashMap<>();
   private final Recent<Trigger.Key> done = new Recent<>(Duration.ofHours(1));
   private final Recent<String> killed = new Recent<>(Duration.ofMinutes(1));
-  private final Recent<Trigger.Key> reserved = new Recent<>(Duration.ofSeconds(2)); // handed over; a server may offer it back
+  private final Recent<String> reserved = new Recent<>(Duration.ofSeconds(2)); // by reply subject: handed over; a server may offer it back
   private State state = State.ONLINE;
   private boolean closed;
   private Instant drainBy;
-  private int slots;
+  private volatile int slots; // metrics read these two
+  private volatile int running;
   private Map<String, String> labels;
 
   Runs(Instance of) {
@@ -40,6 +41,16 @@ final class Runs {
 
   int count() {
     return live.size();
+  }
+
+  /** How many runs there may be at once. Any thread may ask. */
+  int slots() {
+    return slots;
+  }
+
+  /** How many runs there are. Any thread may ask. */
+  int running() {
+    return running;
   }
 
   /** Whether somebody drains the instance, and it has no runs any more, or no time. */
@@ -73,8 +84,8 @@ final class Runs {
   }
 
   /** Whether a trigger that is offered can begin. */
-  boolean hasRoomFor(Trigger t) {
-    return (reserved.contains(t.key()) || free() > 0) && !isFull(t.handler());
+  boolean hasRoomFor(Trigger t, String reply) {
+    return (reserved.contains(reply) || free() > 0) && !isFull(t.handler());
   }
 
   /** Whether as many runs of a handler are here as it may have. */
@@ -89,18 +100,17 @@ final class Runs {
   }
 
   /** Takes a trigger that was pulled. */
-  void take(Trigger t, String reply, boolean knownVersion) {
+  void take(Trigger t, String reply) {
     if (isKnown(t, reply)) {
       return;
     }
-    boolean ours = t.delivery().count() == 1 && knownVersion && of.handlers.all().containsKey(t.handler()) && !isFull(t.handler());
+    boolean ours = t.delivery().count() == 1 && of.handlers.all().containsKey(t.handler()) && !isFull(t.handler());
     if (killed.contains(t.runId())) {
       start(t, reply, "");
     } else if (!ours) {
-      reserved.add(t.key());
-      of.threads.execute(() -> handOver(t.key(), reply)); // the triggers behind it do not wait
+      handOver(reply);
     } else if (free() < 1) {
-      of.broker.answer(reply, Wire.giveBack(t.delivery().count()));
+      giveBack(reply, Wire.giveBack(t.delivery().count()));
     } else {
       start(t, reply, "");
     }
@@ -120,11 +130,23 @@ final class Runs {
     return false;
   }
 
-  /** Gives a trigger to a server, which finds out who has it. */
-  private void handOver(Trigger.Key key, String reply) {
+  /** Gives a trigger back to the group, by an answer that does so. Any thread may. */
+  void giveBack(String reply, String answer) {
+    of.metrics.count(Metrics.Count.RUNS_GIVEN_BACK, 1);
+    of.broker.answer(reply, answer);
+  }
+
+  /** Gives a trigger to a server, which finds out who has it, or who can do it. */
+  void handOver(String reply) {
+    reserved.add(reply);
+    of.threads.execute(() -> askToTake(reply)); // the triggers behind it do not wait
+  }
+
+  private void askToTake(String reply) {
     try {
       Headers headers = new Headers().put(Wire.ACK, reply).put(Wire.INSTANCE, of.settings.instance());
       if (Json.parse(of.broker.request("hand." + of.settings.group(), headers, new byte[0], HAND_OVER).getData()).has("value")) {
+        of.metrics.count(Metrics.Count.TRIGGERS_HANDED_OVER, 1);
         return;
       }
     } catch (IOException e) {
@@ -133,15 +155,16 @@ final class Runs {
       Thread.currentThread().interrupt(); // it was stopped; another instance gets the trigger
       return;
     }
-    of.onLoop(() -> reserved.remove(key));
-    of.broker.answer(reply, "-NAK {\"delay\": 5000000000}");
+    of.onLoop(() -> reserved.remove(reply));
+    giveBack(reply, "-NAK {\"delay\": 5000000000}");
   }
 
   /** Does an attempt, unless it is killed already or too late for it. */
   void start(Trigger t, String reply, String routeReason) {
-    reserved.remove(t.key());
+    reserved.remove(reply);
     Attempt attempt = new Attempt(of, t, reply, routeReason);
     live.put(t.key(), attempt);
+    running = live.size();
     Instant by = t.instant("start_by");
     if (killed.contains(t.runId())) {
       attempt.conclude("cancelled", "cancelled before it began here");
@@ -155,6 +178,7 @@ final class Runs {
   /** An attempt is over. {@code known} says that it must not be done again here. */
   void settled(Attempt attempt, boolean known) {
     live.remove(attempt.trigger().key());
+    running = live.size();
     if (known) {
       done.add(attempt.trigger().key());
     }

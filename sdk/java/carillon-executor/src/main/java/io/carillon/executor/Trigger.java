@@ -55,9 +55,9 @@ record Trigger(ObjectNode raw, String token, String traceParent, Delivery delive
     JsonNode retry = raw.path("retry");
     require(absentOr(retry, retry.isObject() && absentOr(retry.path("limit"), retry.path("limit").canConvertToInt())
         && absentOr(retry.path("on"), retry.path("on").isArray())), "retry is wrong");
-    for (String name : List.of("fire_time", "start_by", "end_by", "timeout", "warn_after")) {
+    for (String name : List.of("fire_time", "committed_at", "start_by", "end_by", "timeout", "warn_after")) {
       try {
-        if (name.endsWith("_time") || name.endsWith("_by")) {
+        if (name.endsWith("_time") || name.endsWith("_at") || name.endsWith("_by")) {
           instant(name);
         } else {
           duration(name);

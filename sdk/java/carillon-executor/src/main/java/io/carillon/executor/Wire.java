@@ -21,6 +21,7 @@ final class Wire {
   static final Duration ACK_WAIT = Duration.ofSeconds(15);
 
   static final String MESSAGE = "Carillon-Message";
+  static final String TRIGGER = "trigger.v1";
   static final String TOKEN = "Carillon-Token";
   static final String ACK = "Carillon-Ack";
   static final String INSTANCE = "Carillon-Instance";

@@ -42,6 +42,7 @@ final class Work implements Runnable {
   }
 
   private End call() throws Exception {
+    of.metrics.began(); // here, as what is made at the first time would hold up the loop
     if (trigger.atMostOnce()) {
       claim = Claim.of(of.broker, of.settings, trigger, delivered);
       if (claim == null) {

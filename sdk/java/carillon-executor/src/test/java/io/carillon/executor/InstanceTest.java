@@ -4,14 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,12 +91,12 @@ class InstanceTest {
     }).slots(1);
     instance(Options.fromEnvironment().group("billing"));
     Trigger second = Triggers.of("\"attempt\": 2");
-    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second)).get());
+    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY)).get());
     start("");
-    assertFalse(instance.loop.submit(() -> instance.runs.hasRoomFor(second)).get());
+    assertFalse(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY)).get());
     free.countDown();
     FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
-    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second)).get());
+    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY)).get());
   }
 
   @Test
@@ -141,6 +145,49 @@ class InstanceTest {
     var end = Json.parse(nats.last(EVENTS));
     assertFalse(end.has("result"));
     assertTrue(end.get("message").asText().contains("max_payload"));
+  }
+
+  @Test
+  void aMessageThatNatsDoesNotTakeIsCutWithANote() throws Exception {
+    handlers.register("h", Void.class, String.class, (run, nothing) -> {
+      throw new FinalException("boom ".repeat(3000));
+    });
+    nats.maxPayload = 8 << 10;
+    instance(Options.fromEnvironment().group("billing"));
+    start("");
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    String message = Json.parse(nats.last(EVENTS)).get("message").asText();
+    assertTrue(message.contains("max_payload") && message.contains("boom") && message.length() <= 1024, message);
+  }
+
+  @Test
+  void linesThatNatsDoesNotTakeAsOneMessageComeInSeveralAndOneThatIsTooLongIsCut() throws Exception {
+    String text = "ü".repeat(10_000);
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      for (int n = 0; n < 150; n++) {
+        run.log().info("line {} {}", n, "y".repeat(50));
+      }
+      run.log().info(text);
+      return null;
+    });
+    nats.maxPayload = 12 << 10;
+    instance(Options.fromEnvironment().group("billing"));
+    start("");
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    List<JsonNode> lines = new ArrayList<>();
+    int batches = 0;
+    for (var m : nats.sent) {
+      if (m.getSubject().startsWith("log.billing.")) {
+        batches++;
+        assertTrue(m.getData().length <= 8 << 10);
+        Json.parse(m.getData()).get("lines").forEach(lines::add);
+      }
+    }
+    assertTrue(batches > 2);
+    assertEquals(LongStream.rangeClosed(1, 151).boxed().toList(), lines.stream().map(l -> l.get("seq").asLong()).toList());
+    assertEquals("line 7 " + "y".repeat(50), lines.get(7).get("text").asText());
+    String cut = lines.get(150).get("text").asText();
+    assertTrue(cut.endsWith("…") && cut.length() > 500 && text.startsWith(cut.substring(0, cut.length() - 1)), cut);
   }
 
   @Test

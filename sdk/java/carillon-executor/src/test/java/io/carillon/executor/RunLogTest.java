@@ -87,6 +87,29 @@ class RunLogTest {
   }
 
   @Test
+  void linesThatAreGivenUpAreCountedWithThoseOnTheirWay() throws Exception {
+    List<ArrayNode> tries = new CopyOnWriteArrayList<>();
+    RunLog log = new RunLog(clock, 1, batch -> {
+      tries.add(batch);
+      return CompletableFuture.failedFuture(new IllegalStateException("away"));
+    });
+    for (int i = 0; i < 50; i++) {
+      log.add("log", "info", String.valueOf(i));
+    }
+    FakeNats.until(() -> !tries.isEmpty());
+    log.add("log", "info", "behind them");
+    assertEquals(51, log.lost());
+  }
+
+  @Test
+  void linesThatAreStoredAreNotGivenUp() {
+    RunLog log = new RunLog(clock, 1, this::keep);
+    log.add("log", "info", "one");
+    log.close().join();
+    assertEquals(0, log.lost());
+  }
+
+  @Test
   void aBatchThatIsNotStoredIsSentAgain() {
     List<ArrayNode> tries = new CopyOnWriteArrayList<>();
     RunLog log = new RunLog(clock, 1, batch -> {

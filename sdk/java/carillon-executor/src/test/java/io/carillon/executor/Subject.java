@@ -16,6 +16,8 @@ final class Subject {
 
   record Count(int count) {}
 
+  record Size(int bytes, double seconds) {}
+
   record Message(String message) {}
 
   static Handlers handlers() {
@@ -40,6 +42,12 @@ final class Subject {
     handlers.register("long", Void.class, Void.class, (run, nothing) -> {
       run.log().info("x".repeat(100_000));
       return null;
+    });
+    handlers.register("large", Size.class, String.class, (run, p) -> {
+      String text = "x".repeat(p.bytes());
+      run.progress(50, text);
+      Thread.sleep((long) (p.seconds() * 1000));
+      return text;
     });
     handlers.register("stubborn", Seconds.class, Void.class, (run, p) -> {
       for (long end = p.end(); System.nanoTime() < end; ) {

@@ -1,0 +1,56 @@
+package io.carillon.executor;
+
+import java.time.Instant;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Metrics that are made when there is something to measure. To ask OpenTelemetry for them at the start would
+ * keep a program from setting it up after that.
+ */
+final class LateMetrics extends Metrics {
+  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+
+  private final Supplier<Metrics> make;
+  private Metrics made; // guarded by this
+
+  LateMetrics(Supplier<Metrics> make) {
+    this.make = make;
+  }
+
+  private synchronized Metrics made() {
+    if (made == null) {
+      try {
+        made = make.get();
+      } catch (LinkageError | RuntimeException e) {
+        LOG.warn("nothing is measured, as this OpenTelemetry does not fit; opentelemetry-api must be 1.32 or newer", e);
+        made = new Metrics();
+      }
+    }
+    return made;
+  }
+
+  @Override
+  void began() {
+    made();
+  }
+
+  @Override
+  void count(Count what, long n) {
+    made().count(what, n);
+  }
+
+  @Override
+  void ended(Trigger trigger, String status, Instant came, Instant started, Instant finished) {
+    made().ended(trigger, status, came, started, finished);
+  }
+
+  @Override
+  public synchronized void close() {
+    if (made != null) {
+      made.close();
+    }
+    made = new Metrics(); // and nothing is made any more
+  }
+}
