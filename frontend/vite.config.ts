@@ -26,6 +26,11 @@ const pieces = [
     priority: 3,
   },
   {
+    name: "layers",
+    test: /node_modules\/(@radix-ui\/(?!react-(dialog|dropdown-menu|menu|popper|roving-focus|collection|arrow|direction)\/)|react-remove-scroll|react-style-singleton|aria-hidden|use-callback-ref|use-sidecar)/,
+    priority: 3,
+  },
+  {
     name: "dialogs",
     test: /\/(Dialog|FormDialog|Refusal|fields|AskDialog|RemoveDialog|useSave)\.tsx?$/,
     priority: 2,
@@ -67,6 +72,7 @@ export default defineConfig({
           name: "unit",
           include: ["src/**/*.test.{ts,tsx}"],
           environment: "happy-dom",
+          isolate: false, // else most of the time goes into a new DOM for each file
           setupFiles: "src/test/setup.ts",
           testTimeout: patience,
           hookTimeout: patience,
@@ -80,6 +86,7 @@ export default defineConfig({
           include: ["e2e/**/*.test.ts"],
           globalSetup: "e2e/build.ts",
           environment: "node",
+          isolate: false,
           testTimeout: 20 * patience,
           hookTimeout: 20 * patience,
           expect: { poll: { timeout: patience } },

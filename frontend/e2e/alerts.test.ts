@@ -28,6 +28,9 @@ it("a channel's test shows what the other side answered, and so does its log", a
   expect(await axe(page)).toEqual([]);
   await drawer.getByRole("button", { name: "Close" }).click();
   await row.getByRole("button", { name: "Messages to tea" }).click();
+  await page.waitForURL("**/alerts/channels?channel=tea");
+  await page.reload();
+  await drawer.locator("li.delivery").waitFor();
   expect(await drawer.locator("li.delivery").count()).toBe(1);
   await drawer.getByRole("button", { name: "Close" }).click();
   await row.getByText("The last attempt failed").waitFor();

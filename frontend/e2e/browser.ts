@@ -5,7 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 export interface OpenOptions extends BrowserContextOptions {
-  theme?: "light" | "dark";
+  theme?: "light" | "dark" | "system";
   lang?: "en" | "zh";
 }
 
@@ -71,12 +71,12 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[];
 }
 
-/** What axe finds wrong with a page by WCAG 2.2 AA, a line each. */
-export async function axe(page: Page): Promise<string[]> {
+/** What axe finds wrong with a page by WCAG 2.2 AA, a line each; or with what a selector finds in it. */
+export async function axe(page: Page, within = "html"): Promise<string[]> {
   // Put in by the debugger, which no content security policy is for.
   await page.evaluate(readFileSync(axePath, "utf8"));
   const result = await page.evaluate<AxeResult>(
-    `axe.run(document, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })`,
+    `axe.run(${JSON.stringify(within)}, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })`,
   );
   return result.violations.flatMap((v) =>
     v.nodes.map((n) => `${v.id}: ${v.help}: ${n.html.slice(0, 200)} ${n.failureSummary ?? ""}`),

@@ -157,6 +157,11 @@ it("while everything is paused every page says so, nothing fires, and resuming t
   await page.getByRole("dialog").getByRole("button", { name: "Resume everything" }).click();
   await banner.waitFor({ state: "detached" });
   await expect.poll(async () => (await runs()).items.map((r) => r.status)).toContain("succeeded");
+  await page.locator("header").getByRole("button", { name: "Pause everything" }).click();
+  await page
+    .getByRole("dialog", { name: "Pause everything?" })
+    .getByRole("button", { name: "Cancel" })
+    .click();
   expect(faults).toEqual([]);
   await close();
 });

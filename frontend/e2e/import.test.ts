@@ -5,16 +5,21 @@ import { stage } from "./stage.ts";
 
 const { program, open } = stage();
 
-/** A dump of XXL-JOB with one executor and so many jobs; every seventh is a shell script, the last one Groovy. */
+/**
+ * A dump of XXL-JOB with one executor and so many jobs: every seventh is a shell script, the last but one is
+ * Groovy, and the last one lacks its handler.
+ */
 function dump(jobs: number): string {
   const rows = Array.from({ length: jobs }, (_, i) => {
     const id = i + 1;
     const [glue, handler, source] =
       id === jobs
-        ? ["GLUE_GROOVY", "", "package x;"]
-        : id % 7 === 0
-          ? ["GLUE_SHELL", "", "echo it\\'s $1"]
-          : ["BEAN", `syncHandler${id}`, ""];
+        ? ["BEAN", "", ""]
+        : id === jobs - 1
+          ? ["GLUE_GROOVY", "", "package x;"]
+          : id % 7 === 0
+            ? ["GLUE_SHELL", "", "echo it\\'s $1"]
+            : ["BEAN", `syncHandler${id}`, ""];
     return `(${id},1,'任务 ${id}','CRON','0 ${id} 2 * * ?','FIRE_ONCE_NOW','ROUND','${handler}','','SERIAL_EXECUTION',60,1,'${glue}','${source}','${id === 1 ? "2" : ""}',1)`;
   });
   return `INSERT INTO \`xxl_job_group\` (id, app_name) VALUES (1,'billing');
@@ -44,7 +49,8 @@ it("a dump of XXL-JOB with 50 jobs is imported after a look, and what others mad
   const table = drawer.getByRole("region", { name: "Would be" });
   await expect.poll(() => table.evaluate((el) => el === document.activeElement)).toBe(true);
   await row("任务 3").getByText("Conflict").waitFor();
-  await row("任务 50").getByText("is Java that was written in XXL-JOB").waitFor();
+  await row("任务 49").getByText("is Java code from XXL-JOB").waitFor();
+  await row("任务 50").getByText("names no handler").waitFor();
   expect(await axe(page)).toEqual([]);
   await drawer.getByRole("button", { name: "Save 48 jobs" }).click();
   await drawer.getByText("48 saved").waitFor();

@@ -36,15 +36,20 @@ it("a job is run once more with what it was given before", async () => {
 });
 
 it("a job is called by its title on all pages, and found by its title and its key", async () => {
-  await program.job("default/settle", "true", { title: "Settle payments", schedule: { cron: "* * * * *" } });
+  await program.job("default/settle", "echo settled >&2; exit 3", {
+    title: "Settle payments",
+    schedule: { cron: "* * * * *" },
+  });
   const run = await program.run("default/settle");
   const { page, faults, close } = await open("/runs");
   const row = page.locator("table.runs tr", { hasText: "Settle payments" });
   await row.first().getByText("default/settle").waitFor();
-  for (const path of ["/", "/schedule"]) {
+  for (const path of ["/", "/schedule", "/logs?q=settled", "/errors"]) {
     await page.goto(program.url + path);
     await page.getByText("Settle payments").first().waitFor();
   }
+  await page.goto(program.url);
+  await page.locator(".card", { hasText: "Ways of failing" }).getByText("Settle payments").waitFor();
   for (const path of [`/runs/${run}`, "/jobs/default/settle"]) {
     await page.goto(program.url + path);
     await page.locator("h1", { hasText: "Settle payments" }).waitFor();
@@ -73,6 +78,8 @@ it("versions say what they changed, and one is restored with a note", async () =
   await page.getByRole("button", { name: "Restore this version" }).click();
   const dialog = page.getByRole("dialog");
   expect(await dialog.getByLabel("Note").inputValue()).toBe("Restored v1");
+  for (const line of ["echo two", "echo one"])
+    await dialog.locator(".cm-host.diff").getByText(line).waitFor();
   await dialog.getByLabel("Note").fill("two was too slow");
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Restore this version" }).click();

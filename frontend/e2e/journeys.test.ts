@@ -153,6 +153,7 @@ it("a server that goes away is said to be away, and comes back without a reload"
   await page.locator(".shards").waitFor();
   await program.stop();
   await page.getByText("The server does not answer. What you see is as of").waitFor();
+  await page.locator("header").getByText("No connection").waitFor();
   await program.start();
   await page.getByText("The server does not answer. What you see is as of").waitFor({ state: "detached" });
   await close();

@@ -208,8 +208,9 @@ it("a search is narrowed by words of its field, kept under a name, saved as a fi
 
   await page.getByRole("button", { name: "Views" }).click();
   await page.getByRole("menuitem", { name: "Save these filters…" }).click();
-  await page.getByRole("textbox", { name: "Name" }).fill("steps");
-  await page.getByRole("button", { name: "Save view" }).click();
+  const saving = page.getByRole("dialog");
+  await saving.getByRole("textbox", { name: "Name" }).fill("steps");
+  await saving.getByRole("button", { name: "Save view" }).click();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await page.waitForURL("**/logs");
   await page.getByRole("button", { name: "Views" }).click();

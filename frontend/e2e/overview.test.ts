@@ -71,10 +71,13 @@ it("jobs that fail alike are one row, which leads to them; one that paused itsel
     await program.job(`default/alike-${n}`, `echo 'no answer from 10.0.0.${n}' >&2; exit 3`);
     await program.run(`default/alike-${n}`);
   }
-  await program.job("default/tired", "echo tired >&2; exit 4", { pause_after_failures: 1 });
+  await program.job("default/tired", "echo tired >&2; exit 4", {
+    title: "Night owl",
+    pause_after_failures: 1,
+  });
   await program.run("default/tired");
   const { page, faults, close } = await open("/");
-  const tired = attention(page).filter({ hasText: "tired" }).filter({ hasText: "Paused itself" });
+  const tired = attention(page).filter({ hasText: "Night owl" }).filter({ hasText: "Paused itself" });
   await tired.waitFor();
   const alike = attention(page).filter({ hasText: "3 jobs fail with the same error" });
   await alike.getByText(/^exit code 3: no answer from 10\.0\.0\.\d$/).waitFor();
@@ -235,6 +238,39 @@ it("the chart is read as a table, which leads to the runs of each part", async (
   await row.getByRole("link").click();
   await page.waitForURL(/\/runs\?from=[^&]+&to=[^&]+$/);
   await expect.poll(() => page.locator("table.runs tbody tr").count()).toBe(all);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("the figures are compared with those of as long a time before", async () => {
+  await program.job("default/steady", "true");
+  await program.job("default/broken", "false");
+  const fires = async (names: string[]) => {
+    const times: number[] = [];
+    for (const name of names) {
+      const run = await program.run(name);
+      times.push(Number.parseInt(run.replaceAll("-", "").slice(0, 12), 16)); // of a UUID, version 7
+    }
+    return times;
+  };
+  const [first = 0] = await fires(["default/broken", "default/steady"]);
+  const [from = 0, last = 0] = await fires(["default/steady", "default/steady", "default/steady"]);
+  // Before: two runs, one of them failed. After: three runs, all succeeded.
+  const span = Math.max(last - from, from - first) + 1;
+  const counted = async (since: number, until: number) => {
+    const range = `from=${new Date(since).toISOString()}&to=${new Date(until).toISOString()}`;
+    const { items } = await program.api<{ items: Record<string, number>[] }>("GET", `/runs/counts?${range}`);
+    const { succeeded = 0, failed = 0 } = items[0] ?? {};
+    return { runs: succeeded + failed, rate: succeeded / (succeeded + failed) };
+  };
+  const [before, during] = [await counted(from - span, from), await counted(from, from + span)];
+  const iso = (ms: number) => encodeURIComponent(new Date(ms).toISOString());
+  const { page, faults, close } = await open(`/?from=${iso(from)}&to=${iso(from + span)}`);
+  const foot = (name: string) => page.locator(".kpi", { hasText: name }).locator(".f").first();
+  const runs = Math.abs(during.runs / before.runs - 1) * 100;
+  await expect.poll(() => foot("Runs").textContent()).toContain(`${runs.toFixed(1)}% vs. as long before`);
+  const points = Math.abs(during.rate - before.rate) * 100;
+  await expect.poll(() => foot("Success rate").textContent()).toContain(`${points.toFixed(2)} pt`);
   expect(faults).toEqual([]);
   await close();
 });

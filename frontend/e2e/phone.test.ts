@@ -8,7 +8,9 @@ const { open } = stage(async (p) => {
     schedule: { cron: "0 3 * * *", zone: "Asia/Shanghai" },
   });
   await p.api("PUT", "/alerts/rules/any", { alert: "any", severity: "critical", channels: [] });
-  await p.run("default/nightly-settlement-of-payments");
+  await p.job("default/endless-count", "sleep 600");
+  await p.api("POST", "/jobs/default/endless-count/run", {});
+  await p.run("default/nightly-settlement-of-payments"); // the newest
 });
 
 const phone = { viewport: { width: 390, height: 844 } };
@@ -32,6 +34,7 @@ it("on a phone one sees how a job, a run and an alert are without scrolling side
       "table.runs tbody tr",
       ["Failed", /ERROR gateway: timeout/],
     ],
+    ["/", "table.inflight tbody tr", ["endless-count", "no usual time yet", /\d ?s$/]],
     ["/alerts", "table.incidents tbody tr", ["Critical", /nightly-settlement.* failed/, "Firing", /ago$/]],
   ] as const) {
     const { page, faults, close } = await open(path, phone);

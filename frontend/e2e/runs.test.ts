@@ -114,8 +114,8 @@ it("a bar of a run strip tells of its run, and leads to it", async () => {
   const strip = page.locator("tr", { hasText: "bad" }).locator(".strip");
   // The newest run is at the right. What is under a pointer that rests is told once it moves.
   const [left, newest] = [
-    { x: 30 * 7 - 5, y: 15 },
-    { x: 30 * 7 - 4, y: 15 },
+    { x: 30 * 6 - 5, y: 15 },
+    { x: 30 * 6 - 4, y: 15 },
   ];
   await strip.hover({ position: left });
   await strip.locator(".stripmark").waitFor();

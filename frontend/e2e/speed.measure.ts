@@ -143,11 +143,12 @@ it("lists and the overview", async () => {
       ),
     "/jobs",
   );
-  await repeated("Overview: until its figures, chart and lists are there", 500, ({ page }) =>
+  // The lists of jobs below the window are asked for when somebody is on the way to them (useNear).
+  await repeated("Overview: until its figures, charts and failures are there", 400, ({ page }) =>
     timed(
       page,
       link("/"),
-      `${has(".kpis .v")} && document.querySelectorAll('.kpis .v')[0].textContent.length > 3 && ${has(".chart .m-ok")} && document.querySelectorAll('.strip').length > 0`,
+      `${has(".kpis .v")} && document.querySelectorAll('.kpis .v')[0].textContent.length > 3 && ${has(".chart .m-ok")} && ${has(".halves.steady .li")}`,
     ),
   );
   await repeated("Runs: from the navigation to the first row", 300, ({ page }) =>

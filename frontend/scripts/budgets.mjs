@@ -51,11 +51,11 @@ const everything = readdirSync(dist, { recursive: true, withFileTypes: true })
 const rows = [
   ["first visit: JavaScript, gzip", sum(scripts, gzip), 180 * kB],
   ["first visit: CSS, gzip", sum(css, gzip), 14 * kB],
-  ["fonts", sum(fonts, (p) => statSync(p).size), 56 * kB],
+  ["fonts", sum(fonts, (p) => statSync(p).size), 52 * kB],
   [
     "first visit on the wire, brotli, with fonts",
     sum([...scripts, ...css, ...fonts, join(dist, "index.html")], wire),
-    260 * kB,
+    225 * kB,
   ],
   [`largest other chunk (${largest.file.split("/").at(-1)}), gzip`, gzip(file(largest)), 40 * kB],
   ["code editor, gzip", sum(editor.map(file), gzip), 180 * kB],

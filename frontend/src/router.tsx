@@ -298,8 +298,8 @@ const logs = createRoute({
   component: lazyRouteComponent(() => import("./pages/logs/LogsPage")),
 });
 
-/** Which incident is open beside a list. */
-const alertsSearch = (s: RawSearch) => optional({ incident: one(s.incident) });
+/** Which incident is open beside a list, or the messages to which channel. */
+const alertsSearch = (s: RawSearch) => optional({ incident: one(s.incident), channel: one(s.channel) });
 
 const alerts = createRoute({
   getParentRoute: () => root,

@@ -1,7 +1,7 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { base } from "@/lib/base";
 import { noteServerDate } from "@/lib/clock";
-import { noteAnswer, noteBehind } from "@/lib/connection";
+import { noteAnswer, noteBehind, noteVersion } from "@/lib/connection";
 import { noteSignedOut } from "@/lib/expiry";
 import { asProblem, ProblemError, unreachable } from "@/lib/problem";
 import type { paths } from "./schema.gen";
@@ -17,6 +17,8 @@ const errors: Middleware = {
     noteServerDate(response.headers.get("Date"), sentAt.get(request) ?? Date.now());
     noteAnswer(true);
     if (response.headers.has("Carillon-As-Of")) noteBehind(true);
+    const version = response.headers.get("Carillon-Version");
+    if (version !== null) noteVersion(version);
     if (!response.ok) {
       const problem = await asProblem(response);
       // A wrong password is 401 too, but says nothing about the session.
@@ -32,7 +34,7 @@ const errors: Middleware = {
 };
 
 /** The API as its contract describes it. Whatever goes wrong is thrown as a ProblemError. */
-export const api = createClient<paths>({ baseUrl: base });
+export const api = createClient<paths>({ baseUrl: base, fetch: (request) => globalThis.fetch(request) });
 api.use(errors);
 
 /**

@@ -4,8 +4,10 @@ import {
   type QueryClient,
   queryOptions,
 } from "@tanstack/react-query";
+import { batched } from "@/lib/batch";
 import { every } from "@/lib/every";
 import { type JobRef, refOf } from "@/lib/jobref";
+import { ProblemError, unavailable } from "@/lib/problem";
 import { api, dataOf } from "./client";
 import type { Job, JobBulk, JobItem, JobVersion, Status } from "./schema.gen";
 
@@ -79,14 +81,38 @@ export function jobMarks(by: "owner" | "tag", filter: { group?: string }) {
   });
 }
 
-/** How many jobs match; the cheapest page tells. */
+async function totalsOf(filters: JobFilter[]): Promise<readonly (number | null)[]> {
+  const { totals } = await dataOf(api.POST("/api/v1/jobs/counts", { body: { filters } }));
+  return totals;
+}
+
+/** All counts of a page are asked for at once. A filter that is refused takes none of the others with it. */
+const countOf = batched(30, async (filters: JobFilter[]) => {
+  try {
+    return await totalsOf(filters);
+  } catch (error) {
+    if (filters.length === 1 || !(error instanceof ProblemError) || error.problem.status !== 400) throw error;
+    return Promise.all(
+      filters.map((filter) =>
+        totalsOf([filter]).then(
+          ([total]) => total,
+          (refused: Error) => refused,
+        ),
+      ),
+    );
+  }
+});
+
+/** How many jobs match. */
 export function jobCount(filter: JobFilter) {
   return queryOptions({
     queryKey: [...jobsKey, "count", filter],
-    queryFn: ({ signal }) =>
-      dataOf(
-        api.GET("/api/v1/jobs", { signal, params: { query: { ...filter, fires: 0, runs: 0, limit: 1 } } }),
-      ).then((p) => p.total),
+    queryFn: async () => {
+      const total = await countOf(filter);
+      if (total instanceof Error) throw total;
+      if (total === null || total === undefined) throw new ProblemError(unavailable());
+      return total;
+    },
     refetchInterval: every(10_000),
   });
 }
@@ -105,18 +131,32 @@ export function jobFacets(filter: JobFilter) {
 const failingLooked = 50;
 export const failingRuns = 8;
 
-/** The jobs that failed last, but with other errors than those given, and how many there are. A few runs of each tell since when. */
-export function failingJobs(last: Status[], errors: string[] = []) {
+interface Failing {
+  items: JobItem[];
+  total: number;
+}
+
+/**
+ * The jobs that failed last, but with other errors than those given, and how many there are. A few runs of each
+ * tell since when. Where it is known that there are none, nobody is asked; what was shown before that is forgotten.
+ */
+export function failingJobs(last: Status[], errors: string[], none: boolean) {
   const where = errors.length > 0 ? errors.map((e) => `-error:${e}`) : undefined;
   return queryOptions({
-    queryKey: [...jobsKey, "failing", last, errors],
-    queryFn: ({ signal }) =>
-      dataOf(
+    queryKey: [...jobsKey, "failing", last, errors, none],
+    queryFn: async ({ signal, client }): Promise<Failing> => {
+      if (none) {
+        const asked = (of: readonly unknown[]) => of.at(-1) === false;
+        client.removeQueries({ queryKey: [...jobsKey, "failing"], predicate: (q) => asked(q.queryKey) });
+        return { items: [], total: 0 };
+      }
+      return dataOf(
         api.GET("/api/v1/jobs", {
           signal,
           params: { query: { last, where, fires: 0, runs: failingRuns, limit: failingLooked } },
         }),
-      ),
+      );
+    },
     placeholderData: keepPreviousData,
     refetchInterval: every(3000),
   });
@@ -125,25 +165,29 @@ export function failingJobs(last: Status[], errors: string[] = []) {
 /** The most errors that are told apart, besides those of a single job. */
 const mostAlike = 20;
 
-/** The errors that several jobs failed with last, those of the most jobs first. */
-export function sharedErrors(last: Status[]) {
+/** How many jobs' last run failed, and which errors several jobs share, those of most jobs first. */
+export function failedLast(last: Status[]) {
   return queryOptions({
     queryKey: [...jobsKey, "errors", last],
     queryFn: async ({ signal }) => {
-      const { items } = await dataOf(api.GET("/api/v1/jobs/facets", { signal, params: { query: { last } } }));
-      const errors = items.error ?? [];
-      return errors.filter((e) => e.count > 1 && e.value !== "none").slice(0, mostAlike);
+      const query = { last };
+      const { total, items } = await dataOf(api.GET("/api/v1/jobs/facets", { signal, params: { query } }));
+      const shared = (items.error ?? []).filter((e) => e.count > 1 && e.value !== "none").slice(0, mostAlike);
+      return { total, shared, others: total - shared.reduce((n, e) => n + e.count, 0) };
     },
     placeholderData: keepPreviousData,
     refetchInterval: every(5000),
   });
 }
 
-/** How many jobs are paused because they failed, and the one that was paused last. */
+/** Jobs that are paused because they failed. */
+export const gaveUp: JobFilter = { where: ["state:gave_up"] };
+
+/** The one of them that was paused last, and how many there are. */
 export const gaveUpJobs = queryOptions({
   queryKey: [...jobsKey, "gave up"],
   queryFn: async ({ signal }) => {
-    const query = { where: ["state:gave_up"], sort: "-changed", fires: 0, runs: 0, limit: 1 };
+    const query = { ...gaveUp, sort: "-changed", fires: 0, runs: 0, limit: 1 };
     const { total, items } = await dataOf(api.GET("/api/v1/jobs", { signal, params: { query } }));
     return { jobs: total, job: items[0]?.definition };
   },

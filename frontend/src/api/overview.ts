@@ -3,20 +3,19 @@ import { serverNow } from "@/lib/clock";
 import { readerZone } from "@/lib/format";
 import { alignedEnd, spans, type Zoom } from "@/lib/ranges";
 import { failures } from "@/lib/status";
-import { failingJobs } from "./jobs";
+import { failedLast } from "./jobs";
 import { overviewQuery } from "./reports";
 import { runCounts } from "./runs";
 import { fireCounts, firesQuery } from "./schedule";
-import type { Cause } from "./schema.gen";
+import type { Cause, RunCounts } from "./schema.gen";
 
-/** Parts of the past that the overview's chart has; the plan adds an eighth. */
+/**
+ * How many parts of the past the overview's chart has. The plan adds an eighth.
+ */
 export const chartParts = 96;
 
 /** The causes of runs that a schedule asked for. The success rate is that of these runs. */
 export const scheduledCauses: Cause[] = ["schedule", "misfire"];
-
-/** How many points the chart of the success rate has. As many before them give the rate to compare with. */
-export const scheduledParts = 24;
 
 /** The server's reports are by the hour: a range is asked for anew that often, and every minute while it lasts. */
 const reportStep = 300_000;
@@ -32,6 +31,11 @@ export function overviewTime(range: keyof typeof spans, now: number, zoom?: Zoom
   return { span, part, to: zoom ? Date.parse(zoom.to) : alignedEnd(now, part) };
 }
 
+/** Whether two counts cover the same length of time. */
+export function areAlike(a: RunCounts, b: RunCounts): boolean {
+  return Date.parse(a.to) - Date.parse(a.from) === Date.parse(b.to) - Date.parse(b.from);
+}
+
 /** What the overview of a range asks for at an instant, each by itself. */
 export function overviewQueries(range: keyof typeof spans, now: number, zoom?: Zoom) {
   const { span, to } = overviewTime(range, now, zoom);
@@ -43,12 +47,11 @@ export function overviewQueries(range: keyof typeof spans, now: number, zoom?: Z
   });
   return {
     past: runCounts(between(to - span, to), chartParts, range === "1h" ? 3000 : 10_000),
-    before: runCounts(between(to - 2 * span, to - span), 1, minute),
-    scheduled: runCounts(
-      { ...between(to - 2 * span, to), cause: scheduledCauses },
-      2 * scheduledParts,
-      range === "1h" ? 3000 : 10_000,
-    ),
+    /** The time before, of the same length, to compare with. News of runs does not refresh it: it hardly changes. */
+    before: {
+      ...runCounts(between(to - 2 * span, to - span), 1, minute),
+      queryKey: ["reports", "before", to - span, span],
+    },
     missed: runCounts({ ...between(recent - 60 * minute, recent), status: ["missed"] }, 1, 15_000),
     plan: {
       ...fireCounts(between(to, to + span / 8), chartParts / 8, `${range} ${to}`),
@@ -60,7 +63,7 @@ export function overviewQueries(range: keyof typeof spans, now: number, zoom?: Z
       between(reported - span, reported),
       reported - span > now - zonesKnown ? readerZone() : undefined,
     ),
-    failing: failingJobs(failures),
+    failing: failedLast(failures),
   };
 }
 
@@ -73,9 +76,6 @@ export function askAhead(client: QueryClient, range: keyof typeof spans, zoom?: 
   void client.prefetchQuery(q.past);
   void client.prefetchQuery(q.reports);
   void client.prefetchQuery(q.failing);
-  void client.prefetchQuery(q.scheduled);
-  void client.prefetchQuery(q.before);
   if (!zoom) void client.prefetchQuery(q.plan);
   void client.prefetchQuery(q.soon);
-  void client.prefetchQuery(q.next);
 }

@@ -413,6 +413,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Count the jobs that match each of several filters */
+        post: operations["countJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/titles": {
         parameters: {
             query?: never;
@@ -3003,8 +3020,11 @@ export interface components {
         };
         /** @description A program, with the run's parameters and the index and total of its piece as arguments. Either source or digest is set. */
         ScriptTask: {
-            /** @enum {string} */
-            language: "shell" | "python" | "node" | "php" | "powershell" | "starlark";
+            /**
+             * @description groovy is Java code from XXL-JOB (GLUE). Only XXL-JOB executors behind the bridge run it.
+             * @enum {string}
+             */
+            language: "shell" | "python" | "node" | "php" | "powershell" | "starlark" | "groovy";
             /** @description The text, at most 128 KiB */
             source?: string;
             /** @description The SHA-256 of a text that another version of a job of the group has, in hexadecimal */
@@ -3192,6 +3212,13 @@ export interface components {
             owners: {
                 [key: string]: string;
             };
+        };
+        JobCountRequest: {
+            filters: components["schemas"]["JobFilter"][];
+        };
+        JobCounts: {
+            /** @description One number for each filter, in their order. null if the filter uses `last` or `error` and the log store does not answer. */
+            totals: (number | null)[];
         };
         JobFacets: {
             /** @description How many jobs match */
@@ -3763,6 +3790,8 @@ export interface components {
             to: string;
             /** @description Of each part, in order */
             items: components["schemas"]["StatusCounts"][];
+            /** @description The same counts, only for runs with cause schedule or misfire */
+            scheduled: components["schemas"]["StatusCounts"][];
         };
         /** @description How many fires have each status; those that none has are left out. */
         StatusCounts: {
@@ -5516,6 +5545,8 @@ export type PauseRequest = components['schemas']['PauseRequest'];
 export type JobItem = components['schemas']['JobItem'];
 export type JobWeek = components['schemas']['JobWeek'];
 export type JobTitles = components['schemas']['JobTitles'];
+export type JobCountRequest = components['schemas']['JobCountRequest'];
+export type JobCounts = components['schemas']['JobCounts'];
 export type JobFacets = components['schemas']['JobFacets'];
 export type JobFacet = components['schemas']['JobFacet'];
 export type JobPage = components['schemas']['JobPage'];
@@ -6396,6 +6427,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobFacets"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    countJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobCountRequest"];
+            };
+        };
+        responses: {
+            /** @description How many jobs match, filter by filter */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobCounts"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,10 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
+import { batched } from "@/lib/batch";
 import { api, dataOf } from "./client";
-
-/** How many titles one request asks for at most. */
-const most = 50;
-/** All that one page shows is asked together: for so long, in ms, more may join. */
-const together = 5;
 
 /** What people call a job, and who owns it; empty where there is none. */
 export interface Called {
@@ -12,24 +8,11 @@ export interface Called {
   owner: string;
 }
 
-let batch: { jobs: Set<string>; called: Promise<(job: string) => Called> } | undefined;
-
-/** A page asks for all its jobs at once. */
-function calledOf(job: string): Promise<Called> {
-  if (!batch || batch.jobs.size >= most) {
-    const jobs = new Set<string>();
-    const ask = async () => {
-      await new Promise((resolve) => setTimeout(resolve, together));
-      if (batch?.jobs === jobs) batch = undefined;
-      const query = { job: [...jobs] };
-      const { titles, owners } = await dataOf(api.GET("/api/v1/jobs/titles", { params: { query } }));
-      return (one: string) => ({ title: titles[one] ?? "", owner: owners[one] ?? "" });
-    };
-    batch = { jobs, called: ask() };
-  }
-  batch.jobs.add(job);
-  return batch.called.then((of) => of(job));
-}
+/** A page asks for all its jobs at once, up to fifty. */
+const calledOf = batched(50, async (job: string[]): Promise<Called[]> => {
+  const { titles, owners } = await dataOf(api.GET("/api/v1/jobs/titles", { params: { query: { job } } }));
+  return job.map((one) => ({ title: titles[one] ?? "", owner: owners[one] ?? "" }));
+});
 
 export function calledQuery(job: string) {
   return queryOptions({

@@ -39,7 +39,6 @@ afterEach(() => {
   page.remove();
   opened.splice(0);
   stretches.splice(0);
-  vi.unstubAllGlobals();
 });
 
 const chart = () => find<SVGElement>(page.host, "svg");

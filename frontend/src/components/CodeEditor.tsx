@@ -4,7 +4,16 @@ import { useLocked } from "./ReadOnly";
 const CodeMirror = lazy(() => import("./code/CodeMirror"));
 const DiffView = lazy(() => import("./code/DiffView"));
 
-export type Language = "json" | "yaml" | "shell" | "python" | "javascript" | "php" | "powershell" | "text";
+export type Language =
+  | "json"
+  | "yaml"
+  | "shell"
+  | "python"
+  | "javascript"
+  | "php"
+  | "powershell"
+  | "groovy"
+  | "text";
 
 export interface CodeEditorProps {
   label: string;

@@ -10,11 +10,19 @@ export function useJobTitle(job: string | undefined): string {
   return useTitle(job) || refOf(job ?? "").name;
 }
 
+interface JobTitleProps {
+  job: string;
+  /** A job without a title is called by its group and name: for places that do not tell the group. */
+  keyed?: boolean;
+  className?: string;
+}
+
 /** A job as people call it; pointing tells its group and name. */
-export function JobTitle({ job, className }: { job: string; className?: string }) {
+export function JobTitle({ job, keyed, className }: JobTitleProps) {
+  const title = useJobTitle(job);
   return (
     <span className={className} title={job}>
-      {useJobTitle(job)}
+      {keyed && title === refOf(job).name ? job : title}
     </span>
   );
 }

@@ -21,7 +21,7 @@ const runs = [
 ];
 const strip = () => find<SVGElement>(page.host, "svg");
 /** Over the nth place of thirty. */
-const over = (place: number) => fire(strip(), "pointermove", { clientX: place * 7 + 3 });
+const over = (place: number) => fire(strip(), "pointermove", { clientX: place * 6 + 3 });
 const tipped = () => page.host.querySelector("[data-tip]")?.getAttribute("data-tip");
 
 it("has one path for each colour, however many runs there are", () => {
@@ -31,8 +31,8 @@ it("has one path for each colour, however many runs there are", () => {
     p.getAttribute("d")?.match(/M[\d.]+/g),
   ]);
   expect(paths).toEqual([
-    ["m-ok", ["M189", "M196"]],
-    ["m-bad", ["M203"]],
+    ["m-ok", ["M162", "M168"]],
+    ["m-bad", ["M174"]],
   ]);
   expect(strip().getAttribute("aria-label")).toContain("3");
 });

@@ -8,7 +8,7 @@ import { stripOf } from "@/lib/stats";
 import { durationOf, isFailure, tones } from "@/lib/status";
 import { tip } from "./Tips";
 
-const bar = 5;
+const bar = 4;
 const step = bar + 2;
 const height = 22;
 

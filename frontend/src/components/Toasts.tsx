@@ -25,8 +25,9 @@ export function toast(next: Toast): void {
 /** How long something can be called off that one click has started, in ms. */
 export const grace = 5000;
 
-/** Says what will happen, and does it in a moment, unless somebody calls it off. */
+/** Says what will happen, and does it in a moment, unless somebody calls it off. A double click says it once. */
 export function toastBefore(text: string, undo: string, act: () => void): void {
+  if (toasts.get().some((x) => x.text === text)) return;
   const timer = setTimeout(() => {
     dismiss(id);
     act();

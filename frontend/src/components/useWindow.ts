@@ -20,7 +20,7 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, rows: number,
       observer.disconnect();
     };
   }, [scroller]);
-  if (rows <= short) return { from: 0, to: rows, before: 0, after: 0, atEnd: view.top };
+  if (rows <= short) return { from: 0, to: rows, before: 0, after: 0, ...view };
   const [from, to] = visibleRows(view.top, view.height, height, rows);
-  return { from, to, before: from * height, after: (rows - to) * height, atEnd: view.top };
+  return { from, to, before: from * height, after: (rows - to) * height, ...view };
 }

@@ -7,9 +7,16 @@ export interface Connection {
   lastAnswer: number | undefined;
   /** An answer has told that the history is behind, and nobody has found since that it is not. */
   behind: boolean;
+  /** The server's version in the first answer, and one that another answer has told. */
+  versions: { first: string; other?: string } | undefined;
 }
 
-const connection = createStore<Connection>({ lost: false, lastAnswer: undefined, behind: false });
+const connection = createStore<Connection>({
+  lost: false,
+  lastAnswer: undefined,
+  behind: false,
+  versions: undefined,
+});
 let lastAnswer: number | undefined;
 
 /** Says whether a request got an answer, whatever it was. */
@@ -23,6 +30,16 @@ export function noteAnswer(answered: boolean): void {
 export function noteBehind(behind: boolean): void {
   const was = connection.get();
   if (was.behind !== behind) connection.set({ ...was, behind });
+}
+
+/** Says which version of the server has answered. */
+export function noteVersion(version: string): void {
+  const was = connection.get();
+  const { first, other } = was.versions ?? {};
+  if (first === undefined) connection.set({ ...was, versions: { first: version } });
+  // While servers are upgraded one by one, they answer in turn.
+  else if (version !== first && version !== other)
+    connection.set({ ...was, versions: { first, other: version } });
 }
 
 export const getConnection = connection.get;

@@ -34,7 +34,6 @@ beforeEach(() => {
 afterEach(() => {
   stop();
   setLive(true);
-  vi.unstubAllGlobals();
   vi.useRealTimers();
 });
 

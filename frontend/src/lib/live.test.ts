@@ -50,10 +50,7 @@ describe("server-sent events", () => {
 
 describe("following a stream", () => {
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.unstubAllGlobals();
-  });
+  afterEach(() => void vi.useRealTimers());
 
   /** Answers each request with the next of these, and tells which ids were asked for. */
   function serve(...answers: (Response | Error)[]): (string | null)[] {

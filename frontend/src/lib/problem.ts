@@ -16,6 +16,11 @@ export function unreachable(): Trouble {
   return { type: "about:blank", title: "No answer", status: 0, code: "unreachable", request_id: "" };
 }
 
+/** The problem that a 503 answer carries. */
+export function unavailable(): Trouble {
+  return { ...unreachable(), title: "A part of the system is away", code: "unavailable" };
+}
+
 /** Reads a failed answer. A proxy's own error page is no problem document: its status must do. */
 export async function asProblem(response: Response): Promise<Trouble> {
   if (response.headers.get("Content-Type")?.startsWith("application/problem+json")) {

@@ -1,9 +1,9 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { afterEach, expect, it } from "vitest";
-import { healthQuery, holdQuery, versionQuery } from "@/api/cluster";
+import { healthQuery, holdQuery } from "@/api/cluster";
 import { historyQuery } from "@/api/retention";
 import type { HistoryState } from "@/api/schema.gen";
-import { getConnection, noteBehind } from "@/lib/connection";
+import { getConnection, noteBehind, noteVersion } from "@/lib/connection";
 import { StoreCard } from "@/pages/cluster/StoreCard";
 import { type Rendered, render } from "@/test/render";
 import { Banner } from "./Banner";
@@ -18,7 +18,6 @@ function shown(change: Partial<HistoryState>): string {
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } });
   client.setQueryData<unknown>(holdQuery.queryKey, { paused: false });
   client.setQueryData<unknown>(healthQuery.queryKey, { ok: true, checks: [] });
-  client.setQueryData<unknown>(versionQuery.queryKey, { version: "1" });
   client.setQueryData<HistoryState>(historyQuery.queryKey, {
     as_of: ago(600),
     backlog: [{ stream: "LOG", messages: 9000, since: ago(600) }],
@@ -65,4 +64,15 @@ it("what waits while it is written makes no history behind", () => {
   expect(text).not.toContain("behind");
   expect(text).not.toContain("Caught up");
   expect(getConnection().behind).toBe(false);
+});
+
+it("another version than the page was loaded from is told of once it answers", () => {
+  noteBehind(false);
+  noteVersion("1");
+  noteVersion("1");
+  expect(shown({ backlog: [] })).not.toContain("A new version is on the server");
+  page?.remove();
+  noteVersion("2");
+  noteVersion("1"); // of a server that is still to be upgraded
+  expect(shown({ backlog: [] })).toContain("A new version is on the server");
 });

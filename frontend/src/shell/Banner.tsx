@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CirclePause, Clock, CloudOff, Hourglass, RefreshCw, Unplug, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { healthQuery, holdQuery, versionQuery } from "@/api/cluster";
+import { useEffect, useState } from "react";
+import { healthQuery, holdQuery } from "@/api/cluster";
 import { historyQuery, isBehind } from "@/api/retention";
 import { Button, IconButton } from "@/components/Button";
 import { useT } from "@/i18n";
@@ -29,11 +29,9 @@ export function Banner() {
   useEffect(() => {
     if (state && !history.isFetching && !storeAway && !isBehind(state)) noteBehind(false);
   }, [state, history.isFetching, storeAway]);
-  const version = useQuery(versionQuery).data?.version;
-  const loaded = useRef(version);
+  const { versions } = connection;
   // What is only to be known is closed by who knows it: until there is another version, or the page is loaded anew.
   const [dismissed, setDismissed] = useState<string>();
-  loaded.current ??= version;
   if (connection.lost) {
     return (
       <div className="banner bad" role="status">
@@ -76,7 +74,7 @@ export function Banner() {
       </div>
     );
   }
-  if (version && loaded.current && version !== loaded.current && dismissed !== version) {
+  if (versions?.other && dismissed !== versions.other) {
     return (
       <div className="banner info" role="status">
         <RefreshCw size={15} aria-hidden />
@@ -84,7 +82,7 @@ export function Banner() {
         <Button small onClick={() => location.reload()}>
           {t.banner.reload}
         </Button>
-        <IconButton icon={X} size={14} label={t.act.close} onClick={() => setDismissed(version)} />
+        <IconButton icon={X} size={14} label={t.act.close} onClick={() => setDismissed(versions.other)} />
       </div>
     );
   }

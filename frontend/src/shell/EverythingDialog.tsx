@@ -16,7 +16,7 @@ export default function EverythingDialog({ onClose }: { onClose(): void }) {
     <AskDialog
       title={t.cluster.resumeAsk}
       hint={t.cluster.resumeHint}
-      verb={t.cluster.resumeAll}
+      verb={t.overview.resumeAll}
       mild
       act={() => setPause(false, "")}
       onDone={done}
@@ -36,7 +36,7 @@ function PauseDialog({ onDone, onClose }: { onDone(): void; onClose(): void }) {
           {t.cluster.pauseHint} {skips}
         </>
       }
-      verb={t.cluster.pauseAll}
+      verb={t.overview.pauseAll}
       disabled={invalid}
       act={() => {
         const { note, until } = wish();

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Bookmark, BookmarkPlus, BookmarkX } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { meQuery } from "@/api/session";
-import { FormDialog } from "@/components/FormDialog";
-import { TextField } from "@/components/fields";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "@/components/Menu";
 import { toast } from "@/components/Toasts";
 import { usePageT } from "@/i18n";
 import { removeView, type SavedView, saveView, useViews, type ViewedPage } from "@/lib/views";
+
+const SaveViewDialog = lazy(() => import("./SaveViewDialog"));
 
 /** The views that whoever is signed in has of a page. */
 export function useMyViews(page: ViewedPage): SavedView[] {
@@ -69,38 +69,11 @@ export function SavedViews({ page, query, onOpen }: SavedViewsProps) {
           </MenuItem>
         )}
       </Menu>
-      {saving && <SaveDialog {...{ user, page, query }} onClose={() => setSaving(false)} />}
+      {saving && (
+        <Suspense>
+          <SaveViewDialog {...{ user, page, query }} onClose={() => setSaving(false)} />
+        </Suspense>
+      )}
     </>
-  );
-}
-
-interface SaveDialogProps {
-  user: string;
-  page: ViewedPage;
-  query: string;
-  onClose(): void;
-}
-
-function SaveDialog({ user, page, query, onClose }: SaveDialogProps) {
-  const t = usePageT();
-  const [name, setName] = useState("");
-  const save = () => {
-    saveView(user, page, { name: name.trim(), query });
-    toast({ text: t.views.saved(name.trim()) });
-    onClose();
-  };
-  return (
-    <FormDialog
-      title={t.views.saveTitle}
-      hint={t.views.saveHint}
-      verb={t.views.saveVerb}
-      busy={false}
-      disabled={name.trim() === ""}
-      onSubmit={save}
-      onClose={onClose}
-    >
-      <TextField label={t.views.name} value={name} maxLength={40} onChange={setName} />
-      <p className="mut mono trunc">{query}</p>
-    </FormDialog>
   );
 }

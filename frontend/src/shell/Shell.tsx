@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react
 import { UseTitle } from "@/components/JobTitle";
 import { Tips } from "@/components/Tips";
 import { Toasts } from "@/components/Toasts";
+import { useLater } from "@/components/useLater";
 import { useT } from "@/i18n";
 import { kiosk } from "@/lib/kiosk";
 import { isLive, setLive } from "@/lib/live-switch";
@@ -70,11 +71,7 @@ function Frame() {
     "/": () => document.querySelector<HTMLInputElement>("input[data-filter]")?.focus(),
   });
 
-  useEffect(() => {
-    // It is there at once when it is asked for.
-    const timer = setTimeout(() => void loadPalette(), 1500);
-    return () => clearTimeout(timer);
-  }, []);
+  useLater(loadPalette);
 
   const controls = useMemo(
     () => ({

@@ -3,6 +3,7 @@ import { lazy, Suspense } from "react";
 import { IconButton } from "@/components/Button";
 import { tip } from "@/components/Tips";
 import { useT } from "@/i18n";
+import { useConnection } from "@/lib/connection";
 import { useNewsState } from "@/lib/events";
 import { offsetName, useFormat } from "@/lib/format";
 import { setLive, useLive } from "@/lib/live-switch";
@@ -23,6 +24,12 @@ export function TopTools() {
   const f = useFormat();
   const live = useLive();
   const state = useNewsState();
+  const { lost } = useConnection();
+  const [tone, told] = lost
+    ? ["bad", t.top.away]
+    : state === "open"
+      ? ["", t.top.live]
+      : ["warn", t.top.polling];
   const prefs = usePrefs();
   const { openHelp } = useShell();
   return (
@@ -34,8 +41,8 @@ export function TopTools() {
         onClick={() => setLive(!live)}
         {...tip(live ? t.top.liveTip : t.top.liveOnTip, "L")}
       >
-        <span className={live ? (state === "open" ? "live" : "live warn") : "live off"} />
-        {live ? (state === "open" ? t.top.live : t.top.polling) : t.top.liveOff}
+        <span className={`live ${live ? tone : "off"}`} />
+        {live ? told : t.top.liveOff}
         {live ? <Pause size={12} aria-hidden /> : <Play size={12} aria-hidden />}
       </button>
       <button

@@ -1,4 +1,13 @@
+import { afterEach, vi } from "vitest";
 import { loadPages } from "@/i18n";
+import { noteAnswer } from "@/lib/connection";
+
+// Files of tests share a window (vite.config.ts): none leaves another fetch, clock or connection behind.
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+  noteAnswer(true);
+});
 
 // So that what is drawn in a test is there at once.
 await loadPages("en");

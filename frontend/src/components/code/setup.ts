@@ -2,6 +2,7 @@ import { json } from "@codemirror/lang-json";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { clike } from "@codemirror/legacy-modes/mode/clike";
+import { groovy } from "@codemirror/legacy-modes/mode/groovy";
 import { javascript } from "@codemirror/legacy-modes/mode/javascript";
 import { powerShell } from "@codemirror/legacy-modes/mode/powershell";
 import { python } from "@codemirror/legacy-modes/mode/python";
@@ -47,6 +48,8 @@ export function languageOf(name: Language): Extension {
       return StreamLanguage.define(javascript);
     case "powershell":
       return StreamLanguage.define(powerShell);
+    case "groovy":
+      return StreamLanguage.define(groovy);
     case "php":
       return StreamLanguage.define(php);
     case "text":

@@ -18,8 +18,6 @@ export const cluster = {
   running: "Jobs fire as planned.",
   busSilent: "NATS does not answer: nothing fires until it does.",
   heldNow: "Everything is paused.",
-  pauseAll: "Pause everything",
-  resumeAll: "Resume everything",
   pauseAsk: "Pause everything?",
   pauseSkips: (n: number) =>
     n === 1 ? "1 fire is due within the next hour." : `${n} fires are due within the next hour.`,

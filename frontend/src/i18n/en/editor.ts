@@ -236,8 +236,10 @@ export const editor = {
     php: "PHP",
     powershell: "PowerShell",
     starlark: "Starlark",
+    groovy: "Groovy",
   } as Record<string, string>,
   scriptHint: "Parameters are in CARILLON_PARAMS",
+  groovyHint: "Java code from XXL-JOB (GLUE). Only XXL-JOB executors behind the bridge run it.",
   starlarkHint:
     "Runs inside the executor, without files or processes. Assign to result what the run returns.",
   keptScript: (digest: string) => `the stored text ${digest}…`,

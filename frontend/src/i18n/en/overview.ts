@@ -1,6 +1,8 @@
 import { count } from "./words";
 
 export const overview = {
+  pauseAll: "Pause everything",
+  resumeAll: "Resume everything",
   title: "Overview",
   runs: "Runs",
   success: "Success rate",

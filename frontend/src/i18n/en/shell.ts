@@ -45,6 +45,7 @@ export const health = {
 export const top = {
   live: "Live",
   polling: "Polling",
+  away: "No connection",
   liveOff: "Paused",
   liveTip: "Pause live updates",
   liveOnTip: "Resume live updates",

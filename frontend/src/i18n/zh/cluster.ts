@@ -20,8 +20,6 @@ export const cluster: PageMessages["cluster"] = {
   running: "任务按计划触发。",
   busSilent: "NATS 没有响应：恢复之前不会触发任何任务。",
   heldNow: "全部已暂停。",
-  pauseAll: "全部暂停",
-  resumeAll: "全部恢复",
   pauseAsk: "暂停所有任务？",
   pauseSkips: (n) => `未来一小时内有 ${n} 次触发。`,
   resumeAsk: "全部恢复？",

@@ -2,6 +2,8 @@ import type { Messages } from "../en";
 import { number } from "./words";
 
 export const overview: Messages["overview"] = {
+  pauseAll: "全部暂停",
+  resumeAll: "全部恢复",
   title: "总览",
   runs: "运行次数",
   success: "成功率",

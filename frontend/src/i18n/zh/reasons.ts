@@ -19,6 +19,9 @@ export const reasons: Record<ReasonCode, string> = {
   abandoned: "处理器在 {patience:duration} 内没有响应取消，已被放弃",
   result_left_out: "未保存返回结果：{why:free}",
   result_cut: "返回结果有 {bytes:number} 字节，超过 {most:number}，只保留开头部分",
+  store_elsewhere: "请将结果存放在别处，并返回其位置",
+  end_too_large:
+    "运行结束事件有 {bytes:number} 字节，而 NATS 的 max_payload 最多容纳 {most:number} 字节，因此省略了返回结果，并截断了运行说明；请将 max_payload 提高到至少 1MB",
   exit_code: "退出码 {exit_code:number}",
   exit_code_said: "退出码 {exit_code:number}：{said:free}",
   killed_by_signal: "被信号终止：{signal:phrase}",
@@ -26,6 +29,7 @@ export const reasons: Record<ReasonCode, string> = {
   no_file: "无法启动“{program:phrase}”：在 {dir:phrase} 下没有该文件，或者缺少其解释器",
   not_executable: "无法启动“{program:phrase}”：执行器的用户对该文件没有执行权限",
   no_interpreter: "没有 {language:word} 脚本的解释器：执行器的 PATH 中没有 {programs:phrase}",
+  groovy_elsewhere: "groovy 脚本只能在通过桥接连接的 XXL-JOB 执行器上运行，请将其改写为处理器（JobHandler）",
   language_not_allowed: "此执行器不允许运行 {language:word} 脚本，允许的有 {languages:phrase}",
   script_gone: "脚本 {digest:word} 已不存在，请重新保存任务及其脚本源码",
   no_handler: "此执行器没有注册处理器“{handler:phrase}”，已注册：{handlers:phrase}",
@@ -92,7 +96,8 @@ export const reasons: Record<ReasonCode, string> = {
   event_recurs: "事件会一直重复，已展开到 {date:word}",
   no_executor_row: "属于执行器 {executor:word}，但转储中没有它；请同时转储 {table:word}，或指定分组",
   names_no_handler: "没有指定处理器（JobHandler）",
-  glue_java: "是在 XXL-JOB 中编写的 Java（GLUE），只能在 Java 程序内运行，请改写为处理器",
+  glue_java:
+    "是在 XXL-JOB 中编写的 Java（GLUE），只有通过桥接连接的 XXL-JOB 执行器才能运行；若使用其他执行器，请改写为处理器（JobHandler）",
   glue_unknown: "无法识别 glue_type“{kind:phrase}”",
   python2: "为 Python 2 编写",
   no_number: "{column:word}“{value:phrase}”不是数字，已忽略",

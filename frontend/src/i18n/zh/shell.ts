@@ -46,6 +46,7 @@ export const health: Messages["health"] = {
 export const top: Messages["top"] = {
   live: "实时",
   polling: "轮询",
+  away: "连接中断",
   liveOff: "已暂停",
   liveTip: "暂停实时更新",
   liveOnTip: "恢复实时更新",

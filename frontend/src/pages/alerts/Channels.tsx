@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { List, Megaphone, Plus, Send, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import {
@@ -51,7 +52,9 @@ export default function Channels() {
   const list = useQuery(channelsQuery);
   const [editing, setEditing] = useState<ChannelItem | "new">();
   const [removing, setRemoving] = useState<string>();
-  const [looking, setLooking] = useState<string>();
+  const { channel: looking } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const look = (channel?: string) => void navigate({ to: ".", search: { channel } });
   const client = useQueryClient();
   const test = useMutation({
     mutationFn: testChannel,
@@ -59,7 +62,6 @@ export default function Channels() {
     onSuccess: (_, channel) => {
       void client.invalidateQueries({ queryKey: deliveriesQuery(channel).queryKey });
       void client.invalidateQueries({ queryKey: channelsQuery.queryKey });
-      setLooking(channel);
     },
   });
   const create = (
@@ -107,7 +109,7 @@ export default function Channels() {
                       icon={Send}
                       busy={test.isPending && test.variables === c.channel}
                       disabled={item.missing.length > 0}
-                      onClick={() => test.mutate(c.channel)}
+                      onClick={() => test.mutate(c.channel, { onSuccess: () => look(c.channel) })}
                     >
                       {a.tryIt}
                     </Button>
@@ -115,7 +117,7 @@ export default function Channels() {
                       icon={List}
                       size={14}
                       label={a.deliveriesOf(c.channel)}
-                      onClick={() => setLooking(c.channel)}
+                      onClick={() => look(c.channel)}
                     />
                     <RowActions
                       name={c.channel}
@@ -133,7 +135,7 @@ export default function Channels() {
       {editing && (
         <ChannelDialog item={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />
       )}
-      {looking && <Deliveries channel={looking} onClose={() => setLooking(undefined)} />}
+      {looking && <Deliveries channel={looking} onClose={() => look()} />}
       {removing && (
         <RemoveDialog
           name={removing}

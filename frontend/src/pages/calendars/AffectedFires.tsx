@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { calendarPreview } from "@/api/cluster";
 import type { Calendar } from "@/api/schema.gen";
+import { JobTitle } from "@/components/JobTitle";
 import { Refusal } from "@/components/Refusal";
 import { useSettled } from "@/components/useSettled";
 import { usePageT } from "@/i18n";
@@ -59,7 +60,7 @@ function AffectedJob({ job: j, zone }: AffectedJobProps) {
       .map((f) => instantToWall(f.fire_time, zone).replace("T", " "));
   return (
     <li>
-      <span className="grow trunc">{j.job}</span>
+      <JobTitle job={j.job} keyed className="grow trunc" />
       <span className="row g2 end">
         {j.skipped > 0 && <span className="c-warn">{c.willSkip(j.skipped)}</span>}
         {j.released > 0 && <span className="c-ok">{c.willRun(j.released)}</span>}

@@ -34,7 +34,7 @@ export function Switch() {
               {hold.author && t.banner.heldBy(hold.author)} {hold.note}
             </p>
             <Button look="primary" may={operates} onClick={openEverything}>
-              {t.cluster.resumeAll}
+              {t.overview.resumeAll}
             </Button>
           </>
         ) : (
@@ -49,7 +49,7 @@ export function Switch() {
               </Mark>
             )}
             <Button look="danger" icon={CirclePause} may={operates} onClick={openEverything}>
-              {t.cluster.pauseAll}
+              {t.overview.pauseAll}
             </Button>
           </>
         )}

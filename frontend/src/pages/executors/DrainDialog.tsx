@@ -4,6 +4,7 @@ import { breakdownQuery } from "@/api/reports";
 import { latestRuns } from "@/api/runs";
 import type { Instance } from "@/api/schema.gen";
 import { Choice, DurationField } from "@/components/fields";
+import { JobTitle } from "@/components/JobTitle";
 import { Elapsed } from "@/components/Time";
 import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
@@ -66,7 +67,7 @@ export function DrainDialog({ instance: i, onDrain, onClose }: DrainDialogProps)
         <ul className="names">
           {items.slice(0, named).map((r) => (
             <li key={r.run_id}>
-              <span className="grow trunc">{r.job}</span>
+              <JobTitle job={r.job} keyed className="grow trunc" />
               <span className="mono mut">{shortId(r.run_id)}</span>
               {r.started_at && <Elapsed since={r.started_at} />}
             </li>

@@ -7,6 +7,7 @@ import { handlersQuery } from "@/api/groups";
 import { jobsOfGroup } from "@/api/jobs";
 import type { Group } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
+import { JobTitle } from "@/components/JobTitle";
 import { Card } from "@/components/Panel";
 import { InstanceState } from "@/components/Status";
 import { Waiting } from "@/components/Waiting";
@@ -178,7 +179,7 @@ function Priorities({ group }: { group: string }) {
           {special.slice(0, named).map((d) => (
             <li key={d.job} className="li tight">
               <Link to="/jobs/$group/$name" params={refOf(d.job)} className="name grow trunc">
-                {d.job}
+                <JobTitle job={d.job} keyed />
               </Link>
               <span className={d.priority === "high" ? "tag c-warn" : "tag"}>
                 {t.fleet.priority[d.priority ?? "normal"]}

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { latestRuns } from "@/api/runs";
 import type { Group } from "@/api/schema.gen";
+import { JobTitle } from "@/components/JobTitle";
 import { Card } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { usePageT } from "@/i18n";
@@ -48,7 +49,7 @@ export function QueueCard({ group: g }: { group: Group }) {
             <li key={run.run_id} className="li">
               <span className="two-lines grow">
                 <Link to="/runs/$runId" params={{ runId: run.run_id }} className="name trunc">
-                  {run.job}
+                  <JobTitle job={run.job} keyed />
                 </Link>
                 <span className="sec trunc">{say(run.reason) || t.remedy.waitsQuietly}</span>
               </span>

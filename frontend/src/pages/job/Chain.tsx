@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
 import { jobQuery } from "@/api/jobs";
 import type { Child, JobItem } from "@/api/schema.gen";
+import { JobTitle } from "@/components/JobTitle";
 import { Card } from "@/components/Panel";
 import { Status } from "@/components/Status";
 import { usePageWords } from "@/lib/format";
@@ -53,7 +54,7 @@ function Step({ child, above }: { child: Child; above: string[] }) {
       <span className="row g2">
         {last ? <Status status={last.status} bare /> : <ListTree size={14} className="mut" aria-hidden />}
         <Link to="/jobs/$group/$name" params={refOf(child.job)} className="link trunc">
-          {child.job}
+          <JobTitle job={child.job} keyed />
         </Link>
         <span className="right mut nowrap">{seen ? t.job.again : t.run.after[child.on ?? "success"]}</span>
       </span>

@@ -95,7 +95,14 @@ export default function VersionsTab({ item, etag }: { item: JobItem; etag: strin
           </div>
         </Card>
       )}
-      {restoring && <Restore version={restoring} etag={etag} onClose={() => setRestoring(undefined)} />}
+      {restoring && (
+        <Restore
+          current={item.definition}
+          version={restoring}
+          etag={etag}
+          onClose={() => setRestoring(undefined)}
+        />
+      )}
     </div>
   );
 }
@@ -117,7 +124,15 @@ function RunsOf({ row, slowest }: { row: ReportRow | undefined; slowest: number 
   );
 }
 
-function Restore({ version, etag, onClose }: { version: JobVersion; etag: string; onClose(): void }) {
+interface RestoreProps {
+  current: JobVersion;
+  version: JobVersion;
+  etag: string;
+  onClose(): void;
+}
+
+/** Makes an old version the newest, after a look at what that changes. */
+function Restore({ current, version, etag, onClose }: RestoreProps) {
   const t = usePageT();
   const client = useQueryClient();
   const complain = useComplain();
@@ -136,6 +151,7 @@ function Restore({ version, etag, onClose }: { version: JobVersion; etag: string
       title={t.job.versions.restoreAsk(version.version)}
       hint={t.job.versions.restoreHint}
       open
+      wide
       onClose={onClose}
       footer={
         <>
@@ -147,6 +163,7 @@ function Restore({ version, etag, onClose }: { version: JobVersion; etag: string
       }
     >
       <TextField label={t.job.versions.note} optional value={note} maxLength={500} onChange={setNote} />
+      <Difference before={current} after={version} />
     </Dialog>
   );
 }

@@ -1,5 +1,5 @@
 import { FileDown, type LucideIcon, Pause, Play, Tag, Trash2, X, Zap } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { allMatching, type JobFilter, namesMatching } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
 import type { Deed } from "@/api/session";
@@ -9,7 +9,10 @@ import { useComplain } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { exportJobs } from "./exporting";
-import { type Action, Review } from "./Review";
+import type { Action } from "./Review";
+
+const loadReview = () => import("./Review").then((m) => ({ default: m.Review }));
+const Review = lazy(loadReview);
 
 interface BulkProps {
   filter: JobFilter;
@@ -36,6 +39,10 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
   const complain = useComplain();
   const may = useMay();
   const [action, setAction] = useState<Action>();
+  const any = selected.size > 0;
+  useEffect(() => {
+    if (any) loadReview().catch(() => undefined); // the error shows when somebody opens it
+  }, [any]);
   const clear = () => onSelect(new Set());
   const nameOf = (of: Action) => (of === "edit" ? t.joblist.tagged : t.act[of]);
   useKeys({ escape: clear });
@@ -90,7 +97,9 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
         </button>
       </div>
       {action && (
-        <Review action={action} jobs={[...selected]} onClose={() => setAction(undefined)} onDone={clear} />
+        <Suspense>
+          <Review action={action} jobs={[...selected]} onClose={() => setAction(undefined)} onDone={clear} />
+        </Suspense>
       )}
     </>
   );

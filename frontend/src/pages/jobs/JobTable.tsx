@@ -19,6 +19,7 @@ import { IconButton } from "@/components/Button";
 import { Menu, MenuItem, MenuLine } from "@/components/Menu";
 import { SortHead } from "@/components/SortHead";
 import { TaskIcon, taskKind } from "@/components/TaskIcon";
+import { useLater } from "@/components/useLater";
 import { useRowKeys } from "@/components/useRowKeys";
 import { useWindow } from "@/components/useWindow";
 import { serverNow } from "@/lib/clock";
@@ -30,13 +31,17 @@ import { usePhone } from "@/lib/phone";
 import { useComplain, usePause, useRunNow, useRunSoon } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
-import { DeleteDialog } from "../job/DeleteDialog";
 import { cellOf, downFirst, figures, isSortColumn } from "./columns";
 import { exportJobs } from "./exporting";
 
-// Their editors are large, and few open them from here.
-const RunDialog = lazy(() => import("../job/RunDialog").then((m) => ({ default: m.RunDialog })));
-const PauseDialog = lazy(() => import("../job/PauseDialog").then((m) => ({ default: m.PauseDialog })));
+// They are large, and few open them at once. While one loads, keys would still act on the page.
+const loadRun = () => import("../job/RunDialog").then((m) => ({ default: m.RunDialog }));
+const loadDelete = () => import("../job/DeleteDialog").then((m) => ({ default: m.DeleteDialog }));
+const loadPause = () => import("../job/PauseDialog").then((m) => ({ default: m.PauseDialog }));
+const RunDialog = lazy(loadRun);
+const DeleteDialog = lazy(loadDelete);
+const PauseDialog = lazy(loadPause);
+const loadDialogs = () => Promise.all([loadRun(), loadDelete(), loadPause()]);
 
 /** What one is asked about before a job runs or is paused. */
 type Asking = "run" | "pause";
@@ -84,8 +89,13 @@ export function JobTable({
   // biome-ignore lint/correctness/useExhaustiveDependencies: onEnd is new with every render; what matters is the position
   useEffect(() => {
     const el = scroller.current;
-    if (el && el.scrollHeight - el.scrollTop - el.clientHeight < 800) onEnd();
-  }, [view.atEnd, items.length]);
+    if (!el) return;
+    // What is below the window waits until somebody moves towards it.
+    const left = el.scrollHeight - el.scrollTop - el.clientHeight;
+    if (left < 100 || (el.scrollTop > 0 && left < 800)) onEnd();
+  }, [view.top, view.height, items.length]);
+
+  useLater(loadDialogs);
 
   // Rows are drawn again only when they change, so what they call must not keep an old selection.
   const chosen = useRef(selected);
@@ -206,8 +216,8 @@ export function JobTable({
             }
           />
         )}
+        {deleting && <DeleteDialog job={deleting} onClose={() => setDeleting(undefined)} />}
       </Suspense>
-      {deleting && <DeleteDialog job={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   );
 }

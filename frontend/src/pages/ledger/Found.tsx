@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleCheck, Hourglass, TriangleAlert } from "lucide-react";
 import { discrepanciesFound } from "@/api/ledger";
 import type { HeldJob } from "@/api/schema.gen";
+import { JobTitle } from "@/components/JobTitle";
 import { Card } from "@/components/Panel";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
@@ -23,7 +24,7 @@ export function Held({ jobs }: { jobs: HeldJob[] }) {
           <li key={x.job} className="li">
             <Hourglass size={15} className="c-warn" aria-hidden />
             <Link to="/jobs/$group/$name" params={refOf(x.job)} className="name">
-              {x.job}
+              <JobTitle job={x.job} keyed />
             </Link>
             <span className="num mut">{f.short(x.since, now)}</span>
             <span className="sec grow trunc">{t.ledger.heldBy(x.version)}</span>
@@ -53,7 +54,7 @@ export function Found({ from, group }: { from: string; group: string | undefined
               <TriangleAlert size={15} className="c-bad" aria-hidden />
             )}
             <Link to="/jobs/$group/$name" params={refOf(x.job)} className="name">
-              {x.job}
+              <JobTitle job={x.job} keyed />
             </Link>
             <span className="num mut">{f.short(x.fire_time, now)}</span>
             <span className="sec grow trunc">{say(x.healed_at ? x.healed : x.reason)}</span>

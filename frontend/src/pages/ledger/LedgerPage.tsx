@@ -5,6 +5,7 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { ledgerAudit } from "@/api/ledger";
 import type { Tally } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
+import { JobTitle } from "@/components/JobTitle";
 import { Kpi } from "@/components/Kpi";
 import { More } from "@/components/More";
 import { Card, Empty } from "@/components/Panel";
@@ -109,7 +110,7 @@ export default function LedgerPage() {
                       <li key={`${x.job} ${x.fire_time}`} className="li">
                         <TriangleAlert size={15} className="c-bad" aria-hidden />
                         <Link to="/jobs/$group/$name" params={refOf(x.job)} className="name">
-                          {x.job}
+                          <JobTitle job={x.job} keyed />
                         </Link>
                         <span className="num mut">{f.short(x.fire_time, now)}</span>
                         <span className="sec grow trunc">{say(x.reason)}</span>
@@ -175,7 +176,7 @@ function Jobs({ jobs, onBackfill }: { jobs: JobTally[]; onBackfill(job: string):
         <tr key={j.job}>
           <td>
             <Link to="/jobs/$group/$name/$tab" params={{ ...refOf(j.job), tab: "ledger" }} className="name">
-              {j.job}
+              <JobTitle job={j.job} keyed />
             </Link>
           </td>
           <td>

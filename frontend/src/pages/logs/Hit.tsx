@@ -5,6 +5,7 @@ import { memo, useState } from "react";
 import { linesAround } from "@/api/runs";
 import type { LogLine } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
+import { JobName } from "@/components/JobName";
 import { GroupDot } from "@/components/TaskIcon";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
@@ -42,9 +43,7 @@ export const Hit = memo(function Hit({ line, terms, first, onJob }: HitProps) {
       {first && (
         <div className="hitrun">
           <GroupDot group={ref.group} />
-          <Link to="/jobs/$group/$name" params={ref} className="name">
-            {line.job}
-          </Link>
+          <JobName {...ref} />
           <Link to="/runs/$runId" params={{ runId: line.run_id }} className="mono mut">
             {shortId(line.run_id)}
           </Link>

@@ -17,11 +17,10 @@ import {
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { channelsQuery, failingChannels } from "@/api/alerts";
 import { groupsQuery, nodesQuery } from "@/api/cluster";
-import { failingJobs, gaveUpJobs, sharedErrors } from "@/api/jobs";
+import { failingJobs, gaveUp, gaveUpJobs, jobCount } from "@/api/jobs";
 import { overviewQueries } from "@/api/overview";
 import { historyQuery } from "@/api/retention";
 import { latestRuns } from "@/api/runs";
-import { useJobTitle } from "@/components/JobTitle";
 import { Card, Empty, Skeleton } from "@/components/Panel";
 import { statusIcons } from "@/components/Status";
 import { Age } from "@/components/Time";
@@ -43,6 +42,8 @@ const SnoozeMenu = lazy(() => import("./SnoozeMenu"));
 
 const most = 6;
 
+const noneGaveUp = { jobs: 0, job: undefined };
+
 /** What needs somebody, by its cause: the gravest first, and nothing that one has snoozed. */
 export function Attention({ range }: { range: Range }) {
   const t = useT();
@@ -50,22 +51,32 @@ export function Attention({ range }: { range: Range }) {
   const [whole, setWhole] = useState(false);
   const now = useNow();
   const asked = overviewQueries(range, now);
-  const errors = useQuery(sharedErrors(failures));
-  const alike = errors.data ?? [];
-  const others = alike.map((e) => e.value);
-  const list = useQuery({ ...failingJobs(failures, others), enabled: !errors.isPending });
+  const errors = useQuery(asked.failing);
+  const alike = errors.data?.shared ?? [];
+  const list = useQuery({
+    ...failingJobs(
+      failures,
+      alike.map((e) => e.value),
+      errors.data?.others === 0,
+    ),
+    enabled: !errors.isPending,
+  });
   const groups = useQuery(groupsQuery);
   const nodes = useQuery(nodesQuery);
   const missed = useQuery(asked.missed);
-  const gaveUp = useQuery(gaveUpJobs);
+  const paused = useQuery(jobCount(gaveUp));
+  const lastPaused = useQuery({ ...gaveUpJobs, enabled: (paused.data ?? 0) > 0 });
   const channels = useQuery({ ...channelsQuery, enabled: may("admin", "*") });
   const history = useQuery({ ...historyQuery, refetchInterval: every(30_000) });
-  const failing = list.data?.items ?? [];
+  const own = list.data;
+  const last = paused.data === 0 ? noneGaveUp : lastPaused.data;
+  const isPausedUnknown = paused.isError || lastPaused.isError;
+  const failing = own?.items ?? [];
   const concerns = concernsOf({
     unowned: nodes.data?.unowned.length ?? 0,
     groups: groups.data?.items ?? [],
     channels: failingChannels(channels.data?.items ?? []),
-    gaveUp: gaveUp.data ?? { jobs: 0, job: undefined },
+    gaveUp: last ?? noneGaveUp,
     alike,
     failing,
     dead: history.data?.dead_letters ?? 0,
@@ -79,10 +90,14 @@ export function Attention({ range }: { range: Range }) {
   };
   const shown = concerns.filter((c) => !isSnoozed(c));
   const hidden = concerns.length - shown.length;
-  const unlisted = (list.data?.total ?? 0) - failing.length;
+  const unlisted = (own?.total ?? 0) - failing.length;
   const count = shown.length + unlisted;
   const counted = groups.data?.items.every((g) => g.waiting_runs !== undefined); // not while the history is away
-  const known = counted && [errors, list, groups, nodes, missed, gaveUp].every((q) => q.isSuccess);
+  const known =
+    counted &&
+    own !== undefined &&
+    last !== undefined &&
+    [errors, groups, nodes, missed, paused].every((q) => q.isSuccess);
   const there = concerns.map((c) => c.id).join("\n");
   useEffect(() => {
     if (known) forgetSnoozed(now, new Set(there.split("\n")));
@@ -104,10 +119,12 @@ export function Attention({ range }: { range: Range }) {
         )
       }
     >
-      {list.isError && !list.data && <Empty icon={CloudOff} title={t.jobs.historyAway} />}
-      {count === 0 && list.isPending ? (
+      {((list.isError && !own) || (isPausedUnknown && !last)) && (
+        <Empty icon={CloudOff} title={t.jobs.historyAway} />
+      )}
+      {count === 0 && ((!own && !list.isError) || (!last && !isPausedUnknown)) ? (
         <Skeleton rows={4} />
-      ) : count === 0 && list.data ? (
+      ) : count === 0 && own && last ? (
         <Calm quiet={hidden === 0} />
       ) : (
         <div className="list">
@@ -160,9 +177,7 @@ function Calm({ quiet }: { quiet: boolean }) {
 function Item({ concern }: { concern: Concern }) {
   const t = useT();
   const { say } = useSayer();
-  const { icon: Icon, tone, name: key, says, at, ...link } = look(concern, t, say);
-  const title = useJobTitle(concern.kind === "job" ? concern.run.job : undefined);
-  const name = title || key;
+  const { icon: Icon, tone, name, says, at, ...link } = look(concern, t, say);
   return (
     <div className="li">
       <span className={`ico c-${tone} soft-${tone}`}>
@@ -267,11 +282,12 @@ function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
     case "gaveUp": {
       const single = c.jobs === 1;
       const { group, name } = refOf(c.job.job);
+      const title = c.job.title || name;
       return {
         icon: CirclePause,
         tone: "bad",
-        name: single ? name : t.overview.gaveUpJobs(c.jobs),
-        says: single ? t.overview.gaveUp : t.overview.gaveUpLast(c.job.job),
+        name: single ? title : t.overview.gaveUpJobs(c.jobs),
+        says: single ? t.overview.gaveUp : t.overview.gaveUpLast(c.job.title || c.job.job),
         at: c.job.effective_from,
         ...(single
           ? { to: "/jobs/$group/$name", params: { group, name } }
@@ -305,12 +321,12 @@ function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
         search: { status: ["missed"], range: "1h" },
       };
     case "job": {
-      const { run, streak, more } = c;
+      const { run, title, streak, more } = c;
       const result = resultOf(run, say);
       return {
         icon: run.status === "failed" ? TriangleAlert : statusIcons[run.status],
         tone: tones[run.status],
-        name: refOf(run.job).name,
+        name: title || refOf(run.job).name,
         says: (
           <>
             {more ? t.overview.manyFailures(streak) : t.overview.failures(streak)}

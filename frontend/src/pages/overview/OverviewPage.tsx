@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { ArrowDownRight, ArrowUpRight, Plus } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
-import { groupsQuery } from "@/api/cluster";
+import { ArrowDownRight, ArrowUpRight, CirclePause, CirclePlay, Plus } from "lucide-react";
+import { useState } from "react";
+import { groupsQuery, holdQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
-import { overviewQueries, scheduledCauses, scheduledParts } from "@/api/overview";
+import { areAlike, overviewQueries, scheduledCauses } from "@/api/overview";
 import { latestRuns } from "@/api/runs";
 import type { Cause, Status } from "@/api/schema.gen";
-import { Skeleton } from "@/components/Panel";
+import { IconButton } from "@/components/Button";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
 import { formatDuration } from "@/lib/duration";
@@ -15,7 +15,9 @@ import { type Format, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, type Totals, totalsOf, type Zoom, zoomOf } from "@/lib/ranges";
 import { failures, living, type Tone } from "@/lib/status";
+import Reports from "@/pages/reports/Reports";
 import { type Range, ranges } from "@/router";
+import { useShell } from "@/shell/context";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Attention } from "./Attention";
@@ -24,9 +26,6 @@ import { useInFlight } from "./inflight";
 import { RunningNow } from "./RunningNow";
 import { RunsChart } from "./RunsChart";
 import { UpNext } from "./UpNext";
-
-// Below what one opens the page for, and so not among what is loaded first.
-const Reports = lazy(() => import("@/pages/reports/Reports"));
 
 /** An installation with so few jobs, none of which has run, is a new one. */
 const fewJobs = 3;
@@ -38,12 +37,15 @@ export default function OverviewPage() {
   const { range = "24h", ...part } = useSearch({ from: "/" });
   const zoom = zoomOf(part);
   const jobs = useQuery(jobCount({})).data;
-  const ran = useQuery(latestRuns({}, 1)).data?.items.length;
+  const isSmall = jobs !== undefined && jobs <= fewJobs;
+  const ran = useQuery({ ...latestRuns({}, 1), enabled: isSmall && jobs > 0 }).data?.items.length;
   // Whoever is being shown the way sees it to its end.
-  const isFresh = jobs === 0 || (jobs !== undefined && jobs <= fewJobs && ran === 0);
+  const isFresh = jobs === 0 || (isSmall && ran === 0);
   const [guided, setGuided] = useState(false);
   if (isFresh && !guided) setGuided(true);
-  const mayEdit = useMay()("edit");
+  const may = useMay();
+  const { openEverything } = useShell();
+  const hold = useQuery(holdQuery).data;
   return (
     <Page
       crumbs={[{ text: t.overview.title }]}
@@ -57,7 +59,14 @@ export default function OverviewPage() {
               void navigate({ search: { range: ranges.find((r) => r === next && r !== "24h") } })
             }
           />
-          {mayEdit && (
+          {hold && may("operate", "*") && (
+            <IconButton
+              icon={hold.paused ? CirclePlay : CirclePause}
+              label={hold.paused ? t.overview.resumeAll : t.overview.pauseAll}
+              onClick={openEverything}
+            />
+          )}
+          {may("edit") && (
             <Link to="/jobs/new" className="btn pri hide-s">
               <Plus size={14} aria-hidden />
               {t.act.newJob}
@@ -87,13 +96,11 @@ function Figures({ range, zoom }: FiguresProps) {
   return (
     <>
       <Top range={range} zoom={zoom} />
-      <div className="grid over-2">
+      <div className="grid over-2 steady">
         <RunningNow range={range} zoom={zoom} />
         <UpNext range={range} />
       </div>
-      <Suspense fallback={<Skeleton rows={6} />}>
-        <Reports range={range} zoom={zoom} />
-      </Suspense>
+      <Reports range={range} zoom={zoom} />
     </>
   );
 }
@@ -103,7 +110,6 @@ function Top({ range, zoom }: FiguresProps) {
   const now = useNow();
   const asked = overviewQueries(range, now, zoom);
   const past = useQuery(asked.past);
-  const before = useQuery(asked.before).data?.items[0];
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const failingNow = useQuery(asked.failing).data?.total;
 
@@ -111,24 +117,25 @@ function Top({ range, zoom }: FiguresProps) {
   const delay = reports?.total.started_after;
   const totals = past.data?.items.map(totalsOf) ?? [];
   const sum = addTotals(totals);
-  const was = before ? totalsOf(before) : undefined;
+  // Asked for last: the figures themselves come first.
+  const before = useQuery({
+    ...asked.before,
+    enabled: past.data !== undefined && !past.isPlaceholderData,
+  }).data;
+  const compared = past.data && before && areAlike(past.data, before) ? before : undefined;
+  const was = compared && addTotals(compared.items.map(totalsOf));
   const ended = sum.ok + sum.bad;
-  const twice = useQuery(asked.scheduled).data?.items.map(totalsOf);
-  const scheduled = twice?.slice(scheduledParts);
-  // Where no schedule asks for runs, success is that of all. Before that is known, none is shown.
-  const ofSchedules = scheduled && successOf(addTotals(scheduled));
-  const success = ofSchedules ?? (scheduled && successOf(sum));
+  // Where no schedule asks for runs, success is that of all.
+  const ofSchedules = past.data && successOf(addTotals(past.data.scheduled.map(totalsOf)));
+  const success = ofSchedules ?? successOf(sum);
   const wasSuccess =
-    twice === undefined || ofSchedules === undefined
-      ? was && successOf(was)
-      : successOf(addTotals(twice.slice(0, scheduledParts)));
+    compared && ofSchedules !== undefined
+      ? successOf(addTotals(compared.scheduled.map(totalsOf)))
+      : was && successOf(was);
   const slots = groups.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
   const { running, waiting } = useInFlight(reports?.alive);
-  const coarse =
-    totals.length === 0
-      ? []
-      : Array.from({ length: 24 }, (_, i) => addTotals(totals.slice(i * 4, i * 4 + 4)));
-  const judged = ofSchedules === undefined ? scheduled && coarse : scheduled;
+  const coarse = coarser(totals);
+  const judged = past.data && ofSchedules !== undefined ? coarser(past.data.scheduled.map(totalsOf)) : coarse;
   const ranged = range === "24h" ? {} : { range };
   const search = zoom ?? ranged;
   const wasRuns = was ? was.ok + was.bad + was.living : 0;
@@ -167,7 +174,7 @@ function Top({ range, zoom }: FiguresProps) {
               />
             )
           }
-          spark={<Spark tone="ok" values={judged?.map((c) => successOf(c) ?? 1) ?? []} />}
+          spark={<Spark tone="ok" values={judged.map((c) => successOf(c) ?? 1)} />}
           to={{
             ...search,
             status: ["succeeded", ...failures, "missed"],
@@ -203,6 +210,10 @@ function Top({ range, zoom }: FiguresProps) {
     </>
   );
 }
+
+/** Four parts of the chart in one: sparks have no room for more. */
+const coarser = (totals: Totals[]): Totals[] =>
+  Array.from({ length: totals.length / 4 }, (_, i) => addTotals(totals.slice(i * 4, i * 4 + 4)));
 
 /** The share of the fires that went well, of those that did or did not; undefined of none. */
 function successOf({ ok, bad, missed }: Totals): number | undefined {

@@ -56,6 +56,7 @@ export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefin
         <Table
           heads={[t.runs.columns.job, t.runs.columns.run, t.runs.columns.executor, t.overview.elapsed]}
           actions={t.act.more}
+          className="inflight"
           compact
         >
           {first.map((r, i) => {

@@ -21,10 +21,15 @@ export function UpNext({ range }: { range: Range }) {
   const now = useNow();
   const held = useHeld();
   const asked = overviewQueries(range, now);
-  const soon = useQuery(asked.soon).data;
+  const counted = useQuery(asked.soon);
+  const soon = counted.data;
   const hasSoon = soon === undefined || soon.jobs >= shown;
   const today = { from: new Date(now).toISOString(), to: new Date(now + day).toISOString() };
-  const page = useQuery(hasSoon ? asked.next : firesQuery(today, 3, "day"));
+  // How much fires soon tells which of the two is needed.
+  const page = useQuery({
+    ...(hasSoon ? asked.next : firesQuery(today, 3, "day")),
+    enabled: !counted.isPending,
+  });
   const next = (page.data?.items ?? [])
     .flatMap(({ job, fires }) => {
       const at = fires.find((f) => Date.parse(f) > now);

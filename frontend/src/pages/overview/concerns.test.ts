@@ -17,6 +17,7 @@ const calm: Known = {
 
 const failedAt = (job: string, ...seconds: number[]): JobItem =>
   ({
+    definition: { job, title: `Title of ${job}` },
     last_runs: seconds.map((s) => aRun({ job, status: "failed", fire_time: at(s) })),
   }) as JobItem;
 
@@ -79,8 +80,8 @@ it("of jobs that fail those come first that failed more often in a row, and then
   expect(ids({ failing })).toEqual(["job a/old", "job a/new", "job a/once"]);
   const [old, , once] = concernsOf({ ...calm, failing });
   expect([old, once]).toMatchObject([
-    { streak: 8, more: true },
-    { streak: 1, more: false },
+    { title: "Title of a/old", streak: 8, more: true },
+    { title: "Title of a/once", streak: 1, more: false },
   ]);
 });
 

@@ -12,7 +12,7 @@ export type Concern = { id: string } & (
   | { kind: "channels"; channels: ChannelItem[] }
   | { kind: "gaveUp"; jobs: number; job: JobVersion }
   | { kind: "alike"; jobs: number; error: string; message: Reason | undefined }
-  | { kind: "job"; run: Run; streak: number; more: boolean }
+  | { kind: "job"; run: Run; title: string | undefined; streak: number; more: boolean }
   | { kind: "dead"; letters: number }
   | { kind: "missed"; fires: number }
 );
@@ -105,7 +105,7 @@ function stuckIn(groups: Group[], now: number): Single[] {
 
 function failingJobs(failing: JobItem[]): Concern[] {
   return failing
-    .flatMap(({ last_runs: runs }) => {
+    .flatMap(({ definition: { title }, last_runs: runs }) => {
       const [run] = runs ?? [];
       if (!runs || !run) return [];
       const { streak } = healthOf(runs);
@@ -114,6 +114,7 @@ function failingJobs(failing: JobItem[]): Concern[] {
         id: `job ${run.job}`,
         kind: "job" as const,
         run,
+        title,
         streak,
         more,
         since: runs[streak - 1]?.fire_time,

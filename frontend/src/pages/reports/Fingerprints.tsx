@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
 import type { Failure } from "@/api/schema.gen";
+import { JobTitle } from "@/components/JobTitle";
 import { Card, Empty } from "@/components/Panel";
 import { Ago } from "@/components/Time";
 import { usePageT } from "@/i18n";
@@ -37,7 +38,7 @@ export function Fingerprints({ failures, ofOneJob }: { failures: Failure[]; ofOn
                     {!ofOneJob &&
                       (x.jobs.length === 1 && only ? (
                         <Link to="/jobs/$group/$name" params={refOf(only)} className="plain">
-                          {only}
+                          <JobTitle job={only} keyed />
                         </Link>
                       ) : (
                         <span title={x.jobs.join(", ")}>{r.inJobs(x.jobs.length)}</span>

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { overviewQueries } from "@/api/overview";
+import type { Overview } from "@/api/schema.gen";
 import { Failed, Skeleton } from "@/components/Panel";
+import { useNear } from "@/components/useNear";
 import { useNow } from "@/lib/now";
 import type { Zoom } from "@/lib/ranges";
 import type { Range } from "@/router";
@@ -15,13 +17,30 @@ export default function Reports({ range, zoom }: { range: Range; zoom?: Zoom | u
   const { data } = query;
   if (query.isError && !data) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
   if (!data) return <Skeleton rows={6} />;
+  const grid = query.isPlaceholderData ? "grid halves stale" : "grid halves";
   return (
-    <div className={query.isPlaceholderData ? "grid halves stale" : "grid halves"}>
-      <Trend rows={data.trend} from={data.from} to={data.to} />
-      <Fingerprints failures={data.failures} />
-      <Unhealthy rows={data.failing} />
-      <Slowest rows={data.slowest} />
-      <Busiest rows={data.busiest} />
+    <>
+      <div className={`${grid} steady`}>
+        <Trend rows={data.trend} from={data.from} to={data.to} />
+        <Fingerprints failures={data.failures} />
+      </div>
+      <Below className={grid} report={data} />
+    </>
+  );
+}
+
+/** What is below the window at first. It asks for more, and so waits until it is near. */
+function Below({ className, report }: { className: string; report: Overview }) {
+  const [part, isNear] = useNear<HTMLDivElement>();
+  return (
+    <div className={isNear ? className : `${className} unseen`} ref={part}>
+      {isNear && (
+        <>
+          <Unhealthy rows={report.failing} />
+          <Slowest rows={report.slowest} />
+          <Busiest rows={report.busiest} />
+        </>
+      )}
     </div>
   );
 }

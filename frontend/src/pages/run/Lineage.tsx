@@ -68,7 +68,7 @@ export function Lineage({ detail, run, job }: { detail: RunDetail; run: Run; job
           <li key={c.job} className="in2">
             <Clock size={14} aria-hidden className="mut" />
             <Link to="/jobs/$group/$name" params={refOf(c.job)} className="plain trunc">
-              {c.job}
+              <JobTitle job={c.job} keyed />
             </Link>
             <span className="right mut nowrap">{t.run.after[c.on ?? "success"]}</span>
           </li>

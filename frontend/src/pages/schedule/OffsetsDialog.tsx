@@ -4,6 +4,7 @@ import { useState } from "react";
 import { refreshJobs } from "@/api/jobs";
 import { applySpread, offsetsQuery } from "@/api/schedule";
 import { FormDialog } from "@/components/FormDialog";
+import { JobTitle } from "@/components/JobTitle";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
@@ -75,7 +76,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
               ) : (
                 <CircleCheck size={14} className="c-ok" aria-hidden />
               )}
-              <span>{r.job}</span>
+              <JobTitle job={r.job} keyed />
               {r.error && <span className="mut">{r.error}</span>}
             </li>
           ))}
@@ -128,9 +129,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
                             setLeft(next);
                           }}
                         />
-                        <span className="trunc" title={x.job}>
-                          {x.job}
-                        </span>
+                        <JobTitle job={x.job} keyed className="trunc" />
                       </label>
                     </td>
                     <td className="r num">{f.number(x.fires)}</td>

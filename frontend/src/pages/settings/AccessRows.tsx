@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import { useId } from "react";
 import { groupsQuery } from "@/api/cluster";
 import type { Access } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { usePageT } from "@/i18n";
+import { GroupChoice } from "./GroupChoice";
 
 const roles = ["viewer", "operator", "editor", "admin"] as const;
 const grants = ["logs", "params", "scripts", "secrets", "sql"] as const;
@@ -17,6 +17,14 @@ const usual: Record<Access["role"], readonly (typeof grants)[number][]> = {
   admin: grants,
 };
 
+/** A new role. Its group is still to be chosen. */
+export const newAccess: Access = { role: "viewer", group: "" };
+
+/** Whether each role says where it holds. */
+export function isWhole(access: Access[]): boolean {
+  return access.every((a) => a.group !== "");
+}
+
 interface AccessRowsProps {
   value: Access[];
   onChange(next: Access[]): void;
@@ -26,8 +34,7 @@ interface AccessRowsProps {
 export function AccessRows({ value, onChange }: AccessRowsProps) {
   const t = usePageT();
   const s = t.settings;
-  const listId = useId();
-  const groups = useQuery(groupsQuery).data?.items ?? [];
+  const groups = (useQuery(groupsQuery).data?.items ?? []).map((g) => g.executor_group);
   const edit = (i: number, next: Access) => onChange(value.map((a, j) => (j === i ? next : a)));
   const toggle = (a: Access, grant: (typeof grants)[number]): Access => {
     const has = a.grants ?? usual[a.role];
@@ -39,7 +46,7 @@ export function AccessRows({ value, onChange }: AccessRowsProps) {
     <div className="f">
       <span className="lab">{s.access}</span>
       {value.map((a, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while its group is typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
         <div className="accessrow" key={i}>
           <div className="row g2">
             <select
@@ -58,17 +65,7 @@ export function AccessRows({ value, onChange }: AccessRowsProps) {
               ))}
             </select>
             <span className="mut">{s.in}</span>
-            <span className="inp grow">
-              <input
-                className="mono"
-                aria-label={s.group}
-                list={listId}
-                value={a.group}
-                spellCheck={false}
-                autoComplete="off"
-                onChange={(e) => edit(i, { ...a, group: e.target.value.trim() })}
-              />
-            </span>
+            <GroupChoice value={a.group} groups={groups} onChange={(group) => edit(i, { ...a, group })} />
             <IconButton
               icon={X}
               size={14}
@@ -92,14 +89,8 @@ export function AccessRows({ value, onChange }: AccessRowsProps) {
           </div>
         </div>
       ))}
-      <datalist id={listId}>
-        <option value="*">{s.everywhere}</option>
-        {groups.map((g) => (
-          <option key={g.executor_group} value={g.executor_group} />
-        ))}
-      </datalist>
       <span>
-        <Button small icon={Plus} onClick={() => onChange([...value, { role: "viewer", group: "*" }])}>
+        <Button small icon={Plus} onClick={() => onChange([...value, newAccess])}>
           {s.addRole}
         </Button>
       </span>

@@ -17,7 +17,7 @@ import { usePageT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
-import { AccessRows } from "./AccessRows";
+import { AccessRows, isWhole, newAccess } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
 
 const lives = ["7d", "30d", "90d", "366d"] as const;
@@ -145,7 +145,7 @@ function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
   const [user, setUser] = useState("");
   const [life, setLife] = useState<(typeof lives)[number]>("90d");
   const [narrow, setNarrow] = useState(false);
-  const [access, setAccess] = useState<Access[]>([{ role: "operator", group: "default" }]);
+  const [access, setAccess] = useState<Access[]>([newAccess]);
   const make = useSave({
     act: () => createToken(name, life, narrow ? access : undefined, user || undefined),
     stale: tokensKey,
@@ -157,7 +157,7 @@ function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
       wide
       verb={s.makeToken}
       {...make}
-      disabled={name === "" || (local && user === "")}
+      disabled={name === "" || (local && user === "") || (narrow && !isWhole(access))}
       onClose={onClose}
     >
       <div className="two">

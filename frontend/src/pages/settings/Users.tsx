@@ -17,7 +17,7 @@ import { usePageT } from "@/i18n";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
-import { AccessRows } from "./AccessRows";
+import { AccessRows, isWhole, newAccess } from "./AccessRows";
 import { AccessTags } from "./AccessTags";
 import { SessionsDialog } from "./SessionsDialog";
 
@@ -168,7 +168,7 @@ function UserDialog({ user, onClose, onLink }: UserDialogProps) {
   const s = t.settings;
   const [name, setName] = useState(user?.user ?? "");
   const [display, setDisplay] = useState(user?.display_name ?? "");
-  const [access, setAccess] = useState<Access[]>(user?.access ?? [{ role: "viewer", group: "*" }]);
+  const [access, setAccess] = useState<Access[]>(user?.access ?? [newAccess]);
   const [disabled, setDisabled] = useState(user?.disabled ?? false);
   const [program, setProgram] = useState(false);
   const invite = useInvite(onLink);
@@ -191,7 +191,7 @@ function UserDialog({ user, onClose, onLink }: UserDialogProps) {
       wide
       verb={user ? s.saveUser : program ? s.create : s.createAndInvite}
       {...save}
-      disabled={name === ""}
+      disabled={name === "" || !isWhole(access)}
       onClose={onClose}
     >
       <div className="two">

@@ -225,7 +225,7 @@ export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
         id: "c-everything",
         section,
         icon: paused ? Play : Pause,
-        text: paused ? t.cluster.resumeAll : t.cluster.pauseAll,
+        text: paused ? t.overview.resumeAll : t.overview.pauseAll,
         go: openEverything,
       });
     }

@@ -12,6 +12,7 @@ const modes: Record<ScriptLanguage, Language> = {
   php: "php",
   powershell: "powershell",
   starlark: "python",
+  groovy: "groovy",
 };
 
 /** What a new script begins with: how it reads its parameters and says its result. */
@@ -35,9 +36,18 @@ Write-Output "parameters: $env:CARILLON_PARAMS"
 `,
   starlark: `print("parameters:", params)
 `,
+  groovy: `import com.xxl.job.core.context.XxlJobHelper;
+import com.xxl.job.core.handler.IJobHandler;
+
+public class Task extends IJobHandler {
+    public void execute() {
+        XxlJobHelper.log("parameters: {}", XxlJobHelper.getJobParam());
+    }
+}
+`,
 };
 
-/** A script in one of six languages. A text that only its digest is known of is kept until another is written. */
+/** A script in one of seven languages. A text that only its digest is known of is kept until another is written. */
 export function ScriptFields({ task, errors, set }: TaskProps) {
   const t = usePageT();
   const e = t.editor;
@@ -74,6 +84,7 @@ export function ScriptFields({ task, errors, set }: TaskProps) {
       </div>
       {error && <p className="ferr">{error}</p>}
       {script.language === "starlark" && <p className="hint">{e.starlarkHint}</p>}
+      {script.language === "groovy" && <p className="hint">{e.groovyHint}</p>}
     </div>
   );
 }

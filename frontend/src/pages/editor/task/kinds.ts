@@ -3,7 +3,7 @@ import type { Task } from "@/api/schema.gen";
 export const taskKinds = ["handler", "script", "shell", "command", "http"] as const;
 export type Kind = (typeof taskKinds)[number];
 
-export const languages = ["python", "node", "shell", "php", "powershell", "starlark"] as const;
+export const languages = ["python", "node", "shell", "php", "powershell", "starlark", "groovy"] as const;
 export type ScriptLanguage = (typeof languages)[number];
 
 /** Which of the kinds a task is of, also while the field that makes it so is still empty. */
