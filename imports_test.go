@@ -27,38 +27,39 @@ var anything = []string{"..."}
 // import nothing of ours that they may not. The most specific row counts. docs/explanation/architecture.md
 // draws this table.
 var mayImport = map[string][]string{
-	".":                    {}, // the root holds tests only
-	"job":                  {},
-	"api":                  {"job"},
-	"bus":                  {"job", "bus/loglevel"},
-	"bus/loglevel":         {},
-	"bus/jet":              {"job", "bus"},
-	"bus/cluster":          {"job", "bus", "bus/jet"},
-	"bus/embedded":         {},
-	"bus/seal":             {},
-	"bus/recent":           {},
-	"bus/bustest":          {"bus", "bus/embedded", "job"},
-	"scheduler":            {"job", "bus", "bus/jet", "bus/cluster", "scheduler/shard"},
-	"scheduler/shard":      {"job", "bus", "scheduler"}, // decides, and needs no connection
-	"executor":             {"job", "bus", "bus/jet", "bus/seal", "bus/recent"},
-	"runner":               {"job", "executor"},
-	"bridge":               {"job", "bus", "bus/jet", "bus/recent"},
-	"bridge/xxljob/jobapi": {"bridge", "job", "api"},
-	"bridge/xxljob/admin":  {"bridge", "bridge/xxljob/jobapi", "job"},
-	"examples":             {"executor"},
-	"runner/runnertest":    {"job", "bus", "bus/jet", "bus/cluster", "bus/bustest", "executor"},
-	"auth":                 {"job", "bus", "bus/jet", "bus/cluster"},
-	"audit":                {"job", "bus", "bus/jet", "bus/cluster"},
-	"logstore":             {"job"},
-	"logstore/ingest":      {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"logstore/standin":     {"job", "bus", "bus/jet", "bus/cluster", "logstore", "logstore/ingest"},
-	"logstore/orphans":     {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"logstore/targets":     {"job", "bus", "bus/cluster", "logstore"},
-	"alert":                {"job", "bus", "bus/jet", "bus/cluster", "bus/seal"},
-	"ledger":               {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"webapi":               slices.Concat(ofWebapi, []string{"job", "api", "bus", "bus/jet", "bus/cluster", "bus/seal", "auth", "audit", "alert", "logstore", "ledger", "frontend"}),
-	"frontend":             {},
-	"internal":             anything,
+	".":                       {}, // the root holds tests only
+	"job":                     {},
+	"api":                     {"job"},
+	"bus":                     {"job", "bus/loglevel"},
+	"bus/loglevel":            {},
+	"bus/jet":                 {"job", "bus"},
+	"bus/cluster":             {"job", "bus", "bus/jet"},
+	"bus/embedded":            {},
+	"bus/seal":                {},
+	"bus/recent":              {},
+	"bus/bustest":             {"bus", "bus/embedded", "job"},
+	"bus/cluster/clustertest": {"bus/jet", "bus/cluster", "bus/bustest"},
+	"scheduler":               {"job", "bus", "bus/jet", "bus/cluster", "scheduler/shard"},
+	"scheduler/shard":         {"job", "bus", "scheduler"}, // decides, and needs no connection
+	"executor":                {"job", "bus", "bus/jet", "bus/seal", "bus/recent"},
+	"runner":                  {"job", "executor"},
+	"bridge":                  {"job", "bus", "bus/jet", "bus/recent"},
+	"bridge/xxljob/jobapi":    {"bridge", "job", "api"},
+	"bridge/xxljob/admin":     {"bridge", "bridge/xxljob/jobapi", "job"},
+	"examples":                {"executor"},
+	"runner/runnertest":       {"job", "bus", "bus/jet", "bus/cluster", "bus/bustest", "bus/cluster/clustertest", "executor"},
+	"auth":                    {"job", "bus", "bus/jet", "bus/cluster"},
+	"audit":                   {"job", "bus", "bus/jet", "bus/cluster"},
+	"logstore":                {"job"},
+	"logstore/ingest":         {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
+	"logstore/standin":        {"job", "bus", "bus/jet", "bus/cluster", "logstore", "logstore/ingest"},
+	"logstore/orphans":        {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
+	"logstore/targets":        {"job", "bus", "bus/cluster", "logstore"},
+	"alert":                   {"job", "bus", "bus/jet", "bus/cluster", "bus/seal"},
+	"ledger":                  {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
+	"webapi":                  slices.Concat(ofWebapi, []string{"job", "api", "bus", "bus/jet", "bus/cluster", "bus/seal", "auth", "audit", "alert", "logstore", "ledger", "frontend"}),
+	"frontend":                {},
+	"internal":                anything,
 
 	"webapi/problem":  {"job", "api", "bus/cluster", "auth"},
 	"webapi/access":   {"webapi/problem", "job", "api", "auth", "logstore"},
@@ -117,9 +118,9 @@ var (
 // onlyLinkedBy keeps what is heavy out of the programs of those who link the
 // rest: the packages on the left reach only binaries made of those on the right.
 var onlyLinkedBy = map[string][]string{
-	"github.com/carillon-scheduler/carillon/bus/embedded":      {"bus/bustest", "runner/runnertest", "cmd", "internal"},
+	"github.com/carillon-scheduler/carillon/bus/embedded":      {"bus/bustest", "bus/cluster/clustertest", "runner/runnertest", "cmd", "internal"},
 	"github.com/carillon-scheduler/carillon/scheduler":         {"cmd", "internal"},
-	"github.com/nats-io/nats-server":                           {"bus/embedded", "bus/bustest", "runner/runnertest", "cmd", "internal"},
+	"github.com/nats-io/nats-server":                           {"bus/embedded", "bus/bustest", "bus/cluster/clustertest", "runner/runnertest", "cmd", "internal"},
 	"github.com/gofiber":                                       {"webapi", "cmd", "internal"},
 	"go.opentelemetry.io/otel/sdk":                             {"cmd", "internal"},
 	"github.com/ClickHouse":                                    {"logstore/clickhouse", "cmd", "internal"},
@@ -248,6 +249,40 @@ func TestTheEmbeddedServerHasTheConfigurationOfTheRoot(t *testing.T) {
 	}
 	if embedded.DefaultConf != string(root) {
 		t.Error("bus/embedded/nats.conf is not nats.conf: copy it (cp nats.conf bus/embedded/)")
+	}
+}
+
+// A package of more than 30 files or 4,000 lines by hand says in its doc.go why it is not split.
+func TestPackagesAreSmallOrSayWhyNot(t *testing.T) {
+	type size struct{ files, lines int }
+	sizes := map[string]size{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch base := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && (base == "node_modules" || base == "testdata" || len(base) > 1 && base[0] == '.'):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, ".gen.go"):
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		is := sizes[filepath.Dir(name)]
+		sizes[filepath.Dir(name)] = size{is.files + 1, is.lines + strings.Count(string(text), "\n")}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sizes) < 100 {
+		t.Errorf("only %d packages were found: the test reads past them", len(sizes))
+	}
+	for dir, is := range sizes {
+		if is.files <= 30 && is.lines <= 4000 {
+			continue
+		}
+		if doc, err := os.ReadFile(filepath.Join(dir, "doc.go")); err != nil || !strings.Contains(string(doc), "4,000 lines") {
+			t.Errorf("%s has %d files and %d lines: split it, or say in its doc.go why it has more than 30 files or 4,000 lines", dir, is.files, is.lines)
+		}
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
@@ -64,7 +64,7 @@ func run(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t), master: seal.NewMaster()}
-		w.conn = w.connect("test")
+		w.conn = clustertest.Connect(t, w.broker, "test")
 		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 			t.Fatal(err)
 		}
@@ -76,12 +76,7 @@ func run(t *testing.T, f func(w *world)) {
 
 func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(conn.NC.Close)
-	return conn
+	return clustertest.Open(w.t, w.broker, name)
 }
 
 // RoundTrip is the other side of all requests.

@@ -1038,6 +1038,17 @@ type JobBulkResult struct {
 	Total int `json:"total"`
 }
 
+// JobCountRequest defines model for JobCountRequest.
+type JobCountRequest struct {
+	Filters []JobFilter `json:"filters"`
+}
+
+// JobCounts defines model for JobCounts.
+type JobCounts struct {
+	// Totals One number for each filter, in their order. null if the filter uses `last` or `error` and the log store does not answer.
+	Totals []*int `json:"totals"`
+}
+
 // JobDiff defines model for JobDiff.
 type JobDiff struct {
 	// Changes In order of field
@@ -1692,7 +1703,10 @@ type RunCounts struct {
 
 	// Items Of each part, in order
 	Items []StatusCounts `json:"items"`
-	To    time.Time      `json:"to"`
+
+	// Scheduled The same counts, only for runs with cause schedule or misfire
+	Scheduled []StatusCounts `json:"scheduled"`
+	To        time.Time      `json:"to"`
 }
 
 // RunDetail defines model for RunDetail.
@@ -3102,6 +3116,9 @@ type ReadInvitationJSONRequestBody = InvitationSecret
 
 // ChangeJobsJSONRequestBody defines body for ChangeJobs for application/json ContentType.
 type ChangeJobsJSONRequestBody = JobBulk
+
+// CountJobsJSONRequestBody defines body for CountJobs for application/json ContentType.
+type CountJobsJSONRequestBody = JobCountRequest
 
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = Job

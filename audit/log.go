@@ -191,12 +191,8 @@ func (l *Log) store(ctx context.Context, e *trail.Entry) error {
 }
 
 func (l *Log) forget(ctx context.Context, id string) error {
-	kv, err := l.bucket(ctx)
-	if err != nil {
-		return err
-	}
-	if err := kv.Purge(ctx, prefix+id, jetstream.PurgeTTL(time.Minute)); err != nil {
-		return fmt.Errorf("forget audit intent: %w", jet.Unavailable(err))
+	if err := l.conn.Purge(ctx, bus.StreamAccess, "$KV."+bus.BucketAccess+"."+prefix+id); err != nil {
+		return fmt.Errorf("forget audit intent: %w", err)
 	}
 	return nil
 }

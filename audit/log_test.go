@@ -6,11 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job/trail"
 )
 
@@ -25,10 +22,7 @@ func inBubble(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC), func(t *testing.T) {
 		w := &world{T: t, broker: bustest.NewBroker(t)}
-		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("api"))}})
-		w.check(err)
-		t.Cleanup(conn.NC.Close)
-		w.check(conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
+		conn := clustertest.Setup(t, w.broker, "api", 1)
 		w.log = New(conn, nil)
 		f(w)
 	})
@@ -146,5 +140,27 @@ func TestFindGoesBackThroughALongLog(t *testing.T) {
 		if len(page) != 11 { // 77 and 770 to 779
 			w.Errorf("%d entries", len(page))
 		}
+	})
+}
+
+// A killed NATS finds again what a deletion has hidden that was forgotten before.
+func TestAnEntryIsStoredOnceThoughNATSIsKilledLater(t *testing.T) {
+	inBubble(t, func(w *world) {
+		kv, err := w.log.bucket(w.Context())
+		w.check(err)
+		put := func() {
+			_, err := kv.Put(w.Context(), "user.ann", nil)
+			w.check(err)
+		}
+		put() // so that the file is kept
+		e := w.begin("a")
+		e.Result = trail.Done
+		w.log.End(w.Context(), e)
+		time.Sleep(2 * time.Hour)
+		put() // so that NATS reads the file: its index does not have this
+		w.broker.Kill()
+		w.broker.Start()
+		w.run(2 * settleEvery)
+		w.want("a done")
 	})
 }

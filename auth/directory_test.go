@@ -74,6 +74,29 @@ func TestARevocationIsHeardByAllServersAtOnce(t *testing.T) {
 	})
 }
 
+// A killed NATS finds again what a deletion has hidden that was forgotten before.
+func TestASessionThatWasEndedStaysSoWhenNATSIsKilled(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
+		signIn := func() (*Identity, string) {
+			who, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
+			w.check(err)
+			return who, cookie
+		}
+		signIn() // so that the file is kept
+		who, cookie := signIn()
+		w.check(w.d.EndSession(w.Context(), "ann", who.Session))
+		time.Sleep(SessionIdle / 2)
+		signIn() // so that NATS reads the file: its index does not have this
+		w.broker.Kill()
+		w.broker.Start()
+		time.Sleep(time.Minute)
+		if _, err := w.run(w.connect("second")).ByCookie(w.Context(), cookie); !errors.Is(err, ErrUnauthenticated) {
+			w.Errorf("the session is there again: %v", err)
+		}
+	})
+}
+
 func TestWhoIsSignedInStaysSoWhileTheBusIsAway(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})

@@ -28,10 +28,6 @@ const (
 	kindFailed     = "failed."
 )
 
-// markerLife is how long a deletion in SESSION is remembered, for servers whose
-// connection was cut meanwhile.
-const markerLife = time.Hour
-
 // bucketOf says where records of a kind are.
 func bucketOf(kind string) string {
 	if kind == kindSession || kind == kindFailed {
@@ -130,8 +126,8 @@ func remove(ctx context.Context, conn *cluster.Conn, kind, key string, revision 
 	}
 	if lifeOf(kind) == 0 {
 		err = kv.Delete(ctx, kind+key, opts...)
-	} else { // what says that it is gone goes too: these keys never come back
-		err = kv.Purge(ctx, kind+key, append(opts, jetstream.PurgeTTL(markerLife))...)
+	} else { // what says that it is gone must outlive it (ADR 45)
+		err = kv.Purge(ctx, kind+key, append(opts, jetstream.PurgeTTL(lifeOf(kind)))...)
 	}
 	switch {
 	case err == nil:

@@ -5,11 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
@@ -28,9 +26,7 @@ func inBubble(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, noon, func(t *testing.T) {
 		w := &world{T: t, broker: bustest.NewBroker(t)}
-		conn := w.connect("first")
-		w.check(conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
-		w.d = w.run(conn)
+		w.d = w.run(clustertest.Setup(t, w.broker, "first", 1))
 		f(w)
 	})
 }
@@ -44,10 +40,7 @@ func (w *world) check(err error) {
 
 func (w *world) connect(name string) *cluster.Conn {
 	w.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
-	w.check(err)
-	w.Cleanup(conn.NC.Close)
-	return conn
+	return clustertest.Open(w, w.broker, name)
 }
 
 // run returns a directory that is kept up to date until the test ends.

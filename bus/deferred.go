@@ -35,7 +35,7 @@ const (
 	// DeferredFailures is how many runs in a row have ended badly.
 	DeferredFailures DeferredKind = "failures"
 	// DeferredSucceeded is the run of the latest fire that has succeeded, RunID, while runs of
-	// earlier fires are alive that need not be tried again.
+	// earlier fires are alive, or may still begin, that need not be tried again.
 	DeferredSucceeded DeferredKind = "succeeded"
 	// DeferredBackfill is the list of the fires of a backfill, DeferredBackfilled how far
 	// it has come.

@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // EventKind says what an event tells.
@@ -84,6 +86,28 @@ func EventOf(t *Trigger, kind EventKind, at time.Time) *Event {
 		Kind: kind, RunID: t.RunID, Job: t.Job, Version: t.Version, Shard: t.Shard, Attempt: t.Attempt,
 		Cause: t.Cause, FireTime: t.FireTime, CommittedAt: t.CommittedAt, Piece: t.Piece, At: at.UTC().Truncate(time.Millisecond),
 	}
+}
+
+// headroom is what the headers of a message may take of NATS's max_payload, and shortMessage how long
+// the message may be of an end that is too large for it.
+const (
+	headroom     = 4 << 10
+	shortMessage = 1 << 10
+)
+
+// MsgWithin is [Event.Msg] of a finished event for a NATS with that max_payload; 0 is unknown. NATS
+// refuses a larger one every time, which would hold the run's slot. So it leaves out the result of one,
+// and cuts the message, which says so.
+func (e *Event) MsgWithin(token string, maxPayload int64) (*nats.Msg, error) {
+	m, err := e.Msg(token)
+	most := int(maxPayload) - headroom
+	if err != nil || maxPayload <= 0 || len(m.Data) <= most {
+		return m, err
+	}
+	short := *e
+	short.Result = nil
+	short.Message = clip.Text(reason.Join(reason.EndTooLarge.With(len(m.Data), most), e.Message), shortMessage-len("…"))
+	return short.Msg(token)
 }
 
 // Msg returns e as a message for EVT, with the token of the attempt's trigger; servers

@@ -257,5 +257,5 @@ func CutResult(result json.RawMessage) (kept json.RawMessage, note string) {
 		Bytes int    `json:"bytes"`
 		Start string `json:"start"`
 	}{true, len(result), cutText(string(result), beginning)}) // a struct of these always has a form
-	return kept, reason.ResultCut.With(len(result), MaxResult)
+	return kept, reason.Join(reason.ResultCut.With(len(result), MaxResult), reason.StoreElsewhere.String())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus/loglevel"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
 // Bounds of log messages.
@@ -83,6 +84,50 @@ func (l *Log) Msg(token string) (*nats.Msg, error) {
 	}
 	return m, nil
 }
+
+// MsgsWithin is [Log.Msg] for a NATS with that max_payload; 0 is unknown. Lines that do not fit into one
+// message come in several, as [Log.MsgWithin] makes them.
+func (l *Log) MsgsWithin(token string, maxPayload int64) (all []*nats.Msg, err error) {
+	rest := *l
+	for more := true; more; more = len(rest.Lines) > 0 {
+		m, n, err := rest.MsgWithin(token, maxPayload)
+		if err != nil {
+			return nil, err
+		}
+		all, rest.Lines = append(all, m), rest.Lines[n:]
+	}
+	return all, nil
+}
+
+// MsgWithin is [Log.Msg] of as many of the first lines as a NATS with that max_payload takes in one
+// message; it returns how many. NATS refuses a larger message every time, which would keep all lines
+// behind it. So a line that does not fit into one is cut.
+func (l *Log) MsgWithin(token string, maxPayload int64) (m *nats.Msg, lines int, err error) {
+	most := MaxLogBatch
+	if maxPayload > 0 {
+		most = min(most, int(maxPayload)-headroom)
+	}
+	part := *l
+	for {
+		if m, err = part.Msg(token); err != nil {
+			return nil, 0, err
+		}
+		n, excess := len(part.Lines), len(m.Data)-most
+		switch {
+		case excess > 0 && n > 1:
+			part.Lines = part.Lines[:max(n*most/len(m.Data), 1)]
+		case excess > 0 && n == 1 && len(part.Lines[0].Text) > leastLine:
+			line := part.Lines[0] // escaped, each of its bytes may take six
+			line.Text = clip.Text(line.Text, max(len(line.Text)-excess-len("…"), len(line.Text)/2))
+			part.Lines = []LogLine{line}
+		default: // it fits, or cannot be made to
+			return m, n, nil
+		}
+	}
+}
+
+// leastLine is what is left of a line, in bytes, at least.
+const leastLine = 64
 
 // DecodeLog reads log lines that arrived on subject, either as published
 // (log.<group>.<run>) or as stored (log.<group>), and checks that who sent them may: the

@@ -32,6 +32,30 @@ func NewMessage(subject, kind string, data []byte) *nats.Msg {
 	return &nats.Msg{Subject: subject, Data: data, Header: nats.Header{HeaderMessage: {kind}}}
 }
 
+// MsgsWithin returns a finished event, or log lines, that was encoded for a larger max_payload of NATS as
+// messages for this one, as [Event.MsgWithin] and [Log.MsgsWithin] make them.
+func MsgsWithin(m *nats.Msg, maxPayload int64) (all []*nats.Msg, err error) {
+	if m.Header.Get(HeaderMessage) == MessageLog {
+		l := &Log{}
+		if err = decode(m.Header, MessageLog, m.Data, l); err == nil {
+			all, err = l.MsgsWithin("", maxPayload)
+		}
+	} else {
+		e := &Event{}
+		if err = decode(m.Header, MessageEvent, m.Data, e); err == nil {
+			all = make([]*nats.Msg, 1)
+			all[0], err = e.MsgWithin("", maxPayload)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range all {
+		part.Subject, part.Header = m.Subject, m.Header
+	}
+	return all, nil
+}
+
 // needsKind returns an *InvalidError unless a message's header says that it is of a kind.
 func needsKind(header nats.Header, kind string) error {
 	switch got := header.Get(HeaderMessage); got {

@@ -198,6 +198,7 @@ const (
 // The streams below three buckets.
 const (
 	StreamInst   = "KV_" + BucketInst
+	StreamAccess = "KV_" + BucketAccess
 	StreamAlert  = "KV_" + BucketAlert
 	StreamLedger = "KV_" + BucketLedger
 )

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -287,7 +288,7 @@ func TestTheKeysOfTokensAreThoseOfTheCluster(t *testing.T) {
 	inCluster(t, func(w *world) {
 		other := w.connect("other")
 		e := everyEnd()
-		e.Shard = e.Job.Shard(assets.Shards)
+		e.Shard = e.Job.Shard(shards)
 		m, err := bustest.Event(w.conn.Tokens(), e)
 		if err != nil {
 			w.t.Fatal(err)
@@ -295,7 +296,7 @@ func TestTheKeysOfTokensAreThoseOfTheCluster(t *testing.T) {
 		if _, err := other.DecodeEvent(m.Subject, m.Header, m.Data, noon); err != nil {
 			w.t.Errorf("another server: %v", err)
 		}
-		if err := w.conn.Setup(w.t.Context(), assets); err != nil { // as at the next start
+		if err := w.conn.Setup(w.t.Context(), cluster.Assets{Shards: shards}); err != nil { // as at the next start
 			w.t.Fatal(err)
 		}
 		if _, err := w.conn.DecodeEvent(m.Subject, m.Header, m.Data, noon); err != nil {
@@ -342,7 +343,7 @@ func TestAKeyThatIsAddedChecksAtOnceAndSignsOnceAllServersHaveIt(t *testing.T) {
 		}
 		for _, token := range []string{before, after} {
 			e := event(bus.EventFinished)
-			e.Shard = e.Job.Shard(assets.Shards)
+			e.Shard = e.Job.Shard(shards)
 			m, err := e.Msg(token)
 			if err == nil {
 				_, err = w.conn.DecodeEvent(m.Subject, m.Header, m.Data, noon)
@@ -367,7 +368,7 @@ func TestAKeyThatIsAddedChecksAtOnceAndSignsOnceAllServersHaveIt(t *testing.T) {
 func TestADeadLetterHasNoTokenAndIsReplayedAsTheWordOfAServer(t *testing.T) {
 	inCluster(t, func(w *world) {
 		e := everyEnd()
-		e.Shard = e.Job.Shard(assets.Shards)
+		e.Shard = e.Job.Shard(shards)
 		m, err := bustest.Event(w.conn.Tokens(), e)
 		if err != nil {
 			w.t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -171,6 +172,13 @@ func appendInstant(dst []byte, field string, at time.Time) []byte {
 	dst = append(dst, field...)
 	dst = at.UTC().AppendFormat(dst, time.RFC3339Nano)
 	return append(dst, '"')
+}
+
+// UnknownTrigger reports whether a message is a trigger of a version that this program does
+// not know. A newer program may know it, so the run must be neither started nor ended here.
+func UnknownTrigger(header nats.Header) bool {
+	kind := header.Get(HeaderMessage)
+	return kind != MessageTrigger && strings.HasPrefix(kind, "trigger.")
 }
 
 // DecodeTrigger is the inverse of [AppendTrigger]. Its error is an *InvalidError.

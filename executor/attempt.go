@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -123,6 +125,9 @@ func encodeResult(result any) (json.RawMessage, string) {
 		return nil, ""
 	}
 	data, err := json.Marshal(result)
+	if own, ok := errors.AsType[*json.MarshalerError](err); ok {
+		err = own.Err // which method said it helps nobody
+	}
 	if err != nil {
 		return nil, reason.ResultLeftOut.With(err)
 	}
@@ -166,7 +171,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 		return
 	}
 	r.hush()
-	m, err := e.endOf(r, o, at, lines).Msg(r.token)
+	m, err := e.endMsg(r, o, at, lines)
 	if err != nil {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
 		r.log.abandon()
@@ -190,6 +195,11 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	}
 }
 
+// endMsg returns the message that says how r ended.
+func (e *Executor) endMsg(r *Run, o outcome, at time.Time, lines int) (*nats.Msg, error) {
+	return e.endOf(r, o, at, lines).MsgWithin(r.token, e.maxPayload())
+}
+
 // endOf returns the event that says how r ended, at that instant, after so many lines.
 func (e *Executor) endOf(r *Run, o outcome, at time.Time, lines int) *bus.Event {
 	ev := r.event(bus.EventFinished, at)
@@ -202,15 +212,14 @@ func (e *Executor) endOf(r *Run, o outcome, at time.Time, lines int) *bus.Event 
 	return ev
 }
 
-// cut returns text with at most [bus.MaxMessage] bytes, valid UTF-8 throughout.
+// cut returns text with at most bus.MaxMessage bytes, valid UTF-8 throughout.
 func cut(text string) string {
-	const most = bus.MaxMessage
 	const mark = "…"
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= most {
+	if len(text) <= bus.MaxMessage {
 		return text
 	}
-	end := most - len(mark)
+	end := bus.MaxMessage - len(mark)
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}

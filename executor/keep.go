@@ -73,8 +73,8 @@ func (k *keeper) writeLocked() {
 	if err != nil && lines > 0 { // the spool or the disk is full, and the end matters more
 		k.e.log.Error("the log lines of the run are not kept on disk", "run_id", k.r.ID(), "lines", lines, "error", err)
 		content.Lines, k.cut = nil, true
-		if notice := k.r.log.noticeOf(lines); notice != nil {
-			content.Lines = []keptMessage{keepMessage(notice)}
+		for _, notice := range k.r.log.noticeOf(lines) {
+			content.Lines = append(content.Lines, keepMessage(notice))
 		}
 		err = k.e.spool.write(k.name, content)
 	}
@@ -123,16 +123,26 @@ func (e *Executor) reportKept(ctx context.Context) {
 			e.refuseKept(ctx, name, err)
 			continue
 		}
-		if k.End != nil && e.publishUntilStored(ctx, k.End.msg(), "file", name) != nil {
-			return
+		if k.End != nil {
+			err = e.publishUntilStored(ctx, k.End.msg(), "file", name)
 		}
-		files[name] = k
+		switch {
+		case errors.Is(err, nats.ErrMaxPayload):
+			e.refuseKept(ctx, name, err)
+		case err != nil:
+			return
+		default:
+			files[name] = k
+		}
 	}
 	lingering, cancel := context.WithTimeout(ctx, logLinger)
 	defer cancel()
 	for name, k := range files {
-		err := e.reportLines(lingering, name, k.Lines)
-		if err != nil {
+		switch err := e.reportLines(lingering, name, k.Lines); {
+		case errors.Is(err, nats.ErrMaxPayload):
+			e.refuseKept(ctx, name, err)
+			continue
+		case err != nil:
 			e.log.WarnContext(ctx, "log lines that an earlier process kept are not stored, and stay on disk until the next start", "file", name, "error", err)
 			continue
 		}
@@ -170,16 +180,16 @@ func (g *runLog) unsent() ([]*nats.Msg, int) {
 	var batches []*nats.Msg
 	for rest := all; len(rest) > 0; {
 		n := batchOf(rest)
-		if m, err := g.msg(rest[:n]); err == nil {
-			batches = append(batches, m)
+		if messages, err := g.msgs(rest[:n]); err == nil {
+			batches = append(batches, messages...)
 		}
 		rest = rest[n:]
 	}
 	return batches, len(all)
 }
 
-// noticeOf returns a message that counts the last n lines, which are given up.
-func (g *runLog) noticeOf(n int) *nats.Msg {
+// noticeOf returns, as messages, a line that counts the last n lines, which are given up.
+func (g *runLog) noticeOf(n int) []*nats.Msg {
 	line := bus.LogLine{
 		At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem,
 		Text: fmt.Sprintf("%d lines were dropped here: NATS was away, and the executor's spool had no room for them", n),
@@ -187,9 +197,9 @@ func (g *runLog) noticeOf(n int) *nats.Msg {
 	g.mu.Lock()
 	line.Seq = g.seq
 	g.mu.Unlock()
-	m, err := g.msg([]bus.LogLine{line})
+	all, err := g.msgs([]bus.LogLine{line})
 	if err != nil {
 		return nil
 	}
-	return m
+	return all
 }

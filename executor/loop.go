@@ -126,6 +126,10 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 	if !l.puller.Take(m) {
 		return
 	}
+	if bus.UnknownTrigger(m.Header) {
+		l.handOver(life, m) // a newer instance may know this version
+		return
+	}
 	t, err := bus.DecodeTriggerFor(l.e.cfg.Group, m.Header, m.Data)
 	meta, metaErr := m.Metadata()
 	if err == nil {

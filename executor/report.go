@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 	"time"
 
@@ -23,13 +24,18 @@ const (
 	publishWaitMax = 5 * time.Second
 )
 
-// publishUntilStored publishes m until JetStream has stored it, or ctx is done. Repeats must
-// be harmless. Its log lines have the attributes about.
+// publishUntilStored publishes m, a finished event or log lines, until JetStream has stored it,
+// or ctx is done. Repeats must be harmless. If NATS has come back with a smaller max_payload, m
+// is made to fit; the error is [nats.ErrMaxPayload] if it cannot be. Its log lines have the
+// attributes about.
 func (e *Executor) publishUntilStored(ctx context.Context, m *nats.Msg, about ...any) error {
 	wait := publishWaitMin
 	for try := uint(1); ; try++ {
 		err := e.publish(ctx, m)
-		if err == nil || ctx.Err() != nil {
+		switch {
+		case errors.Is(err, nats.ErrMaxPayload):
+			return e.publishParts(ctx, m, about...)
+		case err == nil, ctx.Err() != nil:
 			return err
 		}
 		e.count(CountEventRetries, 1)
@@ -41,6 +47,23 @@ func (e *Executor) publishUntilStored(ctx context.Context, m *nats.Msg, about ..
 		}
 		wait = min(2*wait, publishWaitMax)
 	}
+}
+
+// publishParts publishes m, which NATS does not take, as smaller messages.
+func (e *Executor) publishParts(ctx context.Context, m *nats.Msg, about ...any) error {
+	parts, err := bus.MsgsWithin(m, e.maxPayload())
+	if err != nil {
+		return errors.Join(nats.ErrMaxPayload, err)
+	}
+	for _, part := range parts {
+		if len(part.Data) >= len(m.Data) {
+			return nats.ErrMaxPayload
+		}
+		if err := e.publishUntilStored(ctx, part, about...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publish publishes m once and waits until JetStream has answered.
@@ -60,6 +83,14 @@ func (e *Executor) publish(ctx context.Context, m *nats.Msg) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// maxPayload returns how large a message NATS takes; 0 in a rehearsal, which has none.
+func (e *Executor) maxPayload() int64 {
+	if e.conn == nil {
+		return 0
+	}
+	return e.conn.NC.MaxPayload()
 }
 
 // pause waits for d, or until ctx is done.

@@ -319,19 +319,41 @@ func (g *runLog) droppedLine(n int) bus.LogLine {
 
 // send publishes a batch until it is stored, or ctx is done.
 func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
-	m, err := g.msg(batch)
+	var err error
 	for wait := publishWaitMin; err == nil; wait = min(2*wait, publishWaitMax) {
 		slow := time.AfterFunc(logStall, func() { g.setStalled(true) })
-		err = g.e.publish(ctx, m)
+		for err == nil && len(batch) > 0 {
+			var n int
+			n, err = g.sendFirst(ctx, batch)
+			batch = batch[n:]
+		}
 		slow.Stop()
 		if err == nil {
-			g.sent()
+			g.setStalled(false)
 			return
 		}
 		g.setStalled(true)
 		g.e.log.DebugContext(ctx, "log lines not stored", "run_id", g.run.ID(), "lines", len(batch), "error", err)
 		err = pause(ctx, wait)
 	}
+}
+
+// sendFirst publishes as many of the lines as NATS takes in one message now: it may have come
+// back with a smaller max_payload. It returns how many are stored.
+func (g *runLog) sendFirst(ctx context.Context, lines []bus.LogLine) (int, error) {
+	m, n, err := g.logOf(lines).MsgWithin(g.run.token, g.e.maxPayload())
+	if err == nil {
+		err = g.e.publish(ctx, m)
+	}
+	if err != nil {
+		return 0, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.sending = g.sending[n:]; len(g.sending) == 0 {
+		g.sending = nil // frees the texts
+	}
+	return n, nil
 }
 
 // drop gives up and counts the lines that are not stored, nor will be. It must follow
@@ -344,17 +366,13 @@ func (g *runLog) drop() {
 	g.dropLocked(len(g.lines))
 }
 
-// msg returns lines as a message.
-func (g *runLog) msg(lines []bus.LogLine) (*nats.Msg, error) {
-	l := &bus.Log{RunID: g.run.ID(), Job: g.run.Job(), Attempt: g.run.Attempt(), Piece: g.run.trigger.Piece, Instance: g.run.instance, Lines: lines}
-	return l.Msg(g.run.token)
+// msgs returns lines as messages that NATS takes.
+func (g *runLog) msgs(lines []bus.LogLine) ([]*nats.Msg, error) {
+	return g.logOf(lines).MsgsWithin(g.run.token, g.e.maxPayload())
 }
 
-// sent notes that the batch is stored.
-func (g *runLog) sent() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.sending, g.stalled = nil, false
+func (g *runLog) logOf(lines []bus.LogLine) *bus.Log {
+	return &bus.Log{RunID: g.run.ID(), Job: g.run.Job(), Attempt: g.run.Attempt(), Piece: g.run.trigger.Piece, Instance: g.run.instance, Lines: lines}
 }
 
 func (g *runLog) setStalled(stalled bool) {

@@ -23,8 +23,15 @@ type Script struct {
 	Digest string `json:"digest,omitempty"`
 }
 
+// Interpreted lists the languages of scripts that the stock executor can run.
+var Interpreted = []string{"shell", "python", "node", "php", "powershell", "starlark"}
+
+// Groovy is the language of XXL-JOB's GLUE in Java. Only executors of XXL-JOB run it: their library
+// compiles it.
+const Groovy = "groovy"
+
 // Languages lists the languages of scripts.
-var Languages = []string{"shell", "python", "node", "php", "powershell", "starlark"}
+var Languages = append(slices.Clone(Interpreted), Groovy)
 
 // DigestOf returns the name of a script's text.
 func DigestOf(source string) string {

@@ -19,7 +19,7 @@ const (
 // recorded as skipped. It holds for fires after EffectiveFrom.
 type Pause struct {
 	Paused bool `json:"paused"`
-	// EffectiveFrom is since when the switch is as it is; zero is that nobody has used it.
+	// EffectiveFrom is when the switch was last changed; zero if it never was.
 	EffectiveFrom time.Time `json:"effective_from,omitzero"`
 	// Until is when a pause ends by itself, the fires at that instant running; zero is
 	// never.

@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -47,12 +46,8 @@ func onPatrol(t *testing.T, f func(b *beat)) {
 	bustest.Run(t, noon, func(t *testing.T) {
 		b := &beat{T: t, metrics: prometheus.NewRegistry()}
 		broker := bustest.NewBroker(t)
+		b.conn = clustertest.Setup(t, broker, "test", shards)
 		var err error
-		if b.conn, err = cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(b.conn.NC.Close)
-		b.check(b.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
 		b.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		b.check(err)
 		t.Cleanup(func() { b.check(b.store.Close()) })

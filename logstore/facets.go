@@ -73,6 +73,29 @@ func CompareFacets(a, b runlog.FacetValue) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 }
 
+// Histogram is how many fires of each part of a range have each status.
+type Histogram struct {
+	All       []map[job.Status]int // by part
+	Scheduled []map[job.Status]int // the same, only for runs that a schedule asked for
+}
+
+// NewHistogram returns one of so many parts without any fires.
+func NewHistogram(parts int) Histogram {
+	h := Histogram{make([]map[job.Status]int, parts), make([]map[job.Status]int, parts)}
+	for i := range parts {
+		h.All[i], h.Scheduled[i] = map[job.Status]int{}, map[job.Status]int{}
+	}
+	return h
+}
+
+// Add adds fires of one part that have a status.
+func (h *Histogram) Add(part int, s job.Status, scheduled bool, n int) {
+	h.All[part][s] += n
+	if scheduled {
+		h.Scheduled[part][s] += n
+	}
+}
+
 // CheckHistogram returns an *InvalidError when f's range cannot have so many parts.
 func (f *RunFilter) CheckHistogram(parts int) error {
 	switch {

@@ -84,7 +84,7 @@ type Store interface {
 	Facets(ctx context.Context, filter FacetFilter) (runlog.Facets, error)
 	// Histogram returns what Counts does, for each of so many equal parts of the range
 	// between From and To, which are both needed.
-	Histogram(ctx context.Context, filter RunFilter, parts int) ([]map[job.Status]int, error)
+	Histogram(ctx context.Context, filter RunFilter, parts int) (Histogram, error)
 	// Report returns what became of the runs of a range of fire times, from counts that are
 	// kept beside the runs and outlive them. Repeats and late events are not counted twice.
 	Report(ctx context.Context, filter ReportFilter) (Report, error)

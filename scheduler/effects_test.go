@@ -5,12 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
@@ -19,14 +16,7 @@ import (
 // is stored. Its machine must be told nothing more.
 func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 	bustest.Run(t, time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), func(t *testing.T) {
-		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("a"))}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.NC.Close)
-		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 1, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
-			t.Fatal(err)
-		}
+		conn := clustertest.Setup(t, bustest.NewBroker(t), "a", 1)
 		s, err := New(conn, Config{Node: "a"})
 		if err != nil {
 			t.Fatal(err)

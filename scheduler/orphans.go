@@ -92,10 +92,14 @@ func askMachine[T any](ctx context.Context, o *ownership, f func() T) (answer T,
 }
 
 // withoutTrigger returns those attempts of which TRIG, as its leader knows it, has no
-// trigger.
+// trigger. They are none while it has one of a later version, which may be of any of them.
 func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
-	there := map[bus.AttemptRef]bool{}
+	there, unknown := map[bus.AttemptRef]bool{}, false
 	note := func(m *jet.Stored) bool {
+		if bus.UnknownTrigger(m.Header) {
+			unknown = true
+			return false
+		}
 		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
 			there[t.Ref()] = true
 		}
@@ -103,7 +107,7 @@ func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*
 	}
 	missing := func() (left []*bus.Trigger) {
 		for _, t := range out {
-			if !there[t.Ref()] {
+			if !unknown && !there[t.Ref()] {
 				left = append(left, t)
 			}
 		}

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,23 @@ func TestARunWhoseTriggerIsGoneWithoutAnEndIsLostWithinAMinute(t *testing.T) {
 	}
 }
 
+func TestARunWhoseTriggerMayBeOfALaterVersionIsNotLost(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.skipping()
+		tr := w.discard(func(m jetstream.Msg) error {
+			_, err := w.conn.JS.PublishMsg(w.t.Context(), bus.NewMessage(m.Subject(), "trigger.v2", []byte(`{"v2":true}`)))
+			return errors.Join(err, m.Ack())
+		})
+		time.Sleep(3 * time.Minute)
+		for _, e := range w.events() {
+			if e.RunID == tr.RunID && e.Kind == bus.EventFinished {
+				t.Errorf("it ended: %+v", e)
+			}
+		}
+	})
+}
+
 func TestALostRunIsTriedAgainWhenItsJobSaysSo(t *testing.T) {
 	run(t, func(w *world) {
 		w.startNode("a")
@@ -122,11 +140,21 @@ func TestAFixedDelayGoesOnAfterARunWhoseTriggerIsGone(t *testing.T) {
 }
 
 func TestAtLengthARunThatItsExecutorStillHasIsNotTakenForLost(t *testing.T) {
+	keepsRuns(t, "*/10 * * * *", 8*time.Minute, 30*time.Minute)
+}
+
+func TestNightlyARunThatItsExecutorHasForAnHourIsNotTakenForLost(t *testing.T) {
+	keepsRuns(t, "0 * * * *", 50*time.Minute, 3*time.Hour)
+}
+
+// keepsRuns checks that runs succeed which are much longer than what it takes to be lost.
+func keepsRuns(t *testing.T, cron string, each, all time.Duration) {
+	t.Helper()
 	run(t, func(w *world) {
 		w.startNode("a")
-		w.skipping(func(j *job.Job) { j.Schedule.Cron = "0 * * * *" })
-		w.execute(50 * time.Minute) // it says that it lives by no sign of life; JetStream delivers to nobody else
-		time.Sleep(3 * time.Hour)
+		w.skipping(func(j *job.Job) { j.Schedule.Cron = cron })
+		w.execute(each) // it says that it lives by no sign of life; JetStream delivers to nobody else
+		time.Sleep(all)
 		if got := w.ends(); len(got) < 2 || slices.Contains(got, "1 lost") {
 			t.Errorf("ends %q", got)
 		}

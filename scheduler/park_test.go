@@ -3,8 +3,6 @@ package scheduler_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +11,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -68,14 +65,7 @@ func TestAShardForWhichABatchIsRefusedForGoodIsParkedAndTheOthersGoOn(t *testing
 func runWith(t *testing.T, was, becomes string, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
-		if !strings.Contains(embedded.DefaultConf, was) {
-			t.Fatalf("nats.conf has no %q", was)
-		}
-		file := filepath.Join(t.TempDir(), "nats.conf")
-		if err := os.WriteFile(file, []byte(strings.Replace(embedded.DefaultConf, was, becomes, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		w := &world{t: t, broker: bustest.NewBrokerFrom(t, file), nodes: map[string]*node{}}
+		w := &world{t: t, broker: bustest.NewBrokerWith(t, was, becomes), nodes: map[string]*node{}}
 		w.conn = w.connect("test")
 		w.assets = cluster.Assets{Shards: 8, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
 		w.setup()

@@ -7,25 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestAShardsJobsAreHeardOfOnceWhileTheyAreReadAndEdited(t *testing.T) {
 	bustest.Run(t, time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := cluster.Connect(jet.Config{Name: "node", Options: []nats.Option{nats.InProcessServer(broker.Dialer("node"))}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.NC.Close)
-		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 1, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
-			t.Fatal(err)
-		}
+		conn := clustertest.Setup(t, broker, "node", 1)
 		const jobs, versions = 30, 20
 		edit := func(version int) {
 			for i := range jobs {

@@ -50,8 +50,8 @@ func tellPartial(c *fiber.Ctx, p *runlog.Partial) {
 }
 
 func mayBePartial(method, path string) bool {
-	if method == fiber.MethodPost { // which takes no more than whose run it is, and that it goes on
-		return strings.HasPrefix(path, "/api/v1/runs/") && strings.HasSuffix(path, "/cancel")
+	if method == fiber.MethodPost { // which takes no more than whose run it is, and that it goes on; or which only asks
+		return path == "/api/v1/jobs/counts" || strings.HasPrefix(path, "/api/v1/runs/") && strings.HasSuffix(path, "/cancel")
 	}
 	if method != fiber.MethodGet && method != fiber.MethodHead || strings.HasSuffix(path, "/ledger") || path == "/api/v1/runs/export" {
 		return false
@@ -62,6 +62,20 @@ func mayBePartial(method, path string) bool {
 		}
 	}
 	return false
+}
+
+// headerVersion has the server's version, in answers to signed-in users. The console notices by it that
+// the server was upgraded.
+const headerVersion = "Carillon-Version"
+
+// versioned is a middleware that adds the server's version to answers for signed-in users.
+func (s *Server) versioned(next StrictHandlerFunc, _ string) StrictHandlerFunc {
+	return func(c *fiber.Ctx, request any) (any, error) {
+		if access.Who(c.UserContext()) != nil {
+			c.Set(headerVersion, s.cfg.Version)
+		}
+		return next(c, request)
+	}
 }
 
 // redacted is a middleware that hides, in whatever an operation returns, what the

@@ -199,6 +199,8 @@ type JobBulk = api.JobBulk
 type JobBulkAction = api.JobBulkAction
 type JobBulkItem = api.JobBulkItem
 type JobBulkResult = api.JobBulkResult
+type JobCountRequest = api.JobCountRequest
+type JobCounts = api.JobCounts
 type JobDiff = api.JobDiff
 type JobFacet = api.JobFacet
 type JobFacets = api.JobFacets
@@ -437,6 +439,7 @@ type ReadXXLJobJSONRequestBody = api.ReadXXLJobJSONRequestBody
 type AcceptInvitationJSONRequestBody = api.AcceptInvitationJSONRequestBody
 type ReadInvitationJSONRequestBody = api.ReadInvitationJSONRequestBody
 type ChangeJobsJSONRequestBody = api.ChangeJobsJSONRequestBody
+type CountJobsJSONRequestBody = api.CountJobsJSONRequestBody
 type PutJobJSONRequestBody = api.PutJobJSONRequestBody
 type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
 type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
@@ -641,6 +644,9 @@ type ServerInterface interface {
 	// ChangeJobs Pause, resume, run, delete or tag many jobs
 	// (POST /api/v1/jobs/bulk)
 	ChangeJobs(c *fiber.Ctx, params ChangeJobsParams) error
+	// CountJobs Count the jobs that match each of several filters
+	// (POST /api/v1/jobs/counts)
+	CountJobs(c *fiber.Ctx) error
 	// FacetJobs What there is to choose from among jobs
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(c *fiber.Ctx, params FacetJobsParams) error
@@ -3483,6 +3489,24 @@ func (siw *ServerInterfaceWrapper) ChangeJobs(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ChangeJobs(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CountJobs operation middleware
+func (siw *ServerInterfaceWrapper) CountJobs(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CountJobs(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -6978,6 +7002,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/api/v1/jobs/facets", wrapper.FacetJobs)
 
+	router.Post(options.BaseURL+"/api/v1/jobs/counts", wrapper.CountJobs)
+
 	router.Get(options.BaseURL+"/api/v1/jobs/titles", wrapper.NameJobs)
 
 	router.Post(options.BaseURL+"/api/v1/jobs/bulk", wrapper.ChangeJobs)
@@ -9022,6 +9048,35 @@ type ChangeJobsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ChangeJobsdefaultApplicationProblemPlusJSONResponse) VisitChangeJobsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/problem+json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CountJobsRequestObject struct {
+	Body *CountJobsJSONRequestBody
+}
+
+type CountJobsResponseObject interface {
+	VisitCountJobsResponse(ctx *fiber.Ctx) error
+}
+
+type CountJobs200JSONResponse JobCounts
+
+func (response CountJobs200JSONResponse) VisitCountJobsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CountJobsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CountJobsdefaultApplicationProblemPlusJSONResponse) VisitCountJobsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/problem+json")
 	ctx.Status(response.StatusCode)
 
@@ -11306,6 +11361,9 @@ type StrictServerInterface interface {
 	// ChangeJobs Pause, resume, run, delete or tag many jobs
 	// (POST /api/v1/jobs/bulk)
 	ChangeJobs(ctx context.Context, request ChangeJobsRequestObject) (ChangeJobsResponseObject, error)
+	// CountJobs Count the jobs that match each of several filters
+	// (POST /api/v1/jobs/counts)
+	CountJobs(ctx context.Context, request CountJobsRequestObject) (CountJobsResponseObject, error)
 	// FacetJobs What there is to choose from among jobs
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(ctx context.Context, request FacetJobsRequestObject) (FacetJobsResponseObject, error)
@@ -13469,6 +13527,45 @@ func (sh *strictHandler) ChangeJobs(ctx *fiber.Ctx, params ChangeJobsParams) err
 		return err
 	} else if validResponse, ok := response.(ChangeJobsResponseObject); ok {
 		if err := validResponse.VisitChangeJobsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CountJobs operation middleware
+func (sh *strictHandler) CountJobs(ctx *fiber.Ctx) error {
+	var request CountJobsRequestObject
+
+	var body CountJobsJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CountJobs(ctx.UserContext(), request.(CountJobsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountJobs")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CountJobsResponseObject); ok {
+		if err := validResponse.VisitCountJobsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -7,12 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 )
@@ -43,14 +41,7 @@ func TestTheHistoryTellsHowFarItHasCome(t *testing.T) {
 func TestTheHistoryTellsWhenItWillHaveCaughtUp(t *testing.T) {
 	bustest.Run(t, noon, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("api"))}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.NC.Close)
-		if err := conn.Setup(t.Context(), cluster.Assets{Shards: shards}); err != nil {
-			t.Fatal(err)
-		}
+		conn := clustertest.Setup(t, broker, "api", shards)
 		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		if err != nil {
 			t.Fatal(err)

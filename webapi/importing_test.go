@@ -40,7 +40,7 @@ func TestADumpOfXXLJobIsReadAsJobsAndSavesNothing(t *testing.T) {
 	w := newWorld(t)
 	dump := `INSERT INTO xxl_job_group (id, app_name) VALUES (1, 'billing'); ` +
 		`INSERT INTO xxl_job_info (id, job_group, job_desc, schedule_type, schedule_conf, executor_handler, glue_type, trigger_status) VALUES ` +
-		`(4, 1, 'Close the day', 'CRON', '0 0 2 * * ?', 'invoiceClose', 'BEAN', 1), (5, 1, 'In Java', 'NONE', '', '', 'GLUE_GROOVY', 0), (6, 2, 'lost', 'NONE', '', 'x', 'BEAN', 0);`
+		`(4, 1, 'Close the day', 'CRON', '0 0 2 * * ?', 'invoiceClose', 'BEAN', 1), (5, 1, 'In Ruby', 'NONE', '', '', 'GLUE_RUBY', 0), (6, 2, 'lost', 'NONE', '', 'x', 'BEAN', 0);`
 	got, _ := want[XXLJobEntries](w, http.StatusOK, "POST", "/api/v1/import/xxl-job", fmt.Sprintf(`{"text":%q,"zone":"Asia/Shanghai"}`, dump))
 	var told []string
 	for _, e := range got.Items {

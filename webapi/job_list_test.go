@@ -143,6 +143,38 @@ func TestJobsComeInTheOrderThatIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestJobsAreCountedByManyFiltersAtOnce(t *testing.T) {
+	counted := func(t *testing.T, configure ...func(*Config, *world)) []*int {
+		t.Helper()
+		w := newWorld(t, configure...)
+		shelf(w)
+		r, _ := want[JobCounts](w, http.StatusOK, "POST", "/api/v1/jobs/counts", map[string]any{"filters": []map[string]any{
+			{},
+			{"group": "a"},
+			{"paused": true},
+			{"q": "books"},
+			{"where": []string{"owner:lin"}},
+			{"group": "b", "last": []string{"failed"}},
+			{"q": "nightly", "where": []string{"-owner:lin"}},
+			{"where": []string{"last:none"}},
+		}})
+		refuse := func(about string, filters ...map[string]any) {
+			t.Helper()
+			w.problem(400, "invalid", "POST", "/api/v1/jobs/counts", map[string]any{"filters": filters}, about)
+		}
+		refuse("filters[1].where", map[string]any{}, map[string]any{"where": []string{"colour:red"}})
+		refuse("filters")
+		return r.Totals
+	}
+	away := func(_ *Config, w *world) { w.store = away{w.store} }
+	if diff := cmp.Diff([]*int{new(6), new(2), new(1), new(1), new(2), new(0), new(0), new(6)}, counted(t)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]*int{new(6), new(2), new(1), new(1), new(2), nil, new(0), nil}, counted(t, away)); diff != "" {
+		t.Errorf("without the history: %s", diff)
+	}
+}
+
 func TestWhatThereIsToChooseFromAmongJobsIsCounted(t *testing.T) {
 	w := newWorld(t)
 	shelf(w)

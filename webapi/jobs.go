@@ -114,6 +114,16 @@ func (h *jobHandlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (
 	return FacetJobs200JSONResponse(facets), err
 }
 
+// CountJobs answers POST /jobs/counts.
+func (h *jobHandlers) CountJobs(ctx context.Context, r CountJobsRequestObject) (CountJobsResponseObject, error) {
+	filters := make([]catalog.Filter, len(r.Body.Filters))
+	for i, f := range r.Body.Filters {
+		filters[i] = catalog.Filter{Group: f.Group, Text: f.Q, Paused: f.Paused, Last: f.Last, Where: f.Where}
+	}
+	totals, err := h.catalog.Counts(ctx, filters)
+	return CountJobs200JSONResponse{Totals: totals}, err
+}
+
 // NameJobs answers GET /jobs/titles.
 func (h *jobHandlers) NameJobs(ctx context.Context, r NameJobsRequestObject) (NameJobsResponseObject, error) {
 	titles, err := h.catalog.Titles(ctx, r.Params.Job)

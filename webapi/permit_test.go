@@ -44,7 +44,7 @@ var personas = []struct {
 }
 
 // onlyAsks lists operations that are no GET and change nothing.
-var onlyAsks = []string{"previewCalendar", "previewSchedule", "previewRetention", "querySQL", "readCalendarFile", "readCrontab", "readInvitation", "readXXLJob", "tryAlert"}
+var onlyAsks = []string{"countJobs", "previewCalendar", "previewSchedule", "previewRetention", "querySQL", "readCalendarFile", "readCrontab", "readInvitation", "readXXLJob", "tryAlert"}
 
 // signsIn lists operations that are GET, as browsers are led there, and begin a session.
 var signsIn = []string{"finishProviderSignIn"}
@@ -158,6 +158,10 @@ func TestListsHaveWhatTheCallerSees(t *testing.T) {
 	jobs("group=ops", 0)
 	jobs("q=x", 2, "billing/x", "payroll/x")
 	jobs("limit=1", 3, "billing/x")
+	counted, _ := want[JobCounts](g.world, http.StatusOK, "POST", "/api/v1/jobs/counts", map[string]any{"filters": []map[string]any{{}, {"group": "ops"}, {"q": "x"}}}, bob.headers()...)
+	if diff := cmp.Diff([]*int{new(3), new(0), new(2)}, counted.Totals); diff != "" {
+		t.Errorf("how many jobs bob sees: %s", diff)
+	}
 
 	runs := func(query string, n int) {
 		t.Helper()

@@ -138,11 +138,11 @@ func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject
 		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
 		MinAttempt: p.MinAttempt, Error: p.Error,
 	}
-	items, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
+	counts, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return CountRuns200JSONResponse{From: filter.From, To: filter.To, Items: items}, nil
+	return CountRuns200JSONResponse{From: filter.From, To: filter.To, Items: counts.All, Scheduled: counts.Scheduled}, nil
 }
 
 // FacetRuns answers GET /runs/facets.

@@ -208,7 +208,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	app.Use(s.guard.Outermost(requests), partial, s.guard.Ours, guard.Plain, guard.Pack)
 	routes := s.contract.Checked(app, s.guard.Admit)
 	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
-	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted}))
+	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted, s.versioned}))
 	routes.Get("/api/v1/runs/:run_id/logs/tail", s.streams.Tail(live))
 	routes.Get("/api/v1/logs/tail", s.streams.Watch(live))
 	routes.Get("/api/v1/events", s.streams.Events(live))

@@ -67,6 +67,19 @@ func TestReadinessWatchesTheLogStore(t *testing.T) {
 	}
 }
 
+func TestAnswersNameTheVersionToThoseWhoAreSignedIn(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	for path, version := range map[string]string{"/jobs": "1.2.3", "/jobs/a/none": "1.2.3", "/sign-in": "1.2.3"} {
+		if got := g.send("GET", "/api/v1"+path, nil, ann.headers()...).header.Get("Carillon-Version"); got != version {
+			t.Errorf("%s names version %q to ann", path, got)
+		}
+		if got := g.send("GET", "/api/v1"+path, nil).header.Get("Carillon-Version"); got != "" {
+			t.Errorf("%s names version %q to anybody", path, got)
+		}
+	}
+}
+
 func TestVersionAndMetricsAreServed(t *testing.T) {
 	w := newWorld(t)
 	v, _ := want[ServerVersion](w, http.StatusOK, "GET", "/api/v1/version", nil)

@@ -21,7 +21,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/runlog"
@@ -53,12 +53,7 @@ var streamed sync.Once
 func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	t.Helper()
 	w := &world{T: t, broker: bustest.NewBroker(t), ended: make(chan error, 1)}
-	var err error
-	if w.conn, err = cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("api"))}}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.conn.NC.Close)
-	w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: shards}))
+	w.conn = clustertest.Setup(t, w.broker, "api", shards)
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 	w.check(err)
 	t.Cleanup(func() { w.check(store.Close()) })

@@ -26,17 +26,25 @@ func NewKeys() (Keys, error) {
 		make func() (nkeys.KeyPair, error)
 		to   *string
 	}{{nkeys.CreateUser, &k.Server}, {nkeys.CreateUser, &k.System}, {nkeys.CreateAccount, &k.Issuer}} {
-		pair, err := one.make()
+		seed, err := newSeed(one.make)
 		if err != nil {
-			return Keys{}, fmt.Errorf("make key: %w", err)
+			return Keys{}, err
 		}
-		seed, err := pair.Seed()
-		if err != nil {
-			return Keys{}, fmt.Errorf("make key: %w", err)
-		}
-		*one.to = string(seed)
+		*one.to = seed
 	}
 	return k, nil
+}
+
+func newSeed(create func() (nkeys.KeyPair, error)) (string, error) {
+	pair, err := create()
+	if err != nil {
+		return "", fmt.Errorf("make key: %w", err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return "", fmt.Errorf("make key: %w", err)
+	}
+	return string(seed), nil
 }
 
 // Text returns the keys as one line, which [ParseKeys] reads.
@@ -78,4 +86,21 @@ func (k Keys) Public() (Public, error) {
 		}
 	}
 	return p, nil
+}
+
+// NewOperator makes the seed of an operator of NATS, whom [Configure] admits.
+func NewOperator() (string, error) { return newSeed(nkeys.CreateUser) }
+
+// OperatorOf returns the public half of an operator's seed. The error says nothing of the
+// seed.
+func OperatorOf(seed string) (string, error) {
+	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(seed)))
+	if err != nil {
+		return "", errors.New(`not what "carillon nats keygen --operator" prints`)
+	}
+	key, err := pair.PublicKey()
+	if err != nil || nkeys.Prefix(key) != nkeys.PrefixByteUser {
+		return "", errors.New("a key of another kind than a user's")
+	}
+	return key, nil
 }

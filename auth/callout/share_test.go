@@ -129,10 +129,9 @@ func TestWhatAnExecutorSendsIsLimitedMessageByMessage(t *testing.T) {
 	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "large", "ann", 0)
 	w.check(err)
 	large := w.connect(seed, "alpha", heard).NC
-	if err := large.Publish("evt.0.alpha", make([]byte, 2<<20)); err == nil {
+	// NATS may hang up while the message comes. Then the client cannot write the rest.
+	if err := large.Publish("evt.0.alpha", make([]byte, 2<<20)); !errors.Is(err, nats.ErrMaxPayload) {
 		w.until("a message of 2 MiB", cut)
-	} else if !errors.Is(err, nats.ErrMaxPayload) {
-		t.Error(err)
 	}
 	if n := victim.refused(); n != 0 {
 		t.Errorf("%d messages came to the other group's executor", n)

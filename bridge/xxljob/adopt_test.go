@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -331,5 +333,81 @@ func TestRunsThatWaitForAnExecutorBeginOnce(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		w.begunOnce([]*executor{e}, len(ids))
+	})
+}
+
+// smallMessages is a NATS that takes no end with a large result.
+func smallMessages(tb testing.TB) *bustest.Broker {
+	tb.Helper()
+	return bustest.NewBrokerWith(tb, "max_payload: 8MB", "max_payload: 32KB")
+}
+
+func TestAnEndThatIsTooLargeForNATSIsStoredWithoutItsResult(t *testing.T) {
+	large := strings.Repeat("x", 40_000)
+	t.Run("by the bridge that has the run", func(t *testing.T) {
+		runOn(t, smallMessages, func(w *world) {
+			w.startBridge("one")
+			e := w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{
+				"large": func(_ context.Context, _ xxlstandin.Run, log func(string)) (string, error) {
+					for range 300 {
+						log(strings.Repeat("y", 200))
+					}
+					return large, nil
+				},
+			})
+			w.online(1)
+			id := w.begin(w.save("billing-app/large", handler("large")))
+			end := w.wantEnd(id, time.Minute, job.StatusSucceeded, "max_payload of NATS")
+			if n := len(w.log(id)); n != 301 { // with one that the executor begins with
+				w.Errorf("its log has %d lines", n)
+			}
+			if len(end.Result) > 0 {
+				w.Errorf("its result has %d bytes", len(end.Result))
+			}
+			w.begunOnce([]*executor{e}, 1)
+			if n := w.triggers(); n != 0 {
+				w.Errorf("%d triggers are left", n)
+			}
+		})
+	})
+	t.Run("by another one, to which it cannot be passed", func(t *testing.T) {
+		runOn(t, smallMessages, func(w *world) {
+			w.startBridge("one")
+			over := make(chan struct{})
+			e := w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{
+				"mute": func(ctx context.Context, _ xxlstandin.Run, log func(string)) (string, error) {
+					<-over
+					log("over")
+					<-ctx.Done()
+					return "", ctx.Err()
+				},
+			})
+			w.online(1)
+			id := w.begin(w.save("billing-app/mute", handler("mute")))
+			w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+			two := w.startBridge("two")
+			time.Sleep(13 * time.Second) // it hears of the instance; and the other one has just read the log
+			close(over)
+			w.check(two.Callback(w.ctx, wire.Callback{LogID: e.Taken()[0].LogID, Code: 200, Msg: large}, func(string) bool { return true }))
+			w.wantEnd(id, time.Second, job.StatusSucceeded, "max_payload of NATS")
+			w.until("the trigger is acknowledged", 10*time.Second, func() bool { return w.triggers() == 0 })
+			if log := w.log(id); !slices.Contains(log, "over") {
+				w.Errorf("log %q", log)
+			}
+		})
+	})
+	t.Run("by one that finds the other dead", func(t *testing.T) {
+		runOn(t, smallMessages, func(w *world) {
+			one := w.startBridge("one")
+			e := w.startExecutor("10.0.0.1:9999", handlers)
+			w.online(1)
+			id := w.begin(w.save("billing-app/hang", handler("hang")))
+			w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+			two := w.startBridge("two")
+			time.Sleep(5 * time.Second) // it hears of the instance
+			one.kill()
+			w.check(two.Callback(w.ctx, wire.Callback{LogID: e.Taken()[0].LogID, Code: 200, Msg: large}, func(string) bool { return true }))
+			w.wantEnd(id, time.Second, job.StatusSucceeded, "max_payload of NATS")
+		})
 	})
 }

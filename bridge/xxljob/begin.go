@@ -40,19 +40,16 @@ func (i *instance) begin(ctx context.Context, r *run) bool {
 	if t.Delivery == job.AtMostOnce && !i.claim(ctx, r) {
 		return false
 	}
-	if request.LogID, err = i.nextLogID(ctx); err != nil {
+	if err := i.number(ctx, r); err != nil {
 		i.giveBack(ctx, r)
 		return false
 	}
 	r.kept.Started = time.Now().UTC().Truncate(time.Millisecond)
-	r.kept.LogID, r.kept.JobID, r.kept.Address = request.LogID, request.JobID, i.target().Address
-	request.LogTime = r.kept.Started
+	r.kept.JobID, r.kept.Address = request.JobID, i.target().Address
+	request.LogID, request.LogTime = r.kept.LogID, r.kept.Started
 	if limit, _ := r.limit(); !limit.IsZero() {
 		request.Timeout = max(time.Until(limit), time.Second)
 	}
-	i.mu.Lock()
-	i.byLog[r.kept.LogID] = r // its callback may be faster than the answer
-	i.mu.Unlock()
 	if !i.storeFirst(ctx, r) {
 		return false
 	}
@@ -140,22 +137,45 @@ func (i *instance) claim(ctx context.Context, r *run) bool {
 	return true
 }
 
-// nextLogID returns a number that no run has or had.
-func (i *instance) nextLogID(ctx context.Context) (int64, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if len(i.numbers) == 0 {
-		i.mu.Unlock()
-		first, err := i.b.store.TakeBlock(ctx, state.Block{Group: i.group.name, Instance: i.name}, i.b.cfg.FirstLogID)
-		i.mu.Lock()
-		if err != nil {
-			return 0, fmt.Errorf("take numbers for runs: %w", err)
+// number gives a run a log id that is greater than those of all runs before, and whose place no live
+// run has. From then on callbacks find the run, even one that comes before the executor has answered.
+func (i *instance) number(ctx context.Context, r *run) error {
+	select {
+	case i.numbering <- struct{}{}:
+		defer func() { <-i.numbering }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	for r.kept.LogID == 0 {
+		if len(i.numbers) == 0 || time.Since(i.numbered) > state.BlockFor {
+			taken := time.Now()
+			first, err := i.b.store.TakeBlock(ctx, state.Block{Group: i.group.name, Instance: i.name}, i.b.cfg.FirstLogID)
+			if err != nil {
+				return fmt.Errorf("take numbers for runs: %w", err)
+			}
+			i.numbers, i.numbered = i.numbers[:0], taken
+			for n := range int64(state.BlockSize) {
+				i.numbers = append(i.numbers, first+n)
+			}
 		}
-		for n := range int64(state.BlockSize) {
-			i.numbers = append(i.numbers, first+n)
+		id := i.numbers[0]
+		i.numbers = i.numbers[1:]
+		if i.enter(id, r) {
+			r.kept.LogID = id
 		}
 	}
-	n := i.numbers[0]
-	i.numbers = i.numbers[1:]
-	return n, nil
+	return nil
+}
+
+// enter makes a run known by a log id, unless another live one has its place.
+func (i *instance) enter(id int64, r *run) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for other := range i.byLog {
+		if other%state.Places == id%state.Places {
+			return false
+		}
+	}
+	i.byLog[id] = r
+	return true
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
@@ -74,6 +75,21 @@ func TestAnExecutorOfXXLJOBDoesRuns(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestATriggerOfALaterVersionIsLeftToOthers(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		_, err := w.conn.JS.PublishMsg(w.ctx, bus.NewMessage(bus.SubjectTrigger(1, "billing-app"), "trigger.v2", []byte(`{"v2":true}`)))
+		w.check(err)
+		time.Sleep(time.Minute)
+		if n := w.triggers(); n != 1 {
+			w.Errorf("%d triggers are left, want 1", n)
+		}
+		w.wantEnd(w.begin(w.save("billing-app/echo", handler("echo"))), 10*time.Second, job.StatusSucceeded, "")
+	})
 }
 
 func TestARunEndsAfterItsTimeout(t *testing.T) {

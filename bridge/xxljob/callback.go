@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
@@ -188,7 +190,8 @@ func (i *instance) called(ctx context.Context, c wire.Callback) (known bool, err
 	return true, r.report(ctx, c)
 }
 
-// pass passes a callback on to the bridge that serves the instance, if there is one that answers.
+// pass passes a callback on to the bridge that serves the instance, if there is one that answers, and if
+// NATS takes a message so large.
 func (b *Bridge) pass(ctx context.Context, key string, c wire.Callback) (known bool, err error) {
 	b.mu.Lock()
 	k := b.table.instances[key]
@@ -207,7 +210,7 @@ func (b *Bridge) pass(ctx context.Context, key string, c wire.Callback) (known b
 	}
 	reply, err := b.conn.AskInstance(ctx, to, verbCallback, nil, body, callbackWait)
 	switch {
-	case errors.Is(err, bus.ErrNobodyThere): // it has just died
+	case errors.Is(err, bus.ErrNobodyThere), errors.Is(err, nats.ErrMaxPayload): // it has just died; or the caller ends the run, as this is too large to pass
 		return false, nil
 	case err != nil:
 		return false, err
@@ -234,14 +237,14 @@ func (b *Bridge) recall(ctx context.Context, block state.Block, c wire.Callback)
 	if r.GivenUp {
 		kind = "late"
 	}
-	m, err := endOf(r, c).finished(r, block.Instance, 0).Msg(r.Token)
+	m, err := endOf(r, c).finished(r, block.Instance, 0).MsgWithin(r.Token, b.conn.NC.MaxPayload())
 	if err != nil {
 		return "", err
 	}
 	if _, err := b.js.PublishMsg(ctx, m); err != nil {
 		return "", jet.Unavailable(err)
 	}
-	err = b.store.EndRun(ctx, block.Group, block.Instance, c.LogID, revision)
+	err = b.store.EndRun(ctx, block.Group, block.Instance, r, revision)
 	if errors.Is(err, job.ErrConflict) { // somebody else has just ended it, or taken it over
 		return "", errNotStored
 	}

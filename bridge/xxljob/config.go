@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/peer"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -67,7 +68,7 @@ func (c Config) withDefaults() Config {
 
 // Bounds of settings.
 const (
-	maxSlots    = 10_000
+	maxSlots    = state.Places / 2 // so that a free place is soon found
 	minSilence  = 40 * time.Second // a callback is repeated after 30 s
 	maxCallTime = 30 * time.Second
 )

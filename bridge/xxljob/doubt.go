@@ -94,6 +94,7 @@ func (i *instance) lookBack(ctx context.Context, r *run) func() bool {
 		return carryOn
 	}
 	return func() bool {
+		i.lastLines(ctx, r)
 		i.settleEnd(r)
 		return true
 	}

@@ -107,7 +107,7 @@ func (i *instance) conclude(ctx context.Context, r *run, e end) {
 	if e.unheard && r.kept.LogID != 0 {
 		i.lastLines(ctx, r)
 	}
-	m, err := e.finished(&r.kept, i.name, r.log.lines()).Msg(r.kept.Token)
+	m, err := e.finished(&r.kept, i.name, r.log.lines()).MsgWithin(r.kept.Token, i.b.conn.NC.MaxPayload())
 	if err != nil {
 		i.log.ErrorContext(ctx, "end of run not reported", "run_id", r.kept.Trigger.RunID, "error", err)
 		return

@@ -173,6 +173,10 @@ func (g *group) pull(life context.Context) {
 
 // receive gives a trigger to an instance, or back.
 func (g *group) receive(life context.Context, m *nats.Msg) {
+	if bus.UnknownTrigger(m.Header) { // a newer instance may know this version
+		g.handOver(life, m, g.choose())
+		return
+	}
 	o, err := readOffer(g.name, m.Reply, m)
 	if err != nil {
 		g.b.metrics.refused.Inc()
@@ -189,11 +193,7 @@ func (g *group) receive(life context.Context, m *nats.Msg) {
 	}
 	first := g.choose()
 	if o.delivery > 1 { // somebody may have it, or have ended it: a server finds that out
-		if first != nil {
-			g.b.work.Go(func() error { g.handOver(life, m, first); return nil })
-			return
-		}
-		g.b.answer(m.Reply, bus.NakAfter(handOverAgain))
+		g.handOver(life, m, first)
 		return
 	}
 	if first != nil {
@@ -207,17 +207,27 @@ func (g *group) receive(life context.Context, m *nats.Msg) {
 		}
 	}
 	if first != nil && !can(&o.trigger.Task) { // another executor of the group may
-		g.b.work.Go(func() error { g.handOver(life, m, first); return nil })
+		g.handOver(life, m, first)
 		return
 	}
 	g.b.answer(m.Reply, bus.NakAfter(bus.GiveBackAfter(o.delivery)))
 }
 
-// handOver hands a trigger to a server, whose it is once that has answered.
-func (g *group) handOver(life context.Context, m *nats.Msg, to *instance) {
+// handOver begins to hand a trigger to a server for an instance, and gives it back when there
+// is none.
+func (g *group) handOver(life context.Context, m *nats.Msg, of *instance) {
+	if of == nil {
+		g.b.answer(m.Reply, bus.NakAfter(handOverAgain))
+		return
+	}
+	g.b.work.Go(func() error { g.askToTake(life, m, of); return nil })
+}
+
+// askToTake hands a trigger to a server, whose it is once that has answered.
+func (g *group) askToTake(life context.Context, m *nats.Msg, of *instance) {
 	ctx, cancel := context.WithTimeout(life, handOverWait)
 	defer cancel()
-	answer, err := g.b.conn.NC.RequestMsgWithContext(ctx, bus.HandOverRequest(g.name, to.name, m, ""))
+	answer, err := g.b.conn.NC.RequestMsgWithContext(ctx, bus.HandOverRequest(g.name, of.name, m, ""))
 	if err == nil {
 		err = bus.Answered(answer)
 	}

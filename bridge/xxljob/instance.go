@@ -47,6 +47,12 @@ type instance struct {
 	start  chan *run     // accepted, to be begun
 	ended  chan struct{} // closed when no more are begun
 
+	dropped sync.Once
+	// numbering has a value while a run gets its log id, so that log ids rise. numbers are ours to give,
+	// since the instant numbered.
+	numbering chan struct{}
+	numbers   []int64
+	numbered  time.Time
 	// storing is held while the instance itself is written.
 	storing sync.Mutex
 
@@ -57,7 +63,6 @@ type instance struct {
 	byLog    map[int64]*run
 	busy     map[job.Name]bool  // jobs with a run here, or whose executor may still do one that has ended
 	stray    map[job.Name]stray // of these, the latter
-	numbers  []int64            // log ids that are ours
 	gone     bool               // it takes nothing
 	leaving  bool               // drains
 	removed  bool               // its executor has said that it leaves
@@ -73,7 +78,7 @@ type instance struct {
 
 func newInstance(b *Bridge, g *group, is state.Instance, revision uint64, cancel context.CancelCauseFunc) *instance {
 	return &instance{
-		b: b, name: is.Instance, group: g, log: b.log.With("executor_group", is.Group, "instance", is.Instance), cancel: cancel, is: is, revision: revision, start: make(chan *run, 64), ended: make(chan struct{}),
+		b: b, name: is.Instance, group: g, log: b.log.With("executor_group", is.Group, "instance", is.Instance), cancel: cancel, is: is, revision: revision, start: make(chan *run, 64), ended: make(chan struct{}), numbering: make(chan struct{}, 1),
 		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, busy: map[job.Name]bool{}, stray: map[job.Name]stray{}, leaving: is.Drained,
 	}
 }
@@ -122,11 +127,13 @@ func (i *instance) run(ctx context.Context) {
 
 // drop ends the service without a word: another bridge has the instance, or none.
 func (i *instance) drop(why string) {
-	i.mu.Lock()
-	i.gone = true
-	i.mu.Unlock()
-	i.log.Info("instance given up", "reason", why)
-	i.cancel(errLeft)
+	i.dropped.Do(func() {
+		i.mu.Lock()
+		i.gone = true
+		i.mu.Unlock()
+		i.log.Info("instance given up", "reason", why)
+		i.cancel(errLeft)
+	})
 }
 
 // release gives the instance to whichever bridge is to have it, if it has no runs.
@@ -165,7 +172,7 @@ func (i *instance) change(ctx context.Context, to func(*state.Instance)) error {
 func (i *instance) put(ctx context.Context, r *state.Run) error {
 	for {
 		f := i.fence()
-		_, err := i.b.store.PutRun(ctx, r, f)
+		err := i.b.store.PutRun(ctx, r, f)
 		if !errors.Is(err, job.ErrConflict) {
 			return err
 		}
@@ -394,7 +401,7 @@ func (i *instance) state() fleet.InstanceState {
 
 func (i *instance) slots() int {
 	if i.is.Slots > 0 {
-		return i.is.Slots
+		return min(i.is.Slots, maxSlots)
 	}
 	return i.b.cfg.Slots
 }

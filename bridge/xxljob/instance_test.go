@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,8 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/recent"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -27,10 +27,7 @@ import (
 func TestARunThatComesWhileItsInstanceBeginsIsCarriedOnce(t *testing.T) {
 	bustest.Run(t, now, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}})
-		check(t, err)
-		t.Cleanup(conn.NC.Close)
-		check(t, conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
+		conn := clustertest.Setup(t, broker, "test", 1)
 		b, err := New(conn.Conn, Config{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }})
 		check(t, err)
 		b.work = &errgroup.Group{}
@@ -60,6 +57,76 @@ func TestARunThatComesWhileItsInstanceBeginsIsCarriedOnce(t *testing.T) {
 			t.Errorf("its trigger was answered %q", answer)
 		}
 	})
+}
+
+// Runs that begin at the same moment share blocks of numbers, so that log ids rise, and no two live ones
+// have a place in common.
+func TestRunsThatBeginTogetherHaveRisingLogIDsAndPlacesOfTheirOwn(t *testing.T) {
+	bustest.Run(t, now, func(t *testing.T) {
+		i := numbering(t)
+		begin := func(n int) (ids []int64) {
+			runs := make([]*run, n)
+			var g errgroup.Group
+			for k := range runs {
+				runs[k] = newRun(state.Run{})
+				g.Go(func() error { return i.number(t.Context(), runs[k]) })
+			}
+			check(t, g.Wait())
+			for _, r := range runs {
+				ids = append(ids, r.kept.LogID)
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		ids := begin(250)
+		if first, last := ids[0], ids[249]; last-first != 249 {
+			t.Errorf("250 runs have log ids from %d to %d", first, last)
+		}
+		for _, id := range ids[1:] {
+			delete(i.byLog, id) // they end, and the first goes on
+		}
+		for last := ids[249]; last < ids[0]+state.Places+100; {
+			next := begin(1)[0]
+			if next <= last || next == ids[0]+state.Places {
+				t.Fatalf("after %d comes %d, and %d is live", last, next, ids[0])
+			}
+			delete(i.byLog, next)
+			last = next
+		}
+	})
+}
+
+// An executor with a run now and then uses a block of log ids for longer than it is known whose they are.
+func TestALogIDIsGivenOnlyWhileItIsKnownLongEnoughWhoseItIs(t *testing.T) {
+	bustest.Run(t, now, func(t *testing.T) {
+		i := numbering(t)
+		next := func() int64 {
+			t.Helper()
+			r := newRun(state.Run{})
+			check(t, i.number(t.Context(), r))
+			return r.kept.LogID
+		}
+		first := next()
+		i.numbered = i.numbered.Add(-state.BlockFor)
+		if id := next(); id != first+1 {
+			t.Errorf("within its time the block goes on with %d, after %d", id, first)
+		}
+		i.numbered = i.numbered.Add(-time.Second)
+		if id := next(); id/state.BlockSize != first/state.BlockSize+1 {
+			t.Errorf("the block that was taken with %d is too old, and %d is given", first, id)
+		}
+		if id := next(); id != first+state.BlockSize-first%state.BlockSize+1 {
+			t.Errorf("then %d is given", id)
+		}
+	})
+}
+
+// numbering returns an instance that gives log ids to runs.
+func numbering(t *testing.T) *instance {
+	t.Helper()
+	b, err := New(clustertest.Setup(t, bustest.NewBroker(t), "test", 1).Conn, Config{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }})
+	check(t, err)
+	return newInstance(b, &group{b: b, name: "g"}, state.Instance{Group: "g", Instance: "i"}, 0, func(error) {})
 }
 
 func check(t *testing.T, err error) {

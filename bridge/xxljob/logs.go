@@ -177,11 +177,14 @@ func (i *instance) note(ctx context.Context, r *run, text string) {
 
 func (i *instance) publishLines(ctx context.Context, r *run, lines []bus.LogLine) error {
 	t := r.kept.Trigger
-	m, err := (&bus.Log{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Piece: t.Piece, Instance: i.name, Lines: lines}).Msg(r.kept.Token)
-	if err != nil {
-		return err
+	l := &bus.Log{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Piece: t.Piece, Instance: i.name, Lines: lines}
+	all, err := l.MsgsWithin(r.kept.Token, i.b.conn.NC.MaxPayload())
+	for _, m := range all {
+		if err == nil {
+			err = i.publish(ctx, m)
+		}
 	}
-	return i.publish(ctx, m)
+	return err
 }
 
 // lastLines reads what is left of the log of a run that has ended. The end does not wait for an executor

@@ -17,6 +17,7 @@ import (
 // glues are XXL-JOB's words for languages of scripts.
 var glues = map[string]wire.Glue{
 	"shell": wire.GlueShell, "python": wire.GluePython, "node": wire.GlueNode, "php": wire.GluePHP, "powershell": wire.GluePowerShell,
+	"groovy": wire.GlueGroovy, // which they call GLUE(Java)
 }
 
 // compose returns what an executor is asked to do. The error is job.ErrUnavailable if that cannot be

@@ -15,13 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
@@ -50,13 +49,18 @@ type world struct {
 
 func run(t *testing.T, f func(w *world)) {
 	t.Helper()
+	runOn(t, bustest.NewBroker, f)
+}
+
+// runOn is run with a broker that the test makes.
+func runOn(t *testing.T, broker func(testing.TB) *bustest.Broker, f func(w *world)) {
+	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
-		w := &world{T: t, broker: bustest.NewBroker(t), net: newNetwork(), ends: map[job.RunID][]*bus.Event{}, lines: map[job.RunID][]bus.LogLine{}}
+		w := &world{T: t, broker: broker(t), net: newNetwork(), ends: map[job.RunID][]*bus.Event{}, lines: map[job.RunID][]bus.LogLine{}}
 		ctx, stop := context.WithCancel(t.Context())
 		w.ctx = ctx
-		w.conn = w.connect("test")
-		w.check(w.conn.Setup(ctx, cluster.Assets{Shards: 4, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
-		s, err := scheduler.New(w.open("node"), scheduler.Config{Node: "node", Logger: logger()})
+		w.conn = clustertest.Setup(t, w.broker, "test", 4)
+		s, err := scheduler.New(w.connect("node"), scheduler.Config{Node: "node", Logger: logger()})
 		w.check(err)
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -87,17 +91,7 @@ func (w *world) check(err error) {
 
 func (w *world) connect(name string) *cluster.Conn {
 	w.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
-	w.check(err)
-	w.Cleanup(conn.NC.Close)
-	return conn
-}
-
-func (w *world) open(name string) *cluster.Conn {
-	w.Helper()
-	conn := w.connect(name)
-	w.check(conn.Open(w.ctx))
-	return conn
+	return clustertest.Open(w, w.broker, name)
 }
 
 // hear follows a stream.

@@ -3,6 +3,9 @@ package bustest
 import (
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -38,16 +41,39 @@ type cable struct {
 // NewBroker starts a broker that stops when the test ends.
 func NewBroker(tb testing.TB) *Broker {
 	tb.Helper()
-	return NewBrokerFrom(tb, "")
+	return newBroker(tb).started()
 }
 
-// NewBrokerFrom is NewBroker with the configuration in a file; "" is the repository's.
-func NewBrokerFrom(tb testing.TB, config string) *Broker {
+// NewBrokerWith is NewBroker with a text of the configuration replaced by another.
+func NewBrokerWith(tb testing.TB, was, becomes string) *Broker {
 	tb.Helper()
-	b := &Broker{tb: tb, dir: tb.TempDir(), config: config, cables: map[string]*cable{}}
+	b := newBroker(tb)
+	b.Configure(was, becomes)
+	return b.started()
+}
+
+func newBroker(tb testing.TB) *Broker {
+	tb.Helper()
+	return &Broker{tb: tb, dir: tb.TempDir(), cables: map[string]*cable{}}
+}
+
+func (b *Broker) started() *Broker {
+	b.tb.Helper()
 	b.Start()
-	tb.Cleanup(b.Stop)
+	b.tb.Cleanup(b.Stop)
 	return b
+}
+
+// Configure has the next Start use the repository's configuration with a text replaced by another.
+func (b *Broker) Configure(was, becomes string) {
+	b.tb.Helper()
+	if !strings.Contains(embedded.DefaultConf, was) {
+		b.tb.Fatalf("nats.conf has no %q", was)
+	}
+	b.config = filepath.Join(b.tb.TempDir(), "nats.conf")
+	if err := os.WriteFile(b.config, []byte(strings.Replace(embedded.DefaultConf, was, becomes, 1)), 0o600); err != nil {
+		b.tb.Fatal(err)
+	}
 }
 
 // Start starts the broker on the files of its last run. Clients reconnect by
@@ -65,6 +91,10 @@ func (b *Broker) Start() {
 
 // Stop stops the broker and waits until it has stopped. A stopped broker may be
 // stopped again.
+//
+// nats-server waits for pull consumers to be told, with locks held. A request that comes in
+// that instant waits for the locks, which keeps the bubble's clock from going on. So a test that
+// stops the broker right after something has begun calls synctest.Wait before.
 func (b *Broker) Stop() {
 	b.mu.Lock()
 	srv := b.srv
@@ -76,6 +106,18 @@ func (b *Broker) Stop() {
 	if err := srv.Shutdown(); err != nil {
 		b.tb.Error(err)
 	}
+}
+
+// Kill ends the broker as SIGKILL does: the next Start finds the files as they are now, without what
+// a broker writes when it stops. Nobody may write to it meanwhile.
+func (b *Broker) Kill() {
+	b.tb.Helper()
+	left := b.tb.TempDir()
+	if err := os.CopyFS(left, os.DirFS(b.dir)); err != nil {
+		b.tb.Fatal(err)
+	}
+	b.Stop()
+	b.dir = left
 }
 
 // Connect returns a connection under name that reconnects for as long as the

@@ -5,12 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -20,11 +18,7 @@ var setupBegan = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 func partitioned(t *testing.T) (*bustest.Broker, *cluster.Conn) {
 	t.Helper()
 	b := bustest.NewBroker(t)
-	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(b.Dialer("node"))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.NC.Close)
+	conn := clustertest.Connect(t, b, "node")
 	b.Partition("node")
 	return b, conn
 }
@@ -56,11 +50,7 @@ func TestSetupSaysThatJetStreamDoesNotAnswer(t *testing.T) {
 
 func TestSetupNeverLowersWhatAnOperatorHasRaised(t *testing.T) {
 	bustest.Run(t, setupBegan, func(t *testing.T) {
-		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("node"))}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.NC.Close)
+		conn := clustertest.Connect(t, bustest.NewBroker(t), "node")
 		limits := func(evt int64) (have int64) {
 			if err := conn.Setup(t.Context(), cluster.Assets{Shards: 1, EvtBytes: evt}); err != nil {
 				t.Fatal(err)

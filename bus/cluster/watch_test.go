@@ -99,7 +99,7 @@ func TestJobsAreReadWholeThoughAReplicaLagsBehind(t *testing.T) {
 		for i := range 5 {
 			w.put(aJob("g/a", strconv.Itoa(i)+" * * * *"), cluster.Edit{At: time.Now()})
 		}
-		shard := job.Name("g/a").Shard(assets.Shards)
+		shard := job.Name("g/a").Shard(shards)
 		last, err := w.conn.JobsInfo(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)

@@ -37,6 +37,9 @@ type Config struct {
 	// it. Defaults to false.
 	InProcessOnly bool
 
+	// Alone refuses a configuration that joins other servers. Defaults to false.
+	Alone bool
+
 	// ServerName is the server's name, unique in a cluster. Defaults to the
 	// configuration's.
 	ServerName string
@@ -119,6 +122,8 @@ func (c Config) validate(opts *server.Options) error {
 		// The server would choose a temporary directory, which the next boot of
 		// the machine empties.
 		return fmt.Errorf("configure nats server from %s: jetstream has no store_dir; name a directory that lasts", c.source())
+	case c.Alone && (opts.Cluster.Port != 0 || len(opts.Routes) > 0 || opts.Gateway.Name != "" || opts.LeafNode.Port != 0 || len(opts.LeafNode.Remotes) > 0):
+		return fmt.Errorf("configure nats server from %s: it joins other servers; leave out the blocks cluster, gateway and leafnodes", c.source())
 	case c.MaxStore < 0 || c.MaxMemory < 0:
 		return errors.New("max store and max memory must not be negative")
 	}

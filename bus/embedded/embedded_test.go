@@ -192,6 +192,7 @@ func TestAStartThatCannotSucceedNamesTheReason(t *testing.T) {
 	badSyntax := write(t, "jetstream {\n  store_dir: x\n  limits ]\n}")
 	unknown := write(t, "jetstream { store_dir: x }\nmax_paylod: 8MB")
 	off := write(t, `listen: "127.0.0.1:-1"`)
+	joins := write(t, "jetstream { store_dir: x }\ncluster { name: c, listen: \"127.0.0.1:-1\", routes: [\"nats://10.0.0.1:6222\"] }")
 	homeless := write(t, "jetstream: enabled")
 	fails := func(cfg embedded.Config, is error, says string) {
 		t.Helper()
@@ -218,6 +219,7 @@ func TestAStartThatCannotSucceedNamesTheReason(t *testing.T) {
 	fails(embedded.Config{ConfigFile: badSyntax}, nil, "Parse error on line 3")
 	fails(embedded.Config{ConfigFile: unknown}, nil, filepath.Base(unknown)+`:2:1: unknown field "max_paylod"`)
 	fails(embedded.Config{ConfigFile: off}, nil, "jetstream is off")
+	fails(embedded.Config{ConfigFile: joins, Alone: true}, nil, "it joins other servers; leave out the blocks cluster, gateway and leafnodes")
 	fails(embedded.Config{ConfigFile: homeless}, nil, "no store_dir")
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -79,7 +80,7 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 		return nil, fmt.Errorf("pull from %s on %s: %w", consumer, stream, Unavailable(err))
 	}
 	var messages []*nats.Msg
-	for len(messages) < r.Batch {
+	for handedOut := r.Batch; len(messages) < handedOut; {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil && len(messages) > 0 {
 			return messages, nil // what has come has come
@@ -92,13 +93,23 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 			messages = append(messages, m)
 		case waiting:
 		case over:
-			return messages, nil
+			handedOut = r.handedOut(m, len(messages))
 		case refused: // mostly the portion is as large as it may be; else the next request will tell
-			if len(messages) > 0 {
-				return messages, nil
+			if handedOut = r.handedOut(m, len(messages)); handedOut == 0 {
+				return nil, fmt.Errorf("%w: pull from %s on %s: %w", job.ErrUnavailable, consumer, stream, why)
 			}
-			return nil, fmt.Errorf("%w: pull from %s on %s: %w", job.ErrUnavailable, consumer, stream, why)
 		}
 	}
 	return messages, nil
+}
+
+// handedOut returns how many messages to wait for after the server has ended the request with m,
+// when so many have come. On a consumer with replicas, the end can overtake messages: each of
+// them waits until the replicas confirm its delivery.
+func (r PullRequest) handedOut(m *nats.Msg, come int) int {
+	left, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
+	if err != nil {
+		return come // it does not say
+	}
+	return min(max(come, r.Batch-left), r.Batch)
 }

@@ -274,11 +274,29 @@ func headerUint(m *nats.Msg, key string) uint64 {
 // Remove deletes one message of a stream. Deleting one that is gone already is no
 // error.
 func (c *Conn) Remove(ctx context.Context, stream string, seq uint64) error {
+	code, err := c.change(ctx, "$JS.API.STREAM.MSG.DELETE."+stream, fmt.Appendf(nil, `{"seq":%d,"no_erase":true}`, seq))
+	if err != nil && code != 10043 && code != 10057 { // message or sequence not found
+		return fmt.Errorf("delete message %d of %s: %w", seq, stream, err)
+	}
+	return nil
+}
+
+// Purge deletes the messages of a stream on a subject. Unlike the KV client's purge of a key, it
+// leaves no marker, so watchers are not told.
+func (c *Conn) Purge(ctx context.Context, stream, subject string) error {
+	if _, err := c.change(ctx, "$JS.API.STREAM.PURGE."+stream, fmt.Appendf(nil, `{"filter":%q}`, subject)); err != nil {
+		return fmt.Errorf("purge %s of %s: %w", subject, stream, err)
+	}
+	return nil
+}
+
+// change makes a request that answers whether it was done. code is JetStream's, if that refuses.
+func (c *Conn) change(ctx context.Context, request string, body []byte) (code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
 	defer cancel()
-	m, err := c.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.DELETE."+stream, fmt.Appendf(nil, `{"seq":%d,"no_erase":true}`, seq))
+	m, err := c.NC.RequestWithContext(ctx, request, body)
 	if err != nil {
-		return fmt.Errorf("%w: delete message %d of %s: %w", job.ErrUnavailable, seq, stream, err)
+		return 0, fmt.Errorf("%w: %w", job.ErrUnavailable, err)
 	}
 	var r struct {
 		Error *struct {
@@ -286,11 +304,11 @@ func (c *Conn) Remove(ctx context.Context, stream string, seq uint64) error {
 			Description string `json:"description"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(m.Data, &r); err != nil {
-		return fmt.Errorf("delete message %d of %s: %w", seq, stream, err)
+	switch err := json.Unmarshal(m.Data, &r); {
+	case err != nil:
+		return 0, err
+	case r.Error != nil:
+		return r.Error.ErrCode, fmt.Errorf("%w: %s (%d)", job.ErrUnavailable, r.Error.Description, r.Error.ErrCode)
 	}
-	if r.Error != nil && r.Error.ErrCode != 10043 && r.Error.ErrCode != 10057 { // message or sequence not found
-		return fmt.Errorf("%w: delete message %d of %s: %s (%d)", job.ErrUnavailable, seq, stream, r.Error.Description, r.Error.ErrCode)
-	}
-	return nil
+	return 0, nil
 }

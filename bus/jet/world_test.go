@@ -5,11 +5,9 @@ import (
 	"time"
 	_ "time/tzdata"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 )
 
 var began = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
@@ -25,30 +23,15 @@ func inCluster(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, began, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t)}
-		w.conn = w.connect("witness")
-		if err := w.conn.Setup(t.Context(), assets); err != nil {
-			t.Fatal(err)
-		}
+		w.conn = clustertest.Setup(t, w.broker, "witness", 4)
 		f(w)
 	})
 }
 
-var assets = cluster.Assets{Shards: 4, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
-
 // connect returns an open connection, whose partitions are those of name.
 func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(conn.NC.Close)
-	if w.conn != nil {
-		if err := conn.Open(w.t.Context()); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	return conn
+	return clustertest.Open(w.t, w.broker, name)
 }
 
 func (w *world) restart() {

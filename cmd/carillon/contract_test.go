@@ -46,6 +46,7 @@ var commandOf = map[string]string{
 	"pauseJob":             "- carillon pause asks by ChangeJobs",
 	"resumeJob":            "- carillon resume asks by ChangeJobs",
 	"beginProviderSignIn":  "- sends a browser to the provider",
+	"countJobs":            "- carillon list prints how many jobs match",
 	"facetJobs":            "- what the console offers to filter jobs by",
 	"findInLogs":           "- carillon logs prints the lines, and grep finds in them",
 	"nameJobs":             "- what the console calls jobs in lists of runs",

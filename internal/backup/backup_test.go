@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/internal/backup"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"
@@ -36,12 +35,7 @@ func system(t *testing.T, shards int) *cluster.Conn {
 func brokered(t *testing.T, shards int) (*cluster.Conn, *bustest.Broker) {
 	t.Helper()
 	broker := bustest.NewBroker(t)
-	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("x"))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.NC.Close)
-	check(t, conn.Setup(t.Context(), cluster.Assets{Shards: shards}))
+	conn := clustertest.Setup(t, broker, "x", shards)
 	return conn, broker
 }
 

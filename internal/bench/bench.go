@@ -28,6 +28,10 @@ type benchOptions struct {
 	again int // how often a bench has started over because the machine is slow
 	nodes int // of bench scale: how many schedulers; 0 is one
 
+	// Of bench fire, herd and run: how many copies each stream has, each on a server of its own.
+	replicas int
+
+	nats     string // of bench run: a configuration file of NATS; empty is the built-in one
 	executor string // of bench run: the command of a foreign executor; empty is the one in this process
 
 	// Of bench api: how many runs the history has, and how many streams are opened. Of bench
@@ -107,10 +111,10 @@ type bench struct {
 }
 
 var benches = []bench{
-	{"fire", "triggers committed per second, and how late", true, benchOptions{jobs: 100_000, runFor: 20 * time.Second}, benchFire},
-	{"herd", "jobs that are all due in the same second", false, benchOptions{jobs: 100_000}, benchHerd},
+	{"fire", "triggers committed per second, and how late", true, benchOptions{jobs: 100_000, runFor: 20 * time.Second, replicas: 1}, benchFire},
+	{"herd", "jobs that are all due in the same second", false, benchOptions{jobs: 100_000, replicas: 1}, benchHerd},
 	{"takeover", "time from the death of a node until another fires for all its jobs", false, benchOptions{jobs: 1_000_000}, benchTakeover},
-	{"run", "whole runs per second: trigger, handler, callback, stored", true, benchOptions{jobs: 200_000, instances: 1, runFor: 20 * time.Second}, benchRun},
+	{"run", "whole runs per second: trigger, handler, callback, stored", true, benchOptions{jobs: 200_000, instances: 1, runFor: 20 * time.Second, replicas: 1}, benchRun},
 	{"bridge", "whole runs per second at executors of XXL-JOB that answer at once: trigger, call, callback, log, stored", true, benchOptions{jobs: 20_000, instances: 4, runFor: 20 * time.Second}, benchBridge},
 	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", true, benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
 	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", false, benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
@@ -159,11 +163,15 @@ func newBenchCommand() *cobra.Command {
 			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
 			cli.Complete(sub, "route", cli.Words[string](job.Routes)...)
 		}
+		if opts.replicas > 0 {
+			sub.Flags().IntVar(&opts.replicas, "replicas", opts.replicas, "how many copies each stream has, each on a NATS server of its own in this process: 1, 3 or 5")
+		}
 		if b.name == "run" || b.name == "bridge" {
 			sub.Flags().Lookup("rate").Usage = "fires per second; 0 has each job fire once, all at one instant"
 			sub.Flags().Lookup("for").Usage = "how long jobs fire at that rate"
 		}
 		if b.name == "run" {
+			sub.Flags().StringVar(&opts.nats, "nats-config", "", "start NATS with this configuration `file` instead of the built-in one; it must not join other servers")
 			sub.Flags().StringVar(&opts.executor, "executor", "", "measure the executor that this `command` starts, which has a handler noop, beside the one that is built in")
 		}
 		if b.name == "outage" || b.name == "ingest" {

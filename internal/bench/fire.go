@@ -18,7 +18,7 @@ import (
 // what counts. Without, every job fires every second, more than the bus can take,
 // and the rate is what counts.
 func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newBenchWorld(ctx, 0)
+	w, err := o.world(ctx)
 	if err != nil {
 		return nil, err
 	}

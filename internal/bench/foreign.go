@@ -33,7 +33,7 @@ func (w *benchWorld) startForeign(ctx context.Context, command string, instances
 	f := &foreign{ended: make(chan struct{}, instances)}
 	for i := range instances {
 		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command) //nolint:gosec // what to measure is the point
-		cmd.Env = append(os.Environ(), "CARILLON_GROUP=bench", "CARILLON_NATS="+w.server.ClientURL(), "CARILLON_INSTANCE=bench-"+strconv.Itoa(i),
+		cmd.Env = append(os.Environ(), "CARILLON_GROUP=bench", "CARILLON_NATS="+w.servers[0].ClientURL(), "CARILLON_INSTANCE=bench-"+strconv.Itoa(i),
 			"CARILLON_SLOTS="+strconv.Itoa(slotsOf(instances)), "CARILLON_GRACE=1s")
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		processgroup.Set(cmd)

@@ -11,7 +11,7 @@ import (
 // benchHerd has all jobs due at one instant, once, and takes the time until the last
 // trigger is committed.
 func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newBenchWorld(ctx, 0)
+	w, err := o.world(ctx)
 	if err != nil {
 		return nil, err
 	}

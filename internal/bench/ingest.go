@@ -91,7 +91,7 @@ func (w *benchWorld) timeIngest(ctx context.Context, o benchOptions, store logst
 	if err := w.publish(ctx, o.jobs, say); err != nil {
 		return 0, 0, err
 	}
-	in, err := ingest.New(w.conn, store, ingest.Config{})
+	in, err := ingest.New(w.conn, store, ingest.Config{Logger: warnings()})
 	if err != nil {
 		return 0, 0, err
 	}

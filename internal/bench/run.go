@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -54,7 +56,7 @@ func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
 // measureRuns measures the runs of the executors in this process, beside the bus alone, or of
 // foreign ones.
 func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newBenchWorld(ctx, 0)
+	w, err := o.world(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -180,13 +182,18 @@ func (w *benchWorld) startIngest(ctx context.Context, store logstore.Store) (<-c
 	if err != nil {
 		return nil, err
 	}
-	in, err := ingest.New(conn, store, ingest.Config{})
+	in, err := ingest.New(conn, store, ingest.Config{Logger: warnings()})
 	if err != nil {
 		return nil, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- in.Run(ctx); conn.NC.Close() }()
 	return ended, nil
+}
+
+// warnings returns a logger for parts whose warnings make a figure doubtful. It writes to stderr.
+func warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // judge counts the runs of a load that did not succeed, and those that were done more than once.
@@ -233,13 +240,14 @@ func (w *benchWorld) startExecutors(ctx context.Context, group string, instances
 func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err error) {
 	stream, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30,
+		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30, Replicas: len(w.servers),
 	})
 	if err != nil {
 		return 0, 0, err
 	}
 	_, err = w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "RAWEVT", Subjects: []string{"rawevt"}, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression, Duplicates: 30 * time.Second,
+		Replicas: len(w.servers),
 	})
 	if err != nil {
 		return 0, 0, err

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -17,44 +18,69 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler"
 )
 
-// benchWorld is a server on a temporary directory, and what a bench starts on it.
+// benchWorld is a server, or a cluster of them, on a temporary directory, and what a bench starts on it.
 type benchWorld struct {
-	dir    string
-	server *embedded.Server
-	conn   *cluster.Conn
-	nodes  []*benchNode
-	route  job.Route // of the jobs that seed saves; empty is any
-	change func(*job.Job)
+	dir     string
+	servers []*embedded.Server
+	joined  int // how many connections there were; each is to the next server
+	conn    *cluster.Conn
+	nodes   []*benchNode
+	route   job.Route // of the jobs that seed saves; empty is any
+	change  func(*job.Job)
 }
 
 // newBenchWorld starts a server. shards is how many the cluster has; 0 is the default.
 func newBenchWorld(ctx context.Context, shards int) (*benchWorld, error) {
+	return startWorld(ctx, 1, "", cluster.Assets{Shards: shards})
+}
+
+// world starts the servers that --replicas and --nats-config ask for.
+func (o benchOptions) world(ctx context.Context) (*benchWorld, error) {
+	if o.replicas != 1 && o.replicas != 3 && o.replicas != 5 {
+		return nil, cli.Usage(fmt.Errorf("--replicas must be 1, 3 or 5, not %d", o.replicas))
+	}
+	if o.replicas > 1 && o.nats != "" {
+		return nil, cli.Usage(errors.New("--replicas starts servers of its own, so leave out --nats-config"))
+	}
+	return startWorld(ctx, o.replicas, o.nats, cluster.Assets{Replicas: o.replicas})
+}
+
+func startWorld(ctx context.Context, servers int, config string, assets cluster.Assets) (*benchWorld, error) {
 	dir, err := os.MkdirTemp("", "carillon-bench-")
 	if err != nil {
 		return nil, err
 	}
 	w := &benchWorld{dir: dir}
-	if w.server, err = embedded.Start(embedded.Config{StoreDir: dir, ServerName: "bench", Listen: "127.0.0.1:0"}); err != nil {
-		w.close()
-		return nil, err
+	if w.servers, err = startServers(ctx, dir, servers, config); err == nil {
+		err = w.setUp(ctx, assets)
 	}
-	if w.conn, err = w.connect(ctx, "bench"); err != nil {
-		w.close()
-		return nil, err
-	}
-	if err := w.conn.Setup(ctx, cluster.Assets{Shards: shards, TrigBytes: 16 << 30, EvtBytes: 16 << 30}); err != nil {
+	if err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
 }
 
+// setUp makes the streams.
+func (w *benchWorld) setUp(ctx context.Context, assets cluster.Assets) error {
+	conn, err := w.connect(ctx, "bench")
+	if err != nil {
+		return err
+	}
+	w.conn = conn
+	assets.TrigBytes, assets.EvtBytes = 16<<30, 16<<30
+	return w.conn.Setup(ctx, assets)
+}
+
 func (w *benchWorld) connect(ctx context.Context, name string) (*cluster.Conn, error) {
-	conn, err := cluster.Connect(jet.Config{URL: w.server.ClientURL(), Name: name, Options: []nats.Option{nats.InProcessServer(w.server)}})
+	server := w.servers[w.joined%len(w.servers)]
+	w.joined++
+	conn, err := cluster.Connect(jet.Config{URL: server.ClientURL(), Name: name, Options: []nats.Option{nats.InProcessServer(server)}})
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +99,7 @@ func (w *benchWorld) close() {
 	if w.conn != nil {
 		w.conn.NC.Close()
 	}
-	if w.server != nil {
-		_ = w.server.Shutdown()
-	}
+	_ = stopServers(w.servers)
 	_ = os.RemoveAll(w.dir)
 }
 
@@ -273,7 +297,7 @@ func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule 
 func (w *benchWorld) rawBatches(ctx context.Context, sample []byte, runFor time.Duration) (float64, error) {
 	_, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30,
+		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30, Replicas: len(w.servers),
 	})
 	if err != nil {
 		return 0, err

@@ -205,6 +205,8 @@ type JobBulk = api.JobBulk
 type JobBulkAction = api.JobBulkAction
 type JobBulkItem = api.JobBulkItem
 type JobBulkResult = api.JobBulkResult
+type JobCountRequest = api.JobCountRequest
+type JobCounts = api.JobCounts
 type JobDiff = api.JobDiff
 type JobFacet = api.JobFacet
 type JobFacets = api.JobFacets
@@ -1257,6 +1259,7 @@ type ReadXXLJobJSONRequestBody = api.ReadXXLJobJSONRequestBody
 type AcceptInvitationJSONRequestBody = api.AcceptInvitationJSONRequestBody
 type ReadInvitationJSONRequestBody = api.ReadInvitationJSONRequestBody
 type ChangeJobsJSONRequestBody = api.ChangeJobsJSONRequestBody
+type CountJobsJSONRequestBody = api.CountJobsJSONRequestBody
 type PutJobJSONRequestBody = api.PutJobJSONRequestBody
 type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
 type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
@@ -2008,6 +2011,21 @@ func (a *API) ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParams, 
 	if params != nil {
 		r.header("Carillon-User", params.CarillonUser)
 	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// CountJobs is [API.CountJobsWithBody] with a body that is written as JSON.
+func (a *API) CountJobs(ctx context.Context, body CountJobsJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.CountJobsWithBody(ctx, "application/json", bytes.NewReader(text), edit...)
+}
+
+// CountJobsWithBody sends POST /api/v1/jobs/counts.
+func (a *API) CountJobsWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/counts")
 	return a.send(ctx, r, contentType, body, edit)
 }
 

@@ -23,8 +23,9 @@ type broker struct {
 	raw   net.Conn // for what the client library cannot send: messages with a status line
 }
 
-func startBroker(ctx context.Context) (*broker, error) {
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true})
+// startBroker starts a server that takes messages of at most payload bytes; 0 is NATS' default.
+func startBroker(ctx context.Context, payload int32) (*broker, error) {
+	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, MaxPayload: payload, NoSigs: true, NoLog: true})
 	if err != nil {
 		return nil, fmt.Errorf("start NATS: %w", err)
 	}

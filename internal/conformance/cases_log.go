@@ -61,6 +61,21 @@ var logCases = []Case{
 			g.failf("%d of 100,000 characters came", n)
 		}
 	}},
+	{Name: "lines-small-payload", Passage: "Log lines", Payload: 12 << 10, Rule: "lines that do not fit into one message that NATS takes come in several; a line that does not fit into one is cut", run: func(t *test) {
+		for handler, count := range map[string]int{"lines": 1000, "long": 1} {
+			g := t.trigger(handler, map[string]any{"count": count}).pulled(1)
+			g.want(g.ended(seconds), job.StatusSucceeded, "")
+			lines := g.lines()
+			if len(lines) < count {
+				g.failf("%d lines came, want %d", len(lines), count)
+			}
+			for i, line := range lines {
+				if line.Seq != int64(i+1) {
+					g.failf("line %d is number %d", i+1, line.Seq)
+				}
+			}
+		}
+	}},
 	{Name: "log-unanswered", Passage: "Log lines", Slow: true, Rule: "while no lines are stored, memory is bounded, and the finished event comes within 15 s of the end", run: func(t *test) {
 		g := t.trigger("lines", map[string]any{"count": 50_000})
 		t.do(func() { t.silentLog = true })

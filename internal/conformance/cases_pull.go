@@ -39,14 +39,16 @@ var pullCases = []Case{
 		g := t.trigger("echo", nil).pulled(1)
 		g.want(g.ended(seconds), job.StatusSucceeded, "")
 	}},
-	{Name: "request-ended", Passage: "Pulling", Rule: "after 408 an executor makes another request", run: func(t *test) {
-		r := t.firstPull()
-		before := t.pullsSoFar()
-		t.do(func() { t.pulls = nil })
-		t.status(r.reply, "408 Request Timeout")
-		for deadline := time.Now().Add(seconds); t.pullsSoFar() == before; t.wait(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.failf("no other pull request within %s", seconds)
+	{Name: "request-ended", Passage: "Pulling", Rule: "after 404 or 408 an executor makes another request", run: func(t *test) {
+		for _, status := range []string{"408 Request Timeout", "404 No Messages"} {
+			r := t.firstPull()
+			before := t.pullsSoFar()
+			t.do(func() { t.pulls = nil })
+			t.status(r.reply, status)
+			for deadline := time.Now().Add(seconds); t.pullsSoFar() == before; t.wait(20 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.failf("no other pull request within %s of %s", seconds, status)
+				}
 			}
 		}
 	}},

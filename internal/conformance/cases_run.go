@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 var runCases = []Case{
@@ -69,6 +70,31 @@ var runCases = []Case{
 			g.failf("the message has %d bytes, at most %d (%v)", len(raw.Message), bus.MaxMessage, err)
 		}
 	}},
+	{Name: "large-result", Passage: "Events", Rule: "a result has at most 64 KiB; a larger one does not make the run fail, and its message says what to do. The text of progress has at most 16 KiB", run: func(t *test) {
+		whole := t.trigger("large", map[string]any{"bytes": bus.MaxResult - 2, "seconds": 0}).pulled(1)
+		if e := whole.ended(seconds); e.Status != job.StatusSucceeded || e.Message != "" || len(e.Result) != bus.MaxResult {
+			whole.failf("with a result of 65,536 bytes it ended as %s, %q, with %d bytes", e.Status, e.Message, len(e.Result))
+		}
+		for bytes, takes := range map[int]float64{bus.MaxResult - 1: 0, 5_000_000: 2.5} {
+			g := t.trigger("large", map[string]any{"bytes": bytes, "seconds": takes}).pulled(1)
+			e := g.ended(4 * seconds)
+			g.want(e, job.StatusSucceeded, reason.StoreElsewhere.String())
+			if len(e.Result) > bus.MaxResult {
+				g.failf("the result has %d bytes, at most %d", len(e.Result), bus.MaxResult)
+			}
+			g.answered("+ACK", seconds)
+			for _, h := range g.events(bus.EventProgress) {
+				if p := g.read(h); len(p.Text) > bus.MaxMessage {
+					g.failf("the text of a progress event has %d bytes, at most %d", len(p.Text), bus.MaxMessage)
+				}
+			}
+		}
+	}},
+	{Name: "small-payload", Passage: "Events", Payload: 24 << 10, Rule: "an end that is larger than NATS takes is reported without its result, and its message says what to do", run: func(t *test) {
+		g := t.trigger("large", map[string]any{"bytes": bus.MaxResult - 2, "seconds": 0}).pulled(1)
+		g.want(g.ended(seconds), job.StatusSucceeded, "max_payload")
+		g.answered("+ACK", seconds)
+	}},
 	{Name: "nan", Passage: "Events", Rule: "a result that JSON has no form for does not make the event unreadable", run: func(t *test) {
 		g := t.trigger("nan", nil).pulled(1)
 		e := g.ended(seconds)
@@ -79,6 +105,14 @@ var runCases = []Case{
 	}},
 	{Name: "unknown-handler", Passage: "Handing over", Rule: "a trigger for a handler that is not there is handed over, and no end of it is reported", run: func(t *test) {
 		g := t.trigger("nowhere", nil).pulled(1)
+		g.handedOver()
+	}},
+	{Name: "unknown-version", Passage: "Handing over", Rule: "a trigger of a version that is not known is handed over, and no end of it is reported", run: func(t *test) {
+		g := t.trigger("echo", nil)
+		m := g.message()
+		m.Header.Set(bus.HeaderMessage, "trigger.v2")
+		m.Data = []byte(`{"v2": true}`)
+		g.pulledAs(m, 1)
 		g.handedOver()
 	}},
 	{Name: "redelivered", Passage: "Handing over", Rule: "a trigger that was delivered before, and that is not known here, is handed over and not started", run: func(t *test) {

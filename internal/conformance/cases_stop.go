@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -64,6 +66,32 @@ var stopCases = []Case{
 			}
 		}
 	}},
+	{Name: "drain-limit", Passage: "Requests", Rule: "a drain with a time says until when, in answer and heartbeat; each request sets it again or removes it, and uncordon ends the drain", run: func(t *test) {
+		g := t.trigger("sleep", map[string]any{"seconds": 4}).pulled(1)
+		t.wait(300 * time.Millisecond)
+		for _, within := range []time.Duration{time.Hour, 30 * time.Minute, 0} {
+			body := ""
+			if within > 0 {
+				body = `{"within": "` + within.String() + `"}`
+			}
+			reply := t.ask(bus.VerbDrain, nil, body)
+			near := func(by time.Time) bool {
+				return within == 0 && by.IsZero() || within > 0 && time.Until(by) > within-time.Minute && time.Until(by) <= within
+			}
+			if reply.Answer != fleet.AnswerAccepted || reply.State != fleet.InstanceDraining || !near(reply.DrainBy) {
+				t.failf("drain %s: %+v", body, reply)
+			}
+			t.untilHeartbeat(2*time.Second, "has the same drain_by", func(h *bus.Heartbeat) bool {
+				return h.State == fleet.InstanceDraining && near(h.DrainBy)
+			})
+		}
+		if reply := t.ask(bus.VerbUncordon, nil, ""); reply.State != fleet.InstanceOnline || !reply.DrainBy.IsZero() {
+			t.failf("uncordon: %+v", reply)
+		}
+		g.want(g.ended(2*seconds), job.StatusSucceeded, "")
+		next := t.trigger("echo", nil).pulled(1)
+		next.want(next.ended(seconds), job.StatusSucceeded, "")
+	}},
 	{Name: "connection-cut", Passage: "Heartbeats", Slow: true, Rule: "an executor that was cut off connects again, says so by a heartbeat, and reports what has ended meanwhile", run: func(t *test) {
 		g := t.trigger("sleep", map[string]any{"seconds": 1.5}).pulled(1)
 		t.wait(500 * time.Millisecond)
@@ -80,24 +108,38 @@ var stopCases = []Case{
 		next := t.trigger("echo", nil).pulled(1)
 		next.want(next.ended(seconds), job.StatusSucceeded, "")
 	}},
-	{Name: "at-most-once", Passage: "Claims", Rule: "an at_most_once attempt starts only once its claim is stored, with its two headers", run: func(t *test) {
-		once := func(tr *bus.Trigger) { tr.Delivery = job.AtMostOnce }
-		g := t.trigger("echo", nil, once).pulled(1)
-		g.ended(seconds)
-		key := "$KV." + bus.BucketClaim + "." + group + "." + string(g.RunID) + "-1-0"
-		claims := t.since(g.mark, func(h heard) bool { return h.subject == key })
-		if len(claims) == 0 {
-			t.failf("no claim on %s", key)
+	{Name: "at-most-once", Passage: "Claims", Rule: "an at_most_once attempt, pulled or offered, starts only once its claim is stored, with its two headers; once the end is stored, the claim says so", run: func(t *test) {
+		for _, get := range []func(*given){func(g *given) { g.pulled(1) }, func(g *given) { g.offered(1) }} {
+			g := t.trigger("echo", nil, once)
+			get(g)
+			g.ended(seconds)
+			key := "$KV." + bus.BucketClaim + "." + group + "." + string(g.RunID) + "-1-0"
+			claims, ok := t.await(t.ctx, g.mark, 2, seconds, func(h heard) bool { return h.subject == key })
+			if !ok {
+				t.failf("%d messages on %s, want a claim and its end", len(t.since(g.mark, func(h heard) bool { return h.subject == key })), key)
+			}
+			first, last := claims[0], claims[1]
+			if ttl, err := time.ParseDuration(first.header.Get("Nats-TTL")); err != nil || ttl != 744*time.Hour || first.header.Get(nats.ExpectedLastSubjSeqHdr) != "0" {
+				t.failf("the claim has the headers %v", first.header)
+			}
+			var said struct{ Ended bool }
+			if ttl, err := time.ParseDuration(last.header.Get("Nats-TTL")); err != nil || ttl != 10*time.Minute || last.header.Get(nats.ExpectedLastSubjSeqHdr) != "" || json.Unmarshal(last.data, &said) != nil || !said.Ended {
+				t.failf("the end of the claim is %s", last)
+			}
+			if end := g.events(bus.EventFinished)[0]; end.at.Before(first.at) || last.at.Before(end.at) {
+				t.failf("its claim, its end and the end of the claim did not come in this order")
+			}
 		}
-		if ttl, err := time.ParseDuration(claims[0].header.Get("Nats-TTL")); err != nil || ttl != 744*time.Hour || claims[0].header.Get(nats.ExpectedLastSubjSeqHdr) != "0" {
-			t.failf("the claim has the headers %v", claims[0].header)
-		}
-		if end := g.events(bus.EventFinished)[0]; end.at.Before(claims[0].at) {
-			t.failf("it ended before it was claimed")
+	}},
+	{Name: "at-most-once-redelivered", Passage: "Handing over", Rule: "an at_most_once trigger that was delivered before is handed over, and not claimed", run: func(t *test) {
+		g := t.trigger("echo", nil, once).pulled(2)
+		g.handedOver()
+		if got := t.since(g.mark, func(h heard) bool { return strings.HasPrefix(h.subject, "$KV."+bus.BucketClaim+".") }); len(got) > 0 {
+			g.failf("it claimed the attempt: %s", got[0])
 		}
 	}},
 	{Name: "at-most-once-claimed", Passage: "Claims", Rule: "an attempt that another instance has claimed is dropped without an answer", run: func(t *test) {
-		g := t.trigger("echo", nil, func(tr *bus.Trigger) { tr.Delivery = job.AtMostOnce })
+		g := t.trigger("echo", nil, once)
 		t.do(func() {
 			t.kept["$KV."+bus.BucketClaim+"."+group+"."+string(g.RunID)+"-1-0"] = entry{seq: 5, data: []byte(`{"instance":"other","delivery":1,"try":"x"}`), at: time.Now()}
 		})
@@ -111,3 +153,6 @@ var stopCases = []Case{
 		}
 	}},
 }
+
+// once makes a trigger one that must not be done twice.
+func once(tr *bus.Trigger) { tr.Delivery = job.AtMostOnce }

@@ -89,7 +89,7 @@ func TestAMistakeOfACaseIsNoPass(t *testing.T) {
 			t.Error("the case passed")
 		}
 	}()
-	s, err := newStage(t.Context())
+	s, err := newStage(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ var Handlers = []struct{ Name, Does string }{
 	{"sleep", "takes its parameter `seconds`, then succeeds; ends at once when it is cancelled"},
 	{"lines", "logs its parameter `count` of lines, \"line 1\", \"line 2\" …"},
 	{"long", "logs one line of 100,000 times the letter x"},
+	{"large", "says its parameter `bytes` times the letter x as its progress, and returns that text after `seconds`"},
 	{"stubborn", "takes its parameter `seconds`, also when it is cancelled"},
 	{"nan", "returns {\"ratio\": NaN}, in a language that has it"},
 }

@@ -100,8 +100,8 @@ const (
 	ignore             // nothing
 )
 
-func newStage(ctx context.Context) (*stage, error) {
-	b, err := startBroker(ctx)
+func newStage(ctx context.Context, payload int32) (*stage, error) {
+	b, err := startBroker(ctx, payload)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type Case struct {
 	Passage string // the heading of docs/reference/protocol.md under which it stands
 	Rule    string // what the page asks for
 	Slow    bool   // takes more than ten seconds
+	Payload int32  // max_payload of NATS; 0 is the usual 1 MiB
 
 	run func(t *test)
 }

@@ -132,7 +132,6 @@ func newFlow(t *testing.T) *flow {
 	f := &flow{t: t, since: time.Now().UTC().Truncate(time.Hour).Add(-24 * time.Hour), counts: map[job.Status]int{}}
 	var err error
 	f.server = chtest.Start(t, chserver.Config{Dir: filepath.Join(dir, "clickhouse")})
-	t.Cleanup(f.server.Kill)
 	f.wire = newWire(t, f.server.Addr())
 	address := strings.Replace(f.server.URL("chaos"), f.server.Addr(), f.wire.addr(), 1)
 	if f.store, err = clickhouse.Open(address, clickhouse.Config{}); err != nil {

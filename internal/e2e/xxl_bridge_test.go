@@ -4,11 +4,15 @@ package e2e
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,10 +34,22 @@ type xxlBridge struct {
 	address string
 }
 
-func startXXLBridge(t *testing.T, name, nats, seed, listen string) *xxlBridge {
+// devForBridges starts a dev, and returns its NATS and the seed of a credential of bridges.
+func devForBridges(t *testing.T) (d *dev, nats, seed string) {
 	t.Helper()
-	b := &xxlBridge{Process: processtest.New(t, name, []string{"CARILLON_CREDENTIAL=" + seed}, processtest.Program(t, "carillon"),
-		"bridge", "xxl-job", "--nats", nats, "--listen", listen, "--groups", "java-app", "--no-access-token", "--allow-private-addresses")}
+	d = newDev(t)
+	d.Begin(t)
+	made, err := client.Read[client.NewCredential](d.api.CreateCredential(t.Context(), "java-app", nil, client.CredentialRequest{Name: "bridges", BridgeGroups: []string{"java-app"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, xxlNATSPattern.FindStringSubmatch(d.Said())[1], made.Seed
+}
+
+func startXXLBridge(t *testing.T, name, nats, seed, listen string, more ...string) *xxlBridge {
+	t.Helper()
+	command := []string{processtest.Program(t, "carillon"), "bridge", "xxl-job", "--nats", nats, "--listen", listen, "--groups", "java-app", "--no-access-token", "--allow-private-addresses"}
+	b := &xxlBridge{Process: processtest.New(t, name, []string{"CARILLON_CREDENTIAL=" + seed}, append(command, more...)...)}
 	b.Begin(t)
 	processtest.Await(t, processtest.Patience, "wait for "+name+" to log its address", func() error {
 		if err := b.Alive(); err != nil {
@@ -52,12 +68,17 @@ func startXXLBridge(t *testing.T, name, nats, seed, listen string) *xxlBridge {
 // startXXLExecutor starts a stand-in for an executor of XXL-JOB, whose runs take a while.
 func startXXLExecutor(t *testing.T, takes time.Duration, admins ...string) *xxlstandin.Executor {
 	t.Helper()
+	return startXXLExecutorThat(t, &http.Client{Timeout: 3 * time.Second}, takes, admins...)
+}
+
+// startXXLExecutorThat starts one that calls its admins in a way of its own.
+func startXXLExecutorThat(t *testing.T, calls *http.Client, takes time.Duration, admins ...string) *xxlstandin.Executor {
+	t.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := &http.Client{Timeout: 3 * time.Second}
 	e := xxlstandin.New(xxlstandin.Config{
 		AppName: "javaApp", Address: "http://" + l.Addr().String(), Admins: admins, Client: calls, RegisterEvery: time.Second, RepeatEvery: time.Second,
 	}, map[string]xxlstandin.Handler{"work": func(ctx context.Context, r xxlstandin.Run, log func(string)) (string, error) {
@@ -85,14 +106,8 @@ func startXXLExecutor(t *testing.T, takes time.Duration, admins ...string) *xxls
 // Two bridges, which have no more than the credential of bridges, share four executors. One is killed while it has runs; the other one goes on with them.
 // Then that one is killed, too, and the first one is started again.
 func TestABridgeForXXLJOBThatIsKilledLosesAndDoublesNothing(t *testing.T) {
-	d := newDev(t)
-	d.Begin(t)
-	nats := xxlNATSPattern.FindStringSubmatch(d.Said())[1]
-	made, err := client.Read[client.NewCredential](d.api.CreateCredential(t.Context(), "java-app", nil, client.CredentialRequest{Name: "bridges", BridgeGroups: []string{"java-app"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, two := startXXLBridge(t, "bridge-1", nats, made.Seed, "127.0.0.1:0"), startXXLBridge(t, "bridge-2", nats, made.Seed, "127.0.0.1:0")
+	d, nats, seed := devForBridges(t)
+	one, two := startXXLBridge(t, "bridge-1", nats, seed, "127.0.0.1:0"), startXXLBridge(t, "bridge-2", nats, seed, "127.0.0.1:0")
 	const takes = 20 * time.Second
 	var executors []*xxlstandin.Executor
 	for range 4 {
@@ -144,7 +159,7 @@ func TestABridgeForXXLJOBThatIsKilledLosesAndDoublesNothing(t *testing.T) {
 		return nil
 	})
 	two.Kill()
-	startXXLBridge(t, "bridge-1-again", nats, made.Seed, one.address)
+	startXXLBridge(t, "bridge-1-again", nats, seed, one.address)
 	for _, id := range ids {
 		d.awaitSuccess(t, id)
 		d.awaitLog(t, id, "at work on work-")
@@ -158,5 +173,33 @@ func TestABridgeForXXLJOBThatIsKilledLosesAndDoublesNothing(t *testing.T) {
 	}
 	if n := begun(); n != len(ids) {
 		t.Errorf("%d runs have begun, want %d", n, len(ids))
+	}
+}
+
+func TestExecutorsOfXXLJOBReachABridgeByTLS(t *testing.T) {
+	d, nats, seed := devForBridges(t)
+	certFile, keyFile := selfSigned(t)
+	b := startXXLBridge(t, "bridge", nats, seed, "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile)
+	authority, err := os.ReadFile(certFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(authority)
+	calls := &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	e := startXXLExecutorThat(t, calls, 0, "https://"+b.address)
+	d.saveIn(t, "java-app", "work", `"task": {"handler": "work"}, "params": "by TLS"`)
+	id := d.runIn(t, "java-app", "work")
+	d.awaitSuccess(t, id)
+	if begun := e.Begun(); len(begun) != 1 {
+		t.Errorf("%d runs have begun", len(begun))
+	}
+	plain, err := http.Post("http://"+b.address+"/api/registry", "application/json", strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = plain.Body.Close() }()
+	if plain.StatusCode != http.StatusBadRequest {
+		t.Errorf("without TLS it answers %s", plain.Status)
 	}
 }

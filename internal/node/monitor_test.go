@@ -15,15 +15,14 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-	"github.com/nats-io/nats.go"
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/ledger"
@@ -67,11 +66,7 @@ func (names) Unregister(prometheus.Collector) bool { return true }
 func metricNames(t *testing.T) names {
 	t.Helper()
 	broker := bustest.NewBroker(t)
-	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.NC.Close)
+	conn := clustertest.Connect(t, broker, "test")
 	all := names{}
 	_, schedulerErr := scheduler.New(conn, scheduler.Config{Registerer: all})
 	_, ingestErr := ingest.New(conn, nil, ingest.Config{Metrics: all})
@@ -148,6 +143,26 @@ func TestRulesSeeTheFirstEventOfEachKind(t *testing.T) {
 	}
 	if looked < 8 {
 		t.Errorf("%d rules were looked at", looked)
+	}
+}
+
+// "task rules" runs that file with promtool.
+func TestEachRuleIsFiredInTheFileForPromtool(t *testing.T) {
+	named := func(file, expr string) []string {
+		data, err := os.ReadFile("../../deploy/prometheus/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, found := range regexp.MustCompile(expr).FindAllStringSubmatch(string(data), -1) {
+			names = append(names, found[1])
+		}
+		return slices.Sorted(slices.Values(names))
+	}
+	rules := named("rules.yaml", `- alert: (\w+)`)
+	fired := named("rules.test.yaml", `alertname="(\w+)".* value: 1\}`)
+	if diff := cmp.Diff(rules, fired); diff != "" || len(rules) < 20 {
+		t.Errorf("rules, and those that are fired (-rules +fired):\n%s", diff)
 	}
 }
 

@@ -7,11 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -22,20 +19,16 @@ func TestAClockThatIsAheadDeletesNoHistory(t *testing.T) {
 	start := time.Date(2026, time.January, 5, 3, 0, 0, 0, time.UTC)
 	bustest.Run(t, start, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("a"))}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.NC.Close)
+		conn := clustertest.Setup(t, broker, "a", 8)
 		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = store.Close() })
 		fire := start.Add(-60 * logstore.Day)
-		err = errors.Join(conn.Setup(t.Context(), cluster.Assets{Shards: 8}), store.WriteRuns(t.Context(), "TRIG:1-1", []logstore.Update{{
+		err = store.WriteRuns(t.Context(), "TRIG:1-1", []logstore.Update{{
 			Kind: runlog.KindRecorded, RunID: job.NewRunID(fire), Job: "billing/report", Version: 1, Attempt: 1, Cause: job.CauseSchedule, At: fire, Status: job.StatusSkipped,
-		}}))
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}

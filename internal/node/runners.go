@@ -23,7 +23,7 @@ type runnerOptions struct {
 }
 
 func (o *runnerOptions) flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&o.allow, "allow", job.TaskKinds[1:], "task `kinds` to run: shell, command, http, script, or script languages: "+strings.Join(job.Languages, ", "))
+	f.StringSliceVar(&o.allow, "allow", job.TaskKinds[1:], "task `kinds` to run: shell, command, http, script, or script languages: "+strings.Join(job.Interpreted, ", "))
 	f.StringSliceVar(&o.httpAllow, "http-allow", nil, "private `hosts`, addresses and networks that http tasks can call, such as localhost:8080 or 10.0.0.0/8 (default none)")
 }
 
@@ -34,14 +34,14 @@ func (o *runnerOptions) split() (kinds, languages []string, err error) {
 		switch {
 		case slices.Contains(job.TaskKinds, word):
 			kinds = append(kinds, word)
-		case slices.Contains(job.Languages, word):
+		case slices.Contains(job.Interpreted, word):
 			languages = append(languages, word)
 		default:
-			return nil, nil, &job.InvalidError{Field: "allow", Reason: fmt.Sprintf("%q must be one of %s, or a script language: %s", word, strings.Join(job.TaskKinds, ", "), strings.Join(job.Languages, ", "))}
+			return nil, nil, &job.InvalidError{Field: "allow", Reason: fmt.Sprintf("%q must be one of %s, or a script language: %s", word, strings.Join(job.TaskKinds, ", "), strings.Join(job.Interpreted, ", "))}
 		}
 	}
 	if slices.Contains(kinds, job.KindScript) {
-		return kinds, job.Languages, nil
+		return kinds, job.Interpreted, nil
 	}
 	if len(languages) > 0 {
 		kinds = append(kinds, job.KindScript)

@@ -20,15 +20,25 @@ func newNATSCommand() *cobra.Command {
 }
 
 func newNATSKeygenCommand() *cobra.Command {
-	return &cobra.Command{
+	var operator bool
+	cmd := &cobra.Command{
 		Use:   "keygen",
 		Short: "Create the keys that authenticate Carillon servers to NATS",
 		Long: "Create the keys that authenticate Carillon servers to NATS, and print them. Pass them to servers\n" +
 			"with --nats-keys or " + keyfile.NATSKeysVariable + ". \"carillon nats config\" gives NATS the public halves.\n" +
-			"Anyone with these keys has full access.",
-		Example: "  (umask 077; carillon nats keygen > nats.keys)",
+			"Anyone with these keys has full access. With --operator it is the key of a NATS administrator,\n" +
+			"for \"nats --nkey FILE server ...\" and \"carillon nats config --operator FILE\".",
+		Example: "  (umask 077; carillon nats keygen > nats.keys)\n  (umask 077; carillon nats keygen --operator > operator.nk)",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if operator {
+				seed, err := callout.NewOperator()
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), seed)
+				return err
+			}
 			keys, err := callout.NewKeys()
 			if err != nil {
 				return err
@@ -37,4 +47,6 @@ func newNATSKeygenCommand() *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&operator, "operator", false, "create the key of a NATS administrator, who may report on NATS servers and remove lost ones")
+	return cmd
 }

@@ -3,6 +3,7 @@ package operator
 import (
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,7 @@ type natsPlace struct {
 
 func newNATSConfigCommand() *cobra.Command {
 	var file string
+	var operators []string
 	var place natsPlace
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -42,6 +44,7 @@ func newNATSConfigCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&file, "keys", "", "the `file` of the keys (default: from "+keyfile.NATSKeysVariable+")")
+	f.StringSliceVar(&operators, "operator", nil, "`file` of \"carillon nats keygen --operator\"; its holder may report on all NATS servers and remove lost ones")
 	f.StringVar(&place.name, "name", "", "the server's `name`, unique in its cluster (default carillon)")
 	f.StringVar(&place.listen, "listen", "", "the `address` for clients (default 127.0.0.1:4222)")
 	f.StringVar(&place.store, "store", "", "the `directory` of the streams (default data/nats, in the working directory of NATS)")
@@ -65,9 +68,13 @@ func newNATSConfigCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		conf, err := callout.Configure(embedded.DefaultConf, public)
+		admitted, err := operatorKeys(operators)
 		if err != nil {
 			return err
+		}
+		conf, err := callout.Configure(embedded.DefaultConf, public, admitted...)
+		if err != nil {
+			return cli.Usage(err)
 		}
 		if conf, err = place.lay(conf); err != nil {
 			return cli.Usage(err)
@@ -76,6 +83,23 @@ func newNATSConfigCommand() *cobra.Command {
 		return err
 	}
 	return cmd
+}
+
+// operatorKeys returns the public halves of the keys in files.
+func operatorKeys(files []string) ([]string, error) {
+	var public []string
+	for _, file := range files {
+		seed, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
+		if err != nil {
+			return nil, fmt.Errorf("read key of operator: %w", err)
+		}
+		key, err := callout.OperatorOf(string(seed))
+		if err != nil {
+			return nil, cli.Usage(&job.InvalidError{Field: "operator", Reason: fmt.Sprintf("%s is %v", file, err)})
+		}
+		public = append(public, key)
+	}
+	return public, nil
 }
 
 // lay puts the place into nats.conf. The error is job.ErrInvalid.

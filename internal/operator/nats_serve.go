@@ -19,8 +19,9 @@ func newNATSServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the built-in NATS server",
 		Long: "Run the built-in NATS server with a nats-server configuration file, so you need not install\n" +
-			"nats-server. SIGTERM stops it; SIGHUP reloads the file and the certificates. Without --config, run\n" +
-			"the server of \"carillon dev\", which listens on loopback and admits every local client.",
+			"nats-server. SIGTERM stops it; SIGHUP reloads the file and the certificates, but not changed keys:\n" +
+			"restart it for these. Without --config, run the server of \"carillon dev\", which listens on\n" +
+			"loopback and admits every local client.",
 		Example: "  carillon nats serve --config nats.conf",
 		Args:    cobra.NoArgs,
 	}

@@ -112,7 +112,7 @@ func test(ctx context.Context, packages []string) (left []string, err error) {
 		defer close(read)
 		done, failed = results(io.TeeReader(output, os.Stdout), func() bool { return ctx.Err() != nil })
 	}()
-	err = run(ctx, input, append([]string{"go", "test", "-short", "-skip", "^Test(Chaos|AtLength|Together)"}, packages...)...)
+	err = run(ctx, input, append([]string{"go", "test", "-short", "-skip", "^Test(Chaos|AtLength|Nightly|Together)"}, packages...)...)
 	_ = input.Close() // of a pipe; it cannot fail
 	<-read
 	for _, p := range packages {

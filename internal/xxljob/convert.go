@@ -100,6 +100,7 @@ var (
 	scripts  = map[string]string{
 		"GLUE_SHELL": "shell", "GLUE_PYTHON": "python", "GLUE_PYTHON2": "python",
 		"GLUE_NODEJS": "node", "GLUE_PHP": "php", "GLUE_POWERSHELL": "powershell",
+		"GLUE_GROOVY": "groovy",
 	}
 )
 
@@ -111,13 +112,14 @@ func taskOf(kind string, r row) (task job.Task, notes []string, ok bool) {
 		return task, []string{reason.NamesNoHandler.String()}, false
 	case kind == "BEAN":
 		return job.Task{Handler: r.get("executor_handler")}, nil, true
-	case kind == "GLUE_GROOVY":
-		return task, []string{reason.GlueJava.String()}, false
 	case language == "":
 		return task, []string{reason.GlueUnknown.With(kind)}, false
 	default:
-		if kind == "GLUE_PYTHON2" {
+		switch kind {
+		case "GLUE_PYTHON2":
 			notes = append(notes, reason.Python2.String())
+		case "GLUE_GROOVY":
+			notes = append(notes, reason.GlueJava.String())
 		}
 		source := strings.ReplaceAll(r.values["glue_source"], "\r\n", "\n")
 		return job.Task{Script: &job.Script{Language: language, Source: source}}, notes, true

@@ -12,6 +12,6 @@
 //
 // What changes: a block strategy holds in the whole cluster and no longer for each machine,
 // failures are told by alert rules rather than by an e-mail address of each job, and Groovy
-// (GLUE in Java), which runs inside of a Java program, has to become a handler: such jobs
-// are skipped with the reason.
+// (GLUE in Java), which runs inside of a Java program, needs executors of XXL-JOB: such jobs
+// say so.
 package xxljob

@@ -38,7 +38,7 @@ func TestEachRowOfADumpSaysWhatBecameOfIt(t *testing.T) {
 		"3 54 imported billing/invoice-close-3|its child 2 leads back to it and was left out",
 		"4 55 imported xxl-job-executor-sample/rotate-logs|",
 		"5 56 imported xxl-job-executor-sample/job-5|was written for Python 2",
-		"6 57 skipped |is Java that was written in XXL-JOB (GLUE), which runs inside of a Java program; make it a handler",
+		"6 57 imported xxl-job-executor-sample/in-java|is Java code from XXL-JOB (GLUE): only XXL-JOB executors behind the bridge run it; for other executors, turn it into a handler",
 		`7 58 broken |schedule.cron "0 75 1 * * ?": minute "75" must be a number from 0 to 59`,
 		"8 59 broken |is of executor 9, of which the dump has no row; dump xxl_job_group too, or say which group it is to be",
 	}

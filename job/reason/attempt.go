@@ -18,6 +18,8 @@ var (
 	Abandoned            = One{define("abandoned", "the handler ignored its context for {patience:duration} and was abandoned")}
 	ResultLeftOut        = One{define("result_left_out", "the result was left out: {why:free}")}
 	ResultCut            = Two{define("result_cut", "the result has {bytes|byte|bytes}, more than {most:number}: only its beginning is kept")}
+	StoreElsewhere       = None{further("store_elsewhere", "store it elsewhere, and return where it is")}
+	EndTooLarge          = Two{define("end_too_large", "the run's end event has {bytes|byte|bytes}, but at most {most:number} fit into the max_payload of NATS: the result was left out and the message cut; set max_payload to at least 1MB")}
 	ExitCode             = One{define("exit_code", "exit code {exit_code:number}")}
 	ExitCodeSaid         = Two{define("exit_code_said", "exit code {exit_code:number}: {said:free}")}
 	KilledBySignal       = One{define("killed_by_signal", "killed by signal: {signal:phrase}")}
@@ -25,6 +27,7 @@ var (
 	NoFile               = Two{define("no_file", `start "{program:phrase}": there is no such file, seen from {dir:phrase}, or its interpreter is missing`)}
 	NotExecutable        = One{define("not_executable", `start "{program:phrase}": the file is not executable for the executor's user`)}
 	NoInterpreter        = Two{define("no_interpreter", "no interpreter for {language:word} scripts: the executor's PATH has no {programs:phrase}")}
+	GroovyElsewhere      = None{define("groovy_elsewhere", "groovy scripts run only at XXL-JOB executors behind the bridge; turn this one into a handler")}
 	LanguageNotAllowed   = Two{define("language_not_allowed", "{language:word} scripts are not allowed on this executor; it runs {languages:phrase}")}
 	ScriptGone           = One{define("script_gone", "the script {digest:word} is gone; save the job again with its source")}
 	NoHandler            = Two{define("no_handler", `no handler "{handler:phrase}" is registered with this executor; registered: {handlers:phrase}`)}

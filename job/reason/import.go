@@ -23,7 +23,7 @@ var (
 	EventRecurs          = One{define("event_recurs", "it recurs on, and is written out until {date:word}")}
 	NoExecutorRow        = Two{define("no_executor_row", "is of executor {executor:word}, of which the dump has no row; dump {table:word} too, or say which group it is to be")}
 	NamesNoHandler       = None{define("names_no_handler", "names no handler")}
-	GlueJava             = None{define("glue_java", "is Java that was written in XXL-JOB (GLUE), which runs inside of a Java program; make it a handler")}
+	GlueJava             = None{define("glue_java", "is Java code from XXL-JOB (GLUE): only XXL-JOB executors behind the bridge run it; for other executors, turn it into a handler")}
 	GlueUnknown          = One{define("glue_unknown", `its glue_type "{kind:phrase}" is not known`)}
 	Python2              = None{define("python2", "was written for Python 2")}
 	NoNumber             = Two{define("no_number", `{column:word} "{value:phrase}" is no number and was left out`)}

@@ -30,7 +30,6 @@ func newAsked(t *testing.T) *clickhouse.Store {
 func newAskedServer(t *testing.T) (*chserver.Server, *clickhouse.Store) {
 	t.Helper()
 	server := chtest.Start(t, chserver.Config{Dir: t.TempDir()})
-	t.Cleanup(server.Kill)
 	s, err := clickhouse.Open(server.URL("carillon"), clickhouse.Config{SQL: server.ReaderURL("carillon")})
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +187,6 @@ func TestSQLNeedsAUserForIt(t *testing.T) {
 // Others than administrators may ask only as a user who cannot read the audit log.
 func TestTheAuditLogIsKeptFromWhoMayAsk(t *testing.T) {
 	server := chtest.Start(t, chserver.Config{Dir: t.TempDir()})
-	t.Cleanup(server.Kill)
 	opened := func(asked string) *clickhouse.Store {
 		s, err := clickhouse.Open(server.URL("carillon"), clickhouse.Config{SQL: asked})
 		if err != nil {

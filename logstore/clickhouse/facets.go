@@ -79,39 +79,37 @@ func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d runlog.Dimen
 }
 
 // Histogram implements [logstore.Store].
-func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) ([]map[job.Status]int, error) {
+func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) (logstore.Histogram, error) {
 	filter.Limit, filter.Cursor = 0, ""
 	if err := filter.CheckHistogram(parts); err != nil {
-		return nil, err
+		return logstore.Histogram{}, err
 	}
 	if err := s.Prepare(ctx); err != nil {
-		return nil, err
+		return logstore.Histogram{}, err
 	}
 	c, err := ofRuns(&filter)
 	if err != nil {
-		return nil, err
+		return logstore.Histogram{}, err
 	}
 	from, to := ceilMillis(filter.From), ceilMillis(filter.To)
-	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toInt64(intDiv((toUnixTimestamp64Milli(fire_time) - %d) * %d, %d)) AS part, toString(%s) AS state, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY part, state HAVING fires > 0",
-		from, parts, to-from, statusColumn(&filter), c.clause()), c.args...)
+	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toInt64(intDiv((toUnixTimestamp64Milli(fire_time) - %d) * %d, %d)) AS part, toString(%s) AS state, cause IN (%s) AS scheduled, sum(sign * toInt64(count)) AS fires FROM runs%s GROUP BY part, state, scheduled HAVING fires > 0",
+		from, parts, to-from, statusColumn(&filter), list(job.ScheduledCauses), c.clause()), c.args...)
 	if err != nil {
-		return nil, fmt.Errorf("count runs over time: %w", database.Explain(err))
+		return logstore.Histogram{}, fmt.Errorf("count runs over time: %w", database.Explain(err))
 	}
 	defer func() { _ = rows.Close() }()
-	counts := make([]map[job.Status]int, parts)
-	for i := range counts {
-		counts[i] = map[job.Status]int{}
-	}
+	counts := logstore.NewHistogram(parts)
 	for rows.Next() {
 		var part, n int64
 		var status string
-		if err := rows.Scan(&part, &status, &n); err != nil {
-			return nil, fmt.Errorf("count runs over time: %w", err)
+		var scheduled uint8
+		if err := rows.Scan(&part, &status, &scheduled, &n); err != nil {
+			return logstore.Histogram{}, fmt.Errorf("count runs over time: %w", err)
 		}
-		counts[part][job.Status(status)] = int(n)
+		counts.Add(int(part), job.Status(status), scheduled == 1, int(n))
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("count runs over time: %w", database.Explain(err))
+		return logstore.Histogram{}, fmt.Errorf("count runs over time: %w", database.Explain(err))
 	}
 	return counts, nil
 }

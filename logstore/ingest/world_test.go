@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
@@ -59,22 +60,14 @@ func run(t *testing.T, f func(w *world)) {
 			}
 		})
 		w.store = &spy{Store: store}
-		w.conn = w.connect("test")
-		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
-			t.Fatal(err)
-		}
+		w.conn = clustertest.Setup(t, w.broker, "test", shards)
 		f(w)
 	})
 }
 
 func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(conn.NC.Close)
-	return conn
+	return clustertest.Open(w.t, w.broker, name)
 }
 
 // ingester is one process that ingests.

@@ -19,9 +19,11 @@ func writeMixed(t *testing.T, s logstore.Store) {
 	again := day.at(epoch.Add(time.Minute)).try(2).finished(job.StatusSucceeded, "worker-1", time.Minute)
 	missed := newRun().of("bill/day").at(epoch.Add(30 * time.Minute)).recorded(job.StatusMissed)
 	missed.Count, missed.Until, missed.Cause = 12, epoch.Add(41*time.Minute), job.CauseMisfire
+	asked := week.at(epoch.Add(10*time.Minute)).finished(job.StatusFailed, "worker-2", time.Second)
+	asked.Cause = job.CauseManual
 	write(t, s,
 		day.recorded(job.StatusPending), day.started("worker-1", 1, ms(10)), day.finished(job.StatusSucceeded, "worker-1", time.Second), failed, again,
-		week.at(epoch.Add(10*time.Minute)).finished(job.StatusFailed, "worker-2", time.Second), missed,
+		asked, missed,
 		week.at(epoch.Add(59*time.Minute+59*time.Second+ms(999))).recorded(job.StatusPending),
 		ofPiece(week.finished(job.StatusFailed, "worker-9", time.Second), 0, 2))
 }
@@ -37,7 +39,7 @@ func facets(t *testing.T, s logstore.Store) {
 	}
 	want(logstore.FacetFilter{}, runlog.Facets{
 		runlog.ByStatus:   {{Value: "missed", Count: 12}, {Value: "succeeded", Count: 2}, {Value: "failed", Count: 1}, {Value: "pending", Count: 1}},
-		runlog.ByCause:    {{Value: "misfire", Count: 12}, {Value: "schedule", Count: 4}},
+		runlog.ByCause:    {{Value: "misfire", Count: 12}, {Value: "schedule", Count: 3}, {Value: "manual", Count: 1}},
 		runlog.ByGroup:    {{Value: "bill", Count: 12}, {Value: "billing", Count: 4}},
 		runlog.ByJob:      {{Value: "bill/day", Count: 12}, {Value: "billing/day", Count: 2}, {Value: "billing/week", Count: 2}},
 		runlog.ByVersion:  {{Value: "3", Count: 14}, {Value: "4", Count: 2}},
@@ -70,8 +72,13 @@ func histogram(t *testing.T, s logstore.Store) {
 	want := func(f logstore.RunFilter, parts int, want ...map[job.Status]int) {
 		t.Helper()
 		got, err := s.Histogram(t.Context(), f, parts)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		if diff := cmp.Diff(want, got.All); diff != "" || err != nil {
 			t.Errorf("the histogram of %+v differs, with %v (-want +got):\n%s", f, err, diff)
+		}
+		f.Causes = job.ScheduledCauses
+		scheduled, err := s.Histogram(t.Context(), f, parts)
+		if diff := cmp.Diff(scheduled.All, got.Scheduled); diff != "" || err != nil {
+			t.Errorf("the histogram of %+v has other scheduled runs, with %v (-want +got):\n%s", f, err, diff)
 		}
 	}
 	type counts = map[job.Status]int

@@ -99,10 +99,11 @@ func reports(t *testing.T, s logstore.Store) {
 			if step == runlog.StepMinute {
 				f.To, half.To = day.Add(12*time.Hour), day.Add(12*time.Hour)
 			}
-			want, err := s.Histogram(t.Context(), half, parts)
+			counts, err := s.Histogram(t.Context(), half, parts)
 			if err != nil {
 				t.Fatal(err)
 			}
+			want := counts.All
 			got := make([]map[job.Status]int, parts)
 			for i := range got {
 				got[i], want[i] = map[job.Status]int{}, final(want[i])
@@ -388,7 +389,7 @@ func runsWithAnError(t *testing.T, s logstore.Store, day time.Time) {
 	}
 	f.Limit = 0
 	counts, err := s.Histogram(t.Context(), f, 1)
-	if err != nil || counts[0][job.StatusFailed] != len(want) || len(counts[0]) != 1 {
+	if err != nil || counts.All[0][job.StatusFailed] != len(want) || len(counts.All[0]) != 1 {
 		t.Errorf("counted %v, %v; want %d failed", counts, err, len(want))
 	}
 	facets, err := s.Facets(t.Context(), logstore.FacetFilter{RunFilter: f, By: []runlog.Dimension{runlog.ByStatus}})

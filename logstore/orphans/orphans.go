@@ -107,9 +107,13 @@ func (f *Finder) suspect(ctx context.Context) error {
 }
 
 // removeAlive removes from runs those of which TRIG, as its leader knows it, has a trigger
-// or a deferred item.
+// or a deferred item. It removes all while there is a trigger of a later version, which may be
+// of any of them.
 func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]bool) error {
 	triggers := func(m *jet.Stored) bool {
+		if bus.UnknownTrigger(m.Header) {
+			clear(runs)
+		}
 		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
 			delete(runs, t.RunID)
 		}

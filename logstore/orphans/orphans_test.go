@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
@@ -37,10 +37,7 @@ func run(t *testing.T, f func(w *world)) {
 	bustest.Run(t, time.Date(2026, time.January, 5, 3, 0, 0, 0, time.UTC), func(t *testing.T) {
 		w := &world{T: t}
 		var err error
-		w.conn, err = cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("test"))}})
-		w.check(err)
-		t.Cleanup(w.conn.NC.Close)
-		w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: 4, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
+		w.conn = clustertest.Setup(t, bustest.NewBroker(t), "test", 4)
 		w.check(w.conn.SetupGroup(t.Context(), "g", false))
 		w.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		w.check(err)
@@ -127,6 +124,19 @@ func (w *world) status(id job.RunID) job.Status {
 	attempts, err := w.store.Run(w.Context(), id)
 	w.check(err)
 	return attempts[0].RunStatus()
+}
+
+func TestARunWhoseTriggerMayBeOfALaterVersionIsNotLostInTheHistory(t *testing.T) {
+	run(t, func(w *world) {
+		w.ingest()
+		tr := w.trigger()
+		w.answer()
+		w.publish(bus.NewMessage(bus.SubjectTrigger(tr.Shard, "g"), "trigger.v2", []byte(`{"v2":true}`)))
+		w.rounds(2)
+		if got := w.status(tr.RunID); got != job.StatusPending {
+			t.Errorf("the run is %s", got)
+		}
+	})
 }
 
 func TestARunThatNobodyHasIsLostInTheHistory(t *testing.T) {

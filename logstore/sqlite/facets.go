@@ -132,15 +132,12 @@ func (s *Store) facetValue(d runlog.Dimension, v any) string {
 }
 
 // Histogram implements [logstore.Store].
-func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) ([]map[job.Status]int, error) {
+func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) (logstore.Histogram, error) {
 	filter.Limit, filter.Cursor = 0, ""
 	if err := filter.CheckHistogram(parts); err != nil {
-		return nil, err
+		return logstore.Histogram{}, err
 	}
-	counts := make([]map[job.Status]int, parts)
-	for i := range counts {
-		counts[i] = map[job.Status]int{}
-	}
+	counts := logstore.NewHistogram(parts)
 	from, to := ceilMillis(filter.From), ceilMillis(filter.To)
 	filter.From, filter.To = time.Time{}, time.Time{} // each part has its own
 	q := newQuery(filter, s.jobs)
@@ -150,37 +147,39 @@ func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts 
 	query, args := q.histogram(from, to, parts)
 	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("count runs over time: %w", err)
+		return logstore.Histogram{}, fmt.Errorf("count runs over time: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var part, n int
 		var status int64
-		if err := rows.Scan(&part, &status, &n); err != nil {
-			return nil, fmt.Errorf("count runs over time: %w", err)
+		var scheduled bool
+		if err := rows.Scan(&part, &status, &scheduled, &n); err != nil {
+			return logstore.Histogram{}, fmt.Errorf("count runs over time: %w", err)
 		}
-		counts[part][statusOf[status]] = n
+		counts.Add(part, statusOf[status], scheduled, n)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("count runs over time: %w", err)
+		return logstore.Histogram{}, fmt.Errorf("count runs over time: %w", err)
 	}
 	return counts, nil
 }
 
 // histogram returns the statement for the number of fires by part of a range of
-// milliseconds and by status.
+// milliseconds, by status, and by whether a schedule asked for them.
 func (q *query) histogram(from, to int64, parts int) (string, []any) {
 	edges := make([]string, parts)
 	for i := range edges {
 		edges[i] = fmt.Sprintf("(%d, x'%x', x'%x')", i, edge(from, to, i, parts), edge(from, to, i+1, parts))
 	}
+	scheduled := "cause IN (" + strings.Join(codesOf(job.ScheduledCauses, causeCodes), ",") + ")"
 	var args []any
 	legs := make([]string, len(q.legs))
 	for i, leg := range q.legs {
-		legs[i] = "SELECT part, " + q.by + " AS status, sum(count) AS fires FROM edges CROSS JOIN " + leg.from + q.where + " AND run_id >= low AND run_id < high GROUP BY 1, 2"
+		legs[i] = "SELECT part, " + q.by + " AS status, " + scheduled + " AS scheduled, sum(count) AS fires FROM edges CROSS JOIN " + leg.from + q.where + " AND run_id >= low AND run_id < high GROUP BY 1, 2, 3"
 		args = append(append(args, leg.args...), q.args...)
 	}
-	return "WITH edges (part, low, high) AS (VALUES " + strings.Join(edges, ", ") + ") SELECT part, status, sum(fires) FROM (" + strings.Join(legs, " UNION ALL ") + ") GROUP BY 1, 2", args
+	return "WITH edges (part, low, high) AS (VALUES " + strings.Join(edges, ", ") + ") SELECT part, status, scheduled, sum(fires) FROM (" + strings.Join(legs, " UNION ALL ") + ") GROUP BY 1, 2, 3", args
 }
 
 func ceilMillis(t time.Time) int64 {

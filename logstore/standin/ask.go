@@ -95,8 +95,8 @@ func (s *Store) Facets(ctx context.Context, f logstore.FacetFilter) (runlog.Face
 }
 
 // Histogram implements [logstore.Store].
-func (s *Store) Histogram(ctx context.Context, f logstore.RunFilter, parts int) ([]map[job.Status]int, error) {
-	return ask(ctx, s, func(from logstore.Store) ([]map[job.Status]int, error) { return from.Histogram(ctx, f, parts) })
+func (s *Store) Histogram(ctx context.Context, f logstore.RunFilter, parts int) (logstore.Histogram, error) {
+	return ask(ctx, s, func(from logstore.Store) (logstore.Histogram, error) { return from.Histogram(ctx, f, parts) })
 }
 
 // Report implements [logstore.Store].

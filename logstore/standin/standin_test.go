@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -112,8 +112,7 @@ func run(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t)}
-		w.conn = w.connect("test")
-		w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
+		w.conn = clustertest.Setup(t, w.broker, "test", shards)
 		kept, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 		w.check(err)
 		t.Cleanup(func() { w.check(kept.Close()) })
@@ -157,13 +156,7 @@ func (w *world) check(err error) {
 
 func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
-	w.check(err)
-	w.t.Cleanup(conn.NC.Close)
-	if name != "test" {
-		w.check(conn.Open(w.t.Context()))
-	}
-	return conn
+	return clustertest.Open(w.t, w.broker, name)
 }
 
 func (w *world) publish(m *nats.Msg, err error) {

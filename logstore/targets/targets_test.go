@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -33,10 +32,7 @@ func run(t *testing.T, f func(w *world)) {
 	bustest.Run(t, time.Date(2026, time.March, 5, 3, 0, 0, 0, time.UTC), func(t *testing.T) {
 		w := &world{T: t}
 		var err error
-		w.conn, err = cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(bustest.NewBroker(t).Dialer("test"))}})
-		w.check(err)
-		t.Cleanup(w.conn.NC.Close)
-		w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: 4, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}))
+		w.conn = clustertest.Setup(t, bustest.NewBroker(t), "test", 4)
 		w.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		w.check(err)
 		t.Cleanup(func() { w.check(w.store.Close()) })

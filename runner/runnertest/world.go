@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
@@ -33,18 +34,7 @@ type World struct {
 func New(t *testing.T, cfg executor.Config, register func(*executor.Executor)) *World {
 	t.Helper()
 	broker := bustest.NewBroker(t)
-	connect := func(name string) *cluster.Conn {
-		conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.NC.Close)
-		return conn
-	}
-	w := &World{t: t, Conn: connect("witness")}
-	if err := w.Conn.Setup(t.Context(), cluster.Assets{Shards: 4, TrigBytes: 8 << 20, EvtBytes: 8 << 20, LogBytes: 256 << 20}); err != nil {
-		t.Fatal(err)
-	}
+	w := &World{t: t, Conn: clustertest.Setup(t, broker, "witness", 4)}
 	if err := w.Conn.SetupGroup(t.Context(), "g", false); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +42,7 @@ func New(t *testing.T, cfg executor.Config, register func(*executor.Executor)) *
 	w.logged = w.subscribe("log.g.*")
 
 	cfg.Group = "g"
-	e, err := executor.New(connect("executor").Conn, cfg)
+	e, err := executor.New(clustertest.Connect(t, broker, "executor").Conn, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type interpreter struct {
 	lines [][]string
 }
 
-// interpreters has those of [job.Languages] that the machine brings along.
+// interpreters has those of [job.Interpreted] that the machine brings along.
 var interpreters = map[string]interpreter{
 	"shell":  {".sh", [][]string{{"bash"}, {"sh"}}},
 	"python": {".py", [][]string{{"python3", "-u"}, {"python", "-u"}}}, // lines come as they are printed
@@ -41,6 +41,9 @@ var interpreters = map[string]interpreter{
 // interpreter returns the command line that runs a script of a language, and the
 // suffix of the script's file.
 func (r *runner) interpreter(language string) (line []string, suffix string, err error) {
+	if language == job.Groovy {
+		return nil, "", errors.New(reason.GroovyElsewhere.String())
+	}
 	if !slices.Contains(r.cfg.Languages, language) {
 		return nil, "", errors.New(reason.LanguageNotAllowed.With(language, strings.Join(r.cfg.Languages, ", ")))
 	}

@@ -105,6 +105,7 @@ func TestAMissingInterpreterIsNamed(t *testing.T) {
 	fails("python", "no interpreter for python scripts: the executor's PATH has no python3 and no python")
 	fails("php", "no interpreter for php scripts: the executor's PATH has no php")
 	fails("starlark", "this executor has no interpreter for starlark scripts")
+	fails("groovy", "groovy scripts run only at XXL-JOB executors behind the bridge; turn this one into a handler")
 	fails("cobol", "cobol scripts are not allowed on this executor; it runs shell, python,")
 }
 

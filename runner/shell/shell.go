@@ -30,7 +30,7 @@ type Config struct {
 	TempDir string
 	// Kinds lists which of [Kinds] to run. Defaults to all.
 	Kinds []string
-	// Languages lists which of [job.Languages] scripts may be in. Defaults to all.
+	// Languages lists which of [job.Interpreted] scripts may be in. Defaults to all.
 	Languages []string
 	// Starlark is the command line of a program that runs a Starlark script, whose path
 	// and arguments follow, such as "carillon starlark". Defaults to none: such scripts
@@ -46,7 +46,7 @@ func (c Config) withDefaults() Config {
 		c.Kinds = Kinds
 	}
 	if c.Languages == nil {
-		c.Languages = job.Languages
+		c.Languages = job.Interpreted
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // puppet is what a fake worker is to do in a run, in this order. In the lines ID is that of the run.
@@ -170,11 +171,15 @@ func newMeeting(t *testing.T) *meeting {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	l, err := net.Listen("unix", dir+"/s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: dir + "/s", Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
+	// A guest that does not come fails the test, and does not keep it for ever.
+	if err := l.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	return &meeting{t, l}
 }
 

@@ -27,22 +27,22 @@ func (p *process) take(m *message) {
 	switch m.Type {
 	case typeLog, typeProgress, typeResult, typeError:
 	case typeRegister:
-		p.warn("worker process registered again, which is ignored")
+		p.warn(p.only(), "worker process registered again, which is ignored")
 		return
 	default:
-		p.warn("worker process sent a message of an unknown type", "type", clip(m.Type))
+		p.warn(p.only(), "worker process sent a message of an unknown type", "type", clip(m.Type))
 		return
 	}
 	c := p.call(string(m.ID))
 	if c == nil {
-		p.warn("worker process sent a message about no run that it has", "type", clip(m.Type), "id", clip(string(m.ID)))
+		p.warn(p.only(), "worker process sent a message about no run that it has", "type", clip(m.Type), "id", clip(string(m.ID)))
 		return
 	}
 	switch m.Type {
 	case typeLog:
 		level, known := levels[m.Level]
 		if !known {
-			p.warn("worker process sent a line of an unknown level", "given", clip(m.Level))
+			p.warn(c, "worker process sent a line of an unknown level", "given", clip(m.Level))
 		}
 		c.log.Log(context.Background(), level, m.Text) //nolint:sloglint,forbidigo // the worker's text; a run's log needs no context
 	case typeProgress:
@@ -54,7 +54,7 @@ func (p *process) take(m *message) {
 		}
 		p.finish(c, a)
 	case typeError:
-		p.finish(c, answer{err: p.failure(m)})
+		p.finish(c, answer{err: p.failure(c, m)})
 	}
 }
 
@@ -68,7 +68,7 @@ func firstOf(m *message) said {
 }
 
 // failure returns the error of a run.
-func (p *process) failure(m *message) error {
+func (p *process) failure(c *call, m *message) error {
 	text := m.Message
 	if text == "" {
 		text = "the worker process said error, without a message"
@@ -76,7 +76,7 @@ func (p *process) failure(m *message) error {
 	err := errors.New(text)
 	if m.RetryAfter != "" {
 		if after, wrong := job.ParseDuration(m.RetryAfter); wrong != nil || after < 0 {
-			p.warn("worker process sent a retry_after that is no duration such as 90s, which is ignored", "retry_after", clip(m.RetryAfter))
+			p.warn(c, "worker process sent a retry_after that is no duration such as 90s, which is ignored", "retry_after", clip(m.RetryAfter))
 		} else {
 			err = executor.RetryAfter(after, err)
 		}

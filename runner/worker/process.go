@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/processgroup"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // tailLines and tailText bound what is kept of standard error: the last lines, and the beginning
@@ -276,6 +278,9 @@ func writeLine(w io.Writer, line []byte) {
 	_, _ = w.Write(append(bytes.Clone(line), '\n')) // a run's log has no errors
 }
 
+// errTooLong says that a message is longer than a line may be.
+var errTooLong = errors.New("its message has more than 1 MiB, the most of one line")
+
 // heard takes a line of standard output.
 func (p *process) heard(line []byte, long bool) {
 	line = bytes.TrimSpace(line)
@@ -287,7 +292,7 @@ func (p *process) heard(line []byte, long bool) {
 		return
 	}
 	var m message
-	err := errors.New("it has more than 1 MiB")
+	err := errTooLong
 	if !long {
 		err = json.Unmarshal(line, &m)
 	}
@@ -314,21 +319,24 @@ func (p *process) unreadable(line []byte, long bool, err error) {
 	c := p.call(id)
 	switch {
 	case c != nil && kind == typeResult:
+		if long {
+			err = errors.New(reason.Join(err.Error(), reason.StoreElsewhere.String()))
+		}
 		p.finish(c, answer{result: leftOut{err}})
 	case c != nil && kind == typeError:
 		p.finish(c, answer{err: fmt.Errorf("the worker process said error, with a message that cannot be read: %w", err)})
 	case !long && !json.Valid(line):
 		p.stray(line)
 	default:
-		p.warn("worker process sent a message that cannot be read", "error", err, "text", clip(p.masked(string(line))))
+		p.warn(cmp.Or(c, p.only()), "worker process sent a message that cannot be read", "error", err, "text", clip(p.masked(string(line))))
 	}
 }
 
-// warn says in the executor's log what is wrong with a message, and in that of the run if there
-// is one.
-func (p *process) warn(text string, about ...any) {
+// warn says in the executor's log what is wrong with a message, and in that of the run c unless
+// it is nil.
+func (p *process) warn(c *call, text string, about ...any) {
 	p.log.Warn(text, about...) //nolint:sloglint // the callers have constants
-	if c := p.only(); c != nil {
+	if c != nil {
 		c.log.Warn(text, about...) //nolint:sloglint // the same
 	}
 }

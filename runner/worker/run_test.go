@@ -177,10 +177,28 @@ func TestAMessageThatIsWrongIsAWarning(t *testing.T) {
 	f(`{}`, "of an unknown type", `type=""`)
 	f(`{"type":"log","id":"ID","text":7}`, "cannot be read", `error="json: cannot unmarshal number`)
 	f(`{"type":"log","id":"ID","level":"loud","text":"a"}`, "of an unknown level", "given=loud")
-	f(`{"type":"log","id":"ID","text":"`+strings.Repeat("x", maxLine)+`"}`, "cannot be read", `error="it has more than 1 MiB"`)
+	f(`{"type":"log","id":"ID","text":"`+strings.Repeat("x", maxLine)+`"}`, "cannot be read", `error="its message has more than 1 MiB`)
 	r := w.do(puppet{Lines: []string{`{"type":"register","handlers":[]}`, done("1")}})
 	if text := logOf(r); !strings.Contains(text, "registered again, which is ignored") {
 		t.Errorf("no warning in the run's log\n%s", text)
+	}
+}
+
+func TestALineThatIsTooLongIsAWarningInTheLogOfItsRun(t *testing.T) {
+	w := newWorld(t, nil, "slots", "2")
+	m := newMeeting(t)
+	long := `{"type":"log","id":"ID","text":"` + strings.Repeat("x", maxLine) + `"}`
+	one := w.begin(puppet{Meet: m.address(), Lines: []string{long, done("1")}}, nil)
+	first := m.next()
+	two := w.begin(puppet{Meet: m.address(), Lines: []string{done("2")}}, nil)
+	second := m.next()
+	first.goOn()
+	if text := logOf(<-one.end); !strings.Contains(text, "its message has more than 1 MiB") {
+		t.Errorf("no warning in the run's log\n%s", text)
+	}
+	second.goOn()
+	if text := logOf(<-two.end); text != "" {
+		t.Errorf("the other run has the lines\n%s", text)
 	}
 }
 
@@ -191,6 +209,7 @@ func TestAnEndThatCannotBeReadEndsTheRun(t *testing.T) {
 	if want(t, r, job.StatusSucceeded, "invalid character 'N'"); r.Result != nil {
 		t.Errorf("result %s", r.Result)
 	}
-	want(t, w.do(puppet{Lines: []string{done(`"` + strings.Repeat("x", maxLine) + `"`)}}), job.StatusSucceeded, "more than 1 MiB")
+	want(t, w.do(puppet{Lines: []string{done(`"` + strings.Repeat("x", maxLine) + `"`)}}), job.StatusSucceeded,
+		"the result was left out: its message has more than 1 MiB, the most of one line; store it elsewhere, and return where it is")
 	want(t, w.do(puppet{Lines: []string{`{"type":"error","id":"ID","message":7}`}}), job.StatusFailed, "cannot be read")
 }

@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
@@ -17,14 +16,7 @@ func TestAGovernorWhoseLeaseHasEndedGovernsNoMore(t *testing.T) {
 	start := time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 	bustest.Run(t, start, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := cluster.Connect(jet.Config{Name: "node", Options: []nats.Option{nats.InProcessServer(broker.Dialer("node"))}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.NC.Close)
-		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 1, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
-			t.Fatal(err)
-		}
+		conn := clustertest.Setup(t, broker, "node", 1)
 		d, err := New(conn, Config{Node: "node"})
 		if err != nil {
 			t.Fatal(err)

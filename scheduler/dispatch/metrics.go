@@ -24,10 +24,11 @@ const (
 	outcomeUnknown  = "unknown"
 	outcomeOver     = "over"
 	outcomeRejected = "rejected"
+	outcomeUnread   = "unread"
 )
 
 // outcomes are these, and the statuses of runs that are ended without an instance.
-var outcomes = []string{outcomeTaken, outcomeHeld, outcomeUnknown, outcomeOver, outcomeRejected, string(job.StatusLost), string(job.StatusMissed)}
+var outcomes = []string{outcomeTaken, outcomeHeld, outcomeUnknown, outcomeOver, outcomeRejected, outcomeUnread, string(job.StatusLost), string(job.StatusMissed)}
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{

@@ -28,6 +28,8 @@ const (
 	// holdMin is for how long one is handed back of which nothing is known but that it
 	// cannot begin now.
 	holdMin = time.Second
+	// unreadFor is for how long one is handed back that a newer program has to read.
+	unreadFor = 5 * time.Second
 
 	// longest is the time after which no further instance is asked: JetStream delivers
 	// the trigger again after bus.AckWait.
@@ -89,8 +91,17 @@ func (g *group) offer(ctx context.Context, o *offer) {
 	}
 }
 
-// newOffer returns the trigger in m as an offer, or rejects it and returns nil.
+// newOffer returns the trigger in m as an offer. It returns nil if it has rejected it, or
+// handed it back as it is of a later version.
 func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
+	if bus.UnknownTrigger(m.Header) {
+		g.d.metrics.outcome(outcomeUnread)
+		if n := g.d.unread.Add(1); n&(n-1) == 0 { // they come again until somebody knows them
+			g.d.log.WarnContext(ctx, "trigger of a later version left for newer servers and executors", "subject", m.Subject, "message", m.Header.Get(bus.HeaderMessage), "deliveries", n)
+		}
+		g.answer(m, bus.NakAfter(unreadFor))
+		return nil
+	}
 	t, err := bus.DecodeTrigger(m.Header, m.Data)
 	if err == nil && t.Job.Group() != g.name {
 		err = &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q", t.Job, g.name)}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -172,6 +173,34 @@ func TestATriggerForAnotherKindOfInstanceIsHandedOver(t *testing.T) {
 		}
 		w.wantTriggers(0)
 	})
+}
+
+func TestATriggerOfALaterVersionStaysForWhoeverKnowsIt(t *testing.T) {
+	for name, governed := range map[string]bool{"routed": false, "governed": true} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(w *world) {
+				if governed {
+					w.govern(cluster.GroupLimits{Limit: 3})
+				}
+				w.dispatcher("node")
+				w.executor("a", time.Second)
+				time.Sleep(time.Second)
+				for _, subject := range []string{bus.SubjectTrigger(1, "g"), bus.SubjectPriority(1, job.PriorityNormal, "g")} {
+					if _, err := w.conn.JS.PublishMsg(w.t.Context(), bus.NewMessage(subject, "trigger.v2", []byte(`{"v2":true}`))); err != nil {
+						w.t.Fatal(err)
+					}
+				}
+				time.Sleep(time.Minute)
+				w.wantTriggers(2)
+				if got := w.suspended(); got != "" {
+					w.t.Errorf("suspended: %s", got)
+				}
+				w.pulled()
+				time.Sleep(2 * time.Second)
+				w.wantBegan("a job")
+			})
+		})
+	}
 }
 
 func TestServersTakeOnlyTriggersOfTheGroupThatHandsThemOver(t *testing.T) {

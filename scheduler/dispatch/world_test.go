@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
@@ -44,10 +45,7 @@ func run(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t)}
-		w.conn = w.connect("test")
-		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 64 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}); err != nil {
-			t.Fatal(err)
-		}
+		w.conn = clustertest.Setup(t, w.broker, "test", shards)
 		w.group("g")
 		f(w)
 	})
@@ -62,17 +60,7 @@ func (w *world) group(name string) {
 
 func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(conn.NC.Close)
-	if w.conn != nil { // the first one sets the cluster up
-		if err := conn.Open(w.t.Context()); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	return conn
+	return clustertest.Open(w.t, w.broker, name)
 }
 
 // dispatcher runs one, and returns how to stop it in an orderly way and how to kill

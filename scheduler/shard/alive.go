@@ -42,13 +42,13 @@ type runsOf struct {
 	failures     int   // runs in a row that have ended badly
 	failuresItem *item // nil while there are none
 
-	succeeded *success // nil while no run of an earlier fire is alive
+	succeeded *success // nil while no run of an earlier fire is alive or may begin
 
 	arrivals map[job.Name][]*arrival // of a join: parents' ends that wait for the others'
 }
 
 func (r *runsOf) empty() bool {
-	return len(r.alive)+len(r.queue)+r.failures+len(r.arrivals) == 0
+	return len(r.alive)+len(r.queue)+r.failures+len(r.arrivals) == 0 && r.succeeded == nil
 }
 
 // busy returns how many runs count for the job's rule for overlap. Those of a backfill
@@ -93,7 +93,7 @@ func (m *Machine) drop(a *alive) {
 	is := func(other *alive) bool { return other == a }
 	r.alive = slices.DeleteFunc(r.alive, is)
 	r.queue = slices.DeleteFunc(r.queue, is)
-	m.forgetSuccess(r)
+	m.forgetSuccess(a.id)
 }
 
 // newest returns the job's newest version, by which runs are judged.

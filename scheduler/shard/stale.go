@@ -41,14 +41,15 @@ func (m *Machine) stale(a *alive) string {
 	return reason.StaleRetry.With(s.run)
 }
 
-// noteSuccess remembers that a run has succeeded, if that makes attempts of others stale. The
-// caller has found room for a message.
+// noteSuccess remembers that a run has succeeded, if that makes attempts of others stale: of runs
+// that are alive, or that a version which is still to be read may have. The caller has found room
+// for a message.
 func (m *Machine) noteSuccess(b *builder, a *alive) {
 	books, s := m.runs.byJob[a.id], &success{run: a.run.id}
 	switch {
 	case !a.cause.Scheduled() || !m.jobs[a.id].newest().Retry.DropStale:
 	case books.succeeded != nil && books.succeeded.fire() >= s.fire():
-	case s.outdatesAny(books):
+	case s.outdatesAny(books) || m.hasUnread(m.jobs[a.id].name):
 		s.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: m.jobs[a.id].name, RunID: s.run})
 		m.putSuccess(books, s)
 	}
@@ -68,9 +69,14 @@ func (m *Machine) putSuccess(books *runsOf, s *success) {
 	books.succeeded = s
 }
 
-// forgetSuccess forgets it once there is no run left that it could concern.
-func (m *Machine) forgetSuccess(books *runsOf) {
-	if s := books.succeeded; s != nil && !s.outdatesAny(books) {
+// forgetSuccess forgets it once there is no run left that it could concern, and none of an earlier
+// fire may begin.
+func (m *Machine) forgetSuccess(id uint32) {
+	books := m.runs.byJob[id]
+	if books == nil || books.succeeded == nil || m.hasUnread(m.jobs[id].name) {
+		return
+	}
+	if !books.succeeded.outdatesAny(books) {
 		m.putSuccess(books, nil)
 	}
 }

@@ -79,6 +79,17 @@ func (m *Machine) isUnread(v versionName) bool {
 	return false
 }
 
+// hasUnread reports whether a job has a version that no owner could read so far. The fires of such
+// a version are decided later than those of the versions after it.
+func (m *Machine) hasUnread(name job.Name) bool {
+	for _, u := range m.late.unread {
+		if u.job == name {
+			return true
+		}
+	}
+	return false
+}
+
 // unreadDone returns up to when somebody has decided the fires of a version who could read it; 0:
 // nobody has.
 func (m *Machine) unreadDone(v versionName) int64 {

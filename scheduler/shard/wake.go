@@ -34,6 +34,7 @@ func (m *Machine) wakeUp(b *builder) {
 
 // wakeJob does so for one job. It returns false when b is full.
 func (m *Machine) wakeJob(b *builder, id uint32) bool {
+	m.forgetSuccess(id) // of an earlier owner, or kept for a version that has been read since
 	e, books, now := &m.jobs[id], m.runs.byJob[id], b.now.UnixMilli()
 	p := e.newest()
 	room := m.follows(id)

@@ -69,6 +69,7 @@ var Permits = map[string]Permit{
 	"revokeToken":    {Where: Self, Change: "token {token}"},
 
 	"listJobs":        {Role: rights.Viewer, Where: Somewhere},
+	"countJobs":       {Role: rights.Viewer, Where: Somewhere},
 	"facetJobs":       {Role: rights.Viewer, Where: Somewhere},
 	"nameJobs":        {Role: rights.Viewer, Where: Somewhere},
 	"getJob":          {Role: rights.Viewer, Where: OfPath},

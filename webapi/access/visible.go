@@ -114,7 +114,7 @@ func (s VisibleStore) Facets(ctx context.Context, f logstore.FacetFilter) (runlo
 }
 
 // Histogram implements [logstore.Store].
-func (s VisibleStore) Histogram(ctx context.Context, f logstore.RunFilter, parts int) ([]map[job.Status]int, error) {
+func (s VisibleStore) Histogram(ctx context.Context, f logstore.RunFilter, parts int) (logstore.Histogram, error) {
 	f, some := within(ctx, f)
 	if !some {
 		f.Groups = []string{}

@@ -5,12 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
@@ -26,13 +24,6 @@ func local(ctx context.Context) context.Context {
 // connect returns a connection to a broker with all that a cluster has.
 func connect(t *testing.T, broker *bustest.Broker, name string) *cluster.Conn {
 	t.Helper()
-	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.NC.Close)
-	if err := conn.Setup(t.Context(), cluster.Assets{Shards: shards}); err != nil {
-		t.Fatal(err)
-	}
+	conn := clustertest.Setup(t, broker, name, shards)
 	return conn
 }

@@ -11,13 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -34,10 +31,7 @@ func serve(t *testing.T, tokens string, f func(s *served)) {
 	t.Helper()
 	bustest.Run(t, time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC), func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}})
-		check(t, err)
-		t.Cleanup(conn.NC.Close)
-		check(t, conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
+		conn := clustertest.Setup(t, broker, "test", 1)
 		read, err := admin.ReadTokens(tokens, false)
 		check(t, err)
 		b, err := xxljob.New(conn.Conn, xxljob.Config{Token: read.Of, Dial: (&net.Dialer{}).DialContext, Groups: []string{"billing-app", "payroll"}})

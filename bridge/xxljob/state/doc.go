@@ -4,7 +4,9 @@
 //	fleet.bridge.<id>                    a bridge that lives; written again every [RenewEvery]
 //	fleet.inst.<group>.<instance>        an instance: its address, its secret, and which bridge serves it
 //	fleet.beat.<group>.<instance>        that an executor registered lately, whichever bridge it told
-//	run.<group>.<instance>.<log id>      a run at an executor: everything that is needed to go on with it
+//	run.<group>.<instance>.<place>       a run at an executor: everything that is needed to go on with it;
+//	                                     its place is its log id modulo [Places]
+//	given-up.<group>.<instance>.<log id> a run that was given up, and that its executor may still report
 //	block.<n>                            which instance has the log ids from n × [BlockSize] on
 //	job.<group>.<name>                   the number of a job
 //	number.<n>                           which job has it

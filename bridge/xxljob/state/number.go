@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// BlockSize is how many log ids an instance is given at once.
-const BlockSize = 100
+// BlockSize is how many log ids an instance is given at once, and BlockFor for how long it may give them
+// to runs. The owner of a block is stored for [keptFor] longer, as its last run is.
+const (
+	BlockSize = 100
+	BlockFor  = 31 * 24 * time.Hour
+)
 
 // Block says whose log ids those of a block are.
 type Block struct {
@@ -21,13 +26,14 @@ type Block struct {
 
 func blockKey(n int64) string { return "block." + strconv.FormatInt(n, 10) }
 
-// TakeBlock gives an instance log ids that nobody else has or had, from first on. None is below least.
+// TakeBlock gives an instance log ids that nobody else has or had, from first on, for [BlockFor]. None is
+// below least.
 func (s *Store) TakeBlock(ctx context.Context, b Block, least int64) (first int64, err error) {
 	n, err := s.next(ctx, "next.log", 1, (max(least, 1)+BlockSize-1)/BlockSize)
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.put(ctx, blockKey(n), b, lateFor+liveFor, condition{revision: anyRevision})
+	_, err = s.put(ctx, blockKey(n), b, BlockFor+keptFor, condition{revision: anyRevision})
 	return n * BlockSize, err
 }
 

@@ -16,13 +16,12 @@ import (
 )
 
 const (
-	// liveFor bounds how long a run is known that nobody ends.
-	liveFor = bus.ClaimFor
-	// repeatFor is how long a run is kept after its executor has reported the end. If our answer got
-	// lost, the executor reports it again 30 s later.
-	repeatFor = 2 * time.Minute
-	// lateFor is how long a run is kept without a report of its executor, which may come late.
-	lateFor = 30 * 24 * time.Hour
+	// keptFor is how long a run is known that nobody ends, and how long what was stored in its place: it
+	// must not be forgotten before the run (ADR 45).
+	keptFor = bus.ClaimFor
+	// Places is how many runs an instance may have. The log ids of two must differ by them: a run that
+	// has ended is known until another one takes its place.
+	Places = 1024
 )
 
 // Run is a run at an executor, with all that it takes to go on with it. It is stored before the
@@ -68,43 +67,75 @@ func (r *Run) Live() bool { return !r.Ended && !r.GivenUp && r.Trigger != nil }
 
 // How often a replica that lags behind is asked again, and after how long.
 const (
-	lagTries = 20
-	lagRest  = 250 * time.Millisecond
+	lagTries   = 20
+	placeTries = 5 // while an executor waits for the answer to its callback
+	lagRest    = 250 * time.Millisecond
 )
 
-// runKeys matches the keys of all runs of an instance.
+// runKeys matches the keys of all runs of an instance, but for those that were given up.
 func runKeys(f Fence) string { return "run." + f.Group + "." + f.Instance + ".*" }
 
 func runKey(group, instance string, logID int64) string {
-	return "run." + group + "." + instance + "." + strconv.FormatInt(logID, 10)
+	return "run." + group + "." + instance + "." + strconv.FormatInt(logID%Places, 10)
+}
+
+func givenUpKey(group, instance string, logID int64) string {
+	return "given-up." + group + "." + instance + "." + strconv.FormatInt(logID, 10)
 }
 
 // PutRun stores a run, unless another bridge serves its instance: then the error is job.ErrConflict.
-func (s *Store) PutRun(ctx context.Context, r *Run, f Fence) (uint64, error) {
-	ttl := liveFor
+func (s *Store) PutRun(ctx context.Context, r *Run, f Fence) error {
 	switch {
-	case r.Ended && r.Unheard:
-		ttl, r = lateFor, &Run{LogID: r.LogID, Ended: true, Unheard: true}
+	case r.GivenUp: // others may have its place, and what its executor reports still counts
+		if _, err := s.putFenced(ctx, givenUpKey(f.Group, f.Instance, r.LogID), r, f); err != nil {
+			return err
+		}
+		r = &Run{LogID: r.LogID, GivenUp: true}
 	case r.Ended:
-		ttl, r = repeatFor, &Run{LogID: r.LogID, Ended: true}
-	case r.GivenUp:
-		ttl = lateFor
+		r = &Run{LogID: r.LogID, Ended: true, Unheard: r.Unheard}
 	}
-	return s.put(ctx, runKey(f.Group, f.Instance, r.LogID), r, ttl, condition{int64(f.Revision), keyInst + f.Group + "." + f.Instance}) //nolint:gosec // a sequence
+	_, err := s.putFenced(ctx, runKey(f.Group, f.Instance, r.LogID), r, f)
+	return err
+}
+
+func (s *Store) putFenced(ctx context.Context, key string, r *Run, f Fence) (uint64, error) {
+	return s.put(ctx, key, r, keptFor, condition{int64(f.Revision), keyInst + f.Group + "." + f.Instance}) //nolint:gosec // a sequence
 }
 
 // EndRun stores that a run has ended whose instance another bridge serves, or none. The error is
 // job.ErrConflict if the run has changed since it was read at that revision.
-func (s *Store) EndRun(ctx context.Context, group, instance string, logID int64, revision uint64) error {
-	_, err := s.put(ctx, runKey(group, instance, logID), &Run{LogID: logID, Ended: true}, repeatFor, condition{revision: int64(revision)}) //nolint:gosec // a sequence
+func (s *Store) EndRun(ctx context.Context, group, instance string, r *Run, revision uint64) error {
+	key := runKey(group, instance, r.LogID)
+	if r.GivenUp {
+		key = givenUpKey(group, instance, r.LogID)
+	}
+	_, err := s.put(ctx, key, &Run{LogID: r.LogID, Ended: true}, keptFor, condition{revision: int64(revision)}) //nolint:gosec // a sequence
 	return err
 }
 
-// Run returns a run and its revision. The error is job.ErrNotFound if there is none, or none any more.
+// Run returns a run and its revision. The error is job.ErrNotFound if there is none, or if it has ended
+// and another has its place.
+//
+// Log ids of an instance rise. So a replica that has an earlier run in the place may lag behind, and is
+// asked again. One that has a later run there, or knows that this one was given up, knows all of it.
 func (s *Store) Run(ctx context.Context, group, instance string, logID int64) (*Run, uint64, error) {
-	r := &Run{}
-	revision, err := s.get(ctx, runKey(group, instance, logID), r)
-	return r, revision, err
+	for try := 1; ; try++ {
+		r := &Run{}
+		revision, err := s.now(ctx, runKey(group, instance, logID), r)
+		switch {
+		case err != nil && !errors.Is(err, job.ErrNotFound):
+			return nil, 0, err
+		case err == nil && r.LogID == logID && !r.GivenUp:
+			return r, revision, nil
+		case err == nil && r.LogID >= logID || try == placeTries:
+			r = &Run{}
+			revision, err = s.now(ctx, givenUpKey(group, instance, logID), r)
+			return r, revision, err
+		}
+		if err := pause.For(ctx, lagRest); err != nil {
+			return nil, 0, fmt.Errorf("%w: read run %d of %s.%s: %w", job.ErrUnavailable, logID, group, instance, err)
+		}
+	}
 }
 
 // Runs returns the live runs of an instance: all that were written before. The caller serves it, with a
@@ -113,7 +144,7 @@ func (s *Store) Run(ctx context.Context, group, instance string, logID int64) (*
 // Any replica may answer. So Runs writes a mark first, and reads until the mark is there: a replica that
 // has it has all that was written before.
 func (s *Store) Runs(ctx context.Context, f Fence) ([]*Run, error) {
-	mark, err := s.PutRun(ctx, &Run{LogID: 0, Ended: true}, f)
+	mark, err := s.putFenced(ctx, "run."+f.Group+"."+f.Instance+".mark", &Run{Ended: true}, f)
 	if err != nil {
 		return nil, err
 	}

@@ -5,15 +5,13 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -23,10 +21,7 @@ func run(t *testing.T, f func(t *testing.T, s *state.Store)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(broker.Dialer("test"))}})
-		check(t, err)
-		t.Cleanup(conn.NC.Close)
-		check(t, conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
+		conn := clustertest.Setup(t, broker, "test", 1)
 		f(t, state.New(conn.Conn))
 	})
 }
@@ -46,23 +41,20 @@ func TestOnlyWhoServesAnInstanceBeginsRunsThere(t *testing.T) {
 		check(t, err)
 		one := state.Fence{Group: "billing", Instance: "a", Revision: first}
 		r := &state.Run{LogID: 100, Trigger: &bus.Trigger{Job: "billing/report"}}
-		_, err = s.PutRun(t.Context(), r, one)
-		check(t, err)
+		check(t, s.PutRun(t.Context(), r, one))
 
 		i.Holder = "two"
 		second, err := s.PutInstance(t.Context(), i, first)
 		check(t, err)
-		if _, err := s.PutRun(t.Context(), &state.Run{LogID: 101, Trigger: r.Trigger}, one); !errors.Is(err, job.ErrConflict) {
+		if err := s.PutRun(t.Context(), &state.Run{LogID: 101, Trigger: r.Trigger}, one); !errors.Is(err, job.ErrConflict) {
 			t.Errorf("a run of who served it before: %v", err)
 		}
 		if _, err := s.PutInstance(t.Context(), i, first); !errors.Is(err, job.ErrConflict) {
 			t.Errorf("taken over at an old revision: %v", err)
 		}
 		two := state.Fence{Group: "billing", Instance: "a", Revision: second}
-		_, err = s.PutRun(t.Context(), &state.Run{LogID: 102, Trigger: r.Trigger}, two)
-		check(t, err)
-		_, err = s.PutRun(t.Context(), &state.Run{LogID: 100, Trigger: r.Trigger, Ended: true}, two)
-		check(t, err)
+		check(t, s.PutRun(t.Context(), &state.Run{LogID: 102, Trigger: r.Trigger}, two))
+		check(t, s.PutRun(t.Context(), &state.Run{LogID: 100, Trigger: r.Trigger, Ended: true}, two))
 		live, err := s.Runs(t.Context(), two)
 		check(t, err)
 		if len(live) != 1 || live[0].LogID != 102 || live[0].Trigger.Job != "billing/report" {
@@ -71,27 +63,107 @@ func TestOnlyWhoServesAnInstanceBeginsRunsThere(t *testing.T) {
 	})
 }
 
-func TestTheEndOfARunIsForgottenUnlessItsExecutorMayStillReportIt(t *testing.T) {
+func TestARunIsKnownUntilAnotherTakesItsPlaceAndOneThatWasGivenUpLonger(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
 		t.Helper()
-		rev, err := s.PutInstance(t.Context(), &state.Instance{Group: "billing", Instance: "a"}, 0)
-		check(t, err)
-		f := state.Fence{Group: "billing", Instance: "a", Revision: rev}
+		f := serve(t, s)
 		trigger := &bus.Trigger{Job: "billing/report"}
-		for _, r := range []state.Run{{LogID: 1, Trigger: trigger, Ended: true}, {LogID: 2, Trigger: trigger, GivenUp: true, Token: "t"}} {
-			_, err := s.PutRun(t.Context(), &r, f)
-			check(t, err)
+		put := func(r state.Run) {
+			t.Helper()
+			r.Trigger = trigger
+			check(t, s.PutRun(t.Context(), &r, f))
 		}
-		time.Sleep(10 * time.Minute)
-		if _, _, err := s.Run(t.Context(), "billing", "a", 1); !errors.Is(err, job.ErrNotFound) {
-			t.Errorf("reported: %v", err)
+		want := func(logID int64, want string) {
+			t.Helper()
+			r, _, err := s.Run(t.Context(), "billing", "a", logID)
+			is := "live"
+			switch {
+			case errors.Is(err, job.ErrNotFound):
+				is = "not known"
+			case err != nil:
+				t.Fatal(err)
+			case r.Ended:
+				is = "ended"
+			case r.GivenUp:
+				is = "given up, token " + r.Token
+			}
+			if is != want {
+				t.Errorf("run %d is %s, want %s", logID, is, want)
+			}
 		}
-		r, _, err := s.Run(t.Context(), "billing", "a", 2)
+		put(state.Run{LogID: 1, Ended: true})
+		put(state.Run{LogID: 2, GivenUp: true, Token: "t"})
+		put(state.Run{LogID: 3})
+		time.Sleep(24 * time.Hour)
+		want(1, "ended")
+		want(2, "given up, token t")
+		want(3, "live")
+		put(state.Run{LogID: 1 + state.Places})
+		put(state.Run{LogID: 2 + state.Places})
+		want(1, "not known")
+		want(2, "given up, token t")
+		want(1+state.Places, "live")
+		r, revision, err := s.Run(t.Context(), "billing", "a", 2)
 		check(t, err)
-		if r.Token != "t" || r.Live() {
-			t.Errorf("given up: %+v", r)
+		check(t, s.EndRun(t.Context(), "billing", "a", r, revision)) // reported late
+		want(2, "ended")
+		want(2+state.Places, "live")
+		live, err := s.Runs(t.Context(), f)
+		check(t, err)
+		if len(live) != 3 { // 3, and the two that took a place
+			t.Errorf("live: %+v", live)
 		}
 	})
+}
+
+// A replica that lags behind still has the run that was in the place before.
+func TestARunIsFoundThoughTheOneBeforeItIsReadFirst(t *testing.T) {
+	run(t, func(t *testing.T, s *state.Store) {
+		t.Helper()
+		f := serve(t, s)
+		trigger := &bus.Trigger{Job: "billing/report"}
+		check(t, s.PutRun(t.Context(), &state.Run{LogID: 1, Trigger: trigger, Ended: true}, f))
+		time.AfterFunc(600*time.Millisecond, func() {
+			if err := s.PutRun(t.Context(), &state.Run{LogID: 1 + state.Places, Trigger: trigger}, f); err != nil {
+				t.Error(err)
+			}
+		})
+		r, _, err := s.Run(t.Context(), "billing", "a", 1+state.Places)
+		check(t, err)
+		if !r.Live() {
+			t.Errorf("found %+v", r)
+		}
+	})
+}
+
+// A killed NATS finds again what was replaced by a value that was forgotten before.
+func TestARunThatHasEndedIsNotLiveAgainWhenNATSIsKilled(t *testing.T) {
+	bustest.Run(t, start, func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		s := state.New(clustertest.Setup(t, broker, "test", 1).Conn)
+		f := serve(t, s)
+		trigger := &bus.Trigger{Job: "billing/report"}
+		check(t, s.PutRun(t.Context(), &state.Run{LogID: 1, Trigger: trigger}, f))
+		check(t, s.PutRun(t.Context(), &state.Run{LogID: 1, Trigger: trigger, Ended: true}, f))
+		time.Sleep(24 * time.Hour)
+		check(t, s.PutRun(t.Context(), &state.Run{LogID: 2, Trigger: trigger}, f)) // so that NATS reads the file: its index does not have this
+		broker.Kill()
+		broker.Start()
+		time.Sleep(time.Minute)
+		live, err := s.Runs(t.Context(), f)
+		check(t, err)
+		if len(live) != 1 || live[0].LogID != 2 {
+			t.Errorf("live: %+v", live)
+		}
+	})
+}
+
+// serve stores an instance, and returns the fence of who serves it.
+func serve(t *testing.T, s *state.Store) state.Fence {
+	t.Helper()
+	revision, err := s.PutInstance(t.Context(), &state.Instance{Group: "billing", Instance: "a"}, 0)
+	check(t, err)
+	return state.Fence{Group: "billing", Instance: "a", Revision: revision}
 }
 
 func TestNumbersAreGivenOutOnce(t *testing.T) {
@@ -204,6 +276,7 @@ func TestATailBringsWhatChanges(t *testing.T) {
 		poll("bridge one", "beat g.i", "instance g.i")
 		poll()
 		check(t, s.RemoveBridge("one"))
+		synctest.Wait() // until the server has stored it: nobody waits for its answer
 		poll("gone one")
 	})
 }

@@ -148,3 +148,32 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 	})
 }
+
+func FuzzReadJobInfo(f *testing.F) {
+	f.Add([]byte(`{"id":3,"name":"x","author":"ann","scheduleType":"CRON","scheduleConf":"0 0 3 * * ?","executorHandler":"demo"}`), true)
+	f.Add([]byte(`{"name":"x","scheduleType":"NONE","executorTimeout":-1,"glueType":"BEAN"}`), false)
+	f.Fuzz(func(t *testing.T, body []byte, known bool) {
+		info, err := ReadJobInfo(body, known)
+		if err != nil {
+			if !errors.Is(err, job.ErrInvalid) {
+				t.Error(err)
+			}
+			return
+		}
+		if known && info.ID <= 0 {
+			t.Errorf("id %d", info.ID)
+		}
+		info.Columns()
+	})
+}
+
+func FuzzReadJobCommand(f *testing.F) {
+	f.Add([]byte(`{"id":3,"executorParam":"a"}`))
+	f.Add([]byte(`3`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		c, err := ReadJobCommand(body)
+		if err != nil && !errors.Is(err, job.ErrInvalid) || err == nil && c.ID <= 0 {
+			t.Errorf("id %d, %v", c.ID, err)
+		}
+	})
+}

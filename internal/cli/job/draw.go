@@ -88,6 +88,9 @@ func drawJob(t *draw.Table, item client.JobItem) {
 		}
 	}
 	t.Row("schedule", t.Cell(d.Schedule.String(), 200))
+	if calendars := calendarsText(&d.Schedule); calendars != "" {
+		t.Row("calendars", t.Cell(calendars, 200))
+	}
 	if target := targetText(d.Target); target != "" {
 		t.Row("target", target)
 	}
@@ -152,6 +155,19 @@ func drawReactions(t *draw.Table, d *job.Job) {
 	if d.PauseAfter > 0 {
 		t.Row("pause after", fmt.Sprintf("%d failures in a row", d.PauseAfter))
 	}
+}
+
+// calendarsText says which calendars a schedule has, and where it moves a fire that they exclude.
+func calendarsText(s *job.Schedule) string {
+	var parts []string
+	for _, part := range []struct{ name, text string }{
+		{"only", strings.Join(s.Only, ", ")}, {"except", strings.Join(s.Except, ", ")}, {"shift", string(s.Shift)},
+	} {
+		if part.text != "" {
+			parts = append(parts, part.name+" "+part.text)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 func targetText(t *job.Target) string {

@@ -17,7 +17,7 @@ func someJobs() client.JobPage {
 	item := func(name job.Name, s job.Schedule) client.JobItem {
 		return client.JobItem{Definition: job.Version{Job: job.Job{Job: name, Schedule: s, Task: job.Task{Shell: "echo a\necho b"}}.WithDefaults(), Version: 3, EffectiveFrom: drawtest.At("01:00:00.000"), Author: "ada"}}
 	}
-	backup := item("ops/backup", job.Schedule{Cron: "30 2 * * *", Zone: "Europe/Berlin"})
+	backup := item("ops/backup", job.Schedule{Cron: "30 2 * * *", Zone: "Europe/Berlin", Only: []string{"business-days"}, Except: []string{"holidays", "freeze"}, Shift: job.ShiftNext})
 	backup.NextFires, backup.LastRuns = fire("04:30:00.000"), drawtest.Runs()[:2]
 	backup.Definition.Description, backup.Definition.Timeout = "Saves everything", job.Duration(90*time.Minute)
 	backup.Definition.Owner, backup.Definition.Tags = "ann", []string{"db", "nightly"}

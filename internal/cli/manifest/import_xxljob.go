@@ -37,8 +37,8 @@ func newImportXXLJobCommand() *cobra.Command {
 			"An executor becomes an executor group, named by its AppName. A job is named by its handler, or\n" +
 			"else its description, or else its id; a second job with the same name gets its id appended.\n" +
 			"Schedules, misfire strategies, routes, block strategies, timeouts, retries, child jobs and scripts\n" +
-			"are kept. A stopped job is paused. GLUE (Java) jobs are skipped, because Groovy runs inside a Java\n" +
-			"program. Each imported job gets the tag " + xxljob.Tag + ".\n\n" +
+			"are kept. A stopped job is paused. GLUE (Java) jobs run only at executors of XXL-JOB, behind\n" +
+			"\"carillon bridge xxl-job\". Each imported job gets the tag " + xxljob.Tag + ".\n\n" +
 			"A job that exists and was created or edited by someone else is a conflict: it is unchanged unless\n" +
 			"--overwrite is set. With conflicts or broken jobs, the exit code is 1; the other jobs are saved.\n\n" +
 			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +

@@ -105,18 +105,18 @@ func TestADumpOfXXLJobIsImportedAndLeavesAloneWhatOthersEdited(t *testing.T) {
 			t.Errorf("%q: exit code %d: %s%s", more, code, errOut, out)
 		}
 	}
-	f("5 created, 0 changed, 0 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai (dry run: nothing was saved)", "--dry-run")
-	f("5 created, 0 changed, 0 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
-	f("0 created, 0 changed, 5 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+	f("6 created, 0 changed, 0 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai (dry run: nothing was saved)", "--dry-run")
+	f("6 created, 0 changed, 0 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai")
+	f("0 created, 0 changed, 6 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai")
 	if code, out, errOut := s.Run("", "pause", "billing/invoice-close", "--note", "an audit"); code != 0 {
 		t.Fatalf("exit code %d: %s%s", code, errOut, out)
 	}
-	f("0 created, 0 changed, 4 unchanged, 1 conflict, 1 skipped, 2 broken; zone Asia/Shanghai")
-	f("0 created, 1 changed, 4 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai", "--overwrite")
+	f("0 created, 0 changed, 5 unchanged, 1 conflict, 0 skipped, 2 broken; zone Asia/Shanghai")
+	f("0 created, 1 changed, 5 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai", "--overwrite")
 	packed := filepath.Join(t.TempDir(), "dump.sql.gz")
 	pack(t, args[2], packed)
 	args[2] = packed
-	f("0 created, 0 changed, 5 unchanged, 0 conflicts, 1 skipped, 2 broken; zone Asia/Shanghai")
+	f("0 created, 0 changed, 6 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai")
 }
 
 // pack writes a file as gzip does.

@@ -22,6 +22,7 @@ type params struct {
 	Message string  `json:"message"`
 	Seconds float64 `json:"seconds"`
 	Count   int     `json:"count"`
+	Bytes   int     `json:"bytes"`
 }
 
 func main() {
@@ -54,6 +55,18 @@ func work(log *slog.Logger) error {
 	executor.Register(e, "long", func(ctx context.Context, run *executor.Run, _ params) (any, error) {
 		run.Log().InfoContext(ctx, strings.Repeat("x", 100_000)) //nolint:sloglint // so long a line is the point
 		return nil, nil
+	})
+	executor.Register(e, "large", func(ctx context.Context, run *executor.Run, p params) (string, error) {
+		text := strings.Repeat("x", p.Bytes)
+		run.Progress(50, text)
+		timer := time.NewTimer(time.Duration(p.Seconds * float64(time.Second)))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return text, nil
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
 	})
 	executor.Register(e, "stubborn", func(ctx context.Context, run *executor.Run, p params) (any, error) {
 		return nil, sleep(context.WithoutCancel(ctx), run, p)

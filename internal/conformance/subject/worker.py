@@ -42,6 +42,13 @@ def long(run, params):
     say(type="log", id=run["id"], text="x" * 100_000)
 
 
+def large(run, params):
+    text = "x" * params["bytes"]
+    say(type="progress", id=run["id"], percent=50, text=text)
+    threading.Event().wait(params["seconds"])
+    return text
+
+
 def stubborn(run, params):
     threading.Event().wait(params["seconds"])
 
@@ -50,7 +57,7 @@ def nan(run, params):
     return {"ratio": float("nan")}
 
 
-handlers = {f.__name__: f for f in (echo, fail, sleep, lines, long, stubborn, nan)}
+handlers = {f.__name__: f for f in (echo, fail, sleep, lines, long, large, stubborn, nan)}
 
 
 def work(run):

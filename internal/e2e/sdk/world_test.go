@@ -11,11 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/executor/hostload"
@@ -80,12 +79,7 @@ func (w *world) dispatcher() {
 // connect returns a connection as programs make it, subject to name's partitions.
 func (w *world) connect(name string) *cluster.Conn {
 	w.t.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer(name))}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(conn.NC.Close)
-	return conn
+	return clustertest.Connect(w.t, w.broker, name)
 }
 
 // instance is an executor that runs.

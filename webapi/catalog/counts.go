@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+)
+
+// alike is what filters have in common that look at the same jobs.
+type alike struct {
+	group, text   string
+	paused, isSet bool
+}
+
+// tally counts the jobs that match each of several conditions. It looks at them once.
+type tally struct {
+	query      query
+	conditions []jobConditions
+	places     []int // of each condition among the filters
+}
+
+// Counts returns how many jobs match each filter; nil where only the store could tell, and is away.
+func (c *Catalog) Counts(ctx context.Context, filters []Filter) ([]*int, error) {
+	tallies := map[alike]*tally{}
+	for i, f := range filters {
+		q, conditions, err := c.conditionsOf(f)
+		if invalid := (*job.InvalidError)(nil); errors.As(err, &invalid) {
+			return nil, &job.InvalidError{Field: fmt.Sprintf("filters[%d].%s", i, invalid.Field), Reason: invalid.Reason}
+		}
+		if err != nil {
+			return nil, err
+		}
+		key := alike{group: q.group, text: q.text}
+		if q.paused != nil {
+			key.paused, key.isSet = *q.paused, true
+		}
+		t := tallies[key]
+		if t == nil {
+			t = &tally{query: q}
+			tallies[key] = t
+		}
+		t.conditions, t.places = append(t.conditions, conditions), append(t.places, i)
+	}
+	totals := make([]*int, len(filters))
+	for _, t := range tallies {
+		if err := c.count(ctx, t, totals); err != nil {
+			return nil, err
+		}
+	}
+	return totals, nil
+}
+
+// ask reports whether one of the conditions is about one of the fields.
+func (t *tally) ask(fields ...jobField) bool {
+	for _, conditions := range t.conditions {
+		if conditions.ask(fields...) {
+			return true
+		}
+	}
+	return false
+}
+
+// any reports whether there are conditions at all.
+func (t *tally) any() bool { return t.ask(jobFields...) }
+
+func (c *Catalog) count(ctx context.Context, t *tally, totals []*int) error {
+	if !t.any() {
+		_, total, _, err := c.index.find(ctx, t.query)
+		for _, place := range t.places {
+			totals[place] = &total
+		}
+		return problem.Explain(err, reason.JobsNotLoaded.String())
+	}
+	all, err := c.look(ctx, t.query, lookFor{due: t.ask(fieldState, fieldFires)})
+	if err != nil {
+		return err
+	}
+	if t.ask(fieldLast, fieldError) {
+		err = c.lookLast(ctx, all)
+	}
+	if err == nil && t.ask(fieldError) {
+		err = c.lookCauses(ctx, all)
+	}
+	isAway := errors.Is(err, job.ErrUnavailable) && ctx.Err() == nil
+	if err != nil && !isAway {
+		return err
+	}
+	now := time.Now().UnixMilli()
+	for i, conditions := range t.conditions {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if isAway && conditions.ask(fieldLast, fieldError) {
+			continue
+		}
+		total := 0
+		for j := range all {
+			if holds, _ := conditions.hold(&all[j], now); holds {
+				total++
+			}
+		}
+		totals[t.places[i]] = &total
+	}
+	return nil
+}
