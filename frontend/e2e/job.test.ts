@@ -149,7 +149,7 @@ it("no two labels of a job's chart touch, however narrow the page is", async () 
   for (const width of [320, 360, 390, 430, 520, 640, 768, 1000, 1280, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     for (const fault of await geometry(page)) if (fault.includes("axis")) found.push(`${width}: ${fault}`);
-    expect((await labels()).length, `${width} px`).toBeGreaterThan(3);
+    await expect.poll(async () => (await labels()).length, { message: `${width} px` }).toBeGreaterThan(3);
   }
   expect(found).toEqual([]);
   expect(faults).toEqual([]);
