@@ -38,6 +38,9 @@ class Client:
     async def publish(self, subject, data, reply="", headers=None):
         self.sent.append((subject, data))
 
+    async def flush(self, timeout=10):
+        pass
+
     async def request(self, subject, data, timeout=5, headers=None):
         await asyncio.sleep(0)
         gc.collect()  # a task that nobody holds would be gone

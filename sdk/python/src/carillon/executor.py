@@ -227,7 +227,6 @@ class Instance:
     async def _work(self) -> None:
         self._beaten = time.monotonic()
         while not self._stop.is_set():
-            self._blocked.turn()
             if not self._introduced and self.nc.is_connected:
                 await self._introduce()
                 self._introduced = True
@@ -236,13 +235,18 @@ class Instance:
                 return
             if self.drain_by and wire.now() >= self.drain_by:
                 return
-            for attempt in list(self.live.values()):
-                await attempt.look()
+            await self._turn()
             if self._introduced:
                 await self.puller.look()
-            await self._keep_known(time.monotonic())
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), 0.1)
+
+    async def _turn(self) -> None:
+        """Do what is due without a message, for as long as there may be runs."""
+        self._blocked.turn()
+        for attempt in list(self.live.values()):
+            await attempt.look()
+        await self._keep_known(time.monotonic())
 
     async def _keep_known(self, now: float) -> None:
         """Publish what others know of this instance, as it is due."""
@@ -263,21 +267,21 @@ class Instance:
             await self.nc.flush(2)
         log.info("executor stopping: %d runs", len(self.live))
         end = time.monotonic() + (0 if self.drain_by else self.settings.grace)
-        while self.live and time.monotonic() < end:
-            for attempt in list(self.live.values()):
-                await attempt.look()
-            await asyncio.sleep(0.05)
+        await self._until_idle(end)
         for attempt in list(self.live.values()):
             attempt.end(Stopping("the executor is stopping"))
         end = time.monotonic() + PATIENCE + 5
-        while self.live and time.monotonic() < end:
-            for attempt in list(self.live.values()):
-                await attempt.look()
-            await asyncio.sleep(0.05)
+        await self._until_idle(end)
         with contextlib.suppress(nats.errors.Error):
             await self.nc.publish(self._beat_subject, b"", headers={"KV-Operation": "DEL"})
             await self.nc.flush(2)
         log.info("executor stopped")
+
+    async def _until_idle(self, end: float) -> None:
+        """Wait until no run is left, until then at most."""
+        while self.live and time.monotonic() < end:
+            await self._turn()
+            await asyncio.sleep(0.05)
 
     # --- triggers
 

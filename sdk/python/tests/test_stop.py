@@ -1,0 +1,42 @@
+import asyncio
+import json
+
+from test_instance import REPLY, given, instance, until
+
+from carillon import Executor, executor
+
+
+def beats(i):
+    """The heartbeats that were published; the last is empty once the executor has left."""
+    return [json.loads(d or b"{}") for s, d in i.nc.sent if s == "$KV.INST.g.i"]
+
+
+async def busy(grace):
+    """An instance with one run, which ends when the event is set."""
+    app, begun, free = Executor(), asyncio.Event(), asyncio.Event()
+
+    @app.handler("h")
+    async def h(run):
+        begun.set()
+        await free.wait()
+
+    i = instance(app)
+    i.settings.grace, i._introduced = grace, True
+    i.start(given(i), REPLY)
+    await begun.wait()
+    return i, free
+
+
+def test_an_executor_that_stops_says_that_it_lives_until_its_last_run_has_ended(monkeypatch):
+    monkeypatch.setattr(executor, "BEAT", 0.01)
+
+    async def go():
+        i, free = await busy(grace=60)
+        leaving = asyncio.ensure_future(i._leave())
+        await until(lambda: len(beats(i)) > 5)
+        assert {(b["state"], b["running"]) for b in beats(i)} == {("draining", 1)}
+        free.set()
+        await leaving
+        assert beats(i)[-1] == {}
+
+    asyncio.run(go())
