@@ -1,6 +1,7 @@
 import asyncio
 import json
 
+import pytest
 from test_instance import REPLY, given, instance, until
 
 from carillon import Executor, executor
@@ -38,5 +39,26 @@ def test_an_executor_that_stops_says_that_it_lives_until_its_last_run_has_ended(
         free.set()
         await leaving
         assert beats(i)[-1] == {}
+
+    asyncio.run(go())
+
+
+def answers(i):
+    return [d for s, d in i.nc.sent if s == REPLY]
+
+
+@pytest.mark.parametrize(("within", "answer"), [(1800, b"+ACK"), (0, b'-NAK {"delay": 1000000000}')])
+def test_a_stop_during_a_drain_gives_runs_their_grace_unless_their_time_is_over(within, answer):
+    async def go():
+        i, free = await busy(grace=60)
+        i.drain(within)
+        i._stop.set()
+        await asyncio.wait_for(i._work(), 5)
+        leaving = asyncio.ensure_future(i._leave())
+        await until(lambda: beats(i))
+        if within:
+            free.set()
+        await leaving
+        assert answers(i) == [answer]
 
     asyncio.run(go())

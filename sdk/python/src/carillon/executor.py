@@ -260,13 +260,14 @@ class Instance:
 
     async def _leave(self) -> None:
         """Take no more, let live runs end for a while, end the rest, and remove the heartbeat."""
+        overdue = self.drain_by is not None and wire.now() >= self.drain_by  # runs have had their time
         self.state = "draining"
         await self._publish(self._beat_subject, self._beat())
         self.puller.release()
         with contextlib.suppress(nats.errors.Error, asyncio.TimeoutError):
             await self.nc.flush(2)
         log.info("executor stopping: %d runs", len(self.live))
-        end = time.monotonic() + (0 if self.drain_by else self.settings.grace)
+        end = time.monotonic() + (0 if overdue else self.settings.grace)
         await self._until_idle(end)
         for attempt in list(self.live.values()):
             attempt.end(Stopping("the executor is stopping"))
