@@ -2,7 +2,7 @@ import asyncio
 import json
 
 import pytest
-from test_instance import REPLY, given, instance, until
+from test_instance import REPLY, Message, given, instance, until
 
 from carillon import Executor, executor
 
@@ -60,5 +60,21 @@ def test_a_stop_during_a_drain_gives_runs_their_grace_unless_their_time_is_over(
             free.set()
         await leaving
         assert answers(i) == [answer]
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(("verb", "body", "answer"), [("uncordon", b"", "draining"), ("drain", b'{"within": "30m"}', "accepted"), ("cordon", b"", "accepted")])
+def test_no_request_undoes_a_stop(verb, body, answer):
+    async def go():
+        i, free = await busy(grace=60)
+        leaving = asyncio.ensure_future(i._leave())
+        await until(lambda: beats(i))
+        await i.requests._hear(Message(verb, body, i.secret))
+        value = json.loads(next(d for s, d in i.nc.sent if s == "answer"))["value"]
+        assert (value["answer"], value["state"]) == (answer, "draining") and "drain_by" not in value
+        free.set()
+        await leaving
+        assert {b["state"] for b in beats(i)[:-1]} == {"draining"}
 
     asyncio.run(go())

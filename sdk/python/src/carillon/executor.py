@@ -148,6 +148,7 @@ class Instance:
         self.began = wire.now()
         self._changed = asyncio.Event()
         self._introduced = self._closing = False
+        self.stopping = False  # no request undoes that
         self._tasks: set[asyncio.Task[Any]] = set()
         self._announced = -DAY  # when the handlers were announced
         self._beaten = 0.0
@@ -261,7 +262,7 @@ class Instance:
     async def _leave(self) -> None:
         """Take no more, let live runs end for a while, end the rest, and remove the heartbeat."""
         overdue = self.drain_by is not None and wire.now() >= self.drain_by  # runs have had their time
-        self.state = "draining"
+        self.state, self.stopping = "draining", True
         await self._publish(self._beat_subject, self._beat())
         self.puller.release()
         with contextlib.suppress(nats.errors.Error, asyncio.TimeoutError):
@@ -529,6 +530,8 @@ class Instance:
 
     def drain(self, within: float | None) -> None:
         """Take no more work, and leave when there is none; by then at the latest."""
+        if self.stopping:  # with a limit of its own
+            return
         self.state = "draining"
         self.drain_by = None if within is None else datetime.now(timezone.utc) + timedelta(seconds=within)
         self.puller.release()

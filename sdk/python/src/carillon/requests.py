@@ -122,6 +122,8 @@ class Requests:
         return {}
 
     async def _uncordon(self, _: Msg) -> dict[str, Any]:
+        if self._of.stopping:
+            return {"answer": "draining", "detail": "it is stopping"}
         self._of.state, self._of.drain_by = "online", None
         self._of.changed()
         return {}
