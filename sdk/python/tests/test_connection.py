@@ -77,13 +77,11 @@ def test_a_nats_without_carillon_is_said_to_be_one(caplog):
             raise nats.errors.NoRespondersError
 
     async def go():
-        stop = asyncio.Event()
-        i = Instance(Settings(group="billing", instance="i").complete({}), {}, stop)
+        i = Instance(Settings(group="billing", instance="i").complete({}), {}, asyncio.Event())
         i.nc = Nats()
         introducing = asyncio.ensure_future(i._introduce())
         while "is a Carillon server running on this NATS?" not in caplog.text:
             await asyncio.sleep(0.01)
-        stop.set()
-        await introducing
+        introducing.cancel()
 
     asyncio.run(go())

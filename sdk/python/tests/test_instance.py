@@ -152,7 +152,8 @@ def test_handlers_are_announced_once_a_day():
             return None
 
         i = instance(app)
-        i._beaten = now = time.monotonic()
+        i._introduced, i._beaten = True, time.monotonic()
+        now = i._beaten
         announced = lambda: [s for s, _ in i.nc.sent if s.startswith("$KV.HANDLER.")]  # noqa: E731
         for at, want in [(now, 1), (now + 86_000, 1), (now + 86_401, 2)]:
             await i._keep_known(at)

@@ -22,7 +22,7 @@ async def busy(grace):
         await free.wait()
 
     i = instance(app)
-    i.settings.grace, i._introduced = grace, True
+    i.settings.grace, i._introduced, i._known = grace, True, True
     i.start(given(i), REPLY)
     await begun.wait()
     return i, free

@@ -42,6 +42,7 @@ BEAT = 5.0
 DAY = 86400.0  # handlers are forgotten after 30
 REMEMBER = 3600.0  # how long ended attempts are known
 HAND_OVER_AGAIN = 5  # seconds until a trigger comes again that no server took
+LOOK_AGAIN = 1.0  # how often it is looked whether another instance of this name lives
 PATIENCE = 10.0  # how long a run may take to end once it is told to
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -147,7 +148,10 @@ class Instance:
         self.key = sealed.key_of(settings.secret_key, self.group) if settings.secret_key else b""
         self.began = wire.now()
         self._changed = asyncio.Event()
-        self._introduced = self._closing = False
+        self._introduced = False  # a heartbeat of this connection is stored: nothing is pulled before
+        self._introducing: asyncio.Task[None] | None = None
+        self._conflict: Conflict | None = None
+        self._known = self._closing = False  # known: the heartbeat that is stored may be ours
         self.stopping = False  # no request undoes that
         self._tasks: set[asyncio.Task[Any]] = set()
         self._announced = -DAY  # when the handlers were announced
@@ -170,12 +174,12 @@ class Instance:
             if not await self._unless_stopped(self._report_spooled()):
                 return
             await self.requests.listen()
-            await self._introduce()
-            self._introduced = True
             log.info("executor started: group %s, instance %s, %d slots, handlers %s", self.group, self.instance, self.slots, ", ".join(sorted(self.handlers)))
             self._blocked.start()
             await self._work()
             await self._leave()
+            if self._conflict is not None:
+                raise self._conflict
         finally:
             self._blocked.stop()
             self.telemetry.close()
@@ -223,15 +227,10 @@ class Instance:
         self._errors.connected()
         self.puller.release()
         self._introduced = False
-        self._changed.set()
+        self._stop_introducing()
 
     async def _work(self) -> None:
-        self._beaten = time.monotonic()
-        while not self._stop.is_set():
-            if not self._introduced and self.nc.is_connected:
-                await self._introduce()
-                self._introduced = True
-                self._beaten = time.monotonic()
+        while not self._stop.is_set() and self._conflict is None:
             if self.state == "draining" and not self.live:
                 return
             if self.drain_by and wire.now() >= self.drain_by:
@@ -245,12 +244,16 @@ class Instance:
     async def _turn(self) -> None:
         """Do what is due without a message, for as long as there may be runs."""
         self._blocked.turn()
+        if not self._introduced and self._introducing is None and self._conflict is None and self.nc.is_connected:
+            self._introducing = self.spawn(self._get_known())  # it may take a while, in which runs have to be kept alive
         for attempt in list(self.live.values()):
             await attempt.look()
         await self._keep_known(time.monotonic())
 
     async def _keep_known(self, now: float) -> None:
         """Publish what others know of this instance, as it is due."""
+        if not self._introduced:  # another may have the name
+            return
         if now - self._announced >= DAY:
             self._announced = now
             await self._announce()
@@ -263,7 +266,8 @@ class Instance:
         """Take no more, let live runs end for a while, end the rest, and remove the heartbeat."""
         overdue = self.drain_by is not None and wire.now() >= self.drain_by  # runs have had their time
         self.state, self.stopping = "draining", True
-        await self._publish(self._beat_subject, self._beat())
+        self.changed()
+        await self._keep_known(time.monotonic())
         self.puller.release()
         with contextlib.suppress(nats.errors.Error, asyncio.TimeoutError):
             await self.nc.flush(2)
@@ -274,8 +278,10 @@ class Instance:
             attempt.end(Stopping("the executor is stopping"))
         end = time.monotonic() + PATIENCE + 5
         await self._until_idle(end)
+        self._stop_introducing()
         with contextlib.suppress(nats.errors.Error):
-            await self.nc.publish(self._beat_subject, b"", headers={"KV-Operation": "DEL"})
+            if self._known:
+                await self.nc.publish(self._beat_subject, b"", headers={"KV-Operation": "DEL"})
             await self.nc.flush(2)
         log.info("executor stopped")
 
@@ -439,10 +445,29 @@ class Instance:
             beat["refused"], beat["refusal"] = self.refused, self.refusal
         return wire.dumps(beat)
 
+    async def _get_known(self) -> None:
+        """Have the first heartbeat of a connection stored, or find that another has the name."""
+        ours = asyncio.current_task()
+        try:
+            await self._introduce()
+            if self._introducing is ours:  # the connection is still the same
+                self._introduced = self._known = True
+                self.changed()  # it may have taken a while
+        except Conflict as e:
+            self._conflict, self._known = e, False
+        finally:
+            if self._introducing is ours:
+                self._introducing = None
+
+    def _stop_introducing(self) -> None:
+        if self._introducing is not None:
+            self._introducing.cancel()
+            self._introducing = None
+
     async def _introduce(self) -> None:
         """Publish the first heartbeat; another instance of this name must not live."""
-        expected, seen, since, warnings = 0, -1, time.monotonic(), Warnings()
-        while not self._stop.is_set():
+        expected, seen, since, looked, warnings = 0, 0, 0.0, 0, Warnings()
+        while True:
             try:
                 await self.stored(self._beat_subject, self._beat(), {wire.EXPECTED: str(expected)})
                 return
@@ -455,33 +480,31 @@ class Instance:
                 await asyncio.sleep(0.5)
                 continue
             sequence, other = await self._present()
-            if sequence == 0 or other is None or other.get("control_secret") == self.secret:
-                expected = sequence
-                continue
-            if sequence != seen and seen >= 0:
-                raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}, process {other.get('pid')}: "
-                               "give each instance a name of its own (CARILLON_INSTANCE), or none, so that one is made")
-            if sequence != seen:
+            if sequence and (other is None or other.get("control_secret") == self.secret):
+                if expected != sequence:
+                    expected = sequence
+                    continue
+            elif other is not None and looked < 2:  # a replica that lags behind may have shown an older one
                 seen, since = sequence, time.monotonic()
                 log.info("waiting: a heartbeat of instance %s is there; it may be of one that died", self.instance)
-            elif time.monotonic() - since > wire.ACK_WAIT:
+            elif other is not None and sequence != seen:
+                raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}, process {other.get('pid')}: "
+                               "give each instance a name of its own (CARILLON_INSTANCE), or none, so that one is made")
+            elif other is not None and time.monotonic() - since > wire.ACK_WAIT:
                 expected = sequence
                 continue
-            await asyncio.sleep(1)
+            looked += 1
+            await asyncio.sleep(LOOK_AGAIN)
 
     async def _present(self) -> tuple[int, dict[str, Any] | None]:
-        """The last heartbeat of this name: its sequence, and what it says; None if it has left."""
+        """The last heartbeat of this name: its sequence, and what it says; None if it has left. 0 if it cannot be read, as from a replica that lags behind."""
         try:
             m = await self.nc.request(f"$JS.API.DIRECT.GET.KV_INST.{self._beat_subject}", b"", timeout=5)
-        except (nats.errors.Error, asyncio.TimeoutError):
+            headers = m.headers or {}
+            sequence = int(headers.get("Nats-Sequence", 0))
+            return sequence, None if "KV-Operation" in headers or not m.data else json.loads(m.data)
+        except (nats.errors.Error, asyncio.TimeoutError, ValueError):
             return 0, None
-        headers = m.headers or {}
-        if "Nats-Sequence" not in headers:
-            return 0, None
-        sequence = int(headers["Nats-Sequence"])
-        if "KV-Operation" in headers or not m.data:
-            return sequence, None
-        return sequence, json.loads(m.data)
 
     async def _announce(self) -> None:
         for h in self.handlers.values():

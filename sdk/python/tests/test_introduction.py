@@ -1,0 +1,142 @@
+import asyncio
+import json
+
+import pytest
+from test_instance import REPLY, given, instance, until
+
+from carillon import Executor, attempt, executor
+from carillon.executor import Conflict
+
+
+class Bucket:
+    """Answers what an instance asks of the bucket of heartbeats."""
+
+    def __init__(self, i):
+        self.beats = []  # what was to be stored, by the sequence that was expected
+        self.answers = asyncio.Event()
+        self.answers.set()
+        self.shows = []  # what replicas show in turn: sequence and heartbeat; the last one stays
+        self.sequence = 0  # of the heartbeat that stands
+        self._of, self._request = i, i.nc.request
+        i.nc.request = self.request
+
+    async def request(self, subject, data, timeout=5, headers=None):
+        class Answer:
+            headers, data = {}, b""
+
+        if subject.startswith("$JS.API.DIRECT.GET.KV_INST."):
+            sequence, beat = self.shows.pop(0) if len(self.shows) > 1 else self.shows[0]
+            if sequence:
+                Answer.headers, Answer.data = {"Nats-Sequence": str(sequence)}, json.dumps(beat).encode()
+            else:
+                Answer.headers = {"Status": "404"}
+        elif subject.startswith("$KV.INST."):
+            await self.answers.wait()
+            self.beats.append(int(headers["Nats-Expected-Last-Subject-Sequence"]))
+            wrong = self.beats[-1] != self.sequence
+            Answer.data = b'{"error": {"err_code": 10071}}' if wrong else b'{"stream":"KV_INST","seq":1}'
+        else:
+            return await self._request(subject, data, timeout, headers)
+        return Answer
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    monkeypatch.setattr(executor, "LOOK_AGAIN", 0.005)
+
+
+def test_runs_are_kept_alive_while_the_instance_is_introduced(monkeypatch):
+    monkeypatch.setattr(attempt, "SIGN_OF_LIFE", 0.01)
+
+    async def go():
+        app, free = Executor(), asyncio.Event()
+
+        @app.handler("h")
+        async def h(run):
+            await free.wait()
+
+        i = instance(app)
+        Bucket(i).answers = asyncio.Event()  # never
+        i.start(given(i), REPLY)
+        working = asyncio.ensure_future(i._work())
+        await until(lambda: i.nc.sent.count((REPLY, b"+WPI")) > 3)
+        assert not [s for s, _ in i.nc.sent if s.startswith(("$JS.API.CONSUMER", "$KV"))]  # it has to be known first
+        i._stop.set()
+        await asyncio.wait_for(working, 5)
+        free.set()
+        await until(lambda: not i.live)
+
+    asyncio.run(go())
+
+
+def test_an_instance_that_finds_its_name_taken_gives_its_runs_back_and_leaves_the_heartbeat_alone():
+    async def go():
+        app, begun = Executor(), asyncio.Event()
+
+        @app.handler("h")
+        async def h(run):
+            begun.set()
+            await asyncio.sleep(60)
+
+        async def introduce():
+            raise Conflict("another lives")
+
+        i = instance(app)
+        i.settings.grace, i._introduce, i._known = 0, introduce, True
+        i.start(given(i), REPLY)
+        await begun.wait()
+        await asyncio.wait_for(i._work(), 5)
+        await i._leave()
+        assert (REPLY, b'-NAK {"delay": 1000000000}') in i.nc.sent
+        assert not [s for s, _ in i.nc.sent if s.startswith("$KV.INST.")]
+        assert str(i._conflict) == "another lives"
+
+    asyncio.run(go())
+
+
+def test_a_connection_that_comes_back_has_the_instance_introduced_anew():
+    async def go():
+        i = instance(Executor())
+        asked = []
+
+        async def introduce():
+            asked.append(asyncio.current_task())
+            await asyncio.sleep(0 if len(asked) > 1 else 60)
+
+        i._introduce, i._errors = introduce, type("Errors", (), {"connected": lambda self: None})()
+        await i._turn()
+        await until(lambda: asked)
+        await i._on_reconnected()
+        await i._turn()
+        await until(lambda: i._introduced)
+        assert len(asked) == 2 and asked[0].cancelled()
+
+    asyncio.run(go())
+
+
+def other(n=0):
+    return {"control_secret": "another", "host": "web7", "pid": 4711, "at": n}
+
+
+def test_a_replica_that_lags_behind_is_asked_again_and_is_no_sign_of_life(soon):
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        b.sequence = 9
+        b.shows = [(7, other()), (8, other()), (9, {"control_secret": i.secret})]
+        await asyncio.wait_for(i._introduce(), 5)
+        assert b.beats == [0, 0, 0, 9]
+
+    asyncio.run(go())
+
+
+def test_another_instance_that_lives_is_named(soon):
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        b.sequence = 9
+        b.shows = [(n, other(n)) for n in range(5, 9)]
+        with pytest.raises(Conflict, match="web7, process 4711.*CARILLON_INSTANCE"):
+            await asyncio.wait_for(i._introduce(), 5)
+
+    asyncio.run(go())
