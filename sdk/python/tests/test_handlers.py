@@ -1,6 +1,7 @@
 import asyncio
 import logging
 import math
+import threading
 import time
 from dataclasses import dataclass
 
@@ -64,8 +65,67 @@ def test_an_error_says_what_shall_become_of_the_run(params, final, after):
     assert (end.status, end.final, end.retry_after) == ("failed", final, after)
 
 
+class Abort(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(("error", "says"), [
+    (SystemExit(3), "SystemExit(3)"), (KeyboardInterrupt(), "KeyboardInterrupt()"), (Abort("now"), "Abort('now')"), (StopIteration(7), "StopIteration"),
+    (StopAsyncIteration(7), "StopAsyncIteration"), (GeneratorExit(), "GeneratorExit"),
+])
+@pytest.mark.parametrize("kind", ["async", "plain", "params"])
+def test_whatever_a_handler_raises_fails_its_run_and_nothing_else(kind, error, says):
+    app = Executor(group="billing")
+
+    @dataclass
+    class Params:
+        def __post_init__(self):
+            raise error
+
+    @app.handler("async")
+    async def asynchronous(run: Run):
+        raise error
+
+    @app.handler
+    def plain(run: Run):
+        raise error
+
+    async def params(run: Run, p):
+        pass
+
+    params.__annotations__["p"] = Params
+    app.handler("params")(params)
+    end = run_handler(app, kind, {}, timeout=20)
+    assert end.status == "failed" and says in end.message
+
+
 def test_a_result_that_json_does_not_have_is_left_out_with_a_note():
     end = run_handler(app(), "nan")
+    assert end.status == "succeeded" and end.result is None and "left out" in end.message
+
+
+class Model:
+    def model_dump(self, mode):
+        raise RuntimeError("no such mode")
+
+
+@dataclass
+class Locked:
+    lock: object
+
+
+def deep():
+    value = []
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("result", [Model(), Locked(threading.Lock()), deep(), {"a": object()}])
+def test_a_result_of_which_no_json_can_be_made_is_left_out_with_a_note(result):
+    app = Executor(group="billing")
+    app.handler("h")(lambda run: result)
+    end = run_handler(app, "h")
     assert end.status == "succeeded" and end.result is None and "left out" in end.message
 
 

@@ -1,6 +1,7 @@
 import asyncio
 import gc
 import json
+import sys
 import time
 
 import nats
@@ -337,5 +338,26 @@ def test_lines_that_nats_does_not_take_as_one_message_come_in_several_and_one_th
         assert lines[7]["text"] == "line 7 " + "y" * 50
         cut = lines[-1]["text"]
         assert cut.endswith("…") and text.startswith(cut[:-1]) and len(cut) > 500
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_handler_that_ends_its_process_fails_its_run(is_async):
+    async def go():
+        app = Executor()
+
+        def plain(run):
+            sys.exit("no such file")
+
+        async def asynchronous(run):
+            sys.exit("no such file")
+
+        app.handler("h")(asynchronous if is_async else plain)
+        i = instance(app)
+        i.start(given(i), REPLY)
+        await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
+        end = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
+        assert end["status"] == "failed" and "SystemExit('no such file')" in end["message"]
 
     asyncio.run(go())

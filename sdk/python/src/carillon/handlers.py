@@ -59,17 +59,39 @@ class Handler:
         return run, raw
 
     async def call(self, run: Run) -> Any:
-        """Call the function: an async one in this loop, any other in a thread."""
+        """Call the function: an async one in this loop, any other in a thread.
+
+        It raises an Exception, or that the caller is cancelled, and nothing else.
+        """
         token = _current.set(run)
         try:
-            arguments = self.arguments(run)
-            if self.is_async:
-                return await self.function(*arguments)
+            with _OnlyExceptions():
+                arguments = self.arguments(run)
+                if self.is_async:
+                    return await self.function(*arguments)
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(_threads(), functools.partial(context.run, self.function, *arguments))
+            return await loop.run_in_executor(_threads(), functools.partial(context.run, _call, self.function, arguments))
         finally:
             _current.reset(token)
+
+
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    with _OnlyExceptions():
+        return function(*arguments)
+
+
+class _OnlyExceptions:
+    """Makes an Exception of what would end the event loop, and of what no future takes."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, e: BaseException | None, __: object) -> None:
+        if isinstance(e, (StopIteration, StopAsyncIteration)):
+            raise RuntimeError(f"the handler raised {e!r}") from e
+        if e is not None and not isinstance(e, (Exception, asyncio.CancelledError)):
+            raise RuntimeError(f"the handler raised {e!r}, which ends its run, not the executor") from e
 
 
 @functools.cache

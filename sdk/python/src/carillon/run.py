@@ -153,16 +153,16 @@ def encode_result(value: Any, mask: Callable[[str], str]) -> tuple[Any, str]:
     """A handler's result as JSON has it, masked, and a note about what is wrong with it."""
     if value is None:
         return None, ""
-    dump = getattr(value, "model_dump", None)  # pydantic
-    if callable(dump):
-        value = dump(mode="json")
-    elif hasattr(value, "__dataclass_fields__"):
-        from dataclasses import asdict
-
-        value = asdict(value)
     try:
+        dump = getattr(value, "model_dump", None)  # pydantic
+        if callable(dump):
+            value = dump(mode="json")
+        elif hasattr(value, "__dataclass_fields__"):
+            from dataclasses import asdict
+
+            value = asdict(value)
         data = wire.dumps(value)
-    except (ValueError, TypeError) as e:
+    except Exception as e:  # noqa: BLE001 - the work is done, whatever a model says
         return None, f"the result was left out: {e}"
     if len(data) > wire.MAX_RESULT:  # masked before it is cut, or a part of a secret could stay
         start = wire.cut(mask(data.decode()), 8 << 10)
