@@ -2,12 +2,14 @@ import asyncio
 import gc
 import json
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import nats
 import pytest
 
-from carillon import ConfigurationError, Executor, Stopping, wire
+from carillon import ConfigurationError, Executor, Stopping, handlers, wire
 from carillon.attempt import Attempt
 from carillon.connection import Errors
 from carillon.executor import Instance
@@ -359,5 +361,42 @@ def test_a_handler_that_ends_its_process_fails_its_run(is_async):
         await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
         end = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
         assert end["status"] == "failed" and "SystemExit('no such file')" in end["message"]
+
+    asyncio.run(go())
+
+
+def test_a_plain_function_whose_run_was_ended_while_it_waited_for_a_thread_does_not_begin(monkeypatch):
+    threads, free, called = ThreadPoolExecutor(max_workers=1), threading.Event(), []
+    monkeypatch.setattr(handlers, "_threads", lambda: threads)
+
+    async def go():
+        app = Executor()
+        app.handler("h")(lambda run: called.append(run))
+        threads.submit(free.wait)
+        i = instance(app)
+        i.start(given(i), REPLY)
+        await until(lambda: threads._work_queue.qsize())
+        assert i.kill(given(i).run_id, "wrong day")
+        free.set()
+        await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
+        assert json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))["status"] == "cancelled" and not called
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_handler_whose_run_is_ended_right_after_its_start_does_not_begin(is_async):
+    async def go():
+        app, called = Executor(), []
+
+        async def asynchronous(run):
+            called.append(run)
+
+        app.handler("h")(asynchronous if is_async else lambda run: called.append(run))
+        i = instance(app)
+        i.start(given(i), REPLY)
+        next(iter(i.live.values())).end(Stopping("the executor is stopping"))
+        await until(lambda: (REPLY, b'-NAK {"delay": 1000000000}') in i.nc.sent)
+        assert not i.live and not called
 
     asyncio.run(go())

@@ -149,12 +149,14 @@ class Attempt:
                 self._deadline = left, TimedOut(f"the run had to end by {wire.instant(by)}, with all its attempts")
         if self._reason:
             self.of.spawn(self._tell_started())
-        self._task = self.of.spawn(self._work())
+        self.of.spawn(self._work())
 
     async def _work(self) -> None:
+        self._task = asyncio.current_task()  # from here on it can be cancelled, and say how it ended
         result: Any = None
         error: BaseException | None = None
         try:
+            self.run.check()
             if self.trigger.at_most_once:
                 await self._claim_it()
             self._span = self.of.telemetry.span(self.trigger)

@@ -71,12 +71,13 @@ class Handler:
                     return await self.function(*arguments)
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(_threads(), functools.partial(context.run, _call, self.function, arguments))
+            return await loop.run_in_executor(_threads(), functools.partial(context.run, _call, run, self.function, arguments))
         finally:
             _current.reset(token)
 
 
-def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _call(run: Run, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    run.check()  # it may have had to wait for a thread
     with _OnlyExceptions():
         return function(*arguments)
 
