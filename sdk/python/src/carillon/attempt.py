@@ -28,6 +28,7 @@ SIGN_OF_LIFE = 4.0
 STARTED_AFTER = 1.0
 PROGRESS_EVERY = 1.0
 PATIENCE = 10.0
+CLAIM_AGAIN = 0.25  # seconds until a claim is made again that was not answered
 HEADROOM = 4 << 10  # for headers, which count in NATS' limit
 MAX_BATCH = 256 << 10  # of log lines
 LEAST_LINE = 64  # what is left of a line that is cut, in bytes, at least
@@ -301,30 +302,37 @@ class Attempt:
 
         claim = {"instance": self.of.instance, "delivery": self.trigger.delivered, "try": random.token_hex(8)}
         headers = {wire.EXPECTED: "0", "Nats-TTL": "744h"}
-        unanswered = False
+        unanswered = False  # a try may have been stored whose answer got lost
         while True:
             try:
                 await self.of.stored(self._claim_subject, wire.dumps(claim), headers)
                 break
             except Refused as e:
-                if e.code not in (10071, 10164):
-                    await asyncio.sleep(0.5)
-                    continue
-                if not unanswered or await self._claimed_by() != claim["try"]:
-                    raise Dropped from None
-                break
-            except (nats.errors.Error, asyncio.TimeoutError, OSError):
-                unanswered = True
-                await asyncio.sleep(0.25)
+                if e.code in (10071, 10164):
+                    stands = await self._claimed_by() if unanswered else ""
+                    if stands == claim["try"]:
+                        break
+                    if stands is not None:
+                        raise Dropped from None
+            except (nats.errors.Error, asyncio.TimeoutError, ValueError, OSError):
+                pass
+            unanswered = True
+            await asyncio.sleep(CLAIM_AGAIN)
+            self.run.check()  # a plain function cannot be cancelled
         self._claim = claim
 
-    async def _claimed_by(self) -> str:
-        while True:
-            try:
-                m = await self.of.nc.request(f"$JS.API.DIRECT.GET.KV_CLAIM.{self._claim_subject}", b"", timeout=5)
-                return str(json.loads(m.data or b"{}").get("try"))
-            except (nats.errors.Error, asyncio.TimeoutError, ValueError):
-                await asyncio.sleep(0.5)
+    async def _claimed_by(self) -> str | None:
+        """The try of the claim that stands; None if it cannot be read, as from a replica that lags behind."""
+        try:
+            m = await self.of.nc.request(f"$JS.API.DIRECT.GET.KV_CLAIM.{self._claim_subject}", b"", timeout=5)
+        except (nats.errors.Error, asyncio.TimeoutError):
+            return None
+        if "Nats-Sequence" not in (m.headers or {}):
+            return None
+        try:
+            return str(json.loads(m.data)["try"])
+        except (LookupError, TypeError, ValueError):
+            return ""  # whosever it is
 
     async def _open_secrets(self) -> None:
         wanted = self.trigger.raw["task"].get("secrets") or {}
