@@ -43,6 +43,7 @@ DAY = 86400.0  # handlers are forgotten after 30
 REMEMBER = 3600.0  # how long ended attempts are known
 HAND_OVER_AGAIN = 5  # seconds until a trigger comes again that no server took
 LOOK_AGAIN = 1.0  # how often it is looked whether another instance of this name lives
+LAST_WORDS = 2  # how long a stopping executor waits for answers from NATS
 PATIENCE = 10.0  # how long a run may take to end once it is told to
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -269,8 +270,7 @@ class Instance:
         self.changed()
         await self._keep_known(time.monotonic())
         self.puller.release()
-        with contextlib.suppress(nats.errors.Error, asyncio.TimeoutError):
-            await self.nc.flush(2)
+        await self.puller.drained(LAST_WORDS)
         log.info("executor stopping: %d runs", len(self.live))
         end = time.monotonic() + (0 if overdue else self.settings.grace)
         await self._until_idle(end)
@@ -282,7 +282,7 @@ class Instance:
         with contextlib.suppress(nats.errors.Error):
             if self._known:
                 await self.nc.publish(self._beat_subject, b"", headers={"KV-Operation": "DEL"})
-            await self.nc.flush(2)
+            await self.nc.flush(LAST_WORDS)
         log.info("executor stopped")
 
     async def _until_idle(self, end: float) -> None:

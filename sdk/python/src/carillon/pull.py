@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import time
@@ -78,6 +79,7 @@ class Puller:
 
     def __init__(self, instance: Instance) -> None:
         self._of, self._looking = instance, False
+        self._leaving: set[asyncio.Task[None]] = set()  # requests that are given up, and may still bring triggers
         self._consumers: list[Consumer] = []
         self.pull_from([("TRIG", f"any-{instance.group}")])
 
@@ -106,7 +108,7 @@ class Puller:
     async def _look(self) -> None:
         now = time.monotonic()
         for r in [r for c in self._consumers for r in c.requests if now - r.heard > SILENCE]:
-            self._close(r)
+            self._give_up(r)
         n = self._of.free() - sum(c.ordered() for c in self._consumers)
         if n <= 0 or not self._of.nc.is_connected:
             return
@@ -157,14 +159,35 @@ class Puller:
             r.of.refuse(status)
 
     def _close(self, r: Request) -> None:
+        """End a request that the server has ended."""
         if r in r.of.requests:
             r.of.requests.remove(r)
             self._of.spawn(_unsubscribe(r.sub))
 
+    def _give_up(self, r: Request) -> None:
+        """End a request that the server may still have. What it has sent by the time that it learns of it is taken."""
+        r.of.requests.remove(r)
+        leaving = self._of.spawn(_drain(r.sub))
+        self._leaving.add(leaving)
+        leaving.add_done_callback(self._leaving.discard)
+
     def release(self) -> None:
         """Give up all requests."""
         for r in [r for c in self._consumers for r in c.requests]:
-            self._close(r)
+            self._give_up(r)
+
+    async def drained(self, within: float) -> None:
+        """Wait until all that requests have brought which were given up is taken, so many seconds at most."""
+        if self._leaving:
+            await asyncio.wait(self._leaving, timeout=within)
+
+
+async def _drain(sub: Any) -> None:
+    try:
+        await sub.drain()
+    except Exception:  # noqa: BLE001 - NATS does not answer; the subscription would come back with the connection
+        sub._closed = False
+        await _unsubscribe(sub)
 
 
 async def _unsubscribe(sub: Any) -> None:
