@@ -15,6 +15,7 @@ from carillon.connection import Errors
 from carillon.executor import Instance
 from carillon.requests import Requests
 from carillon.settings import Settings
+from carillon.spool import Spool
 
 
 class Message:
@@ -229,7 +230,7 @@ def test_what_is_no_end_is_set_aside(tmp_path, kept):
 
     async def go():
         i = instance(Executor())
-        i.settings.spool = str(tmp_path)
+        i.spool = Spool(str(tmp_path))
         await i._report_spooled()
         assert [p.name for p in tmp_path.iterdir()] == ["a.refused"] and not i.nc.sent
 
@@ -242,7 +243,7 @@ def test_an_end_of_an_earlier_process_that_nats_does_not_take_is_made_shorter(tm
 
     async def go():
         i = instance(Executor())
-        i.settings.spool, i.nc.max_payload = str(tmp_path), 16 << 10
+        i.spool, i.nc.max_payload = Spool(str(tmp_path)), 16 << 10
         await i._report_spooled()
         told = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
         assert told["status"] == "succeeded" and "result" not in told and "set max_payload to at least" in told["message"]

@@ -239,10 +239,9 @@ class Attempt:
             e["retry"] = True
         headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
         data = fitted(wire.dumps(e), self.of.nc.max_payload)
-        kept = self.of.spool(self._subject, data, headers)
+        kept = self.of.spool.keep(self._subject, data, headers)
         await self.of.until_stored(self._subject, data, headers)
-        if kept is not None:
-            kept.unlink(missing_ok=True)
+        self.of.spool.remove(kept)
         with contextlib.suppress(nats.errors.Error):
             await self.of.nc.publish(self.reply, b"+ACK")
         self._give_up_lines()

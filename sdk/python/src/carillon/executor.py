@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import nats.errors
@@ -34,6 +33,7 @@ from .recent import Recent
 from .requests import Requests
 from .runlog import CaptureHandler
 from .settings import Settings
+from .spool import Spool
 from .telemetry import Telemetry
 
 SDK = "carillon-python/0.1.0"
@@ -159,6 +159,7 @@ class Instance:
         self._beaten = 0.0
         self._blocked = Blocked(self._tell_live)
         self.telemetry = Telemetry(self.group, self.instance, lambda: (self.slots, len(self.live)))
+        self.spool = Spool(settings.spool)
         self.puller = Puller(self)
         self.requests = Requests(self)
 
@@ -520,36 +521,13 @@ class Instance:
 
     # --- ends that outlive a restart
 
-    def spool(self, subject: str, data: bytes, headers: dict[str, str]) -> Path | None:
-        """Write an end to disk before it is published; None if nothing is kept."""
-        if not self.settings.spool:
-            return None
-        folder = Path(self.settings.spool)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / f"{random.token_hex(12)}.json"
-        with contextlib.suppress(OSError):
-            with os.fdopen(os.open(path.with_suffix(".new"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as f:
-                f.write(json.dumps({"subject": subject, "headers": headers, "data": data.decode()}).encode())
-                f.flush()
-                os.fsync(f.fileno())
-            path.with_suffix(".new").rename(path)
-            return path
-        log.warning("the spool %s does not take an end; it is kept in memory", folder)
-        return None
-
     async def _report_spooled(self) -> None:
-        if not self.settings.spool or not Path(self.settings.spool).is_dir():
-            return
-        for path in sorted(Path(self.settings.spool).glob("*.json")):
-            try:
-                kept = json.loads(path.read_text())
-                subject, headers, data = kept["subject"], kept["headers"], fitted(kept["data"].encode(), self.nc.max_payload)
-            except (ValueError, KeyError, TypeError, AttributeError) as e:
-                log.warning("what is in %s is no end of a run: %s", path, e)
-                path.rename(path.with_suffix(".refused"))
+        for path in self.spool.paths():
+            if (end := self.spool.read(path)) is None:
                 continue
-            await self.until_stored(subject, data, headers)
-            path.unlink(missing_ok=True)
+            subject, data, headers = end
+            await self.until_stored(subject, fitted(data, self.nc.max_payload), headers)
+            self.spool.remove(path)
 
     def drain(self, within: float | None) -> None:
         """Take no more work, and leave when there is none; by then at the latest."""
