@@ -51,6 +51,7 @@ def claimed(answers, stands):
         Claims(i, answers, stands)
         i.start(given(i, delivery="at_most_once"), REPLY)
         await until(lambda: not i.live)
+        assert [json.loads(d)["ended"] for s, d in i.nc.sent if s.startswith("$KV.CLAIM.")] == [True] * len(called)  # the connection may be closed now
         return len(called), [d for s, d in i.nc.sent if s == REPLY]
 
     return asyncio.run(go())

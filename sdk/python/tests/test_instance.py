@@ -32,6 +32,8 @@ class Client:
     def __init__(self):
         self.sent = []
         self.max_payload = 1 << 20
+        self.answer = asyncio.Event()  # to what is handed over
+        self.answer.set()
 
     def new_inbox(self):
         return "inbox"
@@ -49,6 +51,8 @@ class Client:
         await asyncio.sleep(0)
         gc.collect()  # a task that nobody holds would be gone
         self.sent.append((subject, data))
+        if subject == "hand.g":
+            await self.answer.wait()
 
         class Answer:
             data = b'{"value":{}}' if subject == "hand.g" else b'{"stream":"EVT","seq":1}'

@@ -5,6 +5,7 @@ import pytest
 from test_instance import REPLY, Message, given, instance, until
 
 from carillon import Executor, executor
+from carillon.spool import Spool
 
 
 def beats(i):
@@ -76,5 +77,58 @@ def test_no_request_undoes_a_stop(verb, body, answer):
         free.set()
         await leaving
         assert {b["state"] for b in beats(i)[:-1]} == {"draining"}
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("drained", [True, False])
+def test_a_stop_waits_until_triggers_are_handed_over(drained):
+    async def go():
+        i = instance(Executor())
+        i.nc.answer, i._introduced, i._known = asyncio.Event(), True, True
+        i._hand_over(REPLY)
+        await until(lambda: "hand.g" in [s for s, _ in i.nc.sent])
+        if drained:
+            i.drain(None)
+            leaving = asyncio.ensure_future(i._work())
+        else:
+            leaving = asyncio.ensure_future(i._leave())
+        beating = len(beats(i))
+        await until(lambda: len(beats(i)) > beating)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not leaving.done()
+        i.nc.answer.set()
+        await asyncio.wait_for(leaving, 5)
+        assert not answers(i)  # a server has it
+
+    asyncio.run(go())
+
+
+def test_an_end_is_in_the_spool_before_its_log_lines_are_waited_for(tmp_path):
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            run.log.info("one")
+            return 7
+
+        i = instance(app)
+        i.spool, request = Spool(str(tmp_path)), i.nc.request
+
+        async def without_logs(subject, *more, **options):
+            if subject.startswith("log."):
+                await logs.wait()
+            return await request(subject, *more, **options)
+
+        i.nc.request, logs = without_logs, asyncio.Event()
+        i.start(given(i), REPLY)
+        await until(i.spool.paths)
+        _, end, _ = i.spool.read(i.spool.paths()[0])
+        assert json.loads(end)["result"] == 7 and json.loads(end)["log_lines"] == 1 and not answers(i)
+        logs.set()
+        await until(lambda: answers(i) == [b"+ACK"])
+        assert not i.spool.paths()
 
     asyncio.run(go())

@@ -225,7 +225,7 @@ class Attempt:
         if status != "succeeded":
             self._log.system("error", f"the run ended as {status}: {message}")
         finished = wire.now()
-        lines = await self._log.close()
+        lines = self._log.shut()
         e = self._about("finished") | {"finished_at": wire.instant(finished), "at": wire.instant(finished), "status": status}
         if message:
             e["message"] = message
@@ -239,16 +239,16 @@ class Attempt:
             e["retry"] = True
         headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
         data = fitted(wire.dumps(e), self.of.nc.max_payload)
-        kept = self.of.spool.keep(self._subject, data, headers)
+        kept = self.of.spool.keep(self._subject, data, headers)  # at once: the process may be about to end
+        await self._log.settle()
         await self.of.until_stored(self._subject, data, headers)
         self.of.spool.remove(kept)
         with contextlib.suppress(nats.errors.Error):
             await self.of.nc.publish(self.reply, b"+ACK")
+            if self._claim is not None:  # nobody waits for it: one that stays ends by itself, later
+                await self.of.nc.publish(self._claim_subject, wire.dumps(self._claim | {"ended": True}), headers={"Nats-TTL": "10m"})
         self._give_up_lines()
         await self.of.settled(self, known=True)
-        if self._claim is not None:
-            with contextlib.suppress(Exception):  # it ends by itself, later
-                await self.of.stored(self._claim_subject, wire.dumps(self._claim | {"ended": True}), {"Nats-TTL": "10m"})
 
     def _give_up_lines(self) -> None:
         self._log.abandon()

@@ -155,6 +155,7 @@ class Instance:
         self._known = self._closing = False  # known: the heartbeat that is stored may be ours
         self.stopping = False  # no request undoes that
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._handing: set[asyncio.Task[None]] = set()  # triggers to servers
         self._announced = -DAY  # when the handlers were announced
         self._beaten = 0.0
         self._blocked = Blocked(self._tell_live)
@@ -233,7 +234,7 @@ class Instance:
 
     async def _work(self) -> None:
         while not self._stop.is_set() and self._conflict is None:
-            if self.state == "draining" and not self.live:
+            if self.state == "draining" and self._is_idle():
                 return
             if self.drain_by and wire.now() >= self.drain_by:
                 return
@@ -286,9 +287,12 @@ class Instance:
             await self.nc.flush(LAST_WORDS)
         log.info("executor stopped")
 
+    def _is_idle(self) -> bool:
+        return not self.live and not self._handing
+
     async def _until_idle(self, end: float) -> None:
-        """Wait until no run is left, until then at most."""
-        while self.live and time.monotonic() < end:
+        """Wait until no run is left, and none is on its way to a server; until then at most."""
+        while not self._is_idle() and time.monotonic() < end:
             await self._turn()
             await asyncio.sleep(0.05)
 
@@ -332,7 +336,9 @@ class Instance:
 
     def _hand_over(self, reply: str) -> None:
         self.reserved.add(reply)
-        self.spawn(self._handed_over(reply))  # the triggers behind it do not wait
+        handing = self.spawn(self._handed_over(reply))  # the triggers behind it do not wait
+        self._handing.add(handing)
+        handing.add_done_callback(self._handing.discard)
 
     async def _handed_over(self, reply: str) -> None:
         try:

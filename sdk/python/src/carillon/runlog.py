@@ -129,6 +129,12 @@ class RunLog:
 
     async def close(self) -> int:
         """End the log, wait a while until its lines are stored, and return how many there were."""
+        self.shut()
+        await self.settle()
+        return self.count
+
+    def shut(self) -> int:
+        """Take no more lines, and return how many there were."""
         with self._lock:
             if self._over:
                 self._seq += 1
@@ -138,10 +144,13 @@ class RunLog:
             self._closed = True
         if self._lines:
             self._start()
-        if self._task is not None:
-            self._wake.set()
-            await asyncio.wait([self._task], timeout=LINGER)
+        self._wake.set()
         return self.count
+
+    async def settle(self) -> None:
+        """Wait a while until the lines are stored."""
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=LINGER)
 
     def abandon(self) -> None:
         """Give up lines that are not stored."""
