@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import nats
 import pytest
 
-from carillon import ConfigurationError, Executor, Stopping, handlers, wire
+from carillon import ConfigurationError, Executor, Stopping, executor, handlers, wire
 from carillon.attempt import Attempt
 from carillon.connection import Errors
 from carillon.executor import Instance
@@ -404,4 +404,39 @@ def test_a_handler_whose_run_is_ended_right_after_its_start_does_not_begin(is_as
         await until(lambda: (REPLY, b'-NAK {"delay": 1000000000}') in i.nc.sent)
         assert not i.live and not called
 
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_an_end_is_made_to_fit_at_each_try_for_nats_may_come_back_with_another_limit(tmp_path, monkeypatch, kept):
+    async def go():
+        app, limits, sizes = Executor(), [1 << 20, 16 << 10, 8 << 10, 1 << 20], []
+
+        @app.handler("h")
+        async def h(run):
+            return "x" * 20_000
+
+        i = instance(app)
+        request = i.nc.request
+
+        async def away(subject, data, *more, **options):
+            if subject != "evt.3.g":
+                return await request(subject, data, *more, **options)
+            sizes.append(len(data))
+            i.nc.max_payload = limits.pop(0)
+            if limits:
+                raise asyncio.TimeoutError
+            return await request(subject, data, *more, **options)
+
+        i.nc.request = away
+        if kept:
+            i.spool = Spool(str(tmp_path))
+            i.spool.keep("evt.3.g", json.dumps({"status": "succeeded", "result": "x" * 20_000}).encode(), {})
+            await i._report_spooled()
+        else:
+            i.start(given(i), REPLY)
+            await until(lambda: not i.live)
+        assert [size > 20_000 for size in sizes] == [True, True, False, False] and "max_payload" in json.loads(i.nc.sent[-2 + kept][1])["message"]
+
+    monkeypatch.setattr(executor, "STORE_AGAIN", 0.005)
     asyncio.run(go())

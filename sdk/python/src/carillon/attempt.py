@@ -238,7 +238,7 @@ class Attempt:
         if not wishes.get("final") and (self.trigger.again(status) or self.run.split and status == "succeeded"):
             e["retry"] = True
         headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
-        data = fitted(wire.dumps(e), self.of.nc.max_payload)
+        data = wire.dumps(e)
         kept = self.of.spool.keep(self._subject, data, headers)  # at once: the process may be about to end
         await self._log.settle()
         await self.of.until_stored(self._subject, data, headers)

@@ -43,6 +43,7 @@ DAY = 86400.0  # handlers are forgotten after 30
 REMEMBER = 3600.0  # how long ended attempts are known
 HAND_OVER_AGAIN = 5  # seconds until a trigger comes again that no server took
 LOOK_AGAIN = 1.0  # how often it is looked whether another instance of this name lives
+STORE_AGAIN = 0.25  # seconds until what is not stored is published again; doubles up to 5
 LAST_WORDS = 2  # how long a stopping executor waits for answers from NATS
 PATIENCE = 10.0  # how long a run may take to end once it is told to
 
@@ -415,11 +416,11 @@ class Instance:
         return answer
 
     async def until_stored(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
-        """Publish until JetStream has it."""
-        pause = 0.25
+        """Publish until JetStream has it. An event is made to fit at each try: NATS may come back with another max_payload."""
+        pause = STORE_AGAIN
         while True:
             try:
-                await self.stored(subject, data, headers)
+                await self.stored(subject, fitted(data, self.nc.max_payload) if subject.startswith("evt.") else data, headers)
                 return
             except (nats.errors.Error, asyncio.TimeoutError, Refused, ValueError, OSError) as e:
                 log.warning("not stored by NATS, tried again: %s: %s", subject, e or type(e).__name__)
@@ -532,7 +533,7 @@ class Instance:
             if (end := self.spool.read(path)) is None:
                 continue
             subject, data, headers = end
-            await self.until_stored(subject, fitted(data, self.nc.max_payload), headers)
+            await self.until_stored(subject, data, headers)
             self.spool.remove(path)
 
     def drain(self, within: float | None) -> None:
