@@ -5,12 +5,11 @@ import json
 
 
 class Nats:
-    """Keeps what clients publish, and answers their pings unless it is told to be silent."""
+    """Keeps what clients publish, stores it like JetStream, and answers pings."""
 
     def __init__(self):
         self.subjects = {}  # of subscriptions, by their id
         self.published = []  # subject, reply subject and data
-        self.silent = False
         self.on_unsubscribe = lambda sid: None
         self.clients = []
 
@@ -29,9 +28,9 @@ class Nats:
 
     def deliver(self, subject, reply, headers, data):
         """Send a message to the client that has subscribed to its subject."""
-        sid = next(sid for sid, s in self.subjects.items() if s == subject)
+        sid = next(sid for sid, s in self.subjects.items() if s == subject or s.endswith("*") and subject.startswith(s[:-1]))
         head = "NATS/1.0\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n"
-        self.send(f"HMSG {subject} {sid} {reply} {len(head)} {len(head) + len(data)}\r\n{head}{data}\r\n")
+        self.send(f"HMSG {subject} {sid} {reply + ' ' if reply else ''}{len(head)} {len(head) + len(data)}\r\n{head}{data}\r\n")
 
     async def _serve(self, reader, writer):
         self.clients.append(writer)
@@ -39,7 +38,7 @@ class Nats:
         self.send(f"INFO {json.dumps(info)}\r\n")
         while line := (await reader.readline()).decode().strip():
             verb, *words = line.split()
-            if verb == "PING" and not self.silent:
+            if verb == "PING":
                 self.send("PONG\r\n")
             elif verb == "SUB":
                 self.subjects[words[-1]] = words[0]
@@ -50,3 +49,5 @@ class Nats:
                 body = (await reader.readexactly(int(words[-1]) + 2))[:-2]
                 reply = words[1] if len(words) == (3 if verb == "PUB" else 4) else ""
                 self.published.append((words[0], reply, body[int(words[-2]):] if verb == "HPUB" else body))
+                if reply and not words[0].startswith("$JS.API."):
+                    self.deliver(reply, "", {}, '{"stream":"S","seq":1}')

@@ -27,7 +27,7 @@ class Message:
 class Client:
     """Keeps what is published, and acknowledges every request, as JetStream or a server."""
 
-    is_connected = True
+    is_connected, is_closed = True, False
 
     def __init__(self):
         self.sent = []

@@ -170,6 +170,8 @@ class Attempt:
             await self.of.settled(self, known=False)
             return
         except asyncio.CancelledError:
+            if self.of.over:  # the program ends its loop, and what becomes of the attempt is for a server to say
+                raise
             error = self.run.ending or RuntimeError("the handler cancelled itself")
         except Exception as e:  # noqa: BLE001 - a handler may raise anything
             error = e
@@ -217,7 +219,8 @@ class Attempt:
         self._span.end(status, message)
         if status == "":
             self._log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere")
-            await self._log.close()
+            self._log.shut()
+            await self._settle_log()
             self._give_up_lines()
             await self.of.give_back(self.reply, wire.back_off(self.trigger.delivered))
             await self.of.settled(self, known=False)
@@ -240,15 +243,22 @@ class Attempt:
         headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
         data = wire.dumps(e)
         kept = self.of.spool.keep(self._subject, data, headers)  # at once: the process may be about to end
-        await self._log.settle()
-        await self.of.until_stored(self._subject, data, headers)
-        self.of.spool.remove(kept)
+        await self._settle_log()
+        try:
+            await self.of.until_stored(self._subject, data, headers)
+            self.of.spool.remove(kept)
+        except nats.errors.ConnectionClosedError:
+            log.error("the end of run %s is not reported: NATS has closed the connection%s", self.run.id, "" if kept is None else "; it is in the spool")
         with contextlib.suppress(nats.errors.Error):
             await self.of.nc.publish(self.reply, b"+ACK")
             if self._claim is not None:  # nobody waits for it: one that stays ends by itself, later
                 await self.of.nc.publish(self._claim_subject, wire.dumps(self._claim | {"ended": True}), headers={"Nats-TTL": "10m"})
         self._give_up_lines()
         await self.of.settled(self, known=True)
+
+    async def _settle_log(self) -> None:
+        if not self.of.nc.is_closed:
+            await self._log.settle()
 
     def _give_up_lines(self) -> None:
         self._log.abandon()

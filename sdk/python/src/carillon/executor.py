@@ -55,6 +55,10 @@ class Conflict(Exception):
     """Another instance of this name lives."""
 
 
+class ConnectionLost(Exception):
+    """NATS has closed the connection for good."""
+
+
 class Executor:
     """Does the runs of one executor group.
 
@@ -101,14 +105,15 @@ class Executor:
         """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return.
 
         For the main module of a program: it logs what is wrong with a setting, and ends with code 2.
+        It ends with code 1 if NATS closes the connection for good, as after an error of the protocol.
         """
         if not logging.getLogger().handlers:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
         try:
             asyncio.run(self.serve(signals=(signal.SIGTERM, signal.SIGINT)))
-        except (ConfigurationError, Conflict) as e:
+        except (ConfigurationError, Conflict, ConnectionLost) as e:
             log.error("%s", e)
-            sys.exit(2)
+            sys.exit(1 if isinstance(e, ConnectionLost) else 2)
 
     def stop(self) -> None:
         """Ask `serve` to stop."""
@@ -153,7 +158,8 @@ class Instance:
         self._introduced = False  # a heartbeat of this connection is stored: nothing is pulled before
         self._introducing: asyncio.Task[None] | None = None
         self._conflict: Conflict | None = None
-        self._known = self._closing = False  # known: the heartbeat that is stored may be ours
+        self._known = False  # the heartbeat that is stored may be ours
+        self.over = False  # nothing is said any more
         self.stopping = False  # no request undoes that
         self._tasks: set[asyncio.Task[Any]] = set()
         self._handing: set[asyncio.Task[None]] = set()  # triggers to servers
@@ -184,10 +190,15 @@ class Instance:
             await self._leave()
             if self._conflict is not None:
                 raise self._conflict
+            if self.nc.is_closed:
+                raise nats.errors.ConnectionClosedError
+        except nats.errors.ConnectionClosedError:
+            why = connection.explain(self.nc.last_error or nats.errors.ConnectionClosedError(), self.settings)
+            raise ConnectionLost(f"NATS has closed the connection: {why}") from None
         finally:
             self._blocked.stop()
             self.telemetry.close()
-            self._closing = True
+            self.over = True
             await self.nc.close()
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
@@ -223,7 +234,7 @@ class Instance:
         return None
 
     async def _on_disconnected(self) -> None:
-        if not self._closing:
+        if not self.over:
             log.warning("disconnected from NATS")
 
     async def _on_reconnected(self) -> None:
@@ -234,7 +245,7 @@ class Instance:
         self._stop_introducing()
 
     async def _work(self) -> None:
-        while not self._stop.is_set() and self._conflict is None:
+        while not self._stop.is_set() and self._conflict is None and not self.nc.is_closed:
             if self.state == "draining" and self._is_idle():
                 return
             if self.drain_by and wire.now() >= self.drain_by:
@@ -269,13 +280,14 @@ class Instance:
     async def _leave(self) -> None:
         """Take no more, let live runs end for a while, end the rest, and remove the heartbeat."""
         overdue = self.drain_by is not None and wire.now() >= self.drain_by  # runs have had their time
+        cut_off = self.nc.is_closed  # others are about to be given the runs
         self.state, self.stopping = "draining", True
         self.changed()
         await self._keep_known(time.monotonic())
         self.puller.release()
         await self.puller.drained(LAST_WORDS)
         log.info("executor stopping: %d runs", len(self.live))
-        end = time.monotonic() + (0 if overdue else self.settings.grace)
+        end = time.monotonic() + (0 if overdue or cut_off else self.settings.grace)
         await self._until_idle(end)
         for attempt in list(self.live.values()):
             attempt.end(Stopping("the executor is stopping"))
@@ -416,12 +428,17 @@ class Instance:
         return answer
 
     async def until_stored(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
-        """Publish until JetStream has it. An event is made to fit at each try: NATS may come back with another max_payload."""
+        """Publish until JetStream has it. An event is made to fit at each try: NATS may come back with another max_payload.
+
+        A ConnectionClosedError means that the connection does not come back.
+        """
         pause = STORE_AGAIN
         while True:
             try:
                 await self.stored(subject, fitted(data, self.nc.max_payload) if subject.startswith("evt.") else data, headers)
                 return
+            except nats.errors.ConnectionClosedError:
+                raise
             except (nats.errors.Error, asyncio.TimeoutError, Refused, ValueError, OSError) as e:
                 log.warning("not stored by NATS, tried again: %s: %s", subject, e or type(e).__name__)
                 if subject.startswith("evt."):

@@ -1,0 +1,71 @@
+import asyncio
+import json
+
+import pytest
+from fakenats import Nats
+from test_instance import REPLY, given, until
+from test_pull import HEADERS, requests
+
+from carillon import Executor
+from carillon.executor import ConnectionLost
+from carillon.spool import Spool
+
+
+async def serving(server, spool, finishes):
+    """An executor that is served, with one run."""
+    app, begun = Executor(group="g", nats=server.url, instance="i", spool=str(spool)), asyncio.Event()
+
+    @app.handler("h")
+    async def h(run):
+        run.log.info("one")
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            if not finishes:
+                raise
+        return "done"
+
+    task = asyncio.ensure_future(app.serve())
+    await until(lambda: requests(server))
+    server.deliver(requests(server)[0], REPLY, HEADERS, json.dumps(given(None).raw))
+    await begun.wait()
+    return task
+
+
+@pytest.mark.parametrize("finishes", [True, False])
+def test_a_connection_that_nats_closes_for_good_ends_the_executor_and_keeps_what_has_ended(tmp_path, finishes):
+    async def go():
+        async with Nats() as server:
+            task = await serving(server, tmp_path, finishes)
+            server.send("-ERR 'User Authentication Revoked'\r\n")
+            with pytest.raises(ConnectionLost, match="closed the connection: .*revoked"):
+                await asyncio.wait_for(task, 8)
+            spool = Spool(str(tmp_path))
+            assert [json.loads(spool.read(path)[1])["result"] for path in spool.paths()] == (["done"] if finishes else [])
+
+    asyncio.run(go())
+
+
+def test_a_program_that_ends_its_loop_says_of_no_run_that_it_failed(tmp_path):
+    async def go():
+        async with Nats() as server:
+            task = await serving(server, tmp_path, False)
+            task.cancel()
+            await asyncio.wait({task})
+            assert not [s for s, _, _ in server.published if s.startswith("evt.")]
+
+    asyncio.run(asyncio.wait_for(go(), 20))  # it cancels what is left
+    assert not Spool(str(tmp_path)).paths()
+
+
+def test_an_executor_whose_connection_is_closed_for_good_ends_with_1(monkeypatch, caplog):
+    app = Executor(group="g")
+
+    async def serve(signals=()):
+        raise ConnectionLost("NATS has closed the connection")
+
+    monkeypatch.setattr(app, "serve", serve)
+    with pytest.raises(SystemExit, match="1"):
+        app.run()
+    assert "NATS has closed the connection" in caplog.text
