@@ -1,5 +1,7 @@
 import asyncio
 import json
+import subprocess
+import sys
 
 import pytest
 from fakenats import Nats
@@ -69,3 +71,28 @@ def test_an_executor_whose_connection_is_closed_for_good_ends_with_1(monkeypatch
     with pytest.raises(SystemExit, match="1"):
         app.run()
     assert "NATS has closed the connection" in caplog.text
+
+
+STUCK = """
+import asyncio, threading
+from carillon import Executor, testing
+
+app, begun = Executor(group="g"), threading.Event()
+
+@app.handler
+def stuck(run):
+    begun.set()
+    threading.Event().wait()
+
+async def serve(signals=()):
+    left_behind.append(asyncio.ensure_future(testing.run_handler_async(app, "stuck")))
+    await asyncio.get_running_loop().run_in_executor(None, begun.wait)
+
+left_behind, app.serve = [], serve
+app.run()
+"""
+
+
+def test_a_plain_function_that_never_returns_does_not_keep_the_process():
+    done = subprocess.run([sys.executable, "-c", STUCK], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0 and "the process ends without plain functions that have not returned: test/job" in done.stderr

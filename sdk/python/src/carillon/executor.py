@@ -27,7 +27,7 @@ from .attempt import Attempt, fitted
 from .blocked import Blocked
 from .connection import Errors, Warnings
 from .errors import Cancelled, ConfigurationError, Stopping
-from .handlers import Handler
+from .handlers import Handler, at_work
 from .pull import Puller
 from .recent import Recent
 from .requests import Requests
@@ -109,11 +109,20 @@ class Executor:
         """
         if not logging.getLogger().handlers:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+        code = 0
         try:
             asyncio.run(self.serve(signals=(signal.SIGTERM, signal.SIGINT)))
         except (ConfigurationError, Conflict, ConnectionLost) as e:
             log.error("%s", e)
-            sys.exit(1 if isinstance(e, ConnectionLost) else 2)
+            code = 1 if isinstance(e, ConnectionLost) else 2
+        if at_work:
+            runs = ", ".join(f"{run.job} ({run.id})" for run in list(at_work))
+            log.error("the process ends without plain functions that have not returned: %s", runs)
+            logging.shutdown()
+            sys.stdout.flush()
+            os._exit(code)  # Python's own end waits for their threads
+        if code:
+            sys.exit(code)
 
     def stop(self) -> None:
         """Ask `serve` to stop."""

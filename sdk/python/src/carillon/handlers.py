@@ -76,10 +76,17 @@ class Handler:
             _current.reset(token)
 
 
+at_work: set[Run] = set()  # whose plain functions have not returned
+
+
 def _call(run: Run, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     run.check()  # it may have had to wait for a thread
-    with _OnlyExceptions():
-        return function(*arguments)
+    at_work.add(run)
+    try:
+        with _OnlyExceptions():
+            return function(*arguments)
+    finally:
+        at_work.discard(run)
 
 
 class _OnlyExceptions:
