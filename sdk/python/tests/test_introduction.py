@@ -140,3 +140,17 @@ def test_another_instance_that_lives_is_named(soon):
             await asyncio.wait_for(i._introduce(), 5)
 
     asyncio.run(go())
+
+
+def test_no_heartbeat_is_kept_for_the_next_connection():
+    async def go():
+        i = instance(Executor())
+        i._introduced, i.nc.is_connected = True, False
+        i.changed()
+        await i._turn()
+        assert not i.nc.sent
+        i.nc.is_connected = True
+        await i._turn()
+        assert "$KV.INST.g.i" in [s for s, _ in i.nc.sent]
+
+    asyncio.run(go())

@@ -276,7 +276,7 @@ class Instance:
 
     async def _keep_known(self, now: float) -> None:
         """Publish what others know of this instance, as it is due."""
-        if not self._introduced:  # another may have the name
+        if not self._introduced or not self.nc.is_connected:  # another may have the name by then
             return
         if now - self._announced >= DAY:
             self._announced = now
