@@ -1,11 +1,13 @@
 import asyncio
+import gc
 import json
 import subprocess
 import sys
 
+import nats.errors
 import pytest
 from fakenats import Nats
-from test_instance import REPLY, given, until
+from test_instance import REPLY, given, instance, until
 from test_pull import HEADERS, requests
 
 from carillon import Executor
@@ -96,3 +98,21 @@ app.run()
 def test_a_plain_function_that_never_returns_does_not_keep_the_process():
     done = subprocess.run([sys.executable, "-c", STUCK], capture_output=True, text=True, timeout=20)
     assert done.returncode == 0 and "the process ends without plain functions that have not returned: test/job" in done.stderr
+
+
+def test_what_is_announced_is_given_up_with_the_connection_without_a_word(caplog):
+    async def go():
+        app = Executor()
+        app.handler("h")(lambda run: None)
+        i = instance(app)
+
+        async def closed(*_, **__):
+            raise nats.errors.ConnectionClosedError
+
+        i.nc.request = closed
+        await i._announce()
+        await until(lambda: not i._tasks)
+        gc.collect()
+
+    asyncio.run(go())
+    assert not caplog.text

@@ -244,10 +244,9 @@ class Attempt:
         data = wire.dumps(e)
         kept = self.of.spool.keep(self._subject, data, headers)  # at once: the process may be about to end
         await self._settle_log()
-        try:
-            await self.of.until_stored(self._subject, data, headers)
+        if await self.of.until_stored(self._subject, data, headers):
             self.of.spool.remove(kept)
-        except nats.errors.ConnectionClosedError:
+        else:
             log.error("the end of run %s is not reported: NATS has closed the connection%s", self.run.id, "" if kept is None else "; it is in the spool")
         with contextlib.suppress(nats.errors.Error):
             await self.of.nc.publish(self.reply, b"+ACK")

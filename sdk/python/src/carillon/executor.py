@@ -436,18 +436,18 @@ class Instance:
             raise Refused(answer["error"])
         return answer
 
-    async def until_stored(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
-        """Publish until JetStream has it. An event is made to fit at each try: NATS may come back with another max_payload.
+    async def until_stored(self, subject: str, data: bytes, headers: dict[str, str]) -> bool:
+        """Publish until JetStream has it; False means that the connection is closed for good.
 
-        A ConnectionClosedError means that the connection does not come back.
+        An event is made to fit at each try: NATS may come back with another max_payload.
         """
         pause = STORE_AGAIN
         while True:
             try:
                 await self.stored(subject, fitted(data, self.nc.max_payload) if subject.startswith("evt.") else data, headers)
-                return
+                return True
             except nats.errors.ConnectionClosedError:
-                raise
+                return False
             except (nats.errors.Error, asyncio.TimeoutError, Refused, ValueError, OSError) as e:
                 log.warning("not stored by NATS, tried again: %s: %s", subject, e or type(e).__name__)
                 if subject.startswith("evt."):
@@ -559,8 +559,8 @@ class Instance:
             if (end := self.spool.read(path)) is None:
                 continue
             subject, data, headers = end
-            await self.until_stored(subject, data, headers)
-            self.spool.remove(path)
+            if await self.until_stored(subject, data, headers):
+                self.spool.remove(path)
 
     def drain(self, within: float | None) -> None:
         """Take no more work, and leave when there is none; by then at the latest."""
