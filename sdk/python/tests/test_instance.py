@@ -228,7 +228,7 @@ def test_an_executor_that_is_asked_to_stop_does_not_wait_for_ends_that_nobody_st
     asyncio.run(go())
 
 
-@pytest.mark.parametrize("kept", ['{"subject": "evt.3.g", "headers": {}, "data": {}}', "[]", "half"])
+@pytest.mark.parametrize("kept", ['{"subject": "evt.3.g", "headers": {}, "data": {}}', '{"subject": "evt.3.g", "headers": {}, "data": "half"}', "[]", "half"])
 def test_what_is_no_end_is_set_aside(tmp_path, kept):
     (tmp_path / "a.json").write_text(kept)
 

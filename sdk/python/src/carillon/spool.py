@@ -54,6 +54,8 @@ class Spool:
         """The subject, body and headers of an end. None if it is none: then it is put aside."""
         try:
             kept = json.loads(path.read_text())
+            if not isinstance(json.loads(kept["data"]), dict):
+                raise ValueError("not an object")
             return kept["subject"], kept["data"].encode(), kept["headers"]
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as e:
             log.warning("what is in %s is no end of a run: %s", path, e)
