@@ -112,7 +112,7 @@ export class Puller {
     for (const c of this.consumers) {
       for (const r of c.requests) {
         if (now - r.heard > SILENCE) {
-          this.close(r);
+          this.giveUp(r);
         }
       }
       n -= c.ordered();
@@ -133,11 +133,11 @@ export class Puller {
     }
   }
 
-  /** Give up all requests. */
+  /** Give up all requests. What they have brought by the time that NATS hears of it still comes. */
   release(): void {
     for (const c of this.consumers) {
       for (const r of c.requests) {
-        this.close(r);
+        this.giveUp(r);
       }
     }
   }
@@ -166,6 +166,8 @@ export class Puller {
         this.busiest = r.of;
       }
       this.take(m);
+    } else if (!r.of.requests.has(r)) {
+      return; // the last word of a request that was given up
     } else if (status === 100) {
       r.of.accepted();
     } else if (status === 404 || status === 408) {
@@ -177,8 +179,15 @@ export class Puller {
     }
   }
 
+  /** End a request that NATS has ended. */
   private close(r: Request): void {
     r.of.requests.delete(r);
     r.sub?.unsubscribe();
+  }
+
+  /** End a request that NATS may still have. */
+  private giveUp(r: Request): void {
+    r.of.requests.delete(r);
+    r.sub?.drain().catch(() => {}); // the connection is gone, and with it what was on its way
   }
 }

@@ -16,8 +16,10 @@ function promise() {
   return { done, resolve };
 }
 
+type Of = ReturnType<typeof instanceOf>;
+
 /** A request to an instance, and its answer. */
-function ask(of: ReturnType<typeof instanceOf>, verb: string, body = "", headers = {}) {
+function ask(of: Of, verb: string, body = "", headers = {}) {
   const subject = `exec.g.i-${of.instance.secret}.${verb}`;
   new Requests(of.instance).hear(message(subject, body, { reply: "answer", headers: { "Carillon-Message": "request.v1", ...headers } }));
   return JSON.parse(of.nats.of("answer").at(-1) ?? "null");
@@ -171,6 +173,40 @@ test("a task with secrets that this executor cannot open fails, with what to do"
   instance.attempts.start(trigger({ task: { handler: "h", secrets: { PASSWORD: "db" } } }), REPLY);
   await nats.until((s) => s.data === "+ACK");
   assert.match(JSON.parse(nats.of(EVENTS)[0] ?? "").message, /set CARILLON_SECRET_KEY_FILE/);
+});
+
+test("triggers that were on their way when their request was given up are done, or given back", async () => {
+  const giveUps = [
+    [(of: Of) => of.instance.set(8, undefined), "+ACK"], [(of: Of) => of.instance.bus.onReconnect(), "+ACK"],
+    [(of: Of) => of.instance.pullFrom([{ stream: "TRIG2", consumer: "any-g" }]), "+ACK"], [(of: Of) => ask(of, "cordon"), "-NAK"],
+    [(of: Of) => ask(of, "drain"), "-NAK"],
+  ] as const;
+  for (const [giveUp, answer] of giveUps) {
+    const of = instanceOf(new Executor().handler("h", () => undefined), { slots: 4 });
+    of.instance["introduced"] = true;
+    of.instance.slotFree();
+    const inbox = of.nats.listeners.at(-1)?.subject ?? "";
+    const pong = promise();
+    of.nats.onPing = () => pong.done;
+    giveUp(of);
+    of.nats.deliver(inbox, message(inbox, raw(), { reply: REPLY }));
+    await of.nats.until((s) => s.subject === REPLY && s.data.startsWith(answer));
+    pong.resolve();
+    await new Promise(setImmediate);
+    assert.ok(of.nats.listeners.every((l) => l.subject !== inbox), "its inbox has a listener still");
+  }
+});
+
+test("what NATS says of a request that was given up says nothing of its consumer", () => {
+  const of = instanceOf(new Executor());
+  of.instance["introduced"] = true;
+  of.instance.slotFree();
+  const inbox = of.nats.listeners.at(-1)?.subject ?? "";
+  of.nats.onPing = () => new Promise(() => {});
+  of.instance.set(8, undefined);
+  of.nats.deliver(inbox, Object.assign(message(inbox, ""), { headers: { code: 409 } }));
+  of.instance.slotFree();
+  assert.equal(of.nats.of("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-g").length, 2);
 });
 
 test("slots that become free are asked for at once, and not one by one", async () => {

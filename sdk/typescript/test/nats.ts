@@ -15,8 +15,18 @@ export interface Sent {
   headers: Headers;
 }
 
+/** A subscription, to which a test delivers. */
+export interface Listener {
+  subject: string;
+  hear: (m: Msg) => void;
+}
+
 export class FakeNats {
   readonly sent: Sent[] = [];
+  /** Subscriptions, newest last. One that is drained stays until the answer to a PING comes. */
+  readonly listeners: Listener[] = [];
+  /** What NATS had sent before it answered a PING. */
+  onPing = async (): Promise<void> => {};
   /** What a request is answered with; JetStream's acknowledgement, unless a test says otherwise. */
   answer = (_sent: Sent): unknown => ({ stream: "EVT", seq: 1 });
   answerHeaders = (): Headers => ({});
@@ -41,13 +51,25 @@ export class FakeNats {
     return message(subject, JSON.stringify(answer), { headers: this.answerHeaders() });
   }
 
-  subscribe() {
-    return { unsubscribe() {} };
+  subscribe(subject: string, { callback }: { callback: (err: null, m: Msg) => void }) {
+    const listener = { subject, hear: (m: Msg) => callback(null, m) };
+    this.listeners.push(listener);
+    const unsubscribe = () => {
+      this.listeners.splice(0, this.listeners.length, ...this.listeners.filter((l) => l !== listener));
+    };
+    return { unsubscribe, drain: () => this.onPing().then(unsubscribe) };
+  }
+
+  /** Deliver to whoever listens to a subject. */
+  deliver(subject: string, m: Msg): void {
+    for (const listener of this.listeners.filter((l) => l.subject === subject)) {
+      listener.hear(m);
+    }
   }
 
   async *status() {}
   isClosed = () => false;
-  flush = async () => {};
+  flush = () => this.onPing();
   close = async () => {};
 
   of(subject: string): string[] {
