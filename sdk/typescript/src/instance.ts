@@ -56,6 +56,7 @@ export class Instance {
   private puller!: Puller;
   private introduced: boolean | Promise<void> = false;
   private conflict: unknown;
+  private stopping = false;
 
   constructor(
     readonly settings: Settings,
@@ -139,8 +140,12 @@ export class Instance {
   }
 
   private hasDrained(): boolean {
-    const empty = this.state === "draining" && this.attempts.live.size === 0;
-    return empty || (this.drainBy !== undefined && Date.now() >= this.drainBy.getTime());
+    return (this.state === "draining" && this.attempts.live.size === 0) || this.isOverdue();
+  }
+
+  /** Whether the time is over that somebody gave the instance to drain. */
+  private isOverdue(): boolean {
+    return this.drainBy !== undefined && Date.now() >= this.drainBy.getTime();
   }
 
   /** Publish a stored heartbeat after a reconnection, while live runs go on. */
@@ -169,10 +174,12 @@ export class Instance {
 
   /** Take no more, let live runs end for a while, end the rest, and remove the heartbeat. */
   private async leave(): Promise<void> {
+    const grace = this.isOverdue() ? 0 : this.settings.grace; // a stop does not wait for a drain's time
+    this.stopping = true;
     this.change("draining", this.drainBy);
     await this.bus.flush();
     this.log.info(`executor stopping: ${this.attempts.live.size} runs`);
-    await this.untilEmpty(this.drainBy === undefined ? this.settings.grace : 0);
+    await this.untilEmpty(grace);
     for (const attempt of this.attempts.live.values()) {
       attempt.end(new Stopping("the executor is stopping"));
     }
@@ -199,9 +206,19 @@ export class Instance {
     this.heart.beat();
   }
 
-  /** Take no more work, and leave when there is none; after that time at the latest. */
+  /** Take no more work, and leave when there is none; after that time at the latest. One that stops has its own limit. */
   drain(within: number | undefined): void {
-    this.change("draining", within === undefined ? undefined : new Date(Date.now() + within));
+    if (!this.stopping) {
+      this.change("draining", within === undefined ? undefined : new Date(Date.now() + within));
+    }
+  }
+
+  /** Take work again. False if the instance stops. */
+  uncordon(): boolean {
+    if (!this.stopping) {
+      this.change("online");
+    }
+    return !this.stopping;
   }
 
   set(slots: number | undefined, labels: Record<string, string> | undefined): void {

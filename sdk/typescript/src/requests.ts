@@ -133,8 +133,7 @@ export class Requests {
   }
 
   private uncordon(): Answer {
-    this.of.change("online");
-    return {};
+    return this.of.uncordon() ? {} : { answer: "draining", detail: "it is stopping" };
   }
 
   private set(m: Msg): Answer {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Executor, Final, type Run, Stopping } from "../src/index";
+import { Executor, type ExecutorOptions, Final, type Run, Stopping } from "../src/index";
 import { Requests } from "../src/requests";
-import { instanceOf, message, raw, REPLY, trigger } from "./nats";
+import { instanceOf, message, quiet, raw, REPLY, trigger } from "./nats";
 
 const RUN_ID = JSON.parse(raw()).run_id;
 const EVENTS = "evt.3.g";
@@ -207,6 +207,59 @@ test("what NATS says of a request that was given up says nothing of its consumer
   of.nats.deliver(inbox, Object.assign(message(inbox, ""), { headers: { code: 409 } }));
   of.instance.slotFree();
   assert.equal(of.nats.of("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-g").length, 2);
+});
+
+/** An instance with a run that goes on until it has to end, and what stops it. */
+async function busy(options: ExecutorOptions = {}) {
+  const began = promise();
+  const app = new Executor().handler("h", (run) => {
+    began.resolve();
+    return new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)));
+  });
+  const stop = new AbortController();
+  const of = { ...instanceOf(app, options, quiet, stop.signal), stop: () => stop.abort() };
+  of.instance["introduced"] = true;
+  of.instance.attempts.start(trigger(), REPLY);
+  await began.done;
+  return of;
+}
+
+test("a stop while the instance drains until a time gives live runs the grace", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const of = await busy({ grace: "20s" });
+  ask(of, "drain", '{"within": "1h"}');
+  of.stop();
+  const done = of.instance["work"]().then(() => of.instance["leave"]());
+  await new Promise(setImmediate); // it is stopping now
+  now = 19_000;
+  await of.nats.until(() => of.nats.of("$KV.INST.g.i").length > 2); // its heartbeats go on
+  assert.deepEqual(of.nats.of(REPLY).filter((answer) => answer !== "+WPI"), []);
+  now = 21_000;
+  await done;
+  assert.match(of.nats.of(REPLY).at(-1) ?? "", /^-NAK/);
+});
+
+test("once the time of a drain is over, live runs end at once", async () => {
+  const of = await busy({ grace: "1h" });
+  ask(of, "drain", '{"within": "1ms"}');
+  await of.instance["work"]();
+  await of.instance["leave"]();
+  assert.match(of.nats.of(REPLY).at(-1) ?? "", /^-NAK/);
+});
+
+test("what is asked of an instance that stops does not undo the stop", async () => {
+  const of = await busy({ grace: "1h" });
+  of.stop();
+  const done = of.instance["leave"]();
+  assert.equal(ask(of, "uncordon").value.answer, "draining");
+  for (const [verb, body] of [["drain", '{"within": "1h"}'], ["drain", ""], ["cordon", ""], ["set", '{"slots": 64}']] as const) {
+    const { answer, state, drain_by } = ask(of, verb, body).value;
+    assert.deepEqual([answer, state, drain_by], ["accepted", "draining", undefined], verb);
+  }
+  assert.equal(of.instance.attempts.free(), 0);
+  ask(of, "kill", JSON.stringify({ run_id: RUN_ID }));
+  await done;
 });
 
 test("slots that become free are asked for at once, and not one by one", async () => {

@@ -105,9 +105,9 @@ export function settings(options: ExecutorOptions = {}): Settings {
 }
 
 /** An instance of the executor on such a connection. Nothing turns its loop. */
-export function instanceOf(app: Executor, options: ExecutorOptions = {}, log = quiet): { instance: Instance; nats: FakeNats } {
+export function instanceOf(app: Executor, options: ExecutorOptions = {}, log = quiet, stop = new AbortController().signal): { instance: Instance; nats: FakeNats } {
   const nats = new FakeNats();
-  const instance = new Instance(settings(options), { handlers: app.handlers, middleware: app.middleware, log }, new AbortController().signal);
+  const instance = new Instance(settings(options), { handlers: app.handlers, middleware: app.middleware, log }, stop);
   instance.use(new Bus(nats as unknown as NatsConnection, instance.settings, log));
   return { instance, nats };
 }
