@@ -21,6 +21,7 @@ export class Attempts {
 
   /** A trigger that was pulled. */
   take(m: Msg): void {
+    const late = this.of.isLate();
     const header = (name: string) => m.headers?.get(name) ?? "";
     const reply = m.reply ?? "";
     if ((header(MESSAGE) || TRIGGER) !== TRIGGER) {
@@ -41,7 +42,7 @@ export class Attempts {
     }
     if (this.killed.has(t.runId)) {
       this.start(t, reply);
-    } else if (t.delivered > 1 || !this.of.handlers.has(t.handler)) {
+    } else if (t.delivered > 1 || late || !this.of.handlers.has(t.handler)) {
       this.handOver(reply);
     } else if (this.of.state !== "online" || this.live.size >= this.of.slots) {
       this.giveBack(reply, giveBack(t.delivered));

@@ -5,10 +5,12 @@ import { Worker } from "node:worker_threads";
 import type { Attempt } from "./attempt";
 import type { Logger } from "./log";
 import { monotonic } from "./time";
+import { ACK_WAIT, HEARTBEAT_EVERY } from "./wire";
 
 const EVERY = 100;
 const TOLERABLE = 2000;
 const ALARM = 8000; // well before the 15 s after which others get the runs
+const LOST = ACK_WAIT - HEARTBEAT_EVERY; // after so long the last heartbeat may be forgotten
 const ADVICE =
   "After 15 s its runs are given to other instances. Move long computations into a worker thread (node:worker_threads), " +
   "or await setImmediate between their steps";
@@ -25,6 +27,8 @@ export class Blocked {
   constructor(
     private readonly log: Logger,
     private readonly live: ReadonlyMap<string, Attempt>,
+    /** Called when it stood still for so long that others may take this instance for dead. */
+    private readonly onLost: () => void = () => {},
   ) {}
 
   start(alarmAfter = ALARM): void {
@@ -51,20 +55,27 @@ export class Blocked {
     new TextEncoder().encodeInto(handler, this.handler);
   }
 
-  /** Look at the clock. To be called by handlers that end, too: their logs are open still. */
+  /**
+   * Look at the clock. To be called by handlers that end, too: their logs are open still. And before what comes is
+   * taken: it may have waited.
+   */
   look(): void {
     Atomics.add(this.turns, 0, 1);
     const now = monotonic();
     const stood = this.last === 0 ? 0 : now - this.last - EVERY;
     this.last = now;
     if (stood > TOLERABLE) {
-      this.say(`the event loop was blocked for ${(stood / 1000).toFixed(1)} s`, [...this.live.values()]);
+      this.say(`the event loop was blocked for ${(stood / 1000).toFixed(1)} s`, [...this.live.values()], stood >= LOST);
+    }
+    if (stood >= LOST) {
+      this.onLost();
     }
   }
 
-  private say(text: string, attempts: Attempt[]): void {
+  private say(text: string, attempts: Attempt[], lost: boolean): void {
     const handlers = [...new Set(attempts.map((a) => a.trigger.handler))].sort().join(", ") || "none";
-    this.log.warn(`${text}, in which this executor could neither report nor be cancelled (handlers at work: ${handlers}). ${ADVICE}`);
+    const given = lost ? "; its runs may have been given to other instances" : "";
+    this.log.warn(`${text}, in which this executor could neither report nor be cancelled${given} (handlers at work: ${handlers}). ${ADVICE}`);
     for (const attempt of attempts) {
       attempt.runLog.system("warn", `${text}: a handler of this program computes without a pause`);
     }

@@ -110,9 +110,14 @@ export class Bus {
     return false;
   }
 
+  /** Wait until all is here that NATS had sent, or lost with the connection. */
+  async roundTrip(): Promise<void> {
+    await this.nc.flush().catch(() => {});
+  }
+
   /** Wait until NATS has had everything, but not for long. */
   async flush(): Promise<void> {
-    await Promise.race([this.nc.flush().catch(() => {}), pause(2000)]);
+    await Promise.race([this.roundTrip(), pause(2000)]);
   }
 
   async close(): Promise<void> {

@@ -8,9 +8,8 @@ import type { Instance } from "./instance";
 import { isDoubling } from "./log";
 import { monotonic, pause } from "./time";
 import { isObject } from "./trigger";
-import { ACK_WAIT, EXPECTED, PROTOCOL } from "./wire";
+import { ACK_WAIT, EXPECTED, HEARTBEAT_EVERY, PROTOCOL } from "./wire";
 
-const BEAT = 5000;
 const SDK = "carillon-typescript/0.1.0";
 const WRONG_SEQUENCE = 10071;
 const DAY = 24 * 3600 * 1000;
@@ -36,7 +35,7 @@ export class Heart {
 
   /** Publish a heartbeat, if one is due. */
   look(): void {
-    if (monotonic() - this.beaten >= BEAT) {
+    if (monotonic() - this.beaten >= HEARTBEAT_EVERY) {
       this.beat();
     }
     if (monotonic() - this.announced >= DAY) {

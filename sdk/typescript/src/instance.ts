@@ -57,6 +57,7 @@ export class Instance {
   private introduced: boolean | Promise<void> = false;
   private conflict: unknown;
   private stopping = false;
+  private catchingUp: Promise<void> | undefined;
 
   constructor(
     readonly settings: Settings,
@@ -75,7 +76,7 @@ export class Instance {
     this.attempts = new Attempts(this);
     this.heart = new Heart(this);
     this.requests = new Requests(this);
-    this.blocked = new Blocked(this.log, this.attempts.live);
+    this.blocked = new Blocked(this.log, this.attempts.live, () => this.catchUp());
   }
 
   // --- life
@@ -111,10 +112,30 @@ export class Instance {
   use(bus: Bus): void {
     this.bus = bus;
     this.puller = new Puller(bus, this.group, (m) => this.attempts.take(m), this.log);
-    bus.onReconnect = () => {
-      this.puller.release();
-      this.introduced = false;
-    };
+    bus.onReconnect = () => this.introduceAnew();
+  }
+
+  /** Have a heartbeat stored before more is pulled: the last one may be forgotten. */
+  private introduceAnew(): void {
+    this.puller.release();
+    this.introduced = false;
+  }
+
+  /** The instance was silent for so long that servers may have given others what has waited here for it. */
+  private catchUp(): void {
+    const caughtUp = this.bus.roundTrip().then(() => {
+      if (this.catchingUp === caughtUp) {
+        this.catchingUp = undefined;
+      }
+    });
+    this.catchingUp = caughtUp;
+    this.introduceAnew();
+  }
+
+  /** Whether a trigger that comes now may have waited here for so long that another instance has it too. */
+  isLate(): boolean {
+    this.blocked.look();
+    return this.catchingUp !== undefined;
   }
 
   private async work(): Promise<void> {

@@ -77,6 +77,7 @@ export class Requests {
 
   private run(m: Msg): Answer {
     const { of } = this;
+    const late = of.isLate();
     const header = (name: string) => m.headers?.get(name) ?? "";
     const ack = header(ACK);
     const t = decode(m.string(), header(TOKEN), delivery(ack).count, of.group, header(TRACE));
@@ -96,7 +97,7 @@ export class Requests {
     if (of.state !== "online") {
       return { answer: of.state };
     }
-    if ((of.attempts.free() < 1 && !of.attempts.isReserved(ack)) || of.attempts.isFull(t.handler)) {
+    if (late || (of.attempts.free() < 1 && !of.attempts.isReserved(ack)) || of.attempts.isFull(t.handler)) {
       return { answer: "busy" };
     }
     of.attempts.start(t, ack, header(ROUTE_REASON));

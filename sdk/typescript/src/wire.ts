@@ -5,6 +5,7 @@ const MAX_MESSAGE = 16 << 10;
 export const MAX_RESULT = 64 << 10;
 export const MAX_LOG_TEXT = 32 << 10;
 export const ACK_WAIT = 15_000;
+export const HEARTBEAT_EVERY = 5000;
 
 export const MESSAGE = "Carillon-Message";
 export const TRIGGER = "trigger.v1";

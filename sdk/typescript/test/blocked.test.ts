@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { Executor, Logger } from "../src/index";
-import { instanceOf, REPLY, trigger } from "./nats";
+import { Requests } from "../src/requests";
+import { instanceOf, message, raw, REPLY, trigger } from "./nats";
 
 test("a handler that blocks the event loop is named, here and in its run's log, with what to do", async (t) => {
   let now = 1000;
@@ -21,6 +22,55 @@ test("a handler that blocks the event loop is named, here and in its run's log, 
   await instance.blocked.close();
   assert.match(said[0] ?? "", /^warn the event loop was blocked for 4\.9 s.*handlers at work: h\).*node:worker_threads/);
   assert.match(nats.of(`log.g.${trigger().runId}`).join(), /blocked for 4\.9 s/);
+});
+
+test("after a block that others may take for the end of this instance, what waits here is handed to a server", async (t) => {
+  for (const [seconds, late] of [[20, true], [8, false]] as const) {
+    let now = 1000;
+    t.mock.method(performance, "now", () => now);
+    const said: string[] = [];
+    const began: string[] = [];
+    const app = new Executor().handler("h", (run) => {
+      began.push(run.id);
+      if (began.length === 1) {
+        now += seconds * 1000; // as if it computed
+      }
+    });
+    const { instance, nats } = instanceOf(app, { slots: 8 }, new Logger((level, text) => said.push(`${level} ${text}`)));
+    nats.answer = ({ subject }) => (subject === "hand.g" ? { value: {} } : { stream: "EVT", seq: 1 });
+    let pong = () => {};
+    const ponged = new Promise<void>((resolve) => {
+      pong = resolve;
+    });
+    nats.onPing = () => ponged;
+    instance.blocked.start();
+    t.after(() => instance.blocked.close());
+    instance["introduced"] = true;
+    instance.slotFree();
+    const inbox = nats.listeners.at(-1)?.subject ?? "";
+    const come = (n: number) => {
+      const run_id = trigger().runId.replace("019b8be1", `019b8be${n}`);
+      nats.deliver(inbox, message(inbox, raw({ run_id }), { reply: REPLY.replace(".17.", `.${n}.`) }));
+    };
+    come(1);
+    await nats.until((s) => s.data === "+ACK");
+    come(2); // NATS had sent it before
+    const handed = () => nats.sent.filter((s) => s.subject === "hand.g").map((s) => s.headers["Carillon-Ack"]);
+    assert.deepEqual(handed(), late ? [REPLY.replace(".17.", ".2.")] : []);
+    const subject = `exec.g.i-${instance.secret}.run`;
+    const headers = { "Carillon-Message": "request.v1", "Carillon-Ack": REPLY.replace(".17.", ".3.") };
+    new Requests(instance).hear(message(subject, raw({ run_id: trigger().runId.replace("019b8be1", "019b8be3") }), { reply: "answer", headers }));
+    assert.equal(JSON.parse(nats.of("answer")[0] ?? "").value.answer, late ? "busy" : "accepted");
+    assert.equal(instance["introduced"], !late); // its heartbeat may be forgotten
+
+    pong();
+    await new Promise(setImmediate);
+    instance.attempts.take(message(inbox, raw({ run_id: trigger().runId.replace("019b8be1", "019b8be4") }), { reply: REPLY }));
+    await new Promise(setImmediate);
+    assert.equal(handed().length, late ? 1 : 0);
+    assert.equal(began.length, late ? 2 : 4);
+    assert.equal(/blocked for 19\.9 s.*may have been given to other instances.*at work: h/.test(said.join()), late, said.join());
+  }
 });
 
 test("a handler that never ends is named while it blocks", async () => {
