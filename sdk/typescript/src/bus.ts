@@ -91,13 +91,16 @@ export class Bus {
     if (answer.error !== undefined) {
       throw new Refused(Number(answer.error.err_code ?? 0), String(answer.error.description ?? "refused"));
     }
+    if (!answer.stream) {
+      throw new Error("what came is no acknowledgement");
+    }
   }
 
-  /** Publish until JetStream has it. False if the connection was closed, or stop aborted, before. */
-  async untilStored(subject: string, data: string, headers: Headers, more: { stop?: AbortSignal; onRepeat?: () => void } = {}): Promise<boolean> {
+  /** Publish until JetStream has it; data is asked for at each try. False if the connection was closed, or stop aborted, before. */
+  async untilStored(subject: string, data: () => string, headers: Headers, more: { stop?: AbortSignal; onRepeat?: () => void } = {}): Promise<boolean> {
     for (let tries = 1, wait = 250; !this.closing && !more.stop?.aborted; tries++, wait = Math.min(2 * wait, 5000)) {
       try {
-        await this.stored(subject, data, headers);
+        await this.stored(subject, data(), headers);
         return true;
       } catch (e) {
         if (isDoubling(tries) && !this.closing) {

@@ -37,9 +37,10 @@ export class Events {
 
   /** Publish the end until it is stored, and keep it on disk so long. */
   async finished(outcome: Outcome, at: Date, lines: number): Promise<void> {
-    const data = fitted(this.end(outcome, at, lines), this.of.bus.maxPayload);
+    const end = this.end(outcome, at, lines);
+    const data = () => fitted(end, this.of.bus.maxPayload); // which may be another when NATS comes back
     const headers = { ...this.headers("event.v1"), [MSG_ID]: this.trigger.messageId("finished") };
-    const forget = await this.of.spool.keep(this.subject, data, headers);
+    const forget = await this.of.spool.keep(this.subject, data(), headers);
     const onRepeat = () => this.of.telemetry.count("event_publish_retries");
     if (await this.of.bus.untilStored(this.subject, data, headers, { onRepeat })) {
       await forget();

@@ -118,7 +118,7 @@ export class Heart {
         at: new Date().toISOString(),
       };
       const subject = `$KV.HANDLER.${this.of.group}.${Buffer.from(h.name).toString("base64url")}`;
-      this.of.spawn(this.of.bus.untilStored(subject, JSON.stringify(about), {}));
+      this.of.spawn(this.of.bus.untilStored(subject, () => JSON.stringify(about), {}));
     }
   }
 

@@ -51,18 +51,18 @@ export class Spool {
   async report(bus: Bus, stop: AbortSignal): Promise<void> {
     for (const name of await this.names()) {
       const path = join(this.folder, name);
-      const kept = await this.read(path, bus.maxPayload);
-      if (kept !== undefined && (await bus.untilStored(kept.subject, kept.data, kept.headers, { stop }))) {
+      const kept = await this.read(path);
+      if (kept !== undefined && (await bus.untilStored(kept.subject, () => fitted(kept.data, bus.maxPayload), kept.headers, { stop }))) {
         await unlink(path).catch(() => {});
       }
     }
   }
 
-  private async read(path: string, maxPayload: number): Promise<Kept | undefined> {
+  private async read(path: string): Promise<Kept | undefined> {
     try {
       const kept = JSON.parse(await readFile(path, "utf8"));
-      if (typeof kept.subject === "string" && typeof kept.data === "string" && isObject(kept.headers)) {
-        return { ...kept, data: fitted(kept.data, maxPayload) };
+      if (typeof kept.subject === "string" && typeof kept.data === "string" && isObject(kept.headers) && isObject(JSON.parse(kept.data))) {
+        return kept;
       }
       throw new Error("fields are missing");
     } catch (e) {

@@ -22,6 +22,8 @@ test("a message that JetStream refuses is not stored, and one that it has alread
   const of = bus();
   of.nats.answer = () => ({ error: { err_code: 10164, description: "no" } });
   await assert.rejects(of.bus.stored("evt.3.g", "{}", {}), (e) => e instanceof Refused && e.code === 10164);
+  of.nats.answer = () => ({}); // such as a status without data
+  await assert.rejects(of.bus.stored("evt.3.g", "{}", {}), /no acknowledgement/);
   of.nats.answer = () => ({ stream: "EVT", seq: 17, duplicate: true });
   await of.bus.stored("evt.3.g", "{}", {});
 });
@@ -30,7 +32,7 @@ test("a message is published until it is stored, or the executor stops", async (
   const of = bus();
   of.nats.answer = () => (of.nats.sent.length < 2 ? new Error("timeout") : { stream: "EVT", seq: 1 });
   let repeats = 0;
-  assert.equal(await of.bus.untilStored("evt.3.g", "{}", {}, { onRepeat: () => repeats++ }), true);
+  assert.equal(await of.bus.untilStored("evt.3.g", () => "{}", {}, { onRepeat: () => repeats++ }), true);
   assert.deepEqual([of.nats.sent.length, repeats], [2, 1]);
-  assert.equal(await of.bus.untilStored("evt.3.g", "{}", {}, { stop: AbortSignal.abort() }), false);
+  assert.equal(await of.bus.untilStored("evt.3.g", () => "{}", {}, { stop: AbortSignal.abort() }), false);
 });

@@ -69,6 +69,20 @@ test("an end that NATS does not take is stored without its result, and says so",
   }
 });
 
+test("an end that NATS takes no more when it comes back is stored without its result, and says so", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => "x".repeat(20_000)));
+  nats.answer = () => {
+    const away = nats.info === undefined;
+    nats.info = { max_payload: 12 << 10 };
+    return away ? new Error("away") : { stream: "EVT", seq: 1 };
+  };
+  instance.attempts.start(trigger(), REPLY);
+  await nats.until((s) => s.subject === REPLY && s.data === "+ACK");
+  const ends = nats.of(EVENTS).map((end) => JSON.parse(end));
+  assert.deepEqual(ends.map((end) => [end.status, end.result?.length]), [["succeeded", 20_000], ["succeeded", undefined]]);
+  assert.match(ends[1].message, /set max_payload to at least 1MB/);
+});
+
 test("lines that NATS does not take as one message come in several, and one that is too long is cut", async () => {
   for (const text of ["x".repeat(20_000), "ü".repeat(10_000), "\u0001".repeat(20_000)]) {
     const work = (run: Run) => {
