@@ -146,8 +146,9 @@ export class Attempt {
 
   private async callHandler(): Promise<unknown> {
     if (this.trigger.atMostOnce) {
-      this.claim = new Claim(this.of.bus, this.trigger, this.of.name);
-      await this.claim.take();
+      const claim = new Claim(this.of.bus, this.trigger, this.of.name);
+      await claim.take(this.signal);
+      this.claim = claim;
     }
     this.begin();
     const secrets = await fetchSecrets(this.of.bus, this.of.settings.secretKey, this.of.group, this.trigger.raw.task.secrets ?? {});

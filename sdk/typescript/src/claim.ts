@@ -27,20 +27,20 @@ export class Claim {
     this.body = { instance, delivery: trigger.delivered, try: randomBytes(8).toString("hex") };
   }
 
-  /** Store the claim. Throws Dropped if another instance has it. */
-  async take(): Promise<void> {
+  /** Store the claim. Throws Dropped if another instance has it, or the signal's reason if the attempt has to end before. */
+  async take(signal: AbortSignal): Promise<void> {
     const headers = { [EXPECTED]: "0", "Nats-TTL": "744h" };
-    for (let unanswered = false; ; ) {
+    for (let unanswered = false; ; signal.throwIfAborted()) {
       try {
         await this.bus.stored(this.subject, JSON.stringify(this.body), headers);
         return;
       } catch (e) {
         if (!(e instanceof Refused)) {
           unanswered = true; // it may have been stored
-          await pause(250);
+          await pause(250, signal);
         } else if (!CLAIMED.has(e.code)) {
-          await pause(500);
-        } else if (unanswered && (await this.holder()) === this.body.try) {
+          await pause(500, signal);
+        } else if (unanswered && (await this.holder(signal)) === this.body.try) {
           return;
         } else {
           throw new Dropped("another instance has claimed the attempt");
@@ -49,13 +49,13 @@ export class Claim {
     }
   }
 
-  /** The try that is stored. */
-  private async holder(): Promise<unknown> {
-    for (;;) {
+  /** The try that is stored. A replica that lags behind may not have it yet. */
+  private async holder(signal: AbortSignal): Promise<unknown> {
+    for (; ; signal.throwIfAborted()) {
       try {
         return JSON.parse((await this.bus.request(`$JS.API.DIRECT.GET.KV_CLAIM.${this.subject}`, "")).string()).try;
       } catch {
-        await pause(500);
+        await pause(500, signal);
       }
     }
   }

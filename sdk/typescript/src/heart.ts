@@ -52,6 +52,7 @@ export class Heart {
   async introduce(stop: AbortSignal): Promise<void> {
     let expected = 0;
     let seen = -1;
+    let looks = 0;
     let since = monotonic();
     for (let tries = 1; !stop.aborted; tries++) {
       try {
@@ -66,17 +67,21 @@ export class Heart {
         }
       }
       const last = await this.last();
-      if (last.beat === undefined || last.beat.control_secret === this.of.secret) {
-        expected = last.sequence;
-        continue;
-      }
-      if (seen >= 0 && last.sequence !== seen) {
-        throw new ConflictError(conflict(this.of, last.beat));
-      }
-      if (last.sequence !== seen) {
+      if (last.sequence === 0) {
+        // a replica that lags behind, or nobody answers
+      } else if (last.beat === undefined || last.beat.control_secret === this.of.secret) {
+        if (last.sequence !== expected) {
+          expected = last.sequence;
+          continue;
+        }
+      } else if (looks++ < 2) { // a replica that lags behind may show an older one first
+        if (seen < 0) {
+          this.of.log.info(`waiting: a heartbeat of instance ${this.of.name} is there; it may be of one that died`);
+        }
         seen = last.sequence;
         since = monotonic();
-        this.of.log.info(`waiting: a heartbeat of instance ${this.of.name} is there; it may be of one that died`);
+      } else if (last.sequence !== seen) {
+        throw new ConflictError(conflict(this.of, last.beat));
       } else if (monotonic() - since > ACK_WAIT) {
         expected = last.sequence;
         continue;

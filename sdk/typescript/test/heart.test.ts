@@ -12,14 +12,14 @@ const GET = `$JS.API.DIRECT.GET.KV_INST.${KEY}`;
 const WRONG_SEQUENCE = { error: { err_code: 10071, description: "wrong last sequence" } };
 
 /** Introduce an instance where there is a heartbeat of its name, on virtual time. */
-async function introduce(t: TestContext, sequence: () => number, beat: Record<string, unknown>) {
+async function introduce(t: TestContext, sequence: () => number, beat: Record<string, unknown> | (() => Record<string, unknown> | null)) {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const of = instanceOf(new Executor());
   of.nats.answer = ({ subject, headers }) => {
     if (subject === GET) {
-      return beat;
+      return typeof beat === "function" ? beat() : beat;
     }
     return headers["Nats-Expected-Last-Subject-Sequence"] === "7" ? { stream: "KV_INST", seq: 8 } : WRONG_SEQUENCE;
   };
@@ -47,6 +47,24 @@ test("an instance gets the name of one that died, after 15 s", async (t) => {
   const { done, took } = await introduce(t, () => 7, { host: "web1", control_secret: "x" });
   await done;
   assert.ok(took >= 15_000 && took < 25_000, `it took ${took} ms`);
+});
+
+test("a replica that shows an older heartbeat, or none yet, makes no conflict", async (t) => {
+  let looks = 0;
+  const dead = { host: "web1", control_secret: "x" };
+  const sequence = () => [6, 7][looks - 1] ?? 7;
+  const { done } = await introduce(t, sequence, () => {
+    looks++;
+    return dead;
+  });
+  await done;
+});
+
+test("a heartbeat that cannot be read yet is looked for again, a second later", async (t) => {
+  let looks = 0;
+  const { done, took } = await introduce(t, () => (looks > 10 ? 7 : 0), () => (++looks > 10 ? { host: "web1", control_secret: "x" } : null));
+  await done;
+  assert.ok(took >= 25_000 && took < 35_000, `it took ${took} ms`);
 });
 
 test("a heartbeat names this version of the SDK, and what runs here", () => {

@@ -182,6 +182,36 @@ test("an at_most_once attempt that another instance has claimed is dropped", asy
   assert.equal(nats.sent[0]?.subject, `$KV.CLAIM.g.${RUN_ID}-1-0`);
 });
 
+test("a claim whose answer was lost, and which cannot be read yet, is read until it can", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => 1));
+  let claims = 0;
+  let reads = 0;
+  nats.answer = ({ subject }) => {
+    if (subject.startsWith("$JS.API.DIRECT.GET.KV_CLAIM.")) {
+      return reads++ === 0 ? null : JSON.parse(nats.of(`$KV.CLAIM.g.${RUN_ID}-1-0`)[0] ?? "");
+    }
+    if (!subject.startsWith("$KV.CLAIM.")) {
+      return { stream: "EVT", seq: 1 };
+    }
+    return claims++ === 0 ? new Error("timeout") : { error: { err_code: 10071, description: "wrong last sequence" } };
+  };
+  instance.attempts.start(trigger({ delivery: "at_most_once" }), REPLY);
+  await nats.until((s) => s.data === "+ACK");
+  assert.equal(JSON.parse(nats.of(EVENTS)[0] ?? "").status, "succeeded");
+});
+
+test("an attempt that has to end while it cannot be claimed ends", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => 1));
+  nats.answer = ({ subject }) => (subject.includes("$KV.CLAIM.") ? new Error("away") : { stream: "EVT", seq: 1 });
+  instance.attempts.start(trigger({ delivery: "at_most_once" }), REPLY);
+  await nats.until((s) => s.subject.startsWith("$KV.CLAIM."));
+  instance.attempts.kill(RUN_ID, "cancelled by ann");
+  await nats.until((s) => s.data === "+ACK");
+  assert.equal(JSON.parse(nats.of(EVENTS)[0] ?? "").status, "cancelled");
+  await new Promise(setImmediate);
+  assert.doesNotMatch(nats.of(`$KV.CLAIM.g.${RUN_ID}-1-0`).join(), /ended/); // another may have claimed it
+});
+
 test("a task with secrets that this executor cannot open fails, with what to do", async () => {
   const { instance, nats } = instanceOf(new Executor().handler("h", () => 1));
   instance.attempts.start(trigger({ task: { handler: "h", secrets: { PASSWORD: "db" } } }), REPLY);
