@@ -40,11 +40,11 @@ final class Claim {
     }
   }
 
+  /** The try that is stored. A replica that lags behind may not have it yet. */
   private String storedTry() throws InterruptedException {
     while (true) {
       try {
-        byte[] data = broker.request("$JS.API.DIRECT.GET.KV_CLAIM." + subject, null, new byte[0], Duration.ofSeconds(5)).getData();
-        return data.length == 0 ? "" : Json.parse(data).path("try").asText();
+        return Json.parse(broker.request("$JS.API.DIRECT.GET.KV_CLAIM." + subject, null, new byte[0], Duration.ofSeconds(5)).getData()).path("try").asText();
       } catch (IOException e) {
         Thread.sleep(500);
       }

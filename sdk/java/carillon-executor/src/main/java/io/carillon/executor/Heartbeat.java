@@ -12,9 +12,13 @@ import java.util.Base64;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What an instance tells the others: that it lives, and which handlers it has. */
 final class Heartbeat {
+  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+
   private final Instance of;
   private final String secret;
   private final String subject;
@@ -65,6 +69,7 @@ final class Heartbeat {
   void introduce() throws InterruptedException {
     long expected = 0;
     long seen = -1;
+    int looks = 0;
     Doubling tries = new Doubling();
     long since = System.nanoTime();
     while (true) {
@@ -85,22 +90,25 @@ final class Heartbeat {
         continue;
       }
       Present p = present();
-      if (p.sequence() == 0 || p.from() == null || p.from().path("control_secret").asText().equals(secret)) {
-        expected = p.sequence();
-      } else if (p.sequence() != seen) {
-        if (seen >= 0) {
-          throw new InstanceConflictException("instance " + of.settings.instance() + " of group " + of.settings.group() + " lives on host "
-              + p.from().path("host").asText() + ", process " + p.from().path("pid").asText() + ": give each instance a name of its own "
-              + "(CARILLON_INSTANCE), or none, so that one is made");
+      if (p.sequence() == 0) {
+        LOG.debug("the heartbeat of this name cannot be read yet"); // by a replica that lags behind, or nobody answers
+      } else if (p.from() == null || p.from().path("control_secret").asText().equals(secret)) {
+        if (p.sequence() != expected) {
+          expected = p.sequence();
+          continue;
         }
+      } else if (looks++ < 2) { // a replica that lags behind may show an older one first
         seen = p.sequence();
         since = System.nanoTime();
-        Thread.sleep(1000);
+      } else if (p.sequence() != seen) {
+        throw new InstanceConflictException("instance " + of.settings.instance() + " of group " + of.settings.group() + " lives on host "
+            + p.from().path("host").asText() + ", process " + p.from().path("pid").asText() + ": give each instance a name of its own "
+            + "(CARILLON_INSTANCE), or none, so that one is made");
       } else if (System.nanoTime() - since > Wire.ACK_WAIT.toNanos()) {
         expected = p.sequence(); // it is gone
-      } else {
-        Thread.sleep(1000);
+        continue;
       }
+      Thread.sleep(1000);
     }
   }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class InstanceTest {
   private static final String EVENTS = "evt.3.billing";
+  private static final String WRONG_SEQUENCE = "{\"error\": {\"err_code\": 10071, \"description\": \"wrong last sequence\"}}";
 
   private final FakeNats nats = new FakeNats();
   private final Handlers handlers = new Handlers();
@@ -231,6 +234,45 @@ class InstanceTest {
     i.loop.submit(i.runs::close).get();
     i.loop.submit(i.runs::uncordon).get();
     assertEquals(0, i.loop.submit(i.runs::free).get());
+  }
+
+  @Test
+  void aClaimWhoseAnswerWasLostAndWhichCannotBeReadYetIsReadUntilItCan() throws Exception {
+    handlers.register("h", Void.class, Integer.class, (run, nothing) -> 7);
+    instance(Options.fromEnvironment().group("billing"));
+    String claim = "$KV.CLAIM.billing." + Triggers.of("").runId() + "-1-0";
+    AtomicInteger reads = new AtomicInteger();
+    nats.answer = m -> {
+      if (m.getSubject().startsWith("$JS.API.DIRECT.GET.KV_CLAIM.")) {
+        return FakeNats.message(reads.getAndIncrement() == 0 ? "" : new String(nats.last(claim)));
+      }
+      boolean first = nats.count(claim) == 1;
+      return !m.getSubject().equals(claim) ? FakeNats.message("{\"stream\": \"EVT\", \"seq\": 1}") : first ? null : FakeNats.message(WRONG_SEQUENCE);
+    };
+    start("\"delivery\": \"at_most_once\"");
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertEquals("succeeded", Json.parse(nats.last(EVENTS)).get("status").asText());
+  }
+
+  /** What a direct read of a heartbeat brings. */
+  private static Message beat(int sequence, String operation) {
+    Headers headers = new Headers().put("Nats-Sequence", String.valueOf(sequence)).put("KV-Operation", operation);
+    return NatsMessage.builder().subject("answer").headers(headers).data("{\"control_secret\": \"x\"}").build();
+  }
+
+  @Test
+  void aReplicaThatShowsAnOlderHeartbeatOrNoneYetMakesNoConflict() throws Exception {
+    Instance i = instance(Options.fromEnvironment().group("billing"));
+    AtomicInteger reads = new AtomicInteger();
+    nats.answer = m -> {
+      if (m.getSubject().startsWith("$JS.API.DIRECT.GET.KV_INST.")) {
+        int read = reads.getAndIncrement();
+        return read == 0 ? FakeNats.message("") : read < 3 ? beat(5 + read, "") : beat(8, "DEL");
+      }
+      return FakeNats.message(m.getHeaders().getFirst(Wire.EXPECTED).equals("8") ? "{\"stream\": \"KV_INST\", \"seq\": 9}" : WRONG_SEQUENCE);
+    };
+    new Heartbeat(i, "secret").introduce();
+    assertEquals(5, nats.count("$KV.INST.billing.i")); // one a second, and a last one
   }
 
   @ParameterizedTest
