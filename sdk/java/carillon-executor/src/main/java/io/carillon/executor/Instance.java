@@ -54,7 +54,8 @@ final class Instance {
 
   // Only the loop uses these.
   private Phase phase = Phase.OPENING;
-  private boolean introduced;
+  private boolean introduced; // since the last connection was made
+  private boolean known; // was ever introduced
   private boolean introducing;
   private boolean changed;
   private long beaten = System.nanoTime();
@@ -83,7 +84,7 @@ final class Instance {
 
   /** Begins, and returns at once. */
   void begin() {
-    loop.scheduleWithFixedDelay(this::tick, LOOK, LOOK, TimeUnit.MILLISECONDS);
+    loop.scheduleWithFixedDelay(() -> tick(System.nanoTime()), LOOK, LOOK, TimeUnit.MILLISECONDS);
     threads.execute(this::open);
   }
 
@@ -101,11 +102,16 @@ final class Instance {
     try {
       if (connect()) {
         spool.report(broker);
-        onLoop(() -> phase = Phase.WORKING);
+        onLoop(this::opened);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // it was stopped
     }
+  }
+
+  /** It is connected. The loop calls it. */
+  void opened() {
+    phase = Phase.WORKING;
   }
 
   private boolean connect() throws InterruptedException {
@@ -146,7 +152,8 @@ final class Instance {
     LOG.info("connected to NATS again");
     outage = new Doubling();
     puller.release();
-    introduced = introduced && phase != Phase.WORKING; // one that leaves needs no introduction
+    introduced = false;
+    changed = true; // one that leaves needs no introduction: it pulls nothing
   }
 
   /** Has the loop do something, unless the instance is gone. */
@@ -158,9 +165,9 @@ final class Instance {
     }
   }
 
-  private void tick() {
+  /** Does what is due. The loop calls it. */
+  void tick(long now) {
     try {
-      long now = System.nanoTime();
       runs.look(now);
       switch (phase) {
         case OPENING -> {
@@ -170,11 +177,13 @@ final class Instance {
         }
         case WORKING -> work(now);
         case LEAVING -> {
+          beatIfDue(now); // while runs go on: servers forget an instance that is silent
           if (runs.count() == 0 || now - until >= 0) {
             endAll(now);
           }
         }
         case ENDING -> {
+          beatIfDue(now);
           if (runs.count() == 0 || now - until >= 0) {
             leave();
           }
@@ -195,14 +204,18 @@ final class Instance {
         announced = now;
         handlers.all().forEach((name, handler) -> threads.execute(() -> heartbeat.announce(name, handler)));
       }
-      if (changed || now - beaten >= BEAT) {
-        changed = false;
-        beaten = now;
-        heartbeat.publish();
-      }
+      beatIfDue(now);
     } else if (!introducing && broker.isConnected()) {
       introducing = true;
       threads.execute(this::introduce);
+    }
+  }
+
+  private void beatIfDue(long now) {
+    if (known && (changed || now - beaten >= BEAT)) {
+      changed = false;
+      beaten = now;
+      heartbeat.publish();
     }
   }
 
@@ -235,15 +248,19 @@ final class Instance {
     }
   }
 
+  /** Its heartbeat is stored. The loop calls it. */
+  void online() {
+    introducing = false;
+    introduced = true;
+    known = true;
+    LOG.info("executor online: group {}, instance {}, handlers {}", settings.group(), settings.instance(), handlers.all().keySet());
+    beaten = System.nanoTime();
+  }
+
   private void introduce() {
     try {
       heartbeat.introduce();
-      onLoop(() -> {
-        introducing = false;
-        introduced = true;
-        LOG.info("executor online: group {}, instance {}, handlers {}", settings.group(), settings.instance(), handlers.all().keySet());
-        beaten = System.nanoTime();
-      });
+      onLoop(this::online);
     } catch (InstanceConflictException e) {
       onLoop(() -> gone(e));
     } catch (InterruptedException e) {
@@ -254,13 +271,12 @@ final class Instance {
   /** Takes no more, and lets live runs end for a while. */
   private void beginToLeave(long now) {
     LOG.info("executor stopping: {} runs", runs.count());
+    until = now + (runs.isOverdue() ? 0 : settings.grace().toNanos()); // a stop does not wait for a drain's time
     runs.close();
-    if (introduced) {
-      heartbeat.publish();
-    }
+    changed = true;
+    beatIfDue(now);
     puller.release();
     flush();
-    until = now + (runs.isLimited() ? 0 : settings.grace().toNanos());
     phase = Phase.LEAVING;
   }
 
@@ -271,7 +287,7 @@ final class Instance {
   }
 
   private void leave() {
-    if (introduced) {
+    if (known) {
       heartbeat.remove();
     }
     flush();

@@ -72,7 +72,11 @@ final class Requests {
       case "idle" -> idle(body(m), value);
       case "drain" -> of.runs.drain(within(body(m)));
       case "cordon" -> of.runs.cordon();
-      case "uncordon" -> of.runs.uncordon();
+      case "uncordon" -> {
+        if (!of.runs.uncordon()) {
+          value.put("answer", "draining").put("detail", "it is stopping");
+        }
+      }
       case "set" -> set(body(m));
       case "attempts" -> attempts(body(m), value);
       case "kill" -> kill(body(m), value);

@@ -55,12 +55,12 @@ final class Runs {
 
   /** Whether somebody drains the instance, and it has no runs any more, or no time. */
   boolean isDrained() {
-    return state == State.DRAINING && (live.isEmpty() || isLimited() && !Instant.now().isBefore(drainBy));
+    return state == State.DRAINING && (live.isEmpty() || isOverdue());
   }
 
-  /** Whether a drain has a time by which the instance leaves. */
-  boolean isLimited() {
-    return drainBy != null;
+  /** Whether the time is over that somebody gave the instance to drain. */
+  boolean isOverdue() {
+    return drainBy != null && !Instant.now().isBefore(drainBy);
   }
 
   /** Takes no more, since the instance leaves. */
@@ -195,10 +195,12 @@ final class Runs {
     return found;
   }
 
-  /** Takes no more work, and leaves when there is none; after the time at the latest, if there is one. */
+  /** Takes no more work, and leaves when there is none; after the time at the latest, if there is one. One that leaves has its own limit. */
   void drain(Duration within) {
-    drainBy = within == null ? null : Instant.now().plus(within);
-    become(State.DRAINING);
+    if (!closed) {
+      drainBy = within == null ? null : Instant.now().plus(within);
+      become(State.DRAINING);
+    }
   }
 
   void cordon() {
@@ -207,11 +209,13 @@ final class Runs {
     }
   }
 
-  void uncordon() {
+  /** Takes work again. False if the instance leaves. */
+  boolean uncordon() {
     if (!closed) {
       drainBy = null;
       become(State.ONLINE);
     }
+    return !closed;
   }
 
   private void become(State next) {

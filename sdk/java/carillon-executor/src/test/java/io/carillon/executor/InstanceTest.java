@@ -11,9 +11,11 @@ import io.nats.client.impl.NatsMessage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class InstanceTest {
   private static final String EVENTS = "evt.3.billing";
+  private static final long SECONDS_5 = Duration.ofSeconds(5).toNanos();
   private static final String WRONG_SEQUENCE = "{\"error\": {\"err_code\": 10071, \"description\": \"wrong last sequence\"}}";
 
   private final FakeNats nats = new FakeNats();
@@ -225,14 +228,85 @@ class InstanceTest {
     assertTrue(nats.sent.isEmpty() && !Files.exists(file) && Files.exists(folder.resolve("a.json.refused")));
   }
 
+  /** A request to an instance, and its answer. */
+  private JsonNode ask(String verb, String body) throws Exception {
+    Message m = NatsMessage.builder().subject("exec.billing.i-s." + verb).replyTo("answer").data(body)
+        .headers(new Headers().put(Wire.MESSAGE, "request.v1")).build();
+    instance.loop.submit(() -> new Requests(instance, "s").hear(m)).get();
+    return Json.parse(nats.last("answer"));
+  }
+
+  /** Has the loop look at an instant. */
+  private void tick(long now) throws Exception {
+    instance.loop.submit(() -> instance.tick(now)).get();
+  }
+
+  /** An instance that is online, with a run that goes on until it has to end, and longer if it is patient. */
+  private CompletableFuture<Run> busy(CountDownLatch patience) throws Exception {
+    CompletableFuture<Run> begun = new CompletableFuture<>();
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      begun.complete(run);
+      try {
+        Thread.sleep(60_000);
+      } catch (InterruptedException e) {
+        patience.await();
+        throw e;
+      }
+      return null;
+    });
+    instance(Options.fromEnvironment().group("billing").grace(Duration.ofSeconds(5)));
+    instance.loop.submit(instance::opened).get();
+    instance.loop.submit(instance::online).get();
+    start("");
+    begun.get();
+    return begun;
+  }
+
   @Test
-  void anInstanceThatLeavesTakesNoMoreThoughSomebodyUncordonsIt() throws Exception {
+  void heartbeatsGoOnUntilTheLastRunOfAnInstanceThatStopsHasEnded() throws Exception {
+    CountDownLatch patience = new CountDownLatch(1);
+    busy(patience);
+    instance.stop();
+    long now = System.nanoTime();
+    for (int n = 0; n < 3; n++) {
+      tick(now + n * SECONDS_5); // it says so; the grace is over; and the run goes on still
+      assertEquals(n + 1, nats.count("$KV.INST.billing.i"));
+      var beat = Json.parse(nats.last("$KV.INST.billing.i"));
+      assertEquals("draining 1", beat.get("state").asText() + " " + beat.get("running").asInt());
+    }
+    patience.countDown();
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "-NAK"));
+    tick(now + 2 * SECONDS_5 + 1);
+    assertEquals("DEL", nats.sent.get(nats.sent.size() - 1).getHeaders().getFirst("KV-Operation"));
+    assertTrue(instance.ended().isDone());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1h,false", "1ns,true"})
+  void aStopWhileTheInstanceDrainsUntilATimeGivesLiveRunsTheGraceUnlessThatTimeIsOver(String within, boolean over) throws Exception {
+    Run run = busy(new CountDownLatch(0)).get();
+    ask("drain", "{\"within\": \"" + within + "\"}");
+    instance.stop();
+    long now = System.nanoTime();
+    tick(now);
+    tick(now + 1);
+    assertEquals(over ? Ending.STOPPING : null, run.ending());
+    tick(now + SECONDS_5);
+    assertEquals(Ending.STOPPING, run.ending());
+  }
+
+  @Test
+  void whatIsAskedOfAnInstanceThatStopsDoesNotUndoTheStop() throws Exception {
     Instance i = instance(Options.fromEnvironment().group("billing"));
-    i.loop.submit(i.runs::cordon).get();
-    i.loop.submit(i.runs::uncordon).get();
+    ask("cordon", "");
+    assertEquals("accepted", ask("uncordon", "").at("/value/answer").asText());
     assertEquals(32, i.loop.submit(i.runs::free).get());
     i.loop.submit(i.runs::close).get();
-    i.loop.submit(i.runs::uncordon).get();
+    assertEquals("draining", ask("uncordon", "").at("/value/answer").asText());
+    for (String[] request : new String[][] {{"drain", "{\"within\": \"1h\"}"}, {"drain", ""}, {"cordon", ""}, {"set", "{\"slots\": 64}"}}) {
+      var value = ask(request[0], request[1]).get("value");
+      assertEquals("accepted draining false", value.get("answer").asText() + " " + value.get("state").asText() + " " + value.has("drain_by"));
+    }
     assertEquals(0, i.loop.submit(i.runs::free).get());
   }
 
@@ -283,10 +357,7 @@ class InstanceTest {
   void aRequestThatMakesNoSenseIsAnsweredWithAFault(String request) throws Exception {
     String[] parts = request.split(" ", 2);
     Instance i = instance(Options.fromEnvironment().group("billing"));
-    var m = NatsMessage.builder().subject("exec.billing.i-s." + parts[0]).replyTo("answer").data(parts[1])
-        .headers(new Headers().put(Wire.MESSAGE, "request.v1")).build();
-    i.loop.submit(() -> new Requests(i, "s").hear(m)).get();
-    assertEquals("invalid", Json.parse(nats.last("answer")).at("/fault/kind").asText());
+    assertEquals("invalid", ask(parts[0], parts[1]).at("/fault/kind").asText());
     assertEquals(State.ONLINE, i.runs.state());
   }
 }
