@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 final class Broker {
   private static final Logger LOG = LoggerFactory.getLogger(io.carillon.executor.Executor.class);
   private static final Duration ANSWER = Duration.ofSeconds(5);
+  private static final Duration PATIENCE = Duration.ofSeconds(2); // with a NATS that may be away
   private static final int HEADROOM = 4 << 10; // for headers, which count in NATS' limit
 
   private volatile Connection nc;
@@ -72,23 +73,44 @@ final class Broker {
     return nc.createInbox();
   }
 
-  /** Listens to a subject, until the returned action is run. */
-  Runnable listen(String subject, Consumer<Message> handler) {
-    Dispatcher of = dispatcher;
-    Subscription sub = of.subscribe(subject, handler::accept);
-    return () -> {
+  /** Listens to a subject, for as long as the connection lasts. */
+  void listen(String subject, Consumer<Message> handler) {
+    dispatcher.subscribe(subject, handler::accept);
+  }
+
+  /** Inboxes on the connection of now. */
+  Inboxes inboxes() {
+    return new Inboxes(nc, nc.createDispatcher());
+  }
+
+  /** Inboxes that are given up together. */
+  record Inboxes(Connection connection, Dispatcher dispatcher) {
+    /** Listens to an inbox, until the returned action is run. What has come by then and is not heard, is not heard any more. */
+    Runnable listen(String inbox, Consumer<Message> handler) {
+      Subscription sub = dispatcher.subscribe(inbox, handler::accept);
+      return () -> {
+        try {
+          dispatcher.unsubscribe(sub);
+        } catch (IllegalStateException e) {
+          // the connection is gone, and the subscription with it
+        }
+      };
+    }
+
+    /** Gives all up, and returns when everything is heard that NATS had sent by the time that it learned of it. */
+    void drain() throws InterruptedException {
       try {
-        of.unsubscribe(sub);
-      } catch (IllegalStateException e) {
-        // the connection is gone, and the subscription with it
+        dispatcher.drain(PATIENCE).get();
+      } catch (IllegalStateException | ExecutionException e) {
+        LOG.debug("pull requests are gone with their connection: {}", e.getMessage());
       }
-    };
+    }
   }
 
   /** Waits until NATS has everything that was published, and everything that it had sent is here. */
   void flush() throws InterruptedException {
     try {
-      nc.flush(Duration.ofSeconds(2));
+      nc.flush(PATIENCE);
     } catch (TimeoutException | IllegalStateException e) {
       LOG.debug("flush: {}", e.getMessage());
     }

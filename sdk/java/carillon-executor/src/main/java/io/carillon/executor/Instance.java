@@ -148,7 +148,8 @@ final class Instance {
     }
   }
 
-  private void reconnected() {
+  /** There is a connection again. The loop calls it. */
+  void reconnected() {
     LOG.info("connected to NATS again");
     outage = new Doubling();
     puller.release();
@@ -178,13 +179,13 @@ final class Instance {
         case WORKING -> work(now);
         case LEAVING -> {
           beatIfDue(now); // while runs go on: servers forget an instance that is silent
-          if (runs.count() == 0 || now - until >= 0) {
+          if (isIdle() || now - until >= 0) {
             endAll(now);
           }
         }
         case ENDING -> {
           beatIfDue(now);
-          if (runs.count() == 0 || now - until >= 0) {
+          if (isIdle() || now - until >= 0) {
             leave();
           }
         }
@@ -209,6 +210,11 @@ final class Instance {
       introducing = true;
       threads.execute(this::introduce);
     }
+  }
+
+  /** Whether there are no runs, and none may come. */
+  private boolean isIdle() {
+    return runs.count() == 0 && puller.isQuiet();
   }
 
   private void beatIfDue(long now) {
@@ -276,7 +282,6 @@ final class Instance {
     changed = true;
     beatIfDue(now);
     puller.release();
-    flush();
     phase = Phase.LEAVING;
   }
 

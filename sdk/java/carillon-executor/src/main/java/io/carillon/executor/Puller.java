@@ -27,6 +27,8 @@ final class Puller {
   private final Instance of;
   private List<Consumer> consumers = List.of();
   private Consumer busiest;
+  private Broker.Inboxes inboxes; // of the requests that are not given up
+  private int draining; // how often requests were given up that may still bring something
 
   /** A durable consumer of a stream of triggers. */
   record Name(String stream, String consumer) {}
@@ -101,11 +103,10 @@ final class Puller {
 
   /** Gives up requests that have died unseen, and asks for what is free. */
   void look(long now) {
-    int free = of.runs.free();
-    for (Consumer c : consumers) {
-      List.copyOf(c.requests).stream().filter(r -> now - r.heard > SILENCE).forEach(this::close);
-      free -= c.ordered();
+    if (consumers.stream().flatMap(c -> c.requests.stream()).anyMatch(r -> now - r.heard > SILENCE)) {
+      release();
     }
+    int free = of.runs.free() - consumers.stream().mapToInt(Consumer::ordered).sum();
     if (free <= 0 || !of.broker.isConnected()) {
       return;
     }
@@ -123,7 +124,10 @@ final class Puller {
   private void ask(Consumer c, int n) {
     Request r = new Request(c, n);
     String inbox = of.broker.inbox();
-    r.forget = of.broker.listen(inbox, m -> of.onLoop(() -> hear(r, m)));
+    if (inboxes == null || !of.broker.uses(inboxes.connection())) {
+      inboxes = of.broker.inboxes();
+    }
+    r.forget = inboxes.listen(inbox, m -> of.onLoop(() -> hear(r, m)));
     c.requests.add(r);
     c.asked = r.heard;
     Duration expires = consumers.size() == 1 ? EXPIRES : TURN;
@@ -135,6 +139,9 @@ final class Puller {
   private void hear(Request r, Message m) {
     r.heard = System.nanoTime();
     int status = m.isStatusMessage() ? m.getStatus().getCode() : 0;
+    if (status != 0 && !r.of.requests.contains(r)) {
+      return; // the last word of a request that was given up
+    }
     switch (status) {
       case 0 -> {
         r.of.accepted();
@@ -175,14 +182,36 @@ final class Puller {
     }
   }
 
+  /** Ends a request that NATS has ended. */
   private void close(Request r) {
     if (r.of.requests.remove(r)) {
       r.forget.run();
     }
   }
 
-  /** Gives up all requests. */
+  /** Gives up all requests. What they have brought by the time that NATS hears of it still comes. */
   void release() {
-    consumers.forEach(c -> List.copyOf(c.requests).forEach(this::close));
+    consumers.forEach(c -> c.requests.clear());
+    Broker.Inboxes old = inboxes;
+    if (old != null) {
+      inboxes = null;
+      of.threads.execute(() -> drain(old));
+      draining++;
+    }
+  }
+
+  private void drain(Broker.Inboxes old) {
+    try {
+      old.drain();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the executor has stopped
+    } finally {
+      of.onLoop(() -> draining--); // after what was heard
+    }
+  }
+
+  /** Whether no request that was given up may still bring something. */
+  boolean isQuiet() {
+    return draining == 0;
   }
 }

@@ -4,18 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
+import io.nats.client.support.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PullerTest {
   private final FakeNats nats = new FakeNats();
-  private final Instance instance = new Instance(Settings.of(Options.fromEnvironment().group("billing").instance("i").slots(8), Map.of()), new Handlers());
+  private final Handlers handlers = new Handlers();
+  private final Instance instance = new Instance(Settings.of(Options.fromEnvironment().group("billing").instance("i").slots(8), Map.of()), handlers);
   private final Puller puller = new Puller(instance);
 
   @AfterEach
@@ -63,6 +67,70 @@ class PullerTest {
     slots(15);
     assertEquals(List.of(8), batches()); // 7 are free, and 8 on order
     slots(16);
+    assertEquals(List.of(8, 8), batches());
+  }
+
+  /** The inbox of the last pull request. */
+  private String inbox() {
+    return nats.sent.stream().filter(m -> m.getSubject().startsWith("$JS.API.CONSUMER.MSG.NEXT.")).reduce((a, b) -> b).orElseThrow().getReplyTo();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"set,+ACK", "consumers,+ACK", "silence,+ACK", "reconnect,+ACK", "cordon,-NAK", "drain,-NAK", "stop,-NAK"})
+  void aTriggerThatWasOnItsWayWhenItsRequestWasGivenUpIsDoneOrGivenBack(String how, String answer) throws Exception {
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> null);
+    instance.broker.use(nats.connection);
+    instance.loop.submit(instance::opened).get();
+    instance.loop.submit(instance::online).get();
+    instance.loop.submit(instance::slotFree).get();
+    String inbox = inbox();
+    instance.loop.submit(() -> {
+      switch (how) {
+        case "set" -> instance.runs.set(4, null);
+        case "consumers" -> instance.pullFrom(List.of(new Puller.Name("TRIG2", "any-billing")));
+        case "silence" -> instance.tick(System.nanoTime() + Duration.ofSeconds(7).toNanos());
+        case "reconnect" -> instance.reconnected();
+        case "cordon" -> instance.runs.cordon();
+        case "drain" -> instance.runs.drain(null);
+        default -> {
+          instance.stop();
+          for (int n = 0; n < 5; n++) {
+            instance.tick(System.nanoTime());
+          }
+        }
+      }
+    }).get();
+    nats.deliver(NatsMessage.builder().subject(inbox).replyTo(Triggers.REPLY).data(Triggers.raw("").toString()).build());
+    FakeNats.until(() -> nats.has(Triggers.REPLY, answer));
+    nats.pong.complete(true);
+    FakeNats.until(() -> !nats.listeners.containsKey(inbox));
+  }
+
+  @Test
+  void whatNatsSaysOfARequestThatWasGivenUpSaysNothingOfItsConsumer() throws Exception {
+    instance.broker.use(nats.connection);
+    slots(8);
+    String inbox = inbox();
+    puller.release();
+    Status gone = new Status(409, "Consumer Deleted");
+    nats.deliver(new NatsMessage("any", null, null) {
+      @Override
+      public String getSubject() {
+        return inbox;
+      }
+
+      @Override
+      public boolean isStatusMessage() {
+        return true;
+      }
+
+      @Override
+      public Status getStatus() {
+        return gone;
+      }
+    });
+    instance.loop.submit(() -> { }).get();
+    puller.look(System.nanoTime());
     assertEquals(List.of(8, 8), batches());
   }
 }
