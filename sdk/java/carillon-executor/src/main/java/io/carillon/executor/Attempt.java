@@ -81,7 +81,11 @@ final class Attempt {
       tellStarted();
     }
     work = new Work(of, trigger, delivered, run, this::returned);
-    of.threads.execute(work);
+    try {
+      of.threads.execute(work);
+    } catch (Throwable t) { // an OutOfMemoryError if there is no thread for it
+      finish(Outcome.of("failed", "the run could not begin: " + t));
+    }
   }
 
   /** Has the run end after a time, if no shorter limit is set. */
@@ -139,16 +143,25 @@ final class Attempt {
     if (end.claimedElsewhere()) {
       over = true;
       of.runs.settled(this, false);
-    } else if (end.thrown() != null) {
+      return;
+    }
+    Outcome outcome;
+    try {
+      outcome = outcomeOf(end);
+    } catch (Throwable t) { // from an exception that cannot say what it is
+      outcome = Outcome.of("failed", "the handler threw " + end.thrown().getClass().getName());
+    }
+    finish(outcome);
+  }
+
+  private Outcome outcomeOf(Work.End end) {
+    if (end.thrown() != null) {
       if (run.ending() == null && !Outcome.isChosen(end.thrown())) {
         log.add("stderr", "error", RunLogger.trace(end.thrown()));
       }
-      finish(Outcome.of(end.thrown(), run, trigger.atMostOnce()));
-    } else if (run.ending() == null || run.ending() == Ending.STOPPING) {
-      finish(Outcome.of(end.result()));
-    } else {
-      finish(Outcome.ended(run, ""));
+      return Outcome.of(end.thrown(), run, trigger.atMostOnce());
     }
+    return run.ending() == null || run.ending() == Ending.STOPPING ? Outcome.of(end.result()) : Outcome.ended(run, "");
   }
 
   /** Ends an attempt that was not started. */
@@ -158,6 +171,14 @@ final class Attempt {
 
   private void finish(Outcome outcome) {
     over = true;
+    try {
+      tellEnd(outcome);
+    } catch (Throwable t) { // such as an OutOfMemoryError
+      unreported(t);
+    }
+  }
+
+  private void tellEnd(Outcome outcome) {
     if (outcome.status().isEmpty()) {
       log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere");
     } else if (!outcome.status().equals("succeeded")) {
@@ -168,13 +189,19 @@ final class Attempt {
     ObjectNode about = about("finished");
     // The spool waits for the disk, as the loop may not.
     Executor by = of.spool.isKept() ? of.threads : Runnable::run;
-    log.close().thenComposeAsync(lines -> report(about, outcome, finished, lines), by).whenComplete((stored, error) -> {
+    log.close().thenComposeAsync(lines -> report(about, outcome, finished, lines), by).whenComplete((stored, error) -> of.onLoop(() -> {
       if (error == null) {
-        of.onLoop(() -> acknowledge(outcome));
+        acknowledge(outcome);
       } else {
-        LOG.warn("the end of run {} is not stored, and the run will be done again: {}", trigger.runId(), error.toString());
+        unreported(error);
       }
-    });
+    }));
+  }
+
+  /** Its end is not known. Once nobody holds it, its trigger comes again. */
+  private void unreported(Throwable why) {
+    LOG.warn("the end of run {} is not stored, and the run will be done again: {}", trigger.runId(), why.toString());
+    of.runs.settled(this, false);
   }
 
   /** Tells the end, and completes when it is stored. */

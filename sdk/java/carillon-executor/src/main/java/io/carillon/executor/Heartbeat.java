@@ -9,8 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,11 +73,13 @@ final class Heartbeat {
     long since = System.nanoTime();
     while (true) {
       try {
-        byte[] beat = CompletableFuture.supplyAsync(this::beat, of.loop).join();
+        byte[] beat = of.loop.submit(this::beat).get();
         of.broker.stored(subject, new Headers().put(Wire.EXPECTED, String.valueOf(expected)), beat);
         return;
-      } catch (CompletionException | RejectedExecutionException e) {
+      } catch (RejectedExecutionException e) {
         throw new InterruptedException("the executor has stopped");
+      } catch (ExecutionException e) {
+        throw new IllegalStateException("make a heartbeat", e.getCause());
       } catch (Refused e) {
         if (!e.isPresent()) {
           Thread.sleep(1000);

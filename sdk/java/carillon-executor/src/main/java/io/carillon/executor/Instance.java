@@ -50,6 +50,7 @@ final class Instance {
   private final Requests requests;
   private final Heartbeat heartbeat;
 
+  private final Doubling unintroduced = new Doubling();
   private volatile Doubling outage = new Doubling();
 
   // Only the loop uses these.
@@ -84,7 +85,7 @@ final class Instance {
 
   /** Begins, and returns at once. */
   void begin() {
-    loop.scheduleWithFixedDelay(() -> tick(System.nanoTime()), LOOK, LOOK, TimeUnit.MILLISECONDS);
+    loop.scheduleWithFixedDelay(() -> goOn(() -> tick(System.nanoTime())), LOOK, LOOK, TimeUnit.MILLISECONDS);
     threads.execute(this::open);
   }
 
@@ -99,13 +100,28 @@ final class Instance {
   }
 
   private void open() {
-    try {
+    orEnd(() -> {
       if (connect()) {
         spool.report(broker);
         onLoop(this::opened);
       }
+    });
+  }
+
+  /** What connects, in a thread of its own. */
+  interface Opening {
+    void open() throws InterruptedException;
+  }
+
+  /** Connects, or ends the executor: without a connection it could only be silent. */
+  void orEnd(Opening work) {
+    try {
+      work.open();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // it was stopped
+    } catch (Throwable t) {
+      LOG.error("the executor ends", t);
+      onLoop(() -> gone(t));
     }
   }
 
@@ -139,13 +155,11 @@ final class Instance {
   }
 
   private void openAgain() {
-    try {
+    orEnd(() -> {
       if (connect()) {
         onLoop(this::reconnected);
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // it was stopped
-    }
+    });
   }
 
   /** There is a connection again. The loop calls it. */
@@ -160,39 +174,48 @@ final class Instance {
   /** Has the loop do something, unless the instance is gone. */
   void onLoop(Runnable act) {
     try {
-      loop.execute(act);
+      loop.execute(() -> goOn(act));
     } catch (RejectedExecutionException e) {
       LOG.debug("too late, the executor has stopped");
     }
   }
 
+  /** Does a part of the loop. It goes on whatever that throws; an Error would end it without a word. */
+  private static void goOn(Runnable act) {
+    try {
+      act.run();
+    } catch (Throwable t) {
+      try {
+        LOG.error("BUG: the executor goes on", t);
+      } catch (Throwable again) {
+        // there is no memory to say so
+      }
+    }
+  }
+
   /** Does what is due. The loop calls it. */
   void tick(long now) {
-    try {
-      runs.look(now);
-      switch (phase) {
-        case OPENING -> {
-          if (stopping.getCount() == 0) {
-            gone(null);
-          }
+    runs.look(now);
+    switch (phase) {
+      case OPENING -> {
+        if (stopping.getCount() == 0) {
+          gone(null);
         }
-        case WORKING -> work(now);
-        case LEAVING -> {
-          beatIfDue(now); // while runs go on: servers forget an instance that is silent
-          if (isIdle() || now - until >= 0) {
-            endAll(now);
-          }
-        }
-        case ENDING -> {
-          beatIfDue(now);
-          if (isIdle() || now - until >= 0) {
-            leave();
-          }
-        }
-        case GONE -> { }
       }
-    } catch (RuntimeException e) {
-      LOG.error("BUG: the executor goes on", e);
+      case WORKING -> work(now);
+      case LEAVING -> {
+        beatIfDue(now); // while runs go on: servers forget an instance that is silent
+        if (isIdle() || now - until >= 0) {
+          endAll(now);
+        }
+      }
+      case ENDING -> {
+        beatIfDue(now);
+        if (isIdle() || now - until >= 0) {
+          leave();
+        }
+      }
+      case GONE -> { }
     }
   }
 
@@ -207,8 +230,8 @@ final class Instance {
       }
       beatIfDue(now);
     } else if (!introducing && broker.isConnected()) {
-      introducing = true;
       threads.execute(this::introduce);
+      introducing = true; // unless there was no thread for it
     }
   }
 
@@ -256,7 +279,6 @@ final class Instance {
 
   /** Its heartbeat is stored. The loop calls it. */
   void online() {
-    introducing = false;
     introduced = true;
     known = true;
     LOG.info("executor online: group {}, instance {}, handlers {}", settings.group(), settings.instance(), handlers.all().keySet());
@@ -271,6 +293,10 @@ final class Instance {
       onLoop(() -> gone(e));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // it was stopped
+    } catch (Throwable t) {
+      unintroduced.warn("BUG: the heartbeat is not made; trying again", t);
+    } finally {
+      onLoop(() -> introducing = false);
     }
   }
 
@@ -300,22 +326,23 @@ final class Instance {
     gone(null);
   }
 
-  private void gone(RuntimeException why) {
+  private void gone(Throwable why) {
     phase = Phase.GONE;
     stop();
-    metrics.close();
-    threads.shutdownNow();
-    clock.shutdownNow();
     try {
+      metrics.close();
+      threads.shutdownNow();
+      clock.shutdownNow();
       broker.close();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // nothing is left to do
-    }
-    loop.shutdownNow();
-    if (why == null) {
-      ended.complete(null);
-    } else {
-      ended.completeExceptionally(why);
+    } finally {
+      loop.shutdownNow();
+      if (why == null) {
+        ended.complete(null);
+      } else {
+        ended.completeExceptionally(why);
+      }
     }
   }
 

@@ -29,6 +29,11 @@ final class FakeNats {
   /** What a request is answered with; JetStream's acknowledgement unless a test says otherwise. Null: no answer comes. */
   volatile Function<Message, Message> answer = m -> message("{\"stream\": \"EVT\", \"seq\": 1}");
   volatile boolean refuses;
+  /** What publishing throws, unless it is null, and how often it was thrown. */
+  volatile Error broken;
+  /** What asking for the largest payload throws, unless it is null. */
+  volatile Error brokenInfo;
+  final AtomicInteger thrown = new AtomicInteger();
   volatile long maxPayload = 1 << 20;
   private final AtomicInteger inboxes = new AtomicInteger();
   final Connection connection = (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, a) ->
@@ -38,17 +43,31 @@ final class FakeNats {
         case "createDispatcher" -> dispatcher();
         case "createInbox" -> "_INBOX_billing." + inboxes.incrementAndGet();
         case "getStatus" -> Connection.Status.CONNECTED;
-        case "getMaxPayload" -> maxPayload;
+        case "getMaxPayload" -> {
+          fail(brokenInfo);
+          yield maxPayload;
+        }
         default -> null;
       });
 
+  private void fail(Error error) {
+    if (error != null) {
+      thrown.incrementAndGet();
+      throw error;
+    }
+  }
+
   private Object keep(Message m) {
+    fail(broken);
+    if (m.getData().length > maxPayload) {
+      throw new IllegalArgumentException("Message payload size exceed server configuration");
+    }
     sent.add(m);
     return null;
   }
 
   private CompletableFuture<Message> answer(Message m) {
-    sent.add(m);
+    keep(m);
     Message answered = refuses ? message("{\"error\": {\"err_code\": 10077, \"description\": \"full\"}}") : answer.apply(m);
     return answered == null ? CompletableFuture.failedFuture(new TimeoutException()) : CompletableFuture.completedFuture(answered);
   }

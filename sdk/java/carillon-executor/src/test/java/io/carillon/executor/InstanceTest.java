@@ -2,6 +2,7 @@ package io.carillon.executor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
@@ -105,16 +107,93 @@ class InstanceTest {
     assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY)).get());
   }
 
-  @Test
-  void anErrorOfTheJvmFailsTheRunAndNotTheExecutor() throws Exception {
-    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
-      throw new NoClassDefFoundError("com/example/Gone");
+  /** An exception that cannot say to the loop what it is. */
+  private static final class Mute extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      if (Thread.currentThread().getName().equals("carillon-loop")) {
+        throw new IllegalStateException("no message");
+      }
+      return "message";
+    }
+  }
+
+  private static int deeper(int n) {
+    return deeper(n + 1) + 1;
+  }
+
+  @ParameterizedTest
+  @CsvSource({"NoClassDefFoundError,com/example/Gone", "StackOverflowError,StackOverflowError", "OutOfMemoryError,Java heap space", "Mute,Mute"})
+  void whateverAHandlerThrowsFailsTheRunAndNotTheExecutor(String what, String message) throws Exception {
+    handlers.register("h", Void.class, Integer.class, (run, nothing) -> switch (what) {
+      case "NoClassDefFoundError" -> throw new NoClassDefFoundError("com/example/Gone");
+      case "OutOfMemoryError" -> throw new OutOfMemoryError("Java heap space");
+      case "Mute" -> throw new Mute();
+      default -> deeper(0);
     });
     instance(Options.fromEnvironment().group("billing"));
     start("");
     FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    var end = Json.parse(nats.last(EVENTS));
+    assertEquals("failed", end.get("status").asText());
+    assertTrue(end.get("message").asText().contains(message), end.toString());
+    assertTrue(what.equals("Mute") || new String(nats.last("log.billing." + Triggers.of("").runId())).contains(what));
+  }
+
+  @Test
+  void aRunForWhichThereIsNoThreadFails() throws Exception {
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> null);
+    instance(Options.fromEnvironment().group("billing"));
+    instance.threads.shutdown();
+    start("");
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
     assertEquals("failed", Json.parse(nats.last(EVENTS)).get("status").asText());
-    assertTrue(new String(nats.last("log.billing." + Triggers.of("").runId())).contains("NoClassDefFoundError"));
+  }
+
+  @Test
+  void aRunWhoseEndCannotBeMadeIsNotHeldForEver() throws Exception {
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> null);
+    instance(Options.fromEnvironment().group("billing"));
+    nats.brokenInfo = new OutOfMemoryError("Java heap space");
+    start("");
+    FakeNats.until(() -> nats.thrown.get() > 0);
+    FakeNats.until(() -> instance.runs.running() == 0); // its trigger comes again
+    assertEquals("none", custody());
+  }
+
+  @Test
+  void theLoopGoesOnAfterAnError() throws Exception {
+    instance(Options.fromEnvironment().group("billing").nats("nats://127.0.0.1:1"));
+    nats.broken = new OutOfMemoryError("unable to create native thread");
+    instance.begin();
+    instance.loop.submit(instance::opened).get();
+    FakeNats.until(() -> nats.thrown.get() > 0); // it would introduce itself
+    nats.broken = null;
+    FakeNats.until(() -> nats.count("$KV.INST.billing.i") > 0); // and tries again
+    nats.broken = new NoClassDefFoundError("com/example/Gone");
+    int before = nats.thrown.get();
+    FakeNats.until(() -> {
+      instance.onLoop(() -> instance.changed(false));
+      return nats.thrown.get() > before;
+    });
+    nats.broken = null;
+    long beats = nats.count("$KV.INST.billing.i");
+    FakeNats.until(() -> {
+      instance.onLoop(() -> instance.changed(false));
+      return nats.count("$KV.INST.billing.i") > beats;
+    });
+  }
+
+  @Test
+  void anExecutorThatCannotConnectBecauseOfAnErrorEndsLoudly() throws Exception {
+    Instance i = instance(Options.fromEnvironment().group("billing"));
+    i.orEnd(() -> {
+      throw new NoClassDefFoundError("com/example/Gone");
+    });
+    ExecutionException e = assertThrows(ExecutionException.class, () -> i.ended().get(10, TimeUnit.SECONDS));
+    assertEquals(NoClassDefFoundError.class, e.getCause().getClass());
   }
 
   @ParameterizedTest
