@@ -18,6 +18,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -139,6 +140,9 @@ final class Broker {
         if (answer.has("error")) {
           throw new CompletionException(new Refused(answer.get("error")));
         }
+        if (!answer.hasNonNull("stream")) {
+          throw new IOException("what came is no acknowledgement");
+        }
         return answer;
       } catch (IOException e) {
         throw new CompletionException(e);
@@ -151,19 +155,17 @@ final class Broker {
     await(store(subject, headers, data));
   }
 
-  /** Publishes until JetStream has it, and completes then. A message that NATS can never take is given up. */
-  CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data) {
-    return storeAtLast(subject, headers, data, () -> { });
-  }
-
-  /** The same; it runs {@code onRepeat} before each further try. */
-  CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data, Runnable onRepeat) {
+  /**
+   * Publishes until JetStream has it, and completes then; with an error only once the connection is closed. It asks
+   * for the data at each try, and runs {@code onRepeat} before each but the first.
+   */
+  CompletableFuture<Void> storeAtLast(String subject, Headers headers, Supplier<byte[]> data, Runnable onRepeat) {
     return storeAtLast(subject, headers, data, onRepeat, 250, new Doubling());
   }
 
-  private CompletableFuture<Void> storeAtLast(String subject, Headers headers, byte[] data, Runnable onRepeat, long pause, Doubling tries) {
-    return store(subject, headers, data).handle((stored, error) -> {
-      if (error == null || isGivenUp(error, subject, data)) {
+  private CompletableFuture<Void> storeAtLast(String subject, Headers headers, Supplier<byte[]> data, Runnable onRepeat, long pause, Doubling tries) {
+    return tried(subject, headers, data).handle((stored, error) -> {
+      if (error == null) {
         return CompletableFuture.<Void>completedFuture(null);
       }
       if (closed) {
@@ -175,12 +177,13 @@ final class Broker {
     }).thenCompose(next -> next);
   }
 
-  private boolean isGivenUp(Throwable error, String subject, byte[] data) {
-    boolean tooLong = causeOf(error) instanceof IllegalArgumentException && data.length > maxPayload();
-    if (tooLong) {
-      LOG.error("not stored by NATS, and given up: {} has {} bytes, and NATS takes {}: raise its max_payload", subject, data.length, maxPayload());
+  /** Publishes once; whatever that throws is a reason to try again. */
+  private CompletableFuture<JsonNode> tried(String subject, Headers headers, Supplier<byte[]> data) {
+    try {
+      return store(subject, headers, data.get());
+    } catch (Throwable t) {
+      return CompletableFuture.failedFuture(t);
     }
-    return tooLong;
   }
 
   private static Throwable causeOf(Throwable error) {
@@ -192,12 +195,14 @@ final class Broker {
     return cause instanceof TimeoutException || cause instanceof CancellationException || cause.getMessage() == null ? "no answer" : cause.getMessage();
   }
 
-  /** Publishes until JetStream has it, and waits for that. */
-  void untilStored(String subject, Headers headers, byte[] data) throws InterruptedException {
+  /** Publishes until JetStream has it, and waits for that. False if the connection was closed before. */
+  boolean untilStored(String subject, Headers headers, Supplier<byte[]> data) throws InterruptedException {
     try {
-      storeAtLast(subject, headers, data).get();
+      storeAtLast(subject, headers, data, () -> { }).get();
+      return true;
     } catch (ExecutionException e) {
       LOG.debug("not stored before the end: {}: {}", subject, textOf(e.getCause()));
+      return false;
     }
   }
 

@@ -130,8 +130,9 @@ final class Heartbeat {
   /** Publishes what a handler does and takes, until it is stored. */
   void announce(String name, Registration handler) {
     String key = Base64.getUrlEncoder().withoutPadding().encodeToString(name.getBytes(StandardCharsets.UTF_8));
+    byte[] about = Json.bytes(handler.about(of.settings));
     try {
-      of.broker.untilStored("$KV.HANDLER." + of.settings.group() + "." + key, null, Json.bytes(handler.about(of.settings)));
+      of.broker.untilStored("$KV.HANDLER." + of.settings.group() + "." + key, null, () -> about);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the executor has stopped
     }

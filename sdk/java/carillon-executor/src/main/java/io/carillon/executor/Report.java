@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /** The finished event of an attempt. */
@@ -60,17 +61,23 @@ final class Report {
 
   /** Writes the event to the spool, publishes it until it is stored, and completes then. */
   CompletableFuture<Void> store(Headers headers) {
-    byte[] data = Json.bytes(event);
-    long most = of.broker.maxPayload();
-    if (data.length > most) { // it would be refused for ever
-      String why = "the run's end event has " + data.length + " bytes, but at most " + most + " fit into the max_payload"
-          + " of NATS: the result was left out and the message cut; set max_payload to at least 1MB";
-      String message = event.path("message").asText();
-      event.remove("result");
-      say(event, Wire.cut(message.isEmpty() ? why : why + "; " + message, SHORT_MESSAGE));
-      data = Json.bytes(event);
-    }
-    Runnable stored = of.spool.keep(subject, headers, data);
+    Supplier<byte[]> data = () -> fitted(event, of.broker.maxPayload()); // which may be another when NATS comes back
+    Runnable stored = of.spool.keep(subject, headers, data.get());
     return of.broker.storeAtLast(subject, headers, data, () -> of.metrics.count(Metrics.Count.EVENT_PUBLISH_RETRIES, 1)).thenRun(stored);
+  }
+
+  /** The end of a run in JSON. One that NATS does not take would be refused for ever, so it is made shorter. */
+  static byte[] fitted(ObjectNode end, long most) {
+    byte[] data = Json.bytes(end);
+    if (data.length <= most) {
+      return data;
+    }
+    String why = "the run's end event has " + data.length + " bytes, but at most " + most + " fit into the max_payload"
+        + " of NATS: the result was left out and the message cut; set max_payload to at least 1MB";
+    String message = end.path("message").asText();
+    ObjectNode shorter = end.deepCopy();
+    shorter.remove("result");
+    say(shorter, Wire.cut(message.isEmpty() ? why : why + "; " + message, SHORT_MESSAGE));
+    return Json.bytes(shorter);
   }
 }

@@ -72,22 +72,34 @@ final class Spool {
     return () -> remove(file);
   }
 
+  /** What is in a file. */
+  private record Kept(String subject, Headers headers, ObjectNode end) {}
+
   /** Publishes what an earlier life has left. */
   void report(Broker broker) throws InterruptedException {
     for (Path file : files()) {
-      try {
-        JsonNode kept = Json.parse(Files.readAllBytes(file));
-        if (!kept.path("subject").isTextual() || !kept.path("data").isTextual()) {
-          throw new IOException("subject or data is missing");
-        }
-        Headers headers = new Headers();
-        kept.path("headers").properties().forEach(h -> headers.put(h.getKey(), h.getValue().asText()));
-        broker.untilStored(kept.get("subject").asText(), headers, kept.get("data").asText().getBytes(StandardCharsets.UTF_8));
+      Kept kept = read(file);
+      if (kept != null && broker.untilStored(kept.subject(), kept.headers(), () -> Report.fitted(kept.end(), broker.maxPayload()))) {
         remove(file);
-      } catch (IOException e) {
-        LOG.warn("what is in {} is no end of a run, and set aside: {}", file, e.getMessage());
-        file.toFile().renameTo(file.resolveSibling(file.getFileName() + ".refused").toFile());
       }
+    }
+  }
+
+  /** What is in a file; null if that is no end, which is set aside. */
+  private static Kept read(Path file) {
+    try {
+      JsonNode kept = Json.parse(Files.readAllBytes(file));
+      JsonNode end = Json.parse(kept.path("data").asText().getBytes(StandardCharsets.UTF_8));
+      if (!kept.path("subject").isTextual() || !end.isObject()) {
+        throw new IOException("subject or data is missing");
+      }
+      Headers headers = new Headers();
+      kept.path("headers").properties().forEach(h -> headers.put(h.getKey(), h.getValue().asText()));
+      return new Kept(kept.get("subject").asText(), headers, (ObjectNode) end);
+    } catch (IOException e) {
+      LOG.warn("what is in {} is no end of a run, and set aside: {}", file, e.getMessage());
+      file.toFile().renameTo(file.resolveSibling(file.getFileName() + ".refused").toFile());
+      return null;
     }
   }
 

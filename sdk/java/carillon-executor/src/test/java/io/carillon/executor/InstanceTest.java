@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -196,6 +198,45 @@ class InstanceTest {
     assertEquals(NoClassDefFoundError.class, e.getCause().getClass());
   }
 
+  @Test
+  void anEndThatNatsDoesNotTakeAnyMoreIsNotCountedAsStored(@TempDir Path folder) throws Exception {
+    handlers.register("h", Void.class, String.class, (run, nothing) -> "x".repeat(20_000));
+    instance(Options.fromEnvironment().group("billing").spool(folder));
+    nats.answer = m -> {
+      boolean away = nats.maxPayload > 16 << 10;
+      nats.maxPayload = 16 << 10; // it comes back with another limit
+      return away ? null : FakeNats.message("{\"stream\": \"EVT\", \"seq\": 1}");
+    };
+    start("");
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertEquals(2, nats.count(EVENTS));
+    var end = Json.parse(nats.last(EVENTS));
+    assertFalse(end.has("result"));
+    assertTrue(end.get("message").asText().contains("max_payload"));
+    assertEquals(0, folder.toFile().list().length);
+  }
+
+  @Test
+  void anEndThatAnErrorKeepsFromNatsIsPublishedAgain() throws Exception {
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> null);
+    instance(Options.fromEnvironment().group("billing"));
+    nats.broken = new OutOfMemoryError("Java heap space");
+    start("");
+    FakeNats.until(() -> nats.thrown.get() > 0);
+    nats.broken = null;
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertEquals(1, nats.count(EVENTS));
+  }
+
+  @Test
+  void whatIsNoAcknowledgementIsNone() throws Exception {
+    Instance i = instance(Options.fromEnvironment().group("billing"));
+    for (String answer : List.of("", "{}", "null")) {
+      nats.answer = m -> FakeNats.message(answer);
+      assertThrows(IOException.class, () -> i.broker.stored(EVENTS, new Headers(), new byte[0]), answer);
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({"true,+ACK", "false,-NAK"})
   void aRunThatEndsWellWhileTheExecutorStopsCountsAndAnyOtherIsGivenBack(boolean finishes, String answer) throws Exception {
@@ -301,10 +342,35 @@ class InstanceTest {
 
   @Test
   void whatIsNoEndIsSetAside(@TempDir Path folder) throws Exception {
-    Path file = Files.writeString(folder.resolve("a.json"), "half");
+    Files.writeString(folder.resolve("a.json"), "half");
+    Files.writeString(folder.resolve("b.json"), "{\"subject\": \"evt.3.billing\", \"headers\": {}, \"data\": \"half\"}");
     Instance i = instance(Options.fromEnvironment().group("billing").spool(folder));
     i.spool.report(i.broker);
-    assertTrue(nats.sent.isEmpty() && !Files.exists(file) && Files.exists(folder.resolve("a.json.refused")));
+    assertTrue(nats.sent.isEmpty());
+    assertEquals(Set.of("a.json.refused", "b.json.refused"), Set.of(folder.toFile().list()));
+  }
+
+  @Test
+  void anEndOfAnEarlierLifeThatNatsDoesNotTakeIsMadeShorter(@TempDir Path folder) throws Exception {
+    String data = "{\"run_id\": \"r\", \"status\": \"succeeded\", \"result\": \"" + "x".repeat(20_000) + "\"}";
+    Files.write(folder.resolve("a.json"), Json.bytes(Json.object().put("subject", EVENTS).put("data", data)));
+    Instance i = instance(Options.fromEnvironment().group("billing").spool(folder));
+    nats.maxPayload = 16 << 10;
+    i.spool.report(i.broker);
+    var end = Json.parse(nats.last(EVENTS));
+    assertEquals("r succeeded false", end.get("run_id").asText() + " " + end.get("status").asText() + " " + end.has("result"));
+    assertEquals(0, folder.toFile().list().length);
+  }
+
+  @Test
+  void anEndOfAnEarlierLifeThatIsNotStoredIsKept(@TempDir Path folder) throws Exception {
+    Files.write(folder.resolve("a.json"), Json.bytes(Json.object().put("subject", EVENTS).put("data", "{}")));
+    Instance i = instance(Options.fromEnvironment().group("billing").spool(folder));
+    nats.answer = m -> null;
+    i.broker.close();
+    i.spool.report(i.broker);
+    assertEquals(1, nats.count(EVENTS));
+    assertEquals(Set.of("a.json"), Set.of(folder.toFile().list()));
   }
 
   /** A request to an instance, and its answer. */
