@@ -227,11 +227,15 @@ export class Attempt {
       this.runLog.system("error", `the run ended as ${outcome.status}: ${outcome.message}`);
     }
     const lines = await this.runLog.close();
-    await this.events.finished(outcome, finished, lines);
-    this.of.bus.publish(this.reply, "+ACK");
+    const stored = await this.events.finished(outcome, finished, lines);
     this.giveUpLines();
-    this.of.attempts.settled(this, true);
-    await this.claim?.release();
+    if (stored) {
+      this.of.bus.publish(this.reply, "+ACK");
+    }
+    this.of.attempts.settled(this, stored);
+    if (stored) {
+      await this.claim?.release();
+    }
   }
 
   private giveUpLines(): void {

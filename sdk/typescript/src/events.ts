@@ -35,16 +35,18 @@ export class Events {
     this.tell("progress", Date.now().toString(36), { ...progress });
   }
 
-  /** Publish the end until it is stored, and keep it on disk so long. */
-  async finished(outcome: Outcome, at: Date, lines: number): Promise<void> {
+  /** Publish the end until it is stored, and keep it on disk so long. False if the connection was closed before. */
+  async finished(outcome: Outcome, at: Date, lines: number): Promise<boolean> {
     const end = this.end(outcome, at, lines);
     const data = () => fitted(end, this.of.bus.maxPayload); // which may be another when NATS comes back
     const headers = { ...this.headers("event.v1"), [MSG_ID]: this.trigger.messageId("finished") };
     const forget = await this.of.spool.keep(this.subject, data(), headers);
     const onRepeat = () => this.of.telemetry.count("event_publish_retries");
-    if (await this.of.bus.untilStored(this.subject, data, headers, { onRepeat })) {
+    const stored = await this.of.bus.untilStored(this.subject, data, headers, { onRepeat });
+    if (stored) {
       await forget();
     }
+    return stored;
   }
 
   private end(outcome: Outcome, at: Date, lines: number): string {

@@ -83,6 +83,19 @@ test("an end that NATS takes no more when it comes back is stored without its re
   assert.match(ends[1].message, /set max_payload to at least 1MB/);
 });
 
+test("an end that is not stored when the connection is closed is not acknowledged", async () => {
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => 1));
+  nats.answer = () => new Error("away");
+  const settled = new Promise((resolve) => {
+    instance.attempts.settled = (_, stored) => resolve(stored);
+  });
+  instance.attempts.start(trigger(), REPLY);
+  await nats.until((s) => s.subject === EVENTS);
+  await instance.bus.close();
+  assert.equal(await settled, false);
+  assert.deepEqual(nats.of(REPLY), []);
+});
+
 test("lines that NATS does not take as one message come in several, and one that is too long is cut", async () => {
   for (const text of ["x".repeat(20_000), "ü".repeat(10_000), "\u0001".repeat(20_000)]) {
     const work = (run: Run) => {
