@@ -1,6 +1,7 @@
 package io.carillon.executor;
 
 import java.time.Instant;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,31 +20,32 @@ final class LateMetrics extends Metrics {
     this.make = make;
   }
 
-  private synchronized Metrics made() {
-    if (made == null) {
-      try {
+  /** Measures, if it can. A run does not fail because that cannot be done. */
+  private synchronized void measure(Consumer<Metrics> what) {
+    try {
+      if (made == null) {
         made = make.get();
-      } catch (LinkageError | RuntimeException e) {
-        LOG.warn("nothing is measured, as this OpenTelemetry does not fit; opentelemetry-api must be 1.32 or newer", e);
-        made = new Metrics();
       }
+      what.accept(made);
+    } catch (LinkageError | RuntimeException e) {
+      LOG.warn("nothing is measured, as this OpenTelemetry does not fit; opentelemetry-api must be 1.32 or newer", e);
+      made = new Metrics();
     }
-    return made;
   }
 
   @Override
   void began() {
-    made();
+    measure(Metrics::began);
   }
 
   @Override
   void count(Count what, long n) {
-    made().count(what, n);
+    measure(m -> m.count(what, n));
   }
 
   @Override
   void ended(Trigger trigger, String status, Instant came, Instant started, Instant finished) {
-    made().ended(trigger, status, came, started, finished);
+    measure(m -> m.ended(trigger, status, came, started, finished));
   }
 
   @Override

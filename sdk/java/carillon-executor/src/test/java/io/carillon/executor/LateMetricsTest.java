@@ -1,6 +1,7 @@
 package io.carillon.executor;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.opentelemetry.api.GlobalOpenTelemetry;
@@ -10,6 +11,7 @@ import io.opentelemetry.sdk.testing.exporter.InMemoryMetricReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +41,21 @@ class LateMetricsTest {
     IntSupplier none = () -> 0;
     Object metrics = call(type.getDeclaredMethod("of", String.class, String.class, IntSupplier.class, IntSupplier.class), null, "billing", "i", none, none);
     assertDoesNotThrow(() -> call(type.getDeclaredMethod("began"), metrics));
+  }
+
+  @Test
+  void whatCannotBeMeasuredIsNoReasonForARunToFail() {
+    AtomicInteger asked = new AtomicInteger();
+    Metrics metrics = new LateMetrics(() -> new Metrics() {
+      @Override
+      void count(Count what, long n) {
+        asked.incrementAndGet();
+        throw new NoSuchMethodError("add");
+      }
+    });
+    metrics.count(Metrics.Count.LOG_LINES_DROPPED, 1);
+    metrics.count(Metrics.Count.LOG_LINES_DROPPED, 1);
+    assertEquals(1, asked.get()); // nothing is measured any more
   }
 
   private static Object call(Method method, Object of, Object... arguments) throws ReflectiveOperationException {
