@@ -195,7 +195,7 @@ final class Instance {
 
   /** Does what is due. The loop calls it. */
   void tick(long now) {
-    runs.look(now);
+    goOn(() -> runs.look(now));
     switch (phase) {
       case OPENING -> {
         if (stopping.getCount() == 0) {

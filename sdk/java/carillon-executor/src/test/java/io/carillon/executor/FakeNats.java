@@ -29,8 +29,9 @@ final class FakeNats {
   /** What a request is answered with; JetStream's acknowledgement unless a test says otherwise. Null: no answer comes. */
   volatile Function<Message, Message> answer = m -> message("{\"stream\": \"EVT\", \"seq\": 1}");
   volatile boolean refuses;
-  /** What publishing throws, unless it is null, and how often it was thrown. */
+  /** What publishing throws, unless it is null, so many times at most, and how often something was thrown. */
   volatile Error broken;
+  volatile int brokenTimes = Integer.MAX_VALUE;
   /** What asking for the largest payload throws, unless it is null. */
   volatile Error brokenInfo;
   final AtomicInteger thrown = new AtomicInteger();
@@ -51,7 +52,7 @@ final class FakeNats {
       });
 
   private void fail(Error error) {
-    if (error != null) {
+    if (error != null && thrown.get() < brokenTimes) {
       thrown.incrementAndGet();
       throw error;
     }

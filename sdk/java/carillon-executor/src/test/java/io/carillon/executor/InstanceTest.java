@@ -189,6 +189,18 @@ class InstanceTest {
   }
 
   @Test
+  void anAttemptThatCannotBeLookedAtDoesNotKeepHeartbeatsBack() throws Exception {
+    busy(new CountDownLatch(0));
+    instance.loop.submit(() -> {
+      nats.broken = new OutOfMemoryError("Java heap space");
+      nats.brokenTimes = 1; // the sign of life of its run
+      instance.tick(System.nanoTime() + SECONDS_5);
+    }).get();
+    assertEquals(1, nats.thrown.get());
+    assertEquals(1, nats.count("$KV.INST.billing.i"));
+  }
+
+  @Test
   void anExecutorThatCannotConnectBecauseOfAnErrorEndsLoudly() throws Exception {
     Instance i = instance(Options.fromEnvironment().group("billing"));
     i.orEnd(() -> {
