@@ -10,7 +10,8 @@ import { ACK_WAIT, HEARTBEAT_EVERY } from "./wire";
 const EVERY = 100;
 const TOLERABLE = 2000;
 const ALARM = 8000; // well before the 15 s after which others get the runs
-const LOST = ACK_WAIT - HEARTBEAT_EVERY; // after so long the last heartbeat may be forgotten
+/** After so long the last heartbeat may be forgotten: others may take the instance for dead. */
+export const LOST = ACK_WAIT - HEARTBEAT_EVERY;
 const ADVICE =
   "After 15 s its runs are given to other instances. Move long computations into a worker thread (node:worker_threads), " +
   "or await setImmediate between their steps";
@@ -27,8 +28,8 @@ export class Blocked {
   constructor(
     private readonly log: Logger,
     private readonly live: ReadonlyMap<string, Attempt>,
-    /** Called when it stood still for so long that others may take this instance for dead. */
-    private readonly onLost: () => void = () => {},
+    /** Called with how long it stood still, in milliseconds. */
+    private readonly onStood: (ms: number) => void = () => {},
   ) {}
 
   start(alarmAfter = ALARM): void {
@@ -66,9 +67,7 @@ export class Blocked {
     this.last = now;
     if (stood > TOLERABLE) {
       this.say(`the event loop was blocked for ${(stood / 1000).toFixed(1)} s`, [...this.live.values()], stood >= LOST);
-    }
-    if (stood >= LOST) {
-      this.onLost();
+      this.onStood(stood);
     }
   }
 

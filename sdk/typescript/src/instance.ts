@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 
 import { PATIENCE } from "./attempt";
 import { Attempts } from "./attempts";
-import { Blocked } from "./blocked";
+import { Blocked, LOST } from "./blocked";
 import { Bus } from "./bus";
 import { Stopping, textOf } from "./errors";
 import type { Handler, Middleware } from "./handler";
@@ -57,6 +57,7 @@ export class Instance {
   private introduced: boolean | Promise<void> = false;
   private conflict: unknown;
   private stopping = false;
+  private behind = 0; // how long what comes now may have waited
   private catchingUp: Promise<void> | undefined;
 
   constructor(
@@ -76,7 +77,7 @@ export class Instance {
     this.attempts = new Attempts(this);
     this.heart = new Heart(this);
     this.requests = new Requests(this);
-    this.blocked = new Blocked(this.log, this.attempts.live, () => this.catchUp());
+    this.blocked = new Blocked(this.log, this.attempts.live, (ms) => this.stood(ms));
   }
 
   // --- life
@@ -121,21 +122,24 @@ export class Instance {
     this.introduced = false;
   }
 
-  /** The instance was silent for so long that servers may have given others what has waited here for it. */
-  private catchUp(): void {
+  /** The event loop stood still: what NATS has sent meanwhile has waited here for so long. */
+  private stood(ms: number): void {
+    this.behind += ms;
     const caughtUp = this.bus.roundTrip().then(() => {
       if (this.catchingUp === caughtUp) {
-        this.catchingUp = undefined;
+        this.behind = 0;
       }
     });
     this.catchingUp = caughtUp;
-    this.introduceAnew();
+    if (this.behind >= LOST) {
+      this.introduceAnew();
+    }
   }
 
   /** Whether a trigger that comes now may have waited here for so long that another instance has it too. */
   isLate(): boolean {
     this.blocked.look();
-    return this.catchingUp !== undefined;
+    return this.behind >= LOST;
   }
 
   private async work(): Promise<void> {

@@ -73,6 +73,33 @@ test("after a block that others may take for the end of this instance, what wait
   }
 });
 
+test("blocks count together until all is here that NATS had sent", async (t) => {
+  let now = 1000;
+  t.mock.method(performance, "now", () => now);
+  const app = new Executor().handler("h", () => {
+    now += 8000; // as if it computed
+  });
+  const { instance, nats } = instanceOf(app);
+  const pongs: (() => void)[] = [];
+  nats.onPing = () => new Promise((resolve) => pongs.push(resolve));
+  instance.blocked.start();
+  t.after(() => instance.blocked.close());
+  for (let n = 0; n < 2; n++) {
+    assert.equal(instance.isLate(), false);
+    instance.attempts.start(trigger({ attempt: n + 1 }), REPLY);
+    await nats.until(() => nats.of(REPLY).length > n);
+  }
+  assert.equal(instance.isLate(), true);
+  pongs[0]?.();
+  await new Promise(setImmediate);
+  assert.equal(instance.isLate(), true); // it is the answer to an earlier PING
+  for (const pong of pongs) {
+    pong();
+  }
+  await new Promise(setImmediate);
+  assert.equal(instance.isLate(), false);
+});
+
 test("a handler that never ends is named while it blocks", async () => {
   const program = `
     const { Blocked } = require(${JSON.stringify(join(__dirname, "../src/blocked.js"))});
