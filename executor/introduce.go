@@ -83,7 +83,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) er
 	var since time.Time   // when that was seen first
 	for looked := 0; ; looked++ {
 		err := e.publish(ctx, bus.FirstHeartbeat(m, over))
-		if !jet.WrongLast(err) {
+		if !jet.LostRace(err) {
 			return err
 		}
 		other, seq, err := e.conn.StandingHeartbeat(ctx, e.cfg.Group, e.cfg.Instance)

@@ -87,7 +87,7 @@ func (c *Conn) writeCalendar(ctx context.Context, name string, e Edit, change fu
 		switch {
 		case err == nil:
 			return next, true, nil
-		case !errors.Is(err, jetstream.ErrKeyExists) && !jet.WrongLast(err):
+		case !jet.LostRace(err):
 			return nil, false, fmt.Errorf("write calendar %s: %w", name, jet.Unavailable(err))
 		case e.IfRevision != 0 || e.IfAbsent:
 			return nil, false, fmt.Errorf("%w: %s", job.ErrConflict, reason.ChangedJustNow.With("calendar "+name))

@@ -3,11 +3,8 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -36,12 +33,8 @@ func (c *Conn) BindHistory(ctx context.Context, h History) error {
 	if err != nil {
 		return fmt.Errorf("encode history: %w", err)
 	}
-	_, err = kv.Create(ctx, keyHistory, data)
-	if err == nil {
-		return nil
-	}
-	if !errors.Is(err, jetstream.ErrKeyExists) {
-		return fmt.Errorf("note which log store has the history: %w", jet.Unavailable(err))
+	if err := createOnce(ctx, kv, keyHistory, data); err != nil {
+		return fmt.Errorf("note which log store has the history: %w", err)
 	}
 	entry, err := kv.Get(ctx, keyHistory)
 	if err != nil {

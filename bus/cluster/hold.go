@@ -63,7 +63,7 @@ func (c *Conn) SetPause(ctx context.Context, group string, paused bool, until ti
 		switch {
 		case err == nil:
 			return was, now, nil
-		case !errors.Is(err, jetstream.ErrKeyExists) && !jet.WrongLast(err):
+		case !jet.LostRace(err):
 			return was, now, fmt.Errorf("write hold: %w", jet.Unavailable(err))
 		}
 	}

@@ -146,7 +146,7 @@ func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *b
 	} else {
 		rev, err = kv.Update(ctx, c.jobKey(next.Job.Job), data, was.Revision)
 	}
-	if errors.Is(err, jetstream.ErrKeyExists) || jet.WrongLast(err) {
+	if jet.LostRace(err) {
 		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.JobChanged.With(next.Job.Job))
 	}
 	if err != nil {
@@ -354,7 +354,7 @@ func (c *Conn) RemoveDeletedJobs(ctx context.Context, before time.Time) error {
 			return nil //nolint:nilerr // what cannot be read stays
 		}
 		// Conditional on the tombstone being the last word: the job may have come back.
-		if err := kv.Purge(ctx, e.Key(), jetstream.LastRevision(v.Revision)); err != nil && !jet.WrongLast(err) {
+		if err := kv.Purge(ctx, e.Key(), jetstream.LastRevision(v.Revision)); err != nil && !jet.LostRace(err) {
 			return fmt.Errorf("remove versions of job %s: %w", v.Job.Job, jet.Unavailable(err))
 		}
 		return nil

@@ -27,8 +27,8 @@ func setupTokens(ctx context.Context, kv jetstream.KeyValue) error {
 	if err != nil {
 		return fmt.Errorf("encode keys of tokens: %w", err)
 	}
-	if _, err := kv.Create(ctx, keyTokens, data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return fmt.Errorf("write keys of tokens: %w", jet.Unavailable(err))
+	if err := createOnce(ctx, kv, keyTokens, data); err != nil {
+		return fmt.Errorf("write keys of tokens: %w", err)
 	}
 	return nil
 }

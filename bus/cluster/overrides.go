@@ -42,8 +42,8 @@ func (c *Conn) PutOverrides(ctx context.Context, group string, id job.RunID, g O
 	if err != nil {
 		return fmt.Errorf("encode what run %s is given: %w", id, err)
 	}
-	if _, err := kv.Create(ctx, givenKey(group, id), data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return fmt.Errorf("write what run %s is given: %w", id, jet.Unavailable(err))
+	if err := createOnce(ctx, kv, givenKey(group, id), data); err != nil {
+		return fmt.Errorf("write what run %s is given: %w", id, err)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (c *Conn) PutRetention(ctx context.Context, r job.Retention, e Edit) (*Rete
 		next.Revision, err = kv.Put(ctx, keyRetention, data)
 	}
 	switch {
-	case errors.Is(err, jetstream.ErrKeyExists) || jet.WrongLast(err):
+	case jet.LostRace(err):
 		return nil, fmt.Errorf("%w: the retention was changed by somebody else", job.ErrConflict)
 	case err != nil:
 		return nil, fmt.Errorf("write retention: %w", jet.Unavailable(err))

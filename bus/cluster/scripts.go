@@ -79,7 +79,7 @@ func (c *Conn) RemoveScripts(ctx context.Context) (removed int, err error) {
 		switch {
 		case err == nil:
 			removed++
-		case !jet.WrongLast(err):
+		case !jet.LostRace(err):
 			return removed, fmt.Errorf("remove script %s: %w", key, jet.Unavailable(err))
 		}
 	}

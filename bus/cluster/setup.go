@@ -139,8 +139,8 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 	if err != nil {
 		return fmt.Errorf("encode cluster configuration: %w", err)
 	}
-	if _, err := kv.Create(ctx, keyConfig, data); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return fmt.Errorf("write cluster configuration: %w", jet.Unavailable(err))
+	if err := createOnce(ctx, kv, keyConfig, data); err != nil {
+		return fmt.Errorf("write cluster configuration: %w", err)
 	}
 	if err := setupTokens(ctx, kv); err != nil {
 		return err
@@ -157,6 +157,18 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 		return fmt.Errorf("%w: the cluster was made with %d shards, which cannot change; leave the number out or give %d", job.ErrConflict, c.cluster.Shards, c.cluster.Shards)
 	}
 	return nil
+}
+
+// createOnce makes a key, unless it exists. It is stored then, not merely in flight.
+func createOnce(ctx context.Context, kv jetstream.KeyValue, key string, value []byte) error {
+	err := jet.AfterOthers(ctx, func(ctx context.Context) error {
+		_, err := kv.Create(ctx, key, value)
+		return err
+	})
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return nil
+	}
+	return jet.Unavailable(err)
 }
 
 // Open reads the configuration of a cluster that exists, with the keys of its tokens. Programs other than

@@ -48,7 +48,7 @@ func (c *Conn) Claim(ctx context.Context, t *bus.Trigger, claim *bus.Claim, publ
 		case ctx.Err() != nil:
 			return true, context.Cause(ctx)
 		}
-		unanswered = true
+		unanswered = unanswered || !InFlight(err) // in flight: another claim, which may yet get lost, or an earlier try
 		rest.Reset(wait)
 		select {
 		case <-rest.C:

@@ -37,13 +37,24 @@ func Unavailable(err error) error {
 	return err
 }
 
-// LostRace reports whether a conditional write was refused because somebody else had
-// written the key.
-func LostRace(err error) bool { return errors.Is(err, jetstream.ErrKeyExists) || WrongLast(err) }
+// LostRace reports whether a conditional write was refused because somebody else has written the
+// key, or is about to: see [InFlight]. It is for those who then read the key again, or have a person
+// do so.
+func LostRace(err error) bool {
+	return errors.Is(err, jetstream.ErrKeyExists) || WrongLast(err) || InFlight(err)
+}
 
 // WrongLast reports whether a message was refused because the last one on its subject is not
 // the one that was expected.
 func WrongLast(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == 10164)
+	return ok && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+}
+
+// InFlight reports whether a conditional write was refused because at that instant replicas had yet
+// to confirm another one on its subject, or one with the same condition. This one is surely not
+// stored, and whether its condition holds is not known: see [AfterOthers].
+func InFlight(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant
 }

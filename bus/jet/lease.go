@@ -113,7 +113,7 @@ func (h *Held) Renew(ctx context.Context) error {
 		return fmt.Errorf("%w: lease %s was released", job.ErrStale, h.key)
 	}
 	err := h.renewLocked(ctx)
-	if !WrongLast(err) {
+	if !LostRace(err) {
 		return err
 	}
 	// Perhaps an earlier renewal did arrive, though its answer did not.
@@ -195,7 +195,9 @@ func (h *Held) deleteLocked(ctx context.Context) error {
 	if h.revision == 0 {
 		return nil
 	}
-	return h.kv.Delete(ctx, h.key, jetstream.LastRevision(h.revision))
+	return AfterOthers(ctx, func(ctx context.Context) error { // a renewal that was given up may be in flight
+		return h.kv.Delete(ctx, h.key, jetstream.LastRevision(h.revision))
+	})
 }
 
 // WatchLeases follows all leases: what there is, a nil entry, then every change. The

@@ -1,13 +1,18 @@
 package bench
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 )
@@ -61,6 +66,55 @@ func TestPullsWithALimitOfBytesLeaveNothingBehindOnThreeCopies(t *testing.T) {
 				t.Fatalf("delivery %d came when %d was next, %v", meta.Sequence.Consumer, next, err)
 			}
 			next++
+		}
+	}
+}
+
+// The runs of an instance have one condition, that the instance is served as before, so one that is in
+// flight keeps the others out.
+func TestRunsOfAnInstanceThatBeginTogetherAreStoredOnThreeCopies(t *testing.T) {
+	w, err := benchOptions{replicas: 3}.world(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	store := state.New(w.conn.Conn)
+	revision, err := store.PutInstance(t.Context(), &state.Instance{Group: "billing", Instance: "a", Holder: "bridge"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fence := state.Fence{Group: "billing", Instance: "a", Revision: revision}
+	var runs sync.WaitGroup
+	for id := range int64(100) {
+		runs.Go(func() {
+			if err := store.PutRun(t.Context(), &state.Run{LogID: id, Trigger: &bus.Trigger{Job: "billing/report"}}, fence); err != nil {
+				t.Errorf("run %d: %v", id, err)
+			}
+		})
+	}
+	runs.Wait()
+}
+
+func TestALeaseIsReleasedThoughARenewalIsInFlightOnThreeCopies(t *testing.T) {
+	w, err := benchOptions{replicas: 3}.world(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	for n := range 50 {
+		key := fmt.Sprintf("bench.%d", n)
+		held, err := w.conn.AcquireLease(t.Context(), key, "a", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		soon, cancel := context.WithTimeout(t.Context(), 50*time.Microsecond)
+		_ = held.Renew(soon) // mostly sent, and not answered in time
+		cancel()
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if last, err := w.conn.Last(t.Context(), "KV_"+bus.BucketLease, "$KV."+bus.BucketLease+"."+key); err != nil || last.Header.Get("KV-Operation") == "" {
+			t.Errorf("lease %d is held after its release, %v", n, err)
 		}
 	}
 }

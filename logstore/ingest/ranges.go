@@ -81,7 +81,11 @@ func (r *ranges) put(ctx context.Context, next span) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", r.key, err)
 	}
-	revision, err := r.kv.Update(ctx, r.key, value, r.revision)
+	var revision uint64
+	err = jet.AfterOthers(ctx, func(ctx context.Context) error { // else our own earlier try might pass for another ingester's
+		revision, err = r.kv.Update(ctx, r.key, value, r.revision)
+		return err
+	})
 	if jet.WrongLast(err) {
 		return fmt.Errorf("%w: another ingester has written %s after revision %d", job.ErrStale, r.key, r.revision)
 	}

@@ -65,7 +65,11 @@ func (s *Store) publish(ctx context.Context, m *nats.Msg, ttl time.Duration, c c
 	}
 	ctx, cancel := context.WithTimeout(ctx, jet.BatchTimeout)
 	defer cancel()
-	ack, err := s.conn.JS.PublishMsg(ctx, m)
+	var ack *jetstream.PubAck
+	err := jet.AfterOthers(ctx, func(ctx context.Context) (err error) { // runs that begin together share a fence
+		ack, err = s.conn.JS.PublishMsg(ctx, m)
+		return err
+	})
 	switch {
 	case jet.WrongLast(err):
 		return 0, fmt.Errorf("%w: %s was changed by another", job.ErrConflict, m.Subject[len(prefix):])
