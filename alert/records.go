@@ -42,16 +42,12 @@ func bucket(ctx context.Context, conn *cluster.Conn) (jetstream.KeyValue, error)
 
 // read returns a record and its revision. The error is job.ErrNotFound when there is none.
 func read[T any](ctx context.Context, conn *cluster.Conn, key string) (*T, uint64, error) {
-	kv, err := bucket(ctx, conn)
-	if err != nil {
-		return nil, 0, err
-	}
-	entry, err := kv.Get(ctx, key)
+	entry, err := conn.Entry(ctx, bus.BucketAlert, key)
 	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrInvalidKey):
+	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil, 0, fmt.Errorf("%w: %s", job.ErrNotFound, named(key))
 	case err != nil:
-		return nil, 0, fmt.Errorf("read %s: %w", named(key), jet.Unavailable(err))
+		return nil, 0, fmt.Errorf("read %s: %w", named(key), err)
 	}
 	value := new(T)
 	if err := json.Unmarshal(entry.Value(), value); err != nil {

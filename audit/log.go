@@ -141,12 +141,12 @@ func (l *Log) settle(ctx context.Context, before time.Time) error {
 		return fmt.Errorf("list audit entries: %w", jet.Unavailable(err))
 	}
 	for key := range keys.Keys() {
-		entry, err := kv.Get(ctx, key)
+		entry, err := l.conn.Entry(ctx, bus.BucketAccess, key)
 		if errors.Is(err, jetstream.ErrKeyNotFound) {
 			continue // ended meanwhile
 		}
 		if err != nil {
-			return fmt.Errorf("read audit entry: %w", jet.Unavailable(err))
+			return fmt.Errorf("read audit entry: %w", err)
 		}
 		var e trail.Entry
 		if err := json.Unmarshal(entry.Value(), &e); err != nil {

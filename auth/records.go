@@ -51,16 +51,12 @@ func lifeOf(kind string) time.Duration {
 // read returns a record and its revision. The error is job.ErrNotFound when there is
 // none.
 func read[T any](ctx context.Context, conn *cluster.Conn, kind, key string) (value T, revision uint64, err error) {
-	kv, err := open(ctx, conn, kind)
-	if err != nil {
-		return value, 0, err
-	}
-	entry, err := kv.Get(ctx, kind+key)
+	entry, err := conn.Entry(ctx, bucketOf(kind), kind+key)
 	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrInvalidKey): // no key of ours
+	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return value, 0, fmt.Errorf("%w: %s", job.ErrNotFound, named(kind, key))
 	case err != nil:
-		return value, 0, fmt.Errorf("read %s: %w", named(kind, key), jet.Unavailable(err))
+		return value, 0, fmt.Errorf("read %s: %w", named(kind, key), err)
 	}
 	if err := json.Unmarshal(entry.Value(), &value); err != nil {
 		return value, 0, fmt.Errorf("decode %s: %w", named(kind, key), err)

@@ -150,9 +150,9 @@ func (b *Broker) Partition(name string) { b.set(name, fault{toBroker: true, toCl
 // still hears them: requests have their effect, and their answers are lost.
 func (b *Broker) Deafen(name string) { b.set(name, fault{toClient: true}) }
 
-// Lag puts the consumers that name's connections make from now on, and the pages that they
-// read, where a replica would be that was cut off and has nothing yet: they find none of what
-// is stored. What is stored later, consumers find.
+// Lag puts the consumers that name's connections make from now on, and what they read directly,
+// where a replica would be that was cut off and has nothing yet: they find none of what is
+// stored. What is stored later, consumers find.
 func (b *Broker) Lag(name string) { b.set(name, fault{lags: true}) }
 
 // Mute makes name's connections swallow what the client says, while it still hears the

@@ -79,14 +79,17 @@ var (
 	startTime = regexp.MustCompile(`"opt_start_time":"[0-9]{4}`)
 	pageFrom  = regexp.MustCompile(`"seq":[0-9]+,"next_by_subj":"[^"]*","batch"`)
 	seqFrom   = regexp.MustCompile(`^"seq":[0-9]+`)
+	keyRead   = regexp.MustCompile(`(\$JS\.API\.DIRECT\.GET\.[^ .]+\.)[^ ]`)
 	fromStart = regexp.MustCompile(`"deliver_policy":"(all|last_per_subject)"`)
 )
 
 // behind returns p, of the same length, with requests for consumers and for pages changed so
-// that they begin at the end of the stream: they find what a replica has that lags behind.
+// that they begin at the end of the stream, and direct reads of a subject so that they find none:
+// they find what a replica has that lags behind.
 func behind(p []byte) []byte {
 	p = startSeq.ReplaceAllFunc(p, nines)
 	p = pageFrom.ReplaceAllFunc(p, func(request []byte) []byte { return seqFrom.ReplaceAllFunc(request, nines) })
+	p = keyRead.ReplaceAll(p, []byte("${1}!"))
 	p = startTime.ReplaceAll(p, []byte(`"opt_start_time":"9999`))
 	return fromStart.ReplaceAllFunc(p, func(field []byte) []byte {
 		changed := []byte(`"deliver_policy":"new"`)

@@ -52,12 +52,12 @@ func (c *Conn) writeCalendar(ctx context.Context, name string, e Edit, change fu
 	}
 	for {
 		was := &CalendarEntry{}
-		stored, err := kv.Get(ctx, name)
+		stored, err := c.Entry(ctx, bus.BucketCalendar, name)
 		switch {
 		case errors.Is(err, jetstream.ErrKeyNotFound):
 			was.Deleted = true
 		case err != nil:
-			return nil, false, fmt.Errorf("read calendar %s: %w", name, jet.Unavailable(err))
+			return nil, false, fmt.Errorf("read calendar %s: %w", name, err)
 		default:
 			if was, err = decodeCalendarEntry(stored); err != nil {
 				return nil, false, err
@@ -98,16 +98,12 @@ func (c *Conn) writeCalendar(ctx context.Context, name string, e Edit, change fu
 // GetCalendar returns a calendar's present version. Errors: job.ErrNotFound,
 // job.ErrUnavailable.
 func (c *Conn) GetCalendar(ctx context.Context, name string) (*CalendarEntry, error) {
-	kv, err := c.Bucket(ctx, bus.BucketCalendar)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := kv.Get(ctx, name)
-	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
+	stored, err := c.Entry(ctx, bus.BucketCalendar, name)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, fmt.Errorf("%w: calendar %s", job.ErrNotFound, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read calendar %s: %w", name, jet.Unavailable(err))
+		return nil, fmt.Errorf("read calendar %s: %w", name, err)
 	}
 	entry, err := decodeCalendarEntry(stored)
 	if err == nil && entry.Deleted {

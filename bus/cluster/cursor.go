@@ -36,16 +36,12 @@ func (c *Conn) PutFloor(ctx context.Context, cursor *bus.Cursor) error {
 
 // GetFloor returns the copy of a shard's cursor, or nil when there is none.
 func (c *Conn) GetFloor(ctx context.Context, shard int) (*bus.Cursor, error) {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
-		return nil, err
-	}
-	e, err := kv.Get(ctx, floorKey(shard))
+	e, err := c.Entry(ctx, bus.BucketCluster, floorKey(shard))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read floor of shard %d: %w", shard, jet.Unavailable(err))
+		return nil, fmt.Errorf("read floor of shard %d: %w", shard, err)
 	}
 	floor := &bus.Cursor{}
 	if err := json.Unmarshal(e.Value(), floor); err != nil {

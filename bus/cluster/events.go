@@ -80,16 +80,12 @@ const KeyAlertPosition = "position"
 // alerter has looked at any yet, none counts: that is the greatest number. The error is
 // job.ErrUnavailable.
 func (c *Conn) EventsAlerted(ctx context.Context) (upTo uint64, err error) {
-	kv, err := c.Bucket(ctx, bus.BucketAlert)
-	if err != nil {
-		return 0, err
-	}
-	e, err := kv.Get(ctx, KeyAlertPosition)
+	e, err := c.Entry(ctx, bus.BucketAlert, KeyAlertPosition)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return math.MaxUint64, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read the position of the alerter: %w", jet.Unavailable(err))
+		return 0, fmt.Errorf("read the position of the alerter: %w", err)
 	}
 	var at struct {
 		Events uint64 `json:"events"`

@@ -114,16 +114,12 @@ type Audited map[int]time.Time
 
 // GetAudited returns how far the audit has come; it is empty at first.
 func (c *Conn) GetAudited(ctx context.Context) (Audited, error) {
-	kv, err := c.Bucket(ctx, bus.BucketLedger)
-	if err != nil {
-		return nil, err
-	}
-	e, err := kv.Get(ctx, keyAudited)
+	e, err := c.Entry(ctx, bus.BucketLedger, keyAudited)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return Audited{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read progress of the audit: %w", jet.Unavailable(err))
+		return nil, fmt.Errorf("read progress of the audit: %w", err)
 	}
 	text := map[string]time.Time{}
 	if err := json.Unmarshal(e.Value(), &text); err != nil {

@@ -87,7 +87,7 @@ func (c *Conn) editGroup(ctx context.Context, group string, change func(*Group))
 	}
 	for {
 		var revision uint64
-		e, err := kv.Get(ctx, group)
+		e, err := c.Entry(ctx, bus.BucketGroups, group)
 		switch {
 		case err == nil:
 			revision = e.Revision()
@@ -97,7 +97,7 @@ func (c *Conn) editGroup(ctx context.Context, group string, change func(*Group))
 		case errors.Is(err, jetstream.ErrKeyNotFound):
 			was = Group{}
 		default:
-			return was, fmt.Errorf("read group %s: %w", group, jet.Unavailable(err))
+			return was, fmt.Errorf("read group %s: %w", group, err)
 		}
 		next := was
 		if revision == 0 {
@@ -133,16 +133,12 @@ func DecodeGroup(data []byte) (Group, error) {
 // Group returns what is kept of a group. The error is job.ErrNotFound when it is not
 // known.
 func (c *Conn) Group(ctx context.Context, group string) (Group, error) {
-	kv, err := c.Bucket(ctx, bus.BucketGroups)
-	if err != nil {
-		return Group{}, err
-	}
-	e, err := kv.Get(ctx, group)
+	e, err := c.Entry(ctx, bus.BucketGroups, group)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return Group{}, fmt.Errorf("%w: group %s", job.ErrNotFound, group)
 	}
 	if err != nil {
-		return Group{}, fmt.Errorf("read group %s: %w", group, jet.Unavailable(err))
+		return Group{}, fmt.Errorf("read group %s: %w", group, err)
 	}
 	return DecodeGroup(e.Value())
 }

@@ -36,9 +36,9 @@ func (c *Conn) BindHistory(ctx context.Context, h History) error {
 	if err := createOnce(ctx, kv, keyHistory, data); err != nil {
 		return fmt.Errorf("note which log store has the history: %w", err)
 	}
-	entry, err := kv.Get(ctx, keyHistory)
+	entry, err := c.Entry(ctx, bus.BucketCluster, keyHistory)
 	if err != nil {
-		return fmt.Errorf("read which log store has the history: %w", jet.Unavailable(err))
+		return fmt.Errorf("read which log store has the history: %w", err)
 	}
 	var is History
 	if err := json.Unmarshal(entry.Value(), &is); err != nil {

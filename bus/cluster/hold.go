@@ -43,7 +43,7 @@ func (c *Conn) SetPause(ctx context.Context, group string, paused bool, until ti
 	}
 	for {
 		var rev uint64
-		was, rev, err = getPause(ctx, kv, group)
+		was, rev, err = c.getPause(ctx, group)
 		if was = was.At(e.At); err != nil || was.Paused == paused && was.Until.Equal(until) {
 			return was, was, err
 		}
@@ -72,11 +72,7 @@ func (c *Conn) SetPause(ctx context.Context, group string, paused bool, until ti
 // GetPause returns the present state of the switch for an executor group, or with "" of that
 // for everything.
 func (c *Conn) GetPause(ctx context.Context, group string) (job.Pause, error) {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
-		return job.Pause{}, err
-	}
-	h, _, err := getPause(ctx, kv, group)
+	h, _, err := c.getPause(ctx, group)
 	return h, err
 }
 
@@ -99,13 +95,13 @@ func (c *Conn) GroupPauses(ctx context.Context) (map[string]job.Pause, error) {
 	return all, nil
 }
 
-func getPause(ctx context.Context, kv jetstream.KeyValue, group string) (job.Pause, uint64, error) {
-	e, err := kv.Get(ctx, holdKey(group))
+func (c *Conn) getPause(ctx context.Context, group string) (job.Pause, uint64, error) {
+	e, err := c.Entry(ctx, bus.BucketCluster, holdKey(group))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return job.Pause{}, 0, nil
 	}
 	if err != nil {
-		return job.Pause{}, 0, fmt.Errorf("read hold: %w", jet.Unavailable(err))
+		return job.Pause{}, 0, fmt.Errorf("read hold: %w", err)
 	}
 	h, err := DecodePause(e.Value())
 	return h, e.Revision(), err

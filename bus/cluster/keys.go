@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -34,13 +33,13 @@ func setupTokens(ctx context.Context, kv jetstream.KeyValue) error {
 }
 
 // openTokens reads the keys. A cluster that only an older program has set up has none.
-func (c *Conn) openTokens(ctx context.Context, kv jetstream.KeyValue) error {
-	entry, err := kv.Get(ctx, keyTokens)
+func (c *Conn) openTokens(ctx context.Context) error {
+	entry, err := c.Entry(ctx, bus.BucketCluster, keyTokens)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read keys of tokens: %w", jet.Unavailable(err))
+		return fmt.Errorf("read keys of tokens: %w", err)
 	}
 	return c.useTokens(entry.Value())
 }

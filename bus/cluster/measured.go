@@ -36,16 +36,12 @@ func (c *Conn) putMeasured(ctx context.Context, m measured, figures any) error {
 // getMeasured reads the newest figures. Errors: job.ErrNotFound when there are none,
 // job.ErrUnavailable.
 func (c *Conn) getMeasured(ctx context.Context, m measured, into any) error {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
-		return err
-	}
-	e, err := kv.Get(ctx, m.key)
+	e, err := c.Entry(ctx, bus.BucketCluster, m.key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return fmt.Errorf("%w: %s: not measured yet", job.ErrNotFound, m.what)
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", m.what, jet.Unavailable(err))
+		return fmt.Errorf("read %s: %w", m.what, err)
 	}
 	if err := json.Unmarshal(e.Value(), into); err != nil {
 		return fmt.Errorf("decode %s: %w", m.what, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -51,16 +50,12 @@ func (c *Conn) PutOverrides(ctx context.Context, group string, id job.RunID, g O
 // GetOverrides returns what a run was given: nothing, if that was nothing or is long ago.
 func (c *Conn) GetOverrides(ctx context.Context, group string, id job.RunID) (Overrides, error) {
 	var g Overrides
-	kv, err := c.Bucket(ctx, bus.BucketGiven)
-	if err != nil {
-		return g, err
-	}
-	e, err := kv.Get(ctx, givenKey(group, id))
+	e, err := c.Entry(ctx, bus.BucketGiven, givenKey(group, id))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return g, nil
 	}
 	if err != nil {
-		return g, fmt.Errorf("read what run %s was given: %w", id, jet.Unavailable(err))
+		return g, fmt.Errorf("read what run %s was given: %w", id, err)
 	}
 	if err := json.Unmarshal(e.Value(), &g); err != nil {
 		return g, &job.InvalidError{Field: "run_id", Reason: fmt.Sprintf("what run %s was given is damaged: %v", id, err)}

@@ -17,16 +17,12 @@ const keyRestoring = "restoring"
 
 // Restoring returns which backup's restore has begun and not ended; "" if none has.
 func (c *Conn) Restoring(ctx context.Context) (backup string, err error) {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
-		return "", err
-	}
-	entry, err := kv.Get(ctx, keyRestoring)
+	entry, err := c.Entry(ctx, bus.BucketCluster, keyRestoring)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read which restore has begun: %w", jet.Unavailable(err))
+		return "", fmt.Errorf("read which restore has begun: %w", err)
 	}
 	return string(entry.Value()), nil
 }
@@ -61,12 +57,12 @@ func (c *Conn) EndRestore(ctx context.Context) error {
 }
 
 // checkWhole returns job.ErrConflict while a restore has begun and not ended.
-func checkWhole(ctx context.Context, kv jetstream.KeyValue) error {
-	switch _, err := kv.Get(ctx, keyRestoring); {
+func (c *Conn) checkWhole(ctx context.Context) error {
+	switch _, err := c.Entry(ctx, bus.BucketCluster, keyRestoring); {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil
 	case err != nil:
-		return fmt.Errorf("read cluster configuration: %w", jet.Unavailable(err))
+		return fmt.Errorf("read cluster configuration: %w", err)
 	}
 	return fmt.Errorf("%w: a restore has begun and not ended, so a part is missing; run \"carillon restore\" with the same file again", job.ErrConflict)
 }

@@ -60,16 +60,12 @@ func (c *Conn) PutRetention(ctx context.Context, r job.Retention, e Edit) (*Rete
 
 // GetRetention returns what PutRetention has said, or otherwise if it never did.
 func (c *Conn) GetRetention(ctx context.Context, otherwise job.Retention) (*RetentionEntry, error) {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := kv.Get(ctx, keyRetention)
+	stored, err := c.Entry(ctx, bus.BucketCluster, keyRetention)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return &RetentionEntry{Retention: otherwise}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read retention: %w", jet.Unavailable(err))
+		return nil, fmt.Errorf("read retention: %w", err)
 	}
 	return decodeRetention(stored.Value(), stored.Revision())
 }

@@ -37,10 +37,10 @@ func (c *Conn) DeleteSecret(ctx context.Context, group, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := kv.Get(ctx, group+"."+name); errors.Is(err, jetstream.ErrKeyNotFound) {
+	if _, err := c.Entry(ctx, bus.BucketSecret, group+"."+name); errors.Is(err, jetstream.ErrKeyNotFound) {
 		return fmt.Errorf("%w: secret %s of group %s", job.ErrNotFound, name, group)
 	} else if err != nil {
-		return fmt.Errorf("read secret %s of group %s: %w", name, group, jet.Unavailable(err))
+		return fmt.Errorf("read secret %s of group %s: %w", name, group, err)
 	}
 	if err := kv.Purge(ctx, group+"."+name); err != nil {
 		return fmt.Errorf("delete secret %s of group %s: %w", name, group, jet.Unavailable(err))

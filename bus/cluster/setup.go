@@ -146,7 +146,7 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 		return err
 	}
 	if !a.Restoring {
-		if err := checkWhole(ctx, kv); err != nil {
+		if err := c.checkWhole(ctx); err != nil {
 			return err
 		}
 	}
@@ -174,20 +174,19 @@ func createOnce(ctx context.Context, kv jetstream.KeyValue, key string, value []
 // Open reads the configuration of a cluster that exists, with the keys of its tokens. Programs other than
 // scheduler nodes call it instead of Setup.
 func (c *Conn) Open(ctx context.Context) error {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
+	if _, err := c.Bucket(ctx, bus.BucketCluster); err != nil { // which says whether there is a cluster
 		return err
 	}
-	entry, err := kv.Get(ctx, keyConfig)
+	entry, err := c.Entry(ctx, bus.BucketCluster, keyConfig)
 	if err != nil {
-		return fmt.Errorf("read cluster configuration: %w", jet.Unavailable(err))
+		return fmt.Errorf("read cluster configuration: %w", err)
 	}
 	var cfg Config
 	if err := json.Unmarshal(entry.Value(), &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > bus.MaxShards {
 		return fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, bus.BucketCluster, entry.Value())
 	}
 	c.cluster = cfg
-	return c.openTokens(ctx, kv)
+	return c.openTokens(ctx)
 }
 
 // AwaitSetup is [Conn.Setup] for a program that may be started before JetStream is

@@ -145,7 +145,7 @@ func (h *Held) renewLocked(ctx context.Context) error {
 
 // rereadLocked takes in the lease's revision, if it is still ours.
 func (h *Held) rereadLocked(ctx context.Context) error {
-	e, err := h.kv.Get(ctx, h.key)
+	e, err := h.conn.Entry(ctx, bus.BucketLease, h.key)
 	if err == nil {
 		var is Lease
 		if json.Unmarshal(e.Value(), &is) == nil && is.Token == h.lease.Token {
@@ -156,7 +156,7 @@ func (h *Held) rereadLocked(ctx context.Context) error {
 	if err == nil || errors.Is(err, jetstream.ErrKeyNotFound) {
 		return fmt.Errorf("%w: lease %s was lost", job.ErrStale, h.key)
 	}
-	return fmt.Errorf("read lease %s: %w", h.key, Unavailable(err))
+	return fmt.Errorf("read lease %s: %w", h.key, err)
 }
 
 // SetInfo replaces what the lease says of its holder, from the next renewal on.

@@ -98,7 +98,7 @@ func (s *Store) GiveJobID(ctx context.Context, name job.Name, id int32) (int32, 
 	}
 	_, err = s.put(ctx, jobKey(name), id, 0, condition{revision: 0})
 	if errors.Is(err, job.ErrConflict) { // it has one
-		return s.JobID(ctx, name)
+		_, err = s.get(ctx, jobKey(name), &id)
 	}
 	return id, err
 }
@@ -110,6 +110,6 @@ func (s *Store) claimNumber(ctx context.Context, id int32, name job.Name) (bool,
 		return err == nil, err
 	}
 	var of job.Name
-	_, err = s.now(ctx, numberKey(id), &of)
+	_, err = s.get(ctx, numberKey(id), &of) // it is there
 	return of == name, err
 }

@@ -116,6 +116,30 @@ func TestARunIsKnownUntilAnotherTakesItsPlaceAndOneThatWasGivenUpLonger(t *testi
 	})
 }
 
+// A replica that lags behind does not know the number that the write has just met.
+func TestAJobThatHasANumberKeepsItThoughAReplicaLagsBehind(t *testing.T) {
+	bustest.Run(t, start, func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		s := state.New(clustertest.Setup(t, broker, "test", 1).Conn)
+		late := state.New(clustertest.Open(t, broker, "late").Conn)
+		_, err := s.GiveJobID(t.Context(), "billing/report", 7)
+		check(t, err)
+		lag := func() {
+			broker.Lag("late")
+			time.AfterFunc(400*time.Millisecond, func() { broker.Heal("late") })
+		}
+		lag()
+		if id, err := late.GiveJobID(t.Context(), "billing/report", 8); err != nil || id != 7 {
+			t.Errorf("the job has number %d, %v, want 7", id, err)
+		}
+		time.Sleep(time.Second)
+		lag()
+		if _, err := late.GiveJobID(t.Context(), "billing/other", 7); !errors.Is(err, job.ErrConflict) {
+			t.Errorf("the number of another job is given: %v", err)
+		}
+	})
+}
+
 // A replica that lags behind still has the run that was in the place before.
 func TestARunIsFoundThoughTheOneBeforeItIsReadFirst(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {

@@ -1,0 +1,71 @@
+package cluster_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// A replica that lags behind does not know of what was written just now. Who changes it back would
+// find nothing to change there.
+func TestWhatIsChangedBackAtOnceIsChangedThoughAReplicaLagsBehind(t *testing.T) {
+	inCluster(t, func(w *world) {
+		ctx := w.t.Context()
+		conn := w.connect("late")
+		check := func(err error) {
+			w.t.Helper()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		run := job.NewRunID(time.Now())
+		_, _, err := w.conn.SetPause(ctx, "billing", true, time.Time{}, cluster.Edit{At: time.Now()})
+		check(err)
+		_, err = w.conn.SetGroupLimits(ctx, "billing", cluster.GroupLimits{Limit: 5})
+		check(err)
+		_, _, err = w.conn.PutCalendar(ctx, job.Calendar{Calendar: "holidays"}, cluster.Edit{At: time.Now()})
+		check(err)
+		check(w.conn.PutSecret(ctx, &bus.Secret{Group: "billing", Secret: "password"}))
+		check(w.conn.PutOverrides(ctx, "billing", run, cluster.Overrides{States: "done"}))
+		check(w.conn.PutFloor(ctx, &bus.Cursor{Shard: 1, Epoch: 7}))
+		check(w.conn.BeginRestore(ctx, "backup"))
+
+		w.broker.Lag("late")
+		_, _, err = conn.SetPause(ctx, "billing", false, time.Time{}, cluster.Edit{At: time.Now()})
+		check(err)
+		if p, err := w.conn.GetPause(ctx, "billing"); err != nil || p.Paused {
+			w.t.Errorf("resumed, the group is %+v, %v", p, err)
+		}
+		was, err := conn.SetGroupLimits(ctx, "billing", cluster.GroupLimits{})
+		if g, gone := w.conn.Group(ctx, "billing"); err != nil || gone != nil || was.Limit != 5 || g.Limit != 0 {
+			w.t.Errorf("without its limit, the group is %+v, and was %+v, %v", g, was, errors.Join(err, gone))
+		}
+		check(conn.DeleteCalendar(ctx, "holidays", cluster.Edit{At: time.Now()}))
+		if _, err := w.conn.GetCalendar(ctx, "holidays"); !errors.Is(err, job.ErrNotFound) {
+			w.t.Errorf("the calendar that was deleted: %v", err)
+		}
+		check(conn.DeleteSecret(ctx, "billing", "password"))
+		if g, err := conn.GetOverrides(ctx, "billing", run); err != nil || g.States != "done" {
+			w.t.Errorf("the run is given %+v, %v", g, err)
+		}
+		if floor, err := conn.GetFloor(ctx, 1); err != nil || floor == nil || floor.Epoch != 7 {
+			w.t.Errorf("the floor is %+v, %v", floor, err)
+		}
+		if backup, err := conn.Restoring(ctx); err != nil || backup != "backup" {
+			w.t.Errorf("the restore of %q has begun, %v", backup, err)
+		}
+		if upTo, err := conn.EventsAlerted(ctx); err != nil || upTo != math.MaxUint64 {
+			w.t.Errorf("the alerter is at %d, %v", upTo, err)
+		}
+		_, err = w.conn.JS.Publish(ctx, "$KV."+bus.BucketAlert+"."+cluster.KeyAlertPosition, []byte(`{"events":3}`))
+		check(err)
+		if upTo, err := conn.EventsAlerted(ctx); err != nil || upTo != 3 {
+			w.t.Errorf("the alerter is at %d, %v", upTo, err)
+		}
+	})
+}
