@@ -209,14 +209,13 @@ func (c *Conn) BacklogOf(ctx context.Context, group string) (Backlog, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, name := range names {
 		g.Go(func() error {
-			consumer, err := c.JS.Consumer(ctx, bus.StreamTrig, name) // which asks for its state
-			if errors.Is(err, jetstream.ErrConsumerNotFound) {        // no node has set the group up yet
+			info, err := c.ConsumerInfo(ctx, bus.StreamTrig, name)
+			if errors.Is(err, jetstream.ErrConsumerNotFound) { // no node has set the group up yet
 				return nil
 			}
 			if err != nil {
-				return fmt.Errorf("look up consumer %s: %w", name, jet.Unavailable(err))
+				return err
 			}
-			info := consumer.CachedInfo()
 			found[i] = Backlog{Waiting: int(info.NumPending), Delivered: info.NumAckPending} //nolint:gosec // a count of messages
 			return nil
 		})

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -40,7 +38,7 @@ func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error
 
 func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subjects []string) (fleet.IngestBacklog, error) {
 	b := fleet.IngestBacklog{Stream: stream}
-	info, err := c.ingestInfo(ctx, stream, consumer)
+	info, err := c.ConsumerInfo(ctx, stream, consumer)
 	if err != nil {
 		return b, err
 	}
@@ -61,18 +59,10 @@ func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subje
 	return b, nil
 }
 
-func (c *Conn) ingestInfo(ctx context.Context, stream, consumer string) (*jetstream.ConsumerInfo, error) {
-	on, err := c.JS.Consumer(ctx, stream, consumer)
-	if err != nil {
-		return nil, fmt.Errorf("look up consumer %s on %s: %w", consumer, stream, jet.Unavailable(err))
-	}
-	return on.CachedInfo(), nil
-}
-
 // LinesWaiting returns how many messages on LOG the log store has not got. The error is
 // job.ErrUnavailable.
 func (c *Conn) LinesWaiting(ctx context.Context) (uint64, error) {
-	info, err := c.ingestInfo(ctx, bus.StreamLog, bus.ConsumerLogs)
+	info, err := c.ConsumerInfo(ctx, bus.StreamLog, bus.ConsumerLogs)
 	if err != nil {
 		return 0, err
 	}
@@ -97,7 +87,7 @@ func (c *Conn) IngestPassed(ctx context.Context, m IngestMark) (bool, error) {
 		stream, consumer string
 		mark             uint64
 	}{{bus.StreamTrig, bus.ConsumerLedger, m.trig}, {bus.StreamEvt, bus.ConsumerEvents, m.evt}} {
-		info, err := c.ingestInfo(ctx, on.stream, on.consumer)
+		info, err := c.ConsumerInfo(ctx, on.stream, on.consumer)
 		if err != nil {
 			return false, err
 		}
@@ -112,7 +102,7 @@ func (c *Conn) IngestPassed(ctx context.Context, m IngestMark) (bool, error) {
 // EventsMoved returns up to which sequence the log store has EVT. The error is
 // job.ErrUnavailable.
 func (c *Conn) EventsMoved(ctx context.Context) (upTo uint64, err error) {
-	info, err := c.ingestInfo(ctx, bus.StreamEvt, bus.ConsumerEvents)
+	info, err := c.ConsumerInfo(ctx, bus.StreamEvt, bus.ConsumerEvents)
 	if err != nil {
 		return 0, err
 	}
@@ -122,7 +112,7 @@ func (c *Conn) EventsMoved(ctx context.Context) (upTo uint64, err error) {
 // AuditMoved returns up to which sequence the log store has the stream of the audit log,
 // and how many messages after it wait. The error is job.ErrUnavailable.
 func (c *Conn) AuditMoved(ctx context.Context) (upTo, waiting uint64, err error) {
-	info, err := c.ingestInfo(ctx, bus.StreamAudit, bus.ConsumerFacts)
+	info, err := c.ConsumerInfo(ctx, bus.StreamAudit, bus.ConsumerFacts)
 	if err != nil {
 		return 0, 0, err
 	}

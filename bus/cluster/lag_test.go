@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
@@ -66,6 +69,34 @@ func TestWhatIsChangedBackAtOnceIsChangedThoughAReplicaLagsBehind(t *testing.T) 
 		check(err)
 		if upTo, err := conn.EventsAlerted(ctx); err != nil || upTo != 3 {
 			w.t.Errorf("the alerter is at %d, %v", upTo, err)
+		}
+	})
+}
+
+// A NATS server that is starting answers for a consumer before it has its state. It would be taken for a
+// group without a run, in which the dispatcher begins as many as its limit allows.
+func TestLiveRunsAreNotCountedByAServerThatIsStarting(t *testing.T) {
+	inCluster(t, func(w *world) {
+		conn := w.connect("governor")
+		var err error
+		if conn.JS, err = jetstream.NewWithAPIPrefix(conn.NC, "FAKE"); err != nil {
+			w.t.Fatal(err)
+		}
+		asked := map[string]int{}
+		server, err := conn.NC.Subscribe("FAKE.CONSUMER.INFO.TRIG.*", func(m *nats.Msg) {
+			state := `"num_pending":0`
+			if asked[m.Subject]++; asked[m.Subject] > 1 {
+				state = `"cluster":{"leader":"n1"},"num_ack_pending":2,"num_pending":3`
+			}
+			_ = m.Respond([]byte(`{"config":{"num_replicas":3},` + state + `}`))
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		defer func() { _ = server.Unsubscribe() }()
+		consumers := len(job.Priorities) + 1
+		if b, err := conn.BacklogOf(w.t.Context(), "billing"); err != nil || b.Waiting != 3*consumers || b.Delivered != 2*consumers {
+			w.t.Errorf("the backlog is %+v, %v", b, err)
 		}
 	})
 }

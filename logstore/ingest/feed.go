@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -198,15 +196,6 @@ func (f *feed) write(ctx context.Context, r span, b *batch, repeat bool) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// info returns what the server knows of the feed's consumer.
-func (f *feed) info(ctx context.Context) (*jetstream.ConsumerInfo, error) {
-	c, err := f.conn.JS.Consumer(ctx, f.stream, f.consumer)
-	if err != nil {
-		return nil, fmt.Errorf("look up consumer %s on %s: %w", f.consumer, f.stream, jet.Unavailable(err))
-	}
-	return c.CachedInfo(), nil
 }
 
 // newBackoff paces what is tried until it works.

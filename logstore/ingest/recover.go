@@ -28,7 +28,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 // repeatStream writes the last range of a stream again, if it may not have been
 // written, and what was delivered after it.
 func (f *feed) repeatStream(ctx context.Context) error {
-	info, err := f.info(ctx)
+	info, err := f.conn.ConsumerInfo(ctx, f.stream, f.consumer)
 	if err != nil {
 		return err
 	}
