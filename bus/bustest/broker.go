@@ -155,6 +155,11 @@ func (b *Broker) Deafen(name string) { b.set(name, fault{toClient: true}) }
 // stored. What is stored later, consumers find.
 func (b *Broker) Lag(name string) { b.set(name, fault{lags: true}) }
 
+// Depose has what name's connections ask the leader of a stream for, one message at a time, answered
+// as by a server that was cut off from the others, and has not heard yet that another one leads: it
+// knows nothing of what is stored.
+func (b *Broker) Depose(name string) { b.set(name, fault{deposed: true}) }
+
 // Mute makes name's connections swallow what the client says, while it still hears the
 // broker.
 func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
@@ -163,7 +168,7 @@ func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
 // a sign of life.
 func (b *Broker) LoseAcks(name string) { b.set(name, fault{noAcks: true}) }
 
-// Heal ends what Partition, Deafen, Mute, LoseAcks or Lag began. Connections that were cut die, as
+// Heal ends what Partition, Deafen, Mute, LoseAcks, Lag or Depose began. Connections that were cut die, as
 // one side may have missed bytes; the client reconnects.
 func (b *Broker) Heal(name string) {
 	b.set(name, fault{})

@@ -11,6 +11,7 @@ import (
 type fault struct {
 	toBroker, toClient bool
 	lags               bool // consumers are made where nothing is stored yet
+	deposed            bool // the leader is asked for what it has not
 	noAcks             bool // acknowledgements get lost
 }
 
@@ -68,6 +69,9 @@ func (l *link) Write(p []byte) (int, error) {
 	if f.lags {
 		p = behind(p)
 	}
+	if f.deposed {
+		p = unknown(p)
+	}
 	if f.noAcks {
 		p = bytes.ReplaceAll(p, []byte("\r\n+ACK\r\n"), []byte("\r\n+WPI\r\n"))
 	}
@@ -80,6 +84,9 @@ var (
 	pageFrom  = regexp.MustCompile(`"seq":[0-9]+,"next_by_subj":"[^"]*","batch"`)
 	seqFrom   = regexp.MustCompile(`^"seq":[0-9]+`)
 	keyRead   = regexp.MustCompile(`(\$JS\.API\.DIRECT\.GET\.[^ .]+\.)[^ ]`)
+	leaderGet = regexp.MustCompile(`\$JS\.API\.STREAM\.MSG\.GET\.[^\r]+\r\n\{[^}]*\}`)
+	messageAt = regexp.MustCompile(`"seq":[0-9]+`)
+	lastOf    = regexp.MustCompile(`"last_by_subj":"[^"]`)
 	fromStart = regexp.MustCompile(`"deliver_policy":"(all|last_per_subject)"`)
 )
 
@@ -94,6 +101,14 @@ func behind(p []byte) []byte {
 	return fromStart.ReplaceAllFunc(p, func(field []byte) []byte {
 		changed := []byte(`"deliver_policy":"new"`)
 		return append(changed, bytes.Repeat([]byte(" "), len(field)-len(changed))...)
+	})
+}
+
+// unknown returns p, of the same length, with requests for single messages changed so that the
+// leader of their stream finds none.
+func unknown(p []byte) []byte {
+	return leaderGet.ReplaceAllFunc(p, func(request []byte) []byte {
+		return lastOf.ReplaceAll(messageAt.ReplaceAllFunc(request, nines), []byte(`"last_by_subj":"!`))
 	})
 }
 

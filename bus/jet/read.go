@@ -27,19 +27,21 @@ type Stored struct {
 
 // Last returns the last message on a subject of a stream, as the stream's leader
 // knows it: a direct read may be answered by a replica that lags behind. The error
-// is [ErrNoMessage] only when there surely is none.
+// is [ErrNoMessage] when there is none.
+//
+// For some seconds, a server that was cut off from the others believes that it still leads. So nothing
+// may be lost for good because a leader is asked and has no message: see [Conn.NextSeq].
 func (c *Conn) Last(ctx context.Context, stream, subject string) (*Stored, error) {
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"last_by_subj":%q}`, subject))
 }
 
 // First returns the first message on the subjects of a stream that match filter, as the
-// stream's leader knows it. The error is [ErrNoMessage] only when there surely is none.
+// stream's leader knows it. Errors as Last.
 func (c *Conn) First(ctx context.Context, stream, filter string) (*Stored, error) {
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":1,"next_by_subj":%q}`, filter))
 }
 
-// At returns the message at a sequence of a stream, as its leader knows it. The error is
-// [ErrNoMessage] only when there surely is none.
+// At returns the message at a sequence of a stream, as its leader knows it. Errors as Last.
 func (c *Conn) At(ctx context.Context, stream string, seq uint64) (*Stored, error) {
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -61,13 +60,9 @@ func (d *Dispatcher) hand(ctx context.Context, m *nats.Msg) error {
 // on which it is answered.
 func (g *group) offerHanded(ctx context.Context, seq uint64, from string, m *nats.Msg) {
 	stored, err := g.d.conn.At(ctx, bus.StreamTrig, seq)
-	switch {
-	case errors.Is(err, jet.ErrNoMessage): // somebody has acknowledged it, or called it off
-		g.answer(m, "+TERM")
-		return
-	case err != nil:
+	if err != nil {
 		g.d.log.DebugContext(ctx, "trigger handed over not read", "executor_group", g.name, "error", err)
-		g.answer(m, bus.NakAfter(holdMin))
+		g.answer(m, bus.NakAfter(holdMin)) // it comes again unless it is gone: see [offer.gone]
 		return
 	}
 	m.Subject, m.Header, m.Data = stored.Subject, stored.Header, stored.Data

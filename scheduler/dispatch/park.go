@@ -62,15 +62,16 @@ func (s *server) tick(ctx context.Context, now time.Time) {
 	})
 }
 
-// gone reports whether the trigger has been taken off the stream while it was in hand:
-// somebody has called the run off.
+// gone reports whether the trigger has been taken off the stream while it was in hand: somebody has
+// called the run off. A server that was cut off may say so in error, for as long as it believes that it
+// leads the stream. So the trigger is given back, not ended: JetStream forgets one that is gone.
 func (o *offer) gone(ctx context.Context) bool {
 	if time.Since(o.came) < patience {
 		return false // it had hardly come
 	}
 	there, err := o.g.d.conn.Has(ctx, bus.StreamTrig, o.seq)
 	if err == nil && !there {
-		o.g.answer(o.m, "+TERM")
+		o.handBackFor(holdMin)
 		return true
 	}
 	return false
