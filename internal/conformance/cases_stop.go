@@ -138,6 +138,33 @@ var stopCases = []Case{
 			g.failf("it claimed the attempt: %s", got[0])
 		}
 	}},
+	{Name: "at-most-once-in-flight", Passage: "Claims", Rule: "a claim that is refused with error 10164 is sent again, and the attempt starts once it is stored", run: func(t *test) {
+		t.do(func() {
+			t.claim = func(n int) claimAnswer {
+				if n <= 2 {
+					return claimInFlight
+				}
+				return claimUsual
+			}
+		})
+		g := t.trigger("echo", nil, once).pulled(1)
+		g.want(g.ended(20*time.Second), job.StatusSucceeded, "")
+		g.answered("+ACK", 2*seconds)
+	}},
+	{Name: "at-most-once-unanswered", Passage: "Claims", Rule: "an instance whose claim is stored, though its answer was lost, starts the attempt; a replica that lags behind is asked for the claim again", run: func(t *test) {
+		t.do(func() {
+			t.claim = func(n int) claimAnswer {
+				if n == 1 {
+					t.lags = 1
+					return claimUnanswered
+				}
+				return claimUsual
+			}
+		})
+		g := t.trigger("echo", nil, once).pulled(1)
+		g.want(g.ended(40*time.Second), job.StatusSucceeded, "")
+		g.answered("+ACK", 2*seconds)
+	}},
 	{Name: "at-most-once-claimed", Passage: "Claims", Rule: "an attempt that another instance has claimed is dropped without an answer", run: func(t *test) {
 		g := t.trigger("echo", nil, once)
 		t.do(func() {

@@ -67,12 +67,22 @@ type stage struct {
 	ids   map[string]uint64
 
 	// How to answer; set by cases through do.
-	noConsumer bool                              // pull requests get 503
-	silentLog  bool                              // log batches get no answer
-	event      func(h heard, n int) eventAnswer  // for the nth time (from 1) that this id comes
-	claim      func(subject string, n int) error // nil: stored
+	noConsumer bool                             // pull requests get 503
+	silentLog  bool                             // log batches get no answer
+	event      func(h heard, n int) eventAnswer // for the nth time (from 1) that this id comes
+	claim      func(n int) claimAnswer          // for the nth time (from 1) that a claim comes
+	lags       int                              // so many reads of keys find nothing
 	tries      map[string]int
 }
+
+// claimAnswer is what becomes of a claim.
+type claimAnswer int
+
+const (
+	claimUsual      claimAnswer = iota
+	claimInFlight               // refused: replicas have yet to confirm another one
+	claimUnanswered             // stored, and the answer gets lost
+)
 
 type entry struct {
 	seq    uint64
@@ -269,26 +279,30 @@ func (s *stage) onPut(m *nats.Msg) {
 	s.mu.Lock()
 	last := s.kept[m.Subject]
 	s.tries[m.Subject]++
-	var wrong error
+	var answer claimAnswer
 	if s.claim != nil && bucket == bus.BucketClaim {
-		wrong = s.claim(m.Subject, s.tries[m.Subject])
+		answer = s.claim(s.tries[m.Subject])
 	}
-	want := m.Header.Get(nats.ExpectedLastSubjSeqHdr)
-	if want != "" && want != strconv.FormatUint(last.seq, 10) && wrong == nil {
-		wrong = fmt.Errorf("wrong last sequence: %d", last.seq)
+	code, why := 0, "wrong last sequence"
+	switch want := m.Header.Get(nats.ExpectedLastSubjSeqHdr); {
+	case answer == claimInFlight:
+		code = 10164
+	case want != "" && want != strconv.FormatUint(last.seq, 10):
+		code, why = 10071, fmt.Sprintf("wrong last sequence: %d", last.seq)
 	}
 	var seq uint64
-	if wrong == nil {
+	if code == 0 {
 		s.seq++
 		seq = s.seq
 		s.kept[m.Subject] = entry{seq, m.Header, slices.Clone(m.Data), time.Now()}
 	}
 	s.mu.Unlock()
-	if wrong != nil {
-		s.reject(m, 400, 10071, wrong.Error())
-		return
+	switch {
+	case code != 0:
+		s.reject(m, 400, code, why)
+	case answer != claimUnanswered:
+		s.ack(m, "KV_"+bucket, seq, false)
 	}
-	s.ack(m, "KV_"+bucket, seq, false)
 }
 
 // onGet answers with the last message of a key.
@@ -296,6 +310,10 @@ func (s *stage) onGet(m *nats.Msg) {
 	_, key, _ := strings.Cut(strings.TrimPrefix(m.Subject, "$JS.API.DIRECT.GET."), ".")
 	s.mu.Lock()
 	e, ok := s.kept[key]
+	if s.lags > 0 {
+		ok = false
+		s.lags--
+	}
 	s.mu.Unlock()
 	if !ok {
 		s.status(m.Reply, "404 Message Not Found")

@@ -68,7 +68,13 @@ def test_an_attempt_that_is_claimed_is_done():
 
 def test_an_attempt_that_another_has_claimed_is_dropped():
     assert claimed([10071], []) == (0, [])
-    assert claimed(["lost", 10164], [False]) == (0, [])
+    assert claimed(["lost", 10071], [False]) == (0, [])
+
+
+def test_a_claim_that_meets_another_in_flight_is_tried_again():
+    assert claimed([10164, 10164, 0], []) == (1, [b"+ACK"])
+    assert claimed([10164, 10071], [False]) == (0, [])
+    assert claimed(["lost", 10164, 10071], [True]) == (1, [b"+ACK"])
 
 
 def test_a_claim_that_cannot_be_read_yet_is_asked_for_again():

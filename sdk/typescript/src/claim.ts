@@ -12,7 +12,7 @@ export class Dropped extends Error {
   override name = "Dropped";
 }
 
-const CLAIMED = new Set([10071, 10164]);
+const CLAIMED = 10071;
 
 export class Claim {
   private readonly subject: string;
@@ -38,8 +38,8 @@ export class Claim {
         if (!(e instanceof Refused)) {
           unanswered = true; // it may have been stored
           await pause(250, signal);
-        } else if (!CLAIMED.has(e.code)) {
-          await pause(500, signal);
+        } else if (e.code !== CLAIMED) {
+          await pause(500, signal); // with 10164, another claim is in flight, and may get lost
         } else if (unanswered && (await this.holder(signal)) === this.body.try) {
           return;
         } else {

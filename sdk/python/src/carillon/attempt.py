@@ -316,7 +316,7 @@ class Attempt:
                 await self.of.stored(self._claim_subject, wire.dumps(claim), headers)
                 break
             except Refused as e:
-                if e.code in (10071, 10164):
+                if e.code == 10071:  # with 10164, another claim is in flight, and may get lost
                     stands = await self._claimed_by() if unanswered else ""
                     if stands == claim["try"]:
                         break

@@ -32,7 +32,7 @@ final class Claim {
         if (e.isPresent()) {
           return unanswered && claim.storedTry().equals(tried) ? claim : null;
         }
-        Thread.sleep(500);
+        Thread.sleep(500); // with 10164, another claim is in flight, and may get lost
       } catch (IOException e) {
         unanswered = true; // it may have been stored all the same
         Thread.sleep(250);

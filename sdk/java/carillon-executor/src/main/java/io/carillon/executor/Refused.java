@@ -14,6 +14,6 @@ final class Refused extends IOException {
 
   /** Whether there is a message already where none was expected. */
   boolean isPresent() {
-    return code == Wire.WRONG_LAST_SEQUENCE || code == Wire.WRONG_LAST_CONSTANT;
+    return code == Wire.WRONG_LAST_SEQUENCE;
   }
 }

@@ -31,10 +31,8 @@ final class Wire {
   static final String MSG_ID = "Nats-Msg-Id";
   static final String EXPECTED = "Nats-Expected-Last-Subject-Sequence";
 
-  /** The errors of JetStream that say: a message with this expectation is there already. */
+  /** The error of JetStream that says: the last message of the subject is not the one that was expected. */
   static final int WRONG_LAST_SEQUENCE = 10071;
-
-  static final int WRONG_LAST_CONSTANT = 10164;
 
   private static final Pattern SLUG = Pattern.compile("[a-z0-9][a-z0-9_-]{0,62}");
   private static final DateTimeFormatter INSTANT =
