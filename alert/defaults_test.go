@@ -40,7 +40,7 @@ func TestANewDeadLetterRaisesAnIncidentByARuleThatIsThereFromTheStart(t *testing
 		w.bury("evt.1.billing", "from before there was a rule", 1)
 		time.Sleep(time.Second)
 		a := w.start("a")
-		time.Sleep(10 * time.Second)
+		time.Sleep(10*time.Second + 500*time.Millisecond) // no look falls between the messages that come now
 		if all := w.defaultIncidents("dead-letters"); len(all) != 0 {
 			w.t.Errorf("of what came before the rule there are the incidents %+v", all)
 		}
