@@ -274,6 +274,6 @@ func drawEffect(t *draw.Table, before, after *runlog.Effect) {
 	row("deleted next", after.Frees)
 	row("in the long run", after.Expected)
 	if before.Expected != after.Expected {
-		row("  as it is now", before.Expected)
+		row("  without it", before.Expected)
 	}
 }
