@@ -464,13 +464,13 @@ type PutUserJSONRequestBody = api.PutUserJSONRequestBody
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// ListChannels The ways to people, without their secrets
+	// ListChannels List notification channels, without secrets
 	// (GET /api/v1/alerts/channels)
 	ListChannels(c *fiber.Ctx) error
 	// DeleteChannel Delete a channel
 	// (DELETE /api/v1/alerts/channels/{channel})
 	DeleteChannel(c *fiber.Ctx, channel ChannelName, params DeleteChannelParams) error
-	// GetChannel A channel, without its secrets
+	// GetChannel Show a channel, without secrets
 	// (GET /api/v1/alerts/channels/{channel})
 	GetChannel(c *fiber.Ctx, channel ChannelName) error
 	// PutChannel Create or replace a channel
@@ -482,133 +482,133 @@ type ServerInterface interface {
 	// PutChannelSecret Set a secret of a channel
 	// (PUT /api/v1/alerts/channels/{channel}/secrets/{secret})
 	PutChannelSecret(c *fiber.Ctx, channel ChannelName, secret string, params PutChannelSecretParams) error
-	// TestChannel Send a message to a channel, whatever holds others back
+	// TestChannel Send a test message to a channel, also in quiet hours and silences
 	// (POST /api/v1/alerts/channels/{channel}/test)
 	TestChannel(c *fiber.Ctx, channel ChannelName) error
-	// ListDeliveries Every message to a channel, the newest incident's first
+	// ListDeliveries List deliveries, those of the newest incident first
 	// (GET /api/v1/alerts/deliveries)
 	ListDeliveries(c *fiber.Ctx, params ListDeliveriesParams) error
-	// ListIncidents What rules have found, the newest first
+	// ListIncidents List incidents, newest first
 	// (GET /api/v1/alerts/incidents)
 	ListIncidents(c *fiber.Ctx, params ListIncidentsParams) error
-	// GetIncident An incident, with every delivery
+	// GetIncident Show an incident with every delivery
 	// (GET /api/v1/alerts/incidents/{incident})
 	GetIncident(c *fiber.Ctx, incident IncidentID) error
-	// AcknowledgeIncident Say that somebody looks after an incident; nobody is reminded of it any more
+	// AcknowledgeIncident Acknowledge an incident; its reminders stop
 	// (POST /api/v1/alerts/incidents/{incident}/acknowledge)
 	AcknowledgeIncident(c *fiber.Ctx, incident IncidentID, params AcknowledgeIncidentParams) error
-	// ResolveIncident Say that an incident is over
+	// ResolveIncident Resolve an incident
 	// (POST /api/v1/alerts/incidents/{incident}/resolve)
 	ResolveIncident(c *fiber.Ctx, incident IncidentID, params ResolveIncidentParams) error
-	// SnoozeIncident Hold back what an incident has to say for a while, or not any more
+	// SnoozeIncident Snooze an incident, or end its snooze
 	// (POST /api/v1/alerts/incidents/{incident}/snooze)
 	SnoozeIncident(c *fiber.Ctx, incident IncidentID, params SnoozeIncidentParams) error
-	// ListAlerts What is worth a message, and to whom
+	// ListAlerts List alert rules
 	// (GET /api/v1/alerts/rules)
 	ListAlerts(c *fiber.Ctx) error
-	// DeleteAlert Delete a rule; its open incidents are resolved by that
+	// DeleteAlert Delete a rule; its open incidents are resolved
 	// (DELETE /api/v1/alerts/rules/{alert})
 	DeleteAlert(c *fiber.Ctx, alert string, params DeleteAlertParams) error
-	// GetAlert A rule
+	// GetAlert Show a rule
 	// (GET /api/v1/alerts/rules/{alert})
 	GetAlert(c *fiber.Ctx, alert string) error
 	// PutAlert Create or replace a rule
 	// (PUT /api/v1/alerts/rules/{alert})
 	PutAlert(c *fiber.Ctx, alert string, params PutAlertParams) error
-	// ListSilences What holds messages back for a while
+	// ListSilences List silences
 	// (GET /api/v1/alerts/silences)
 	ListSilences(c *fiber.Ctx) error
-	// AddSilence Hold messages back for a while
+	// AddSilence Create a silence
 	// (POST /api/v1/alerts/silences)
 	AddSilence(c *fiber.Ctx, params AddSilenceParams) error
 	// EndSilence End a silence
 	// (DELETE /api/v1/alerts/silences/{silence})
 	EndSilence(c *fiber.Ctx, silence string, params EndSilenceParams) error
-	// TryAlert What a rule would have found in the last seven days
+	// TryAlert Try a rule on the last seven days
 	// (POST /api/v1/alerts/try)
 	TryAlert(c *fiber.Ctx) error
-	// ListAuditLog Who changed what, newest first
+	// ListAuditLog List the audit log, newest first
 	// (GET /api/v1/audit-log)
 	ListAuditLog(c *fiber.Ctx, params ListAuditLogParams) error
-	// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
+	// GetBus Show how NATS stores everything: servers, streams, copies and consumers
 	// (GET /api/v1/bus)
 	GetBus(c *fiber.Ctx) error
-	// ListCalendars All calendars by name
+	// ListCalendars List calendars by name
 	// (GET /api/v1/calendars)
 	ListCalendars(c *fiber.Ctx) error
 	// DeleteCalendar Delete a calendar; schedules that name it treat it as empty
 	// (DELETE /api/v1/calendars/{calendar})
 	DeleteCalendar(c *fiber.Ctx, calendar string, params DeleteCalendarParams) error
-	// GetCalendar A calendar's present version
+	// GetCalendar Show a calendar's current version
 	// (GET /api/v1/calendars/{calendar})
 	GetCalendar(c *fiber.Ctx, calendar string) error
 	// PutCalendar Create a calendar, or save its next version
 	// (PUT /api/v1/calendars/{calendar})
 	PutCalendar(c *fiber.Ctx, calendar string, params PutCalendarParams) error
-	// PreviewCalendar Which fires of the next year saving a calendar would affect
+	// PreviewCalendar List the fires of the next year that saving a calendar would affect
 	// (POST /api/v1/calendars/{calendar}/preview)
 	PreviewCalendar(c *fiber.Ctx, calendar string) error
-	// ListDeadLetters Messages about runs that were refused, the newest first
+	// ListDeadLetters List refused messages, newest first
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(c *fiber.Ctx, params ListDeadLettersParams) error
-	// DeleteDeadLetter Throw a refused message away
+	// DeleteDeadLetter Delete a refused message
 	// (DELETE /api/v1/dead-letters/{sequence})
 	DeleteDeadLetter(c *fiber.Ctx, sequence DeadLetterSequence) error
-	// GetDeadLetter A refused message, with what it says
+	// GetDeadLetter Show a refused message with its content
 	// (GET /api/v1/dead-letters/{sequence})
 	GetDeadLetter(c *fiber.Ctx, sequence DeadLetterSequence) error
-	// ReplayDeadLetter Send a refused message again, as after an upgrade
+	// ReplayDeadLetter Replay a refused message, for example after an upgrade
 	// (POST /api/v1/dead-letters/{sequence}/replay)
 	ReplayDeadLetter(c *fiber.Ctx, sequence DeadLetterSequence) error
-	// CollectDiagnostics What a maintainer asks for when something is wrong
+	// CollectDiagnostics Create a diagnostics bundle
 	// (POST /api/v1/diagnostics)
 	CollectDiagnostics(c *fiber.Ctx) error
-	// ListFires What will fire in a range of time, job by job
+	// ListFires List what will fire in a range of time, by job
 	// (GET /api/v1/fires)
 	ListFires(c *fiber.Ctx, params ListFiresParams) error
-	// CountFires How much will fire, over a range of time in equal parts
+	// CountFires Count what will fire, over a range of time in equal parts
 	// (GET /api/v1/fires/counts)
 	CountFires(c *fiber.Ctx, params CountFiresParams) error
-	// SuggestOffsets Which jobs fire together in a range of time, and could as well fire a little later
+	// SuggestOffsets List jobs that fire together in a range of time, and could fire a little later
 	// (GET /api/v1/fires/offsets)
 	SuggestOffsets(c *fiber.Ctx, params SuggestOffsetsParams) error
-	// ListGroups Executor groups and their live instances
+	// ListGroups List executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(c *fiber.Ctx) error
-	// PutGroup Limit how many runs a group does
+	// PutGroup Set the limits of a group
 	// (PUT /api/v1/groups/{group})
 	PutGroup(c *fiber.Ctx, group GroupName, params PutGroupParams) error
-	// ListCredentials The credentials of a group's executors, without their seeds
+	// ListCredentials List the credentials of a group's executors, without seeds
 	// (GET /api/v1/groups/{group}/credentials)
 	ListCredentials(c *fiber.Ctx, group GroupName) error
-	// CreateCredential Make a credential
+	// CreateCredential Create a credential
 	// (POST /api/v1/groups/{group}/credentials)
 	CreateCredential(c *fiber.Ctx, group GroupName, params CreateCredentialParams) error
-	// RevokeCredential End a credential, and the connections that were made with it, within seconds
+	// RevokeCredential Revoke a credential; its connections are closed within seconds
 	// (DELETE /api/v1/groups/{group}/credentials/{credential})
 	RevokeCredential(c *fiber.Ctx, group GroupName, credential CredentialID, params RevokeCredentialParams) error
-	// RotateCredential Make another credential in the place of one, which works on for a while
+	// RotateCredential Rotate a credential; the old one keeps working for a while
 	// (POST /api/v1/groups/{group}/credentials/{credential}/rotate)
 	RotateCredential(c *fiber.Ctx, group GroupName, credential CredentialID, params RotateCredentialParams) error
-	// ListHandlers The handlers of a group, what they do and which parameters they take
+	// ListHandlers List the handlers of a group with their parameters
 	// (GET /api/v1/groups/{group}/handlers)
 	ListHandlers(c *fiber.Ctx, group GroupName) error
-	// CordonInstance Have an instance take no more runs, and stay
+	// CordonInstance Cordon an instance: it takes no more runs, and stays
 	// (POST /api/v1/groups/{group}/instances/{instance}/cordon)
 	CordonInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
-	// DrainInstance Have an instance finish what it has, and leave
+	// DrainInstance Drain an instance: it finishes its runs, and leaves
 	// (POST /api/v1/groups/{group}/instances/{instance}/drain)
 	DrainInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
 	// SetInstance Change an instance's slots or labels
 	// (POST /api/v1/groups/{group}/instances/{instance}/settings)
 	SetInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
-	// UncordonInstance Have an instance take runs again
+	// UncordonInstance Uncordon an instance: it takes runs again
 	// (POST /api/v1/groups/{group}/instances/{instance}/uncordon)
 	UncordonInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
 	// PauseGroup Pause or resume all jobs of a group
 	// (PUT /api/v1/groups/{group}/pause)
 	PauseGroup(c *fiber.Ctx, group GroupName, params PauseGroupParams) error
-	// ListSecrets The secrets of a group, without their values
+	// ListSecrets List the secrets of a group, without values
 	// (GET /api/v1/groups/{group}/secrets)
 	ListSecrets(c *fiber.Ctx, group GroupName) error
 	// DeleteSecret Delete a secret; runs that ask for it fail
@@ -617,25 +617,25 @@ type ServerInterface interface {
 	// PutSecret Create or replace a secret
 	// (PUT /api/v1/groups/{group}/secrets/{secret})
 	PutSecret(c *fiber.Ctx, group GroupName, secret string, params PutSecretParams) error
-	// GetGroupUsage How busy the executors of a group were over time
+	// GetGroupUsage Report how busy the executors of a group were over time
 	// (GET /api/v1/groups/{group}/usage)
 	GetGroupUsage(c *fiber.Ctx, group GroupName, params GetGroupUsageParams) error
-	// GetHistory How far the history has come, and what it takes
+	// GetHistory Show how far the history has come, and its size
 	// (GET /api/v1/history)
 	GetHistory(c *fiber.Ctx) error
-	// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
+	// ReadCalendarFile Preview the import of an iCalendar file (.ics)
 	// (POST /api/v1/import/calendar)
 	ReadCalendarFile(c *fiber.Ctx) error
-	// ReadCrontab What the lines of a crontab would be as jobs
+	// ReadCrontab Preview the import of a crontab
 	// (POST /api/v1/import/crontab)
 	ReadCrontab(c *fiber.Ctx) error
-	// ReadXXLJob What a dump of XXL-JOB's database would be as jobs
+	// ReadXXLJob Preview the import of an XXL-JOB dump
 	// (POST /api/v1/import/xxl-job)
 	ReadXXLJob(c *fiber.Ctx) error
 	// AcceptInvitation Use a one-time link to choose a password, and sign in
 	// (POST /api/v1/invitations/accept)
 	AcceptInvitation(c *fiber.Ctx) error
-	// ReadInvitation What a one-time link is for
+	// ReadInvitation Show what a one-time link is for
 	// (POST /api/v1/invitations/read)
 	ReadInvitation(c *fiber.Ctx) error
 	// ListJobs List jobs by name, each with its next fires and last runs
@@ -647,40 +647,40 @@ type ServerInterface interface {
 	// CountJobs Count the jobs that match each of several filters
 	// (POST /api/v1/jobs/counts)
 	CountJobs(c *fiber.Ctx) error
-	// FacetJobs What there is to choose from among jobs
+	// FacetJobs List the values that jobs can be filtered by
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(c *fiber.Ctx, params FacetJobsParams) error
-	// NameJobs What people call some jobs, and who owns them
+	// NameJobs List titles and owners of some jobs
 	// (GET /api/v1/jobs/titles)
 	NameJobs(c *fiber.Ctx, params NameJobsParams) error
 	// DeleteJob Delete a job; its history stays
 	// (DELETE /api/v1/jobs/{group}/{name})
 	DeleteJob(c *fiber.Ctx, group GroupName, name JobName, params DeleteJobParams) error
-	// GetJob A job's present version, its next fires and last runs
+	// GetJob Show a job's current version, its next fires and last runs
 	// (GET /api/v1/jobs/{group}/{name})
 	GetJob(c *fiber.Ctx, group GroupName, name JobName, params GetJobParams) error
 	// PutJob Create a job, or save its next version
 	// (PUT /api/v1/jobs/{group}/{name})
 	PutJob(c *fiber.Ctx, group GroupName, name JobName, params PutJobParams) error
-	// ListBackfills A job's backfills that are not over, and those that ended within a day
+	// ListBackfills List a job's backfills that are running, or ended within a day
 	// (GET /api/v1/jobs/{group}/{name}/backfills)
 	ListBackfills(c *fiber.Ctx, group GroupName, name JobName) error
-	// BackfillJob Run fires of the past, behind those that are due now
+	// BackfillJob Start a backfill: run past fires, after those that are due now
 	// (POST /api/v1/jobs/{group}/{name}/backfills)
 	BackfillJob(c *fiber.Ctx, group GroupName, name JobName, params BackfillJobParams) error
-	// CancelBackfill Let no further run of a backfill begin
+	// CancelBackfill Cancel a backfill: no further run of it starts
 	// (POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel)
 	CancelBackfill(c *fiber.Ctx, group GroupName, name JobName, backfill string, params CancelBackfillParams) error
-	// DiffJob In what two versions of a job differ, field by field
+	// DiffJob Compare two versions of a job, field by field
 	// (GET /api/v1/jobs/{group}/{name}/diff)
 	DiffJob(c *fiber.Ctx, group GroupName, name JobName, params DiffJobParams) error
-	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
+	// GetJobLedger List every fire that a job owed, with its outcome, oldest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(c *fiber.Ctx, group GroupName, name JobName, params GetJobLedgerParams) error
 	// PauseJob Pause a job; its fires are recorded as skipped
 	// (POST /api/v1/jobs/{group}/{name}/pause)
 	PauseJob(c *fiber.Ctx, group GroupName, name JobName, params PauseJobParams) error
-	// PreviewJob The next fires of a job
+	// PreviewJob List the next fires of a job
 	// (GET /api/v1/jobs/{group}/{name}/preview)
 	PreviewJob(c *fiber.Ctx, group GroupName, name JobName, params PreviewJobParams) error
 	// ResumeJob Resume a paused job
@@ -689,109 +689,109 @@ type ServerInterface interface {
 	// RunJob Run a job now
 	// (POST /api/v1/jobs/{group}/{name}/run)
 	RunJob(c *fiber.Ctx, group GroupName, name JobName, params RunJobParams) error
-	// RunFireEarly Run a fire that is ahead now, and not again when it comes
+	// RunFireEarly Run an upcoming fire now instead of later
 	// (POST /api/v1/jobs/{group}/{name}/run-early)
 	RunFireEarly(c *fiber.Ctx, group GroupName, name JobName, params RunFireEarlyParams) error
 	// SkipFire Skip one upcoming fire
 	// (POST /api/v1/jobs/{group}/{name}/skip)
 	SkipFire(c *fiber.Ctx, group GroupName, name JobName, params SkipFireParams) error
-	// UnskipFire Run a skipped fire after all
+	// UnskipFire Undo the skip of a fire
 	// (POST /api/v1/jobs/{group}/{name}/unskip)
 	UnskipFire(c *fiber.Ctx, group GroupName, name JobName, params UnskipFireParams) error
-	// ListJobVersions The versions of a job that are kept, newest first
+	// ListJobVersions List the kept versions of a job, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(c *fiber.Ctx, group GroupName, name JobName) error
-	// VerifyLedger What became of the fires of all jobs, by job and day, with the discrepancies
+	// VerifyLedger Count the outcomes of all fires by job and day, with the discrepancies
 	// (GET /api/v1/ledger)
 	VerifyLedger(c *fiber.Ctx, params VerifyLedgerParams) error
-	// ListDiscrepancies What the continuous verification has found, the newest fires first
+	// ListDiscrepancies List the discrepancies that the continuous check found, the newest fires first
 	// (GET /api/v1/ledger/discrepancies)
 	ListDiscrepancies(c *fiber.Ctx, params ListDiscrepanciesParams) error
-	// SearchLogs Log lines of all runs, newest run first
+	// SearchLogs Search the logs of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(c *fiber.Ctx, params SearchLogsParams) error
-	// CountLogs How many log lines a search finds, over a range of time in equal parts
+	// CountLogs Count the log lines that a search finds, over a range of time in equal parts
 	// (GET /api/v1/logs/histogram)
 	CountLogs(c *fiber.Ctx, params CountLogsParams) error
-	// GetMe Who is signed in, and what they may do
+	// GetMe Show the current user and permissions
 	// (GET /api/v1/me)
 	GetMe(c *fiber.Ctx) error
-	// SetMyPassword Change one's own password
+	// SetMyPassword Change your password
 	// (PUT /api/v1/me/password)
 	SetMyPassword(c *fiber.Ctx) error
-	// ListMySessions One's own sessions, the one used last first
+	// ListMySessions List your sessions, the last used first
 	// (GET /api/v1/me/sessions)
 	ListMySessions(c *fiber.Ctx) error
-	// EndMySession End one of one's own sessions
+	// EndMySession End one of your sessions
 	// (DELETE /api/v1/me/sessions/{session})
 	EndMySession(c *fiber.Ctx, session string) error
-	// ListNodes The scheduler nodes that are alive, and the shards each owns
+	// ListNodes List live scheduler nodes with their shards
 	// (GET /api/v1/nodes)
 	ListNodes(c *fiber.Ctx) error
-	// GetOverview How things are, in one call
+	// GetOverview Show the state of everything in one call
 	// (GET /api/v1/overview)
 	GetOverview(c *fiber.Ctx, params GetOverviewParams) error
-	// GetPause Whether everything is paused
+	// GetPause Show whether everything is paused
 	// (GET /api/v1/pause)
 	GetPause(c *fiber.Ctx) error
 	// SetPause Pause or resume everything
 	// (PUT /api/v1/pause)
 	SetPause(c *fiber.Ctx, params SetPauseParams) error
-	// PreviewSchedule The next fires of a schedule that is not saved
+	// PreviewSchedule List the next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(c *fiber.Ctx) error
-	// RepairReports Make the counts of a day anew from its runs
+	// RepairReports Recompute the counts of a day from its runs
 	// (POST /api/v1/reports/days/{day}/repair)
 	RepairReports(c *fiber.Ctx, day string) error
-	// ReportFailures In which ways attempts failed
+	// ReportFailures List the causes of failed attempts
 	// (GET /api/v1/reports/failures)
 	ReportFailures(c *fiber.Ctx, params ReportFailuresParams) error
-	// ReportRuns What became of runs, over time or by what they are
+	// ReportRuns Report outcomes of runs, over time or by a property
 	// (GET /api/v1/reports/runs)
 	ReportRuns(c *fiber.Ctx, params ReportRunsParams) error
-	// GetRetention How long history is kept
+	// GetRetention Show the retention of the history
 	// (GET /api/v1/retention)
 	GetRetention(c *fiber.Ctx) error
-	// PutRetention Say how long history is kept
+	// PutRetention Change the retention of the history
 	// (PUT /api/v1/retention)
 	PutRetention(c *fiber.Ctx, params PutRetentionParams) error
-	// PreviewRetention What a retention would delete, and what disk it takes in the long run
+	// PreviewRetention Preview what a retention would delete, and its disk usage in the long run
 	// (POST /api/v1/retention/preview)
 	PreviewRetention(c *fiber.Ctx) error
-	// ListRuns Runs, newest fire first
+	// ListRuns List runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(c *fiber.Ctx, params ListRunsParams) error
 	// ChangeRuns Cancel, rerun or mark many runs
 	// (POST /api/v1/runs/bulk)
 	ChangeRuns(c *fiber.Ctx, params ChangeRunsParams) error
-	// CountRuns How many fires had which outcome, over a range of time in equal parts
+	// CountRuns Count fires by outcome, over a range of time in equal parts
 	// (GET /api/v1/runs/counts)
 	CountRuns(c *fiber.Ctx, params CountRunsParams) error
-	// FacetRuns What there is to choose from among runs
+	// FacetRuns List the values that runs can be filtered by
 	// (GET /api/v1/runs/facets)
 	FacetRuns(c *fiber.Ctx, params FacetRunsParams) error
-	// GetRun A run's attempts and its timeline
+	// GetRun Show a run's attempts and its timeline
 	// (GET /api/v1/runs/{run_id})
 	GetRun(c *fiber.Ctx, runID RunID) error
 	// CancelRun End a run that is pending or running
 	// (POST /api/v1/runs/{run_id}/cancel)
 	CancelRun(c *fiber.Ctx, runID RunID, params CancelRunParams) error
-	// GetLogs Log lines of one attempt of a run
+	// GetLogs List log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(c *fiber.Ctx, runID RunID, params GetLogsParams) error
-	// FindInLogs Find lines in the log of one attempt, and count all of its lines
+	// FindInLogs Search the log of one attempt, and count its lines
 	// (GET /api/v1/runs/{run_id}/logs/find)
 	FindInLogs(c *fiber.Ctx, runID RunID, params FindInLogsParams) error
-	// MarkRun Say what is to be thought of a run that has ended without success
+	// MarkRun Mark a failed run as handled
 	// (POST /api/v1/runs/{run_id}/mark)
 	MarkRun(c *fiber.Ctx, runID RunID, params MarkRunParams) error
-	// ListPieces The pieces of a run that is done in several, by their index
+	// ListPieces List the pieces of a run by index
 	// (GET /api/v1/runs/{run_id}/pieces)
 	ListPieces(c *fiber.Ctx, runID RunID, params ListPiecesParams) error
 	// RerunRun Rerun a finished run
 	// (POST /api/v1/runs/{run_id}/rerun)
 	RerunRun(c *fiber.Ctx, runID RunID, params RerunRunParams) error
-	// GetSignIn How one can sign in
+	// GetSignIn List the ways to sign in
 	// (GET /api/v1/sign-in)
 	GetSignIn(c *fiber.Ctx) error
 	// SignIn Sign in with a user name and a password
@@ -800,49 +800,49 @@ type ServerInterface interface {
 	// BeginProviderSignIn Go to the page of the OIDC provider to sign in
 	// (GET /api/v1/sign-in/oidc)
 	BeginProviderSignIn(c *fiber.Ctx, params BeginProviderSignInParams) error
-	// FinishProviderSignIn Come back from the OIDC provider
+	// FinishProviderSignIn Finish a sign-in at the OIDC provider
 	// (GET /api/v1/sign-in/oidc/callback)
 	FinishProviderSignIn(c *fiber.Ctx, params FinishProviderSignInParams) error
-	// SignOut End the session of the cookie
+	// SignOut Sign out: end the session of the cookie
 	// (POST /api/v1/sign-out)
 	SignOut(c *fiber.Ctx) error
-	// ListTokens One's own API tokens; an administrator sees those of others too
+	// ListTokens List your API tokens; an administrator sees those of others too
 	// (GET /api/v1/tokens)
 	ListTokens(c *fiber.Ctx, params ListTokensParams) error
-	// CreateToken Make an API token
+	// CreateToken Create an API token
 	// (POST /api/v1/tokens)
 	CreateToken(c *fiber.Ctx) error
-	// RevokeToken Revoke a token of one's own; an administrator revokes those of others too
+	// RevokeToken Revoke one of your tokens; an administrator can revoke those of others too
 	// (DELETE /api/v1/tokens/{token})
 	RevokeToken(c *fiber.Ctx, token string) error
-	// ListUsers All users by name
+	// ListUsers List users by name
 	// (GET /api/v1/users)
 	ListUsers(c *fiber.Ctx) error
 	// DeleteUser Delete a user, with its sessions and tokens
 	// (DELETE /api/v1/users/{user})
 	DeleteUser(c *fiber.Ctx, user UserName, params DeleteUserParams) error
-	// GetUser A user
+	// GetUser Show a user
 	// (GET /api/v1/users/{user})
 	GetUser(c *fiber.Ctx, user UserName) error
 	// PutUser Create a user without a password, or edit one
 	// (PUT /api/v1/users/{user})
 	PutUser(c *fiber.Ctx, user UserName, params PutUserParams) error
-	// InviteUser Make a one-time link by which a user chooses a password
+	// InviteUser Create a one-time link with which a user chooses a password
 	// (POST /api/v1/users/{user}/invite)
 	InviteUser(c *fiber.Ctx, user UserName) error
 	// EndUserSessions End all sessions of a user
 	// (DELETE /api/v1/users/{user}/sessions)
 	EndUserSessions(c *fiber.Ctx, user UserName) error
-	// ListUserSessions A user's sessions, the one used last first
+	// ListUserSessions List a user's sessions, the last used first
 	// (GET /api/v1/users/{user}/sessions)
 	ListUserSessions(c *fiber.Ctx, user UserName) error
-	// GetVersion The server's version
+	// GetVersion Show the server's version
 	// (GET /api/v1/version)
 	GetVersion(c *fiber.Ctx) error
-	// Healthz Answers as long as the process does
+	// Healthz Check whether the process is alive
 	// (GET /healthz)
 	Healthz(c *fiber.Ctx) error
-	// Readyz Whether the bus and the log store answer
+	// Readyz Check whether the bus and the log store answer
 	// (GET /readyz)
 	Readyz(c *fiber.Ctx) error
 }
@@ -11181,13 +11181,13 @@ func (response Readyz503JSONResponse) VisitReadyzResponse(ctx *fiber.Ctx) error 
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
-	// ListChannels The ways to people, without their secrets
+	// ListChannels List notification channels, without secrets
 	// (GET /api/v1/alerts/channels)
 	ListChannels(ctx context.Context, request ListChannelsRequestObject) (ListChannelsResponseObject, error)
 	// DeleteChannel Delete a channel
 	// (DELETE /api/v1/alerts/channels/{channel})
 	DeleteChannel(ctx context.Context, request DeleteChannelRequestObject) (DeleteChannelResponseObject, error)
-	// GetChannel A channel, without its secrets
+	// GetChannel Show a channel, without secrets
 	// (GET /api/v1/alerts/channels/{channel})
 	GetChannel(ctx context.Context, request GetChannelRequestObject) (GetChannelResponseObject, error)
 	// PutChannel Create or replace a channel
@@ -11199,133 +11199,133 @@ type StrictServerInterface interface {
 	// PutChannelSecret Set a secret of a channel
 	// (PUT /api/v1/alerts/channels/{channel}/secrets/{secret})
 	PutChannelSecret(ctx context.Context, request PutChannelSecretRequestObject) (PutChannelSecretResponseObject, error)
-	// TestChannel Send a message to a channel, whatever holds others back
+	// TestChannel Send a test message to a channel, also in quiet hours and silences
 	// (POST /api/v1/alerts/channels/{channel}/test)
 	TestChannel(ctx context.Context, request TestChannelRequestObject) (TestChannelResponseObject, error)
-	// ListDeliveries Every message to a channel, the newest incident's first
+	// ListDeliveries List deliveries, those of the newest incident first
 	// (GET /api/v1/alerts/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
-	// ListIncidents What rules have found, the newest first
+	// ListIncidents List incidents, newest first
 	// (GET /api/v1/alerts/incidents)
 	ListIncidents(ctx context.Context, request ListIncidentsRequestObject) (ListIncidentsResponseObject, error)
-	// GetIncident An incident, with every delivery
+	// GetIncident Show an incident with every delivery
 	// (GET /api/v1/alerts/incidents/{incident})
 	GetIncident(ctx context.Context, request GetIncidentRequestObject) (GetIncidentResponseObject, error)
-	// AcknowledgeIncident Say that somebody looks after an incident; nobody is reminded of it any more
+	// AcknowledgeIncident Acknowledge an incident; its reminders stop
 	// (POST /api/v1/alerts/incidents/{incident}/acknowledge)
 	AcknowledgeIncident(ctx context.Context, request AcknowledgeIncidentRequestObject) (AcknowledgeIncidentResponseObject, error)
-	// ResolveIncident Say that an incident is over
+	// ResolveIncident Resolve an incident
 	// (POST /api/v1/alerts/incidents/{incident}/resolve)
 	ResolveIncident(ctx context.Context, request ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error)
-	// SnoozeIncident Hold back what an incident has to say for a while, or not any more
+	// SnoozeIncident Snooze an incident, or end its snooze
 	// (POST /api/v1/alerts/incidents/{incident}/snooze)
 	SnoozeIncident(ctx context.Context, request SnoozeIncidentRequestObject) (SnoozeIncidentResponseObject, error)
-	// ListAlerts What is worth a message, and to whom
+	// ListAlerts List alert rules
 	// (GET /api/v1/alerts/rules)
 	ListAlerts(ctx context.Context, request ListAlertsRequestObject) (ListAlertsResponseObject, error)
-	// DeleteAlert Delete a rule; its open incidents are resolved by that
+	// DeleteAlert Delete a rule; its open incidents are resolved
 	// (DELETE /api/v1/alerts/rules/{alert})
 	DeleteAlert(ctx context.Context, request DeleteAlertRequestObject) (DeleteAlertResponseObject, error)
-	// GetAlert A rule
+	// GetAlert Show a rule
 	// (GET /api/v1/alerts/rules/{alert})
 	GetAlert(ctx context.Context, request GetAlertRequestObject) (GetAlertResponseObject, error)
 	// PutAlert Create or replace a rule
 	// (PUT /api/v1/alerts/rules/{alert})
 	PutAlert(ctx context.Context, request PutAlertRequestObject) (PutAlertResponseObject, error)
-	// ListSilences What holds messages back for a while
+	// ListSilences List silences
 	// (GET /api/v1/alerts/silences)
 	ListSilences(ctx context.Context, request ListSilencesRequestObject) (ListSilencesResponseObject, error)
-	// AddSilence Hold messages back for a while
+	// AddSilence Create a silence
 	// (POST /api/v1/alerts/silences)
 	AddSilence(ctx context.Context, request AddSilenceRequestObject) (AddSilenceResponseObject, error)
 	// EndSilence End a silence
 	// (DELETE /api/v1/alerts/silences/{silence})
 	EndSilence(ctx context.Context, request EndSilenceRequestObject) (EndSilenceResponseObject, error)
-	// TryAlert What a rule would have found in the last seven days
+	// TryAlert Try a rule on the last seven days
 	// (POST /api/v1/alerts/try)
 	TryAlert(ctx context.Context, request TryAlertRequestObject) (TryAlertResponseObject, error)
-	// ListAuditLog Who changed what, newest first
+	// ListAuditLog List the audit log, newest first
 	// (GET /api/v1/audit-log)
 	ListAuditLog(ctx context.Context, request ListAuditLogRequestObject) (ListAuditLogResponseObject, error)
-	// GetBus How NATS keeps what there is: servers, streams, copies, and who takes from them
+	// GetBus Show how NATS stores everything: servers, streams, copies and consumers
 	// (GET /api/v1/bus)
 	GetBus(ctx context.Context, request GetBusRequestObject) (GetBusResponseObject, error)
-	// ListCalendars All calendars by name
+	// ListCalendars List calendars by name
 	// (GET /api/v1/calendars)
 	ListCalendars(ctx context.Context, request ListCalendarsRequestObject) (ListCalendarsResponseObject, error)
 	// DeleteCalendar Delete a calendar; schedules that name it treat it as empty
 	// (DELETE /api/v1/calendars/{calendar})
 	DeleteCalendar(ctx context.Context, request DeleteCalendarRequestObject) (DeleteCalendarResponseObject, error)
-	// GetCalendar A calendar's present version
+	// GetCalendar Show a calendar's current version
 	// (GET /api/v1/calendars/{calendar})
 	GetCalendar(ctx context.Context, request GetCalendarRequestObject) (GetCalendarResponseObject, error)
 	// PutCalendar Create a calendar, or save its next version
 	// (PUT /api/v1/calendars/{calendar})
 	PutCalendar(ctx context.Context, request PutCalendarRequestObject) (PutCalendarResponseObject, error)
-	// PreviewCalendar Which fires of the next year saving a calendar would affect
+	// PreviewCalendar List the fires of the next year that saving a calendar would affect
 	// (POST /api/v1/calendars/{calendar}/preview)
 	PreviewCalendar(ctx context.Context, request PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error)
-	// ListDeadLetters Messages about runs that were refused, the newest first
+	// ListDeadLetters List refused messages, newest first
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
-	// DeleteDeadLetter Throw a refused message away
+	// DeleteDeadLetter Delete a refused message
 	// (DELETE /api/v1/dead-letters/{sequence})
 	DeleteDeadLetter(ctx context.Context, request DeleteDeadLetterRequestObject) (DeleteDeadLetterResponseObject, error)
-	// GetDeadLetter A refused message, with what it says
+	// GetDeadLetter Show a refused message with its content
 	// (GET /api/v1/dead-letters/{sequence})
 	GetDeadLetter(ctx context.Context, request GetDeadLetterRequestObject) (GetDeadLetterResponseObject, error)
-	// ReplayDeadLetter Send a refused message again, as after an upgrade
+	// ReplayDeadLetter Replay a refused message, for example after an upgrade
 	// (POST /api/v1/dead-letters/{sequence}/replay)
 	ReplayDeadLetter(ctx context.Context, request ReplayDeadLetterRequestObject) (ReplayDeadLetterResponseObject, error)
-	// CollectDiagnostics What a maintainer asks for when something is wrong
+	// CollectDiagnostics Create a diagnostics bundle
 	// (POST /api/v1/diagnostics)
 	CollectDiagnostics(ctx context.Context, request CollectDiagnosticsRequestObject) (CollectDiagnosticsResponseObject, error)
-	// ListFires What will fire in a range of time, job by job
+	// ListFires List what will fire in a range of time, by job
 	// (GET /api/v1/fires)
 	ListFires(ctx context.Context, request ListFiresRequestObject) (ListFiresResponseObject, error)
-	// CountFires How much will fire, over a range of time in equal parts
+	// CountFires Count what will fire, over a range of time in equal parts
 	// (GET /api/v1/fires/counts)
 	CountFires(ctx context.Context, request CountFiresRequestObject) (CountFiresResponseObject, error)
-	// SuggestOffsets Which jobs fire together in a range of time, and could as well fire a little later
+	// SuggestOffsets List jobs that fire together in a range of time, and could fire a little later
 	// (GET /api/v1/fires/offsets)
 	SuggestOffsets(ctx context.Context, request SuggestOffsetsRequestObject) (SuggestOffsetsResponseObject, error)
-	// ListGroups Executor groups and their live instances
+	// ListGroups List executor groups and their live instances
 	// (GET /api/v1/groups)
 	ListGroups(ctx context.Context, request ListGroupsRequestObject) (ListGroupsResponseObject, error)
-	// PutGroup Limit how many runs a group does
+	// PutGroup Set the limits of a group
 	// (PUT /api/v1/groups/{group})
 	PutGroup(ctx context.Context, request PutGroupRequestObject) (PutGroupResponseObject, error)
-	// ListCredentials The credentials of a group's executors, without their seeds
+	// ListCredentials List the credentials of a group's executors, without seeds
 	// (GET /api/v1/groups/{group}/credentials)
 	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
-	// CreateCredential Make a credential
+	// CreateCredential Create a credential
 	// (POST /api/v1/groups/{group}/credentials)
 	CreateCredential(ctx context.Context, request CreateCredentialRequestObject) (CreateCredentialResponseObject, error)
-	// RevokeCredential End a credential, and the connections that were made with it, within seconds
+	// RevokeCredential Revoke a credential; its connections are closed within seconds
 	// (DELETE /api/v1/groups/{group}/credentials/{credential})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
-	// RotateCredential Make another credential in the place of one, which works on for a while
+	// RotateCredential Rotate a credential; the old one keeps working for a while
 	// (POST /api/v1/groups/{group}/credentials/{credential}/rotate)
 	RotateCredential(ctx context.Context, request RotateCredentialRequestObject) (RotateCredentialResponseObject, error)
-	// ListHandlers The handlers of a group, what they do and which parameters they take
+	// ListHandlers List the handlers of a group with their parameters
 	// (GET /api/v1/groups/{group}/handlers)
 	ListHandlers(ctx context.Context, request ListHandlersRequestObject) (ListHandlersResponseObject, error)
-	// CordonInstance Have an instance take no more runs, and stay
+	// CordonInstance Cordon an instance: it takes no more runs, and stays
 	// (POST /api/v1/groups/{group}/instances/{instance}/cordon)
 	CordonInstance(ctx context.Context, request CordonInstanceRequestObject) (CordonInstanceResponseObject, error)
-	// DrainInstance Have an instance finish what it has, and leave
+	// DrainInstance Drain an instance: it finishes its runs, and leaves
 	// (POST /api/v1/groups/{group}/instances/{instance}/drain)
 	DrainInstance(ctx context.Context, request DrainInstanceRequestObject) (DrainInstanceResponseObject, error)
 	// SetInstance Change an instance's slots or labels
 	// (POST /api/v1/groups/{group}/instances/{instance}/settings)
 	SetInstance(ctx context.Context, request SetInstanceRequestObject) (SetInstanceResponseObject, error)
-	// UncordonInstance Have an instance take runs again
+	// UncordonInstance Uncordon an instance: it takes runs again
 	// (POST /api/v1/groups/{group}/instances/{instance}/uncordon)
 	UncordonInstance(ctx context.Context, request UncordonInstanceRequestObject) (UncordonInstanceResponseObject, error)
 	// PauseGroup Pause or resume all jobs of a group
 	// (PUT /api/v1/groups/{group}/pause)
 	PauseGroup(ctx context.Context, request PauseGroupRequestObject) (PauseGroupResponseObject, error)
-	// ListSecrets The secrets of a group, without their values
+	// ListSecrets List the secrets of a group, without values
 	// (GET /api/v1/groups/{group}/secrets)
 	ListSecrets(ctx context.Context, request ListSecretsRequestObject) (ListSecretsResponseObject, error)
 	// DeleteSecret Delete a secret; runs that ask for it fail
@@ -11334,25 +11334,25 @@ type StrictServerInterface interface {
 	// PutSecret Create or replace a secret
 	// (PUT /api/v1/groups/{group}/secrets/{secret})
 	PutSecret(ctx context.Context, request PutSecretRequestObject) (PutSecretResponseObject, error)
-	// GetGroupUsage How busy the executors of a group were over time
+	// GetGroupUsage Report how busy the executors of a group were over time
 	// (GET /api/v1/groups/{group}/usage)
 	GetGroupUsage(ctx context.Context, request GetGroupUsageRequestObject) (GetGroupUsageResponseObject, error)
-	// GetHistory How far the history has come, and what it takes
+	// GetHistory Show how far the history has come, and its size
 	// (GET /api/v1/history)
 	GetHistory(ctx context.Context, request GetHistoryRequestObject) (GetHistoryResponseObject, error)
-	// ReadCalendarFile What an iCalendar file (.ics) would be as a calendar
+	// ReadCalendarFile Preview the import of an iCalendar file (.ics)
 	// (POST /api/v1/import/calendar)
 	ReadCalendarFile(ctx context.Context, request ReadCalendarFileRequestObject) (ReadCalendarFileResponseObject, error)
-	// ReadCrontab What the lines of a crontab would be as jobs
+	// ReadCrontab Preview the import of a crontab
 	// (POST /api/v1/import/crontab)
 	ReadCrontab(ctx context.Context, request ReadCrontabRequestObject) (ReadCrontabResponseObject, error)
-	// ReadXXLJob What a dump of XXL-JOB's database would be as jobs
+	// ReadXXLJob Preview the import of an XXL-JOB dump
 	// (POST /api/v1/import/xxl-job)
 	ReadXXLJob(ctx context.Context, request ReadXXLJobRequestObject) (ReadXXLJobResponseObject, error)
 	// AcceptInvitation Use a one-time link to choose a password, and sign in
 	// (POST /api/v1/invitations/accept)
 	AcceptInvitation(ctx context.Context, request AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error)
-	// ReadInvitation What a one-time link is for
+	// ReadInvitation Show what a one-time link is for
 	// (POST /api/v1/invitations/read)
 	ReadInvitation(ctx context.Context, request ReadInvitationRequestObject) (ReadInvitationResponseObject, error)
 	// ListJobs List jobs by name, each with its next fires and last runs
@@ -11364,40 +11364,40 @@ type StrictServerInterface interface {
 	// CountJobs Count the jobs that match each of several filters
 	// (POST /api/v1/jobs/counts)
 	CountJobs(ctx context.Context, request CountJobsRequestObject) (CountJobsResponseObject, error)
-	// FacetJobs What there is to choose from among jobs
+	// FacetJobs List the values that jobs can be filtered by
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(ctx context.Context, request FacetJobsRequestObject) (FacetJobsResponseObject, error)
-	// NameJobs What people call some jobs, and who owns them
+	// NameJobs List titles and owners of some jobs
 	// (GET /api/v1/jobs/titles)
 	NameJobs(ctx context.Context, request NameJobsRequestObject) (NameJobsResponseObject, error)
 	// DeleteJob Delete a job; its history stays
 	// (DELETE /api/v1/jobs/{group}/{name})
 	DeleteJob(ctx context.Context, request DeleteJobRequestObject) (DeleteJobResponseObject, error)
-	// GetJob A job's present version, its next fires and last runs
+	// GetJob Show a job's current version, its next fires and last runs
 	// (GET /api/v1/jobs/{group}/{name})
 	GetJob(ctx context.Context, request GetJobRequestObject) (GetJobResponseObject, error)
 	// PutJob Create a job, or save its next version
 	// (PUT /api/v1/jobs/{group}/{name})
 	PutJob(ctx context.Context, request PutJobRequestObject) (PutJobResponseObject, error)
-	// ListBackfills A job's backfills that are not over, and those that ended within a day
+	// ListBackfills List a job's backfills that are running, or ended within a day
 	// (GET /api/v1/jobs/{group}/{name}/backfills)
 	ListBackfills(ctx context.Context, request ListBackfillsRequestObject) (ListBackfillsResponseObject, error)
-	// BackfillJob Run fires of the past, behind those that are due now
+	// BackfillJob Start a backfill: run past fires, after those that are due now
 	// (POST /api/v1/jobs/{group}/{name}/backfills)
 	BackfillJob(ctx context.Context, request BackfillJobRequestObject) (BackfillJobResponseObject, error)
-	// CancelBackfill Let no further run of a backfill begin
+	// CancelBackfill Cancel a backfill: no further run of it starts
 	// (POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel)
 	CancelBackfill(ctx context.Context, request CancelBackfillRequestObject) (CancelBackfillResponseObject, error)
-	// DiffJob In what two versions of a job differ, field by field
+	// DiffJob Compare two versions of a job, field by field
 	// (GET /api/v1/jobs/{group}/{name}/diff)
 	DiffJob(ctx context.Context, request DiffJobRequestObject) (DiffJobResponseObject, error)
-	// GetJobLedger Every fire that a job owed, and what became of it, oldest first
+	// GetJobLedger List every fire that a job owed, with its outcome, oldest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(ctx context.Context, request GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error)
 	// PauseJob Pause a job; its fires are recorded as skipped
 	// (POST /api/v1/jobs/{group}/{name}/pause)
 	PauseJob(ctx context.Context, request PauseJobRequestObject) (PauseJobResponseObject, error)
-	// PreviewJob The next fires of a job
+	// PreviewJob List the next fires of a job
 	// (GET /api/v1/jobs/{group}/{name}/preview)
 	PreviewJob(ctx context.Context, request PreviewJobRequestObject) (PreviewJobResponseObject, error)
 	// ResumeJob Resume a paused job
@@ -11406,109 +11406,109 @@ type StrictServerInterface interface {
 	// RunJob Run a job now
 	// (POST /api/v1/jobs/{group}/{name}/run)
 	RunJob(ctx context.Context, request RunJobRequestObject) (RunJobResponseObject, error)
-	// RunFireEarly Run a fire that is ahead now, and not again when it comes
+	// RunFireEarly Run an upcoming fire now instead of later
 	// (POST /api/v1/jobs/{group}/{name}/run-early)
 	RunFireEarly(ctx context.Context, request RunFireEarlyRequestObject) (RunFireEarlyResponseObject, error)
 	// SkipFire Skip one upcoming fire
 	// (POST /api/v1/jobs/{group}/{name}/skip)
 	SkipFire(ctx context.Context, request SkipFireRequestObject) (SkipFireResponseObject, error)
-	// UnskipFire Run a skipped fire after all
+	// UnskipFire Undo the skip of a fire
 	// (POST /api/v1/jobs/{group}/{name}/unskip)
 	UnskipFire(ctx context.Context, request UnskipFireRequestObject) (UnskipFireResponseObject, error)
-	// ListJobVersions The versions of a job that are kept, newest first
+	// ListJobVersions List the kept versions of a job, newest first
 	// (GET /api/v1/jobs/{group}/{name}/versions)
 	ListJobVersions(ctx context.Context, request ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error)
-	// VerifyLedger What became of the fires of all jobs, by job and day, with the discrepancies
+	// VerifyLedger Count the outcomes of all fires by job and day, with the discrepancies
 	// (GET /api/v1/ledger)
 	VerifyLedger(ctx context.Context, request VerifyLedgerRequestObject) (VerifyLedgerResponseObject, error)
-	// ListDiscrepancies What the continuous verification has found, the newest fires first
+	// ListDiscrepancies List the discrepancies that the continuous check found, the newest fires first
 	// (GET /api/v1/ledger/discrepancies)
 	ListDiscrepancies(ctx context.Context, request ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error)
-	// SearchLogs Log lines of all runs, newest run first
+	// SearchLogs Search the logs of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(ctx context.Context, request SearchLogsRequestObject) (SearchLogsResponseObject, error)
-	// CountLogs How many log lines a search finds, over a range of time in equal parts
+	// CountLogs Count the log lines that a search finds, over a range of time in equal parts
 	// (GET /api/v1/logs/histogram)
 	CountLogs(ctx context.Context, request CountLogsRequestObject) (CountLogsResponseObject, error)
-	// GetMe Who is signed in, and what they may do
+	// GetMe Show the current user and permissions
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
-	// SetMyPassword Change one's own password
+	// SetMyPassword Change your password
 	// (PUT /api/v1/me/password)
 	SetMyPassword(ctx context.Context, request SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error)
-	// ListMySessions One's own sessions, the one used last first
+	// ListMySessions List your sessions, the last used first
 	// (GET /api/v1/me/sessions)
 	ListMySessions(ctx context.Context, request ListMySessionsRequestObject) (ListMySessionsResponseObject, error)
-	// EndMySession End one of one's own sessions
+	// EndMySession End one of your sessions
 	// (DELETE /api/v1/me/sessions/{session})
 	EndMySession(ctx context.Context, request EndMySessionRequestObject) (EndMySessionResponseObject, error)
-	// ListNodes The scheduler nodes that are alive, and the shards each owns
+	// ListNodes List live scheduler nodes with their shards
 	// (GET /api/v1/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
-	// GetOverview How things are, in one call
+	// GetOverview Show the state of everything in one call
 	// (GET /api/v1/overview)
 	GetOverview(ctx context.Context, request GetOverviewRequestObject) (GetOverviewResponseObject, error)
-	// GetPause Whether everything is paused
+	// GetPause Show whether everything is paused
 	// (GET /api/v1/pause)
 	GetPause(ctx context.Context, request GetPauseRequestObject) (GetPauseResponseObject, error)
 	// SetPause Pause or resume everything
 	// (PUT /api/v1/pause)
 	SetPause(ctx context.Context, request SetPauseRequestObject) (SetPauseResponseObject, error)
-	// PreviewSchedule The next fires of a schedule that is not saved
+	// PreviewSchedule List the next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(ctx context.Context, request PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error)
-	// RepairReports Make the counts of a day anew from its runs
+	// RepairReports Recompute the counts of a day from its runs
 	// (POST /api/v1/reports/days/{day}/repair)
 	RepairReports(ctx context.Context, request RepairReportsRequestObject) (RepairReportsResponseObject, error)
-	// ReportFailures In which ways attempts failed
+	// ReportFailures List the causes of failed attempts
 	// (GET /api/v1/reports/failures)
 	ReportFailures(ctx context.Context, request ReportFailuresRequestObject) (ReportFailuresResponseObject, error)
-	// ReportRuns What became of runs, over time or by what they are
+	// ReportRuns Report outcomes of runs, over time or by a property
 	// (GET /api/v1/reports/runs)
 	ReportRuns(ctx context.Context, request ReportRunsRequestObject) (ReportRunsResponseObject, error)
-	// GetRetention How long history is kept
+	// GetRetention Show the retention of the history
 	// (GET /api/v1/retention)
 	GetRetention(ctx context.Context, request GetRetentionRequestObject) (GetRetentionResponseObject, error)
-	// PutRetention Say how long history is kept
+	// PutRetention Change the retention of the history
 	// (PUT /api/v1/retention)
 	PutRetention(ctx context.Context, request PutRetentionRequestObject) (PutRetentionResponseObject, error)
-	// PreviewRetention What a retention would delete, and what disk it takes in the long run
+	// PreviewRetention Preview what a retention would delete, and its disk usage in the long run
 	// (POST /api/v1/retention/preview)
 	PreviewRetention(ctx context.Context, request PreviewRetentionRequestObject) (PreviewRetentionResponseObject, error)
-	// ListRuns Runs, newest fire first
+	// ListRuns List runs, newest fire first
 	// (GET /api/v1/runs)
 	ListRuns(ctx context.Context, request ListRunsRequestObject) (ListRunsResponseObject, error)
 	// ChangeRuns Cancel, rerun or mark many runs
 	// (POST /api/v1/runs/bulk)
 	ChangeRuns(ctx context.Context, request ChangeRunsRequestObject) (ChangeRunsResponseObject, error)
-	// CountRuns How many fires had which outcome, over a range of time in equal parts
+	// CountRuns Count fires by outcome, over a range of time in equal parts
 	// (GET /api/v1/runs/counts)
 	CountRuns(ctx context.Context, request CountRunsRequestObject) (CountRunsResponseObject, error)
-	// FacetRuns What there is to choose from among runs
+	// FacetRuns List the values that runs can be filtered by
 	// (GET /api/v1/runs/facets)
 	FacetRuns(ctx context.Context, request FacetRunsRequestObject) (FacetRunsResponseObject, error)
-	// GetRun A run's attempts and its timeline
+	// GetRun Show a run's attempts and its timeline
 	// (GET /api/v1/runs/{run_id})
 	GetRun(ctx context.Context, request GetRunRequestObject) (GetRunResponseObject, error)
 	// CancelRun End a run that is pending or running
 	// (POST /api/v1/runs/{run_id}/cancel)
 	CancelRun(ctx context.Context, request CancelRunRequestObject) (CancelRunResponseObject, error)
-	// GetLogs Log lines of one attempt of a run
+	// GetLogs List log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(ctx context.Context, request GetLogsRequestObject) (GetLogsResponseObject, error)
-	// FindInLogs Find lines in the log of one attempt, and count all of its lines
+	// FindInLogs Search the log of one attempt, and count its lines
 	// (GET /api/v1/runs/{run_id}/logs/find)
 	FindInLogs(ctx context.Context, request FindInLogsRequestObject) (FindInLogsResponseObject, error)
-	// MarkRun Say what is to be thought of a run that has ended without success
+	// MarkRun Mark a failed run as handled
 	// (POST /api/v1/runs/{run_id}/mark)
 	MarkRun(ctx context.Context, request MarkRunRequestObject) (MarkRunResponseObject, error)
-	// ListPieces The pieces of a run that is done in several, by their index
+	// ListPieces List the pieces of a run by index
 	// (GET /api/v1/runs/{run_id}/pieces)
 	ListPieces(ctx context.Context, request ListPiecesRequestObject) (ListPiecesResponseObject, error)
 	// RerunRun Rerun a finished run
 	// (POST /api/v1/runs/{run_id}/rerun)
 	RerunRun(ctx context.Context, request RerunRunRequestObject) (RerunRunResponseObject, error)
-	// GetSignIn How one can sign in
+	// GetSignIn List the ways to sign in
 	// (GET /api/v1/sign-in)
 	GetSignIn(ctx context.Context, request GetSignInRequestObject) (GetSignInResponseObject, error)
 	// SignIn Sign in with a user name and a password
@@ -11517,49 +11517,49 @@ type StrictServerInterface interface {
 	// BeginProviderSignIn Go to the page of the OIDC provider to sign in
 	// (GET /api/v1/sign-in/oidc)
 	BeginProviderSignIn(ctx context.Context, request BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error)
-	// FinishProviderSignIn Come back from the OIDC provider
+	// FinishProviderSignIn Finish a sign-in at the OIDC provider
 	// (GET /api/v1/sign-in/oidc/callback)
 	FinishProviderSignIn(ctx context.Context, request FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error)
-	// SignOut End the session of the cookie
+	// SignOut Sign out: end the session of the cookie
 	// (POST /api/v1/sign-out)
 	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
-	// ListTokens One's own API tokens; an administrator sees those of others too
+	// ListTokens List your API tokens; an administrator sees those of others too
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
-	// CreateToken Make an API token
+	// CreateToken Create an API token
 	// (POST /api/v1/tokens)
 	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
-	// RevokeToken Revoke a token of one's own; an administrator revokes those of others too
+	// RevokeToken Revoke one of your tokens; an administrator can revoke those of others too
 	// (DELETE /api/v1/tokens/{token})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
-	// ListUsers All users by name
+	// ListUsers List users by name
 	// (GET /api/v1/users)
 	ListUsers(ctx context.Context, request ListUsersRequestObject) (ListUsersResponseObject, error)
 	// DeleteUser Delete a user, with its sessions and tokens
 	// (DELETE /api/v1/users/{user})
 	DeleteUser(ctx context.Context, request DeleteUserRequestObject) (DeleteUserResponseObject, error)
-	// GetUser A user
+	// GetUser Show a user
 	// (GET /api/v1/users/{user})
 	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
 	// PutUser Create a user without a password, or edit one
 	// (PUT /api/v1/users/{user})
 	PutUser(ctx context.Context, request PutUserRequestObject) (PutUserResponseObject, error)
-	// InviteUser Make a one-time link by which a user chooses a password
+	// InviteUser Create a one-time link with which a user chooses a password
 	// (POST /api/v1/users/{user}/invite)
 	InviteUser(ctx context.Context, request InviteUserRequestObject) (InviteUserResponseObject, error)
 	// EndUserSessions End all sessions of a user
 	// (DELETE /api/v1/users/{user}/sessions)
 	EndUserSessions(ctx context.Context, request EndUserSessionsRequestObject) (EndUserSessionsResponseObject, error)
-	// ListUserSessions A user's sessions, the one used last first
+	// ListUserSessions List a user's sessions, the last used first
 	// (GET /api/v1/users/{user}/sessions)
 	ListUserSessions(ctx context.Context, request ListUserSessionsRequestObject) (ListUserSessionsResponseObject, error)
-	// GetVersion The server's version
+	// GetVersion Show the server's version
 	// (GET /api/v1/version)
 	GetVersion(ctx context.Context, request GetVersionRequestObject) (GetVersionResponseObject, error)
-	// Healthz Answers as long as the process does
+	// Healthz Check whether the process is alive
 	// (GET /healthz)
 	Healthz(ctx context.Context, request HealthzRequestObject) (HealthzResponseObject, error)
-	// Readyz Whether the bus and the log store answer
+	// Readyz Check whether the bus and the log store answer
 	// (GET /readyz)
 	Readyz(ctx context.Context, request ReadyzRequestObject) (ReadyzResponseObject, error)
 }

@@ -79,7 +79,7 @@ func TestAJobKeepsABoundedNumberOfSkips(t *testing.T) {
 		}
 	})
 	w.check(err)
-	w.problem(409, "conflict", "POST", "/api/v1/jobs/billing/x/skip", fireBody(d.fire(job.MaxSkips), ""), "as many as are kept")
+	w.problem(409, "conflict", "POST", "/api/v1/jobs/billing/x/skip", fireBody(d.fire(job.MaxSkips), ""), "the most that a job can have")
 }
 
 func TestAFireThatRunsEarlyIsCalledOffByTheSameWrite(t *testing.T) {

@@ -126,7 +126,7 @@ it("an administrator saves the diagnostics as a file, which the record tells", a
   await page.getByText(`${saved.suggestedFilename()} saved`).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.goto(`${program.url}/audit`);
-  await page.locator("tr", { hasText: "Made a bundle of diagnostics" }).first().waitFor();
+  await page.locator("tr", { hasText: "Created a diagnostics bundle" }).first().waitFor();
   expect(faults).toEqual([]);
   await close();
 });

@@ -95,19 +95,19 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
   await page.getByRole("menuitem", { name: "Snooze for 8h" }).click();
   await drawer.getByText("Snoozed until").waitFor();
   await drawer.getByRole("button", { name: "Close" }).click();
-  await page.getByText("Nothing is firing").waitFor();
+  await page.getByText("No firing alerts").waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole("link", { name: "Snoozed", exact: true }).click();
   await page.locator("tr", { hasText: "any-failure" }).click();
-  await drawer.getByRole("button", { name: "Do not snooze any more" }).click();
+  await drawer.getByRole("button", { name: "End snooze" }).click();
   await drawer.getByRole("button", { name: "Snooze", exact: true }).waitFor();
   await drawer.getByRole("button", { name: "Acknowledge" }).click();
-  await drawer.getByText("Looked after by").waitFor();
+  await drawer.getByText("Acknowledged by").waitFor();
   await drawer.getByRole("button", { name: "1h" }).click();
   await drawer.getByRole("button", { name: "Close" }).click();
   await page.getByRole("link", { name: "Silences" }).click();
   await page.getByRole("button", { name: "End" }).click();
-  await page.getByText("Nothing is silenced").waitFor();
+  await page.getByText("No silences").waitFor();
   // The job says who hears of it.
   await page.goto(`${program.url}/jobs/default/broken/edit`);
   const rule = page.getByRole("list", { name: "Notifications" }).locator("li", { hasText: "any-failure" });
@@ -141,7 +141,7 @@ it("several incidents are acknowledged at once, and the gravest is first", async
   await page.getByText("2 done, 0 failed").waitFor();
   for (const rule of ["first-a", "then-b"]) await of(rule).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Acknowledged", exact: true }).click();
-  await of("then-b").getByText("Looked after by").waitFor();
+  await of("then-b").getByText("Acknowledged by").waitFor();
   expect(faults).toEqual([]);
   await close();
 });

@@ -11,7 +11,7 @@ it("fires of the past are shown one by one, then run, and each has its run", asy
   await page.getByRole("menuitem", { name: "Backfill a range…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Show the fires" }).click();
-  await dialog.getByText("No fire of this range is like that.").waitFor(); // none was missed
+  await dialog.getByText("No matching fires in this range.").waitFor(); // none was missed
   await dialog.getByRole("button", { name: "Back" }).click();
   await dialog.getByRole("button", { name: "All", exact: true }).click();
   await dialog.getByRole("button", { name: "Own" }).click();
@@ -52,7 +52,7 @@ it("a backfill is cancelled, and what had begun goes on", async () => {
     theme: "dark",
   });
   const row = page.locator("table.backfills tbody tr");
-  await row.getByText("Going on").waitFor();
+  await row.getByText("In progress").waitFor();
   await row.getByRole("button", { name: "Cancel" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Why").fill("too slow");

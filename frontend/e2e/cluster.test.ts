@@ -16,7 +16,7 @@ it("the cluster's page tells how durable everything is, of the streams, and of w
     const figures = page.locator(".kpis");
     await figures.getByText("One copy").waitFor();
     await figures.getByText("up to date").waitFor();
-    const stream = page.locator("tr", { hasText: "what executors say of runs" });
+    const stream = page.locator("tr", { hasText: "events of runs, from executors" });
     await stream.getByText("EVT").waitFor();
     await page.locator("tr", { hasText: "any-default" }).getByText("runs of default").waitFor();
     await page.getByText(/^and \d+ buckets with/).waitFor();
@@ -28,7 +28,7 @@ it("the cluster's page tells how durable everything is, of the streams, and of w
 
 it("leases that move to another node are seen to", async () => {
   const { page, faults, close } = await open("/cluster");
-  const moves = page.locator("section", { hasText: "Newest moves of shards" });
+  const moves = page.locator("section", { hasText: "Latest shard moves" });
   await moves.getByText("64 shards to dev").waitFor();
   await second.start("scheduler,store,api");
   await page.locator(".shards [aria-label$=': second']").first().waitFor();

@@ -46,7 +46,7 @@ it("an executor that is drained finishes its run, takes no other, and is told to
   expect(await axe(page)).toEqual([]);
   await dialog.getByLabel("End it after").selectOption("Another time");
   await dialog.getByLabel("At most").fill("90m");
-  await dialog.getByText("What still runs then is cancelled").waitFor();
+  await dialog.getByText("Runs that are still alive then are cancelled").waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Drain" }).click();
   await row.getByText("Draining").waitFor();
@@ -167,10 +167,10 @@ it("a group is limited, and its jobs wait by priority", async () => {
   await page.getByRole("button", { name: "Limits…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Runs alive at once").fill("2");
-  await dialog.getByLabel("Runs begun per second").fill("5");
+  await dialog.getByLabel("Runs started per second").fill("5");
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Save" }).click();
-  await page.getByText("by priority, when a dispatcher says so").waitFor();
+  await page.getByText("by priority, when the dispatcher hands them out").waitFor();
   await page.locator("li", { hasText: "default/urgent" }).getByText("High").waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole("link", { name: "Executors" }).first().click();
@@ -184,7 +184,7 @@ it("a credential is shown once, rotated and revoked, and a secret says who asks 
   const { page, faults, close } = await open("/executors/default");
   const dialog = page.getByRole("dialog");
   await page.getByRole("button", { name: "New credential" }).click();
-  await dialog.getByLabel("Where it is, or what for").fill("web1");
+  await dialog.getByLabel("Place or purpose").fill("web1");
   await dialog.getByRole("button", { name: "Make credential" }).click();
   const seed = await dialog.locator(".reveal").textContent();
   expect(seed).toMatch(/^SU/);

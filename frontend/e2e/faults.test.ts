@@ -76,7 +76,7 @@ it("while the log store is away the streams answer for it, and what they do not 
   await nobody.start();
   await nobody.job("default/report", "echo done", { schedule: { cron: "0 3 * * *" } });
   const { page, faults, close } = await openAt(nobody.url, "/jobs");
-  await page.getByText(/^The log store does not answer: jobs go on running\. Runs and logs since/).waitFor();
+  await page.getByText(/^The log store does not answer: jobs keep running\. Runs and logs since/).waitFor();
   const row = page.locator("tr", { hasText: "report" });
   await row.getByRole("button", { name: "Run now" }).click();
   await page.locator(".toast").getByRole("button", { name: "Open run" }).click();

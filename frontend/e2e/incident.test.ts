@@ -86,7 +86,7 @@ it("a rule is tried, fires, tells its webhook, and is over once the job is well 
   await page.getByRole("link", { name: "Firing", exact: true }).click();
   await page.locator("tr", { hasText: "three-in-a-row" }).click();
   await drawer.getByRole("button", { name: "Acknowledge" }).click();
-  await drawer.getByText("Looked after by").waitFor();
+  await drawer.getByText("Acknowledged by").waitFor();
   await drawer.getByText("hook").first().waitFor();
   expect(await axe(page)).toEqual([]);
   await drawer.getByRole("button", { name: "Close" }).click();

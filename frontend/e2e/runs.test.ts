@@ -99,7 +99,7 @@ it("all runs that match are run again, after a look at what that does", async ()
   await dialog.getByText("2 runs of 1 job").waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Run 2 runs again" }).click();
-  await dialog.getByText("2 runs started. Below is how they go.").waitFor();
+  await dialog.getByText("2 runs started. Their progress is below.").waitFor();
   await dialog.getByRole("link").filter({ hasText: "Succeeded" }).nth(1).waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Close" }).last().click();

@@ -53,13 +53,13 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
   const notTheirs = ["audit", "settings/users", "settings/secrets", "settings/retention", "alerts/channels"];
   for (const path of [...notTheirs, "jobs/new", "jobs/default/report/audit"]) {
     await page.goto(`${program.url}/${path}`);
-    await page.getByText("This is not for you to see").waitFor();
+    await page.getByText("You have no permission to see this").waitFor();
     expect(await axe(page), path).toEqual([]);
   }
   expect(refused).toEqual([]);
   await page.goto(`${program.url}/jobs/risk/score`);
   await page.getByText("this needs the role viewer in group risk").waitFor();
-  expect(await page.getByText("This is not for you to see").count()).toBe(1);
+  expect(await page.getByText("You have no permission to see this").count()).toBe(1);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(faults).toEqual([]);

@@ -56,7 +56,7 @@ Why a fire did not run, why a run waits, how it ended, why a request is refused:
 of the server has a code and parameters. The HTTP API gives both beside the English text:
 
     "reason": {
-      "text": "2 runs still alive, which is as many as may be",
+      "text": "overlap limit reached: 2 runs are still alive",
       "code": "overlap_full", "params": {"runs": "2"}
     }
 

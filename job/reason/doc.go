@@ -3,12 +3,12 @@
 // Each sentence has a code, named parameters and an English template.
 //
 // Who has a reason makes it from the table, [OverlapFull].With(2), and gets English text:
-// "2 runs still alive, which is as many as may be". The text is what travels on NATS, and what
+// "overlap limit reached: 2 runs are still alive". The text is what travels on NATS, and what
 // stores keep: it can be read in SQL, and executors in any language know no other form.
 //
 // The HTTP API answers with [Text], whose JSON has the code and the parameters beside the text:
 //
-//	{"text": "2 runs still alive, ...", "code": "overlap_full", "params": {"runs": "2"}}
+//	{"text": "overlap limit reached: ...", "code": "overlap_full", "params": {"runs": "2"}}
 //
 // They are found by the table, since a template can be read as well as written. Tests show for
 // each sentence that both agree, and that no other sentence has its words. Text that somebody

@@ -82,10 +82,10 @@ func TestTextOfOthersHasNoCode(t *testing.T) {
 func TestTheJSONOfATextHasItsCode(t *testing.T) {
 	text := reason.Text(reason.OverlapFull.With(2))
 	data, err := json.Marshal(text)
-	if want := `{"text":"2 runs still alive, which is as many as may be","code":"overlap_full","params":{"runs":"2"}}`; err != nil || string(data) != want {
+	if want := `{"text":"overlap limit reached: 2 runs are still alive","code":"overlap_full","params":{"runs":"2"}}`; err != nil || string(data) != want {
 		t.Errorf("got %s, %v; want %s", data, err, want)
 	}
-	for _, from := range []string{string(data), `"2 runs still alive, which is as many as may be"`} {
+	for _, from := range []string{string(data), `"overlap limit reached: 2 runs are still alive"`} {
 		var back reason.Text
 		if err := json.Unmarshal([]byte(from), &back); err != nil || back != text {
 			t.Errorf("%s is read as %q, %v", from, back, err)

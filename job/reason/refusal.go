@@ -8,7 +8,7 @@ var (
 	RunNotMarkable     = Two{define("run_not_markable", "run {run_id:word} has the status {status:state}; only failed, timed-out, cancelled, lost or missed runs can be marked")}
 	RunNotAlive        = Two{define("run_not_alive", "run {run_id:word} of job {job:word} is not alive")}
 	AllPiecesSucceeded = One{define("all_pieces_succeeded", "all pieces of run {run_id:word} have succeeded")}
-	ManySkips          = Two{define("many_skips", "job {job:word} has {skips:number} upcoming fires that are skipped, which is as many as are kept")}
+	ManySkips          = Two{define("many_skips", "job {job:word} has {skips:number} skipped upcoming fires already, the most that a job can have")}
 	FireRanEarly       = Two{define("fire_ran_early", "the fire at {fire_time:instant} ran early, as run {run_id:word}; it would run twice")}
 	NoSuchRun          = None{define("no_such_run", "there is no such run")}
 	NoSuchIncident     = None{define("no_such_incident", "there is no such incident")}
@@ -20,7 +20,7 @@ var (
 	VersionOfNewer     = Two{define("version_of_newer", "version {version:number} of job {job:word} was saved by a newer server, and this one cannot read it")}
 	BackfillTwice      = One{define("backfill_twice", "another backfill of job {job:word} has yet to run all of these fires")}
 	BackfillOver       = Two{define("backfill_over", "backfill {backfill:word} of job {job:word} has begun all its runs, or was cancelled")}
-	InstanceStopping   = One{define("instance_stopping", "instance {instance:word} is stopping, and cannot be told to stay")}
+	InstanceStopping   = One{define("instance_stopping", "instance {instance:word} is stopping, and can no longer be resumed")}
 	NeedsGrant         = Two{define("needs_grant", "this needs the grant {grant:word} in group {group:word}")}
 	NeedsRoleIn        = Two{define("needs_role_in", "this needs the role {role:word} in group {group:word}")}
 	NeedsRoleSomewhere = One{define("needs_role_somewhere", "this needs the role {role:word} in some executor group")}

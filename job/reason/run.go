@@ -2,8 +2,8 @@ package reason
 
 // Why a run waits, does not run, or ended, as the scheduler decides.
 var (
-	OverlapFull          = One{define("overlap_full", "{runs|run|runs} still alive, which is as many as may be")}
-	QueueFull            = One{define("queue_full", "{runs:number} runs wait already, which is as many as may")}
+	OverlapFull          = One{define("overlap_full", "overlap limit reached: {runs|run is|runs are} still alive")}
+	QueueFull            = One{define("queue_full", "the queue is full: {runs:number} runs wait already")}
 	NoRoomInBatch        = None{define("no_room_in_batch", "it waits for room in the next batch")}
 	WaitsForRuns         = One{define("waits_for_runs", "it waits for {runs|earlier run|earlier runs}")}
 	WaitsToReplace       = One{define("waits_to_replace", "it waits for the end of {runs|earlier run|earlier runs}, which it replaces")}

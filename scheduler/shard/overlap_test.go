@@ -58,7 +58,7 @@ func TestTheEndOfAnEarlierAttemptEndsNothing(t *testing.T) {
 
 	b.end(3, 1, job.StatusSucceeded, at(20)) // another execution of the first attempt
 	b.want(b.step(at(20), bus.MaxBatch))
-	b.want(b.step(at(60), bus.MaxBatch), "12:02:00 g/a@1 skipped schedule: 1 run still alive, which is as many as may be")
+	b.want(b.step(at(60), bus.MaxBatch), "12:02:00 g/a@1 skipped schedule: overlap limit reached: 1 run is still alive")
 	b.end(4, 2, job.StatusSucceeded, at(65))
 	b.want(b.step(at(65), bus.MaxBatch))
 	b.want(b.step(at(120), bus.MaxBatch), "12:03:00 g/a@1 pending schedule")

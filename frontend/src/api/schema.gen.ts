@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How one can sign in */
+        /** List the ways to sign in */
         get: operations["getSignIn"];
         put?: never;
         /**
@@ -51,7 +51,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Come back from the OIDC provider
+         * Finish a sign-in at the OIDC provider
          * @description Leads on to the console: signed in, or with `refused` in the address, which says
          *     why not.
          */
@@ -74,7 +74,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the session of the cookie
+         * Sign out: end the session of the cookie
          * @description Without a session, or with one that is over, it does nothing.
          */
         post: operations["signOut"];
@@ -94,7 +94,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a one-time link is for
+         * Show what a one-time link is for
          * @description The link's secret is what follows `#invitation=` in it. One that has been
          *     used, has expired or is not whole answers 404.
          */
@@ -133,7 +133,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in, and what they may do */
+        /** Show the current user and permissions */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -152,7 +152,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change one's own password
+         * Change your password
          * @description All other sessions end. Only a session may do this, not a token. A wrong
          *     current password answers 401.
          */
@@ -171,7 +171,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own sessions, the one used last first */
+        /** List your sessions, the last used first */
         get: operations["listMySessions"];
         put?: never;
         post?: never;
@@ -194,7 +194,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one of one's own sessions */
+        /** End one of your sessions */
         delete: operations["endMySession"];
         options?: never;
         head?: never;
@@ -208,7 +208,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All users by name */
+        /** List users by name */
         get: operations["listUsers"];
         put?: never;
         post?: never;
@@ -228,7 +228,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A user */
+        /** Show a user */
         get: operations["getUser"];
         /**
          * Create a user without a password, or edit one
@@ -259,7 +259,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a one-time link by which a user chooses a password
+         * Create a one-time link with which a user chooses a password
          * @description The link is shown this once. Until it is used the present password holds;
          *     using it ends the user's sessions.
          */
@@ -280,7 +280,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A user's sessions, the one used last first */
+        /** List a user's sessions, the last used first */
         get: operations["listUserSessions"];
         put?: never;
         post?: never;
@@ -299,7 +299,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who changed what, newest first
+         * List the audit log, newest first
          * @description Each change that was made has one entry; requests that were refused have none.
          *     Entries come from the log store, and from the stream what is not there yet; so they
          *     are there for as long as the retention says. A page may be short, or empty, and have
@@ -321,7 +321,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All entries that match, newest first, as a stream */
+        /** Export the audit log, newest first, as a stream */
         get: operations["exportAuditLog"];
         put?: never;
         post?: never;
@@ -338,11 +338,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own API tokens; an administrator sees those of others too */
+        /** List your API tokens; an administrator sees those of others too */
         get: operations["listTokens"];
         put?: never;
         /**
-         * Make an API token
+         * Create an API token
          * @description The secret is in this answer and nowhere else. A token may do what its
          *     `access` says, as far as its user may at the time. Only an administrator
          *     makes tokens of others; no token makes tokens that may do more than itself.
@@ -367,7 +367,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a token of one's own; an administrator revokes those of others too */
+        /** Revoke one of your tokens; an administrator can revoke those of others too */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
@@ -399,7 +399,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What there is to choose from among jobs
+         * List the values that jobs can be filtered by
          * @description How many jobs have each group, owner, tag, type, handler, kind of schedule, state,
          *     status of the last run and error of it, the most frequent first, a hundred of each at
          *     most. Each is counted without what where and last say of it.
@@ -437,7 +437,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What people call some jobs, and who owns them */
+        /** List titles and owners of some jobs */
         get: operations["nameJobs"];
         put?: never;
         post?: never;
@@ -483,7 +483,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A job's present version, its next fires and last runs */
+        /** Show a job's current version, its next fires and last runs */
         get: operations["getJob"];
         /**
          * Create a job, or save its next version
@@ -515,7 +515,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The versions of a job that are kept, newest first
+         * List the kept versions of a job, newest first
          * @description The newest may be a tombstone, `deleted`.
          */
         get: operations["listJobVersions"];
@@ -540,7 +540,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * In what two versions of a job differ, field by field
+         * Compare two versions of a job, field by field
          * @description A version that is not kept any more is not found.
          */
         get: operations["diffJob"];
@@ -669,7 +669,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a skipped fire after all
+         * Undo the skip of a fire
          * @description A fire that ran early stays skipped, as it would run twice: that is a conflict.
          */
         post: operations["unskipFire"];
@@ -694,7 +694,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a fire that is ahead now, and not again when it comes
+         * Run an upcoming fire now instead of later
          * @description The fire is skipped, and a run is made in its place: one write says both, so after a
          *     503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
          */
@@ -717,7 +717,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** The next fires of a job */
+        /** List the next fires of a job */
         get: operations["previewJob"];
         put?: never;
         post?: never;
@@ -740,8 +740,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every fire that a job owed, and what became of it, oldest first
-         * @description The fires are computed anew from the versions that the job had, and compared with
+         * List every fire that a job owed, with its outcome, oldest first
+         * @description The fires are computed again from the versions that the job had, and compared with
          *     the history. A page may have fewer entries than it could when `outcome` selects few.
          */
         get: operations["getJobLedger"];
@@ -765,11 +765,11 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A job's backfills that are not over, and those that ended within a day */
+        /** List a job's backfills that are running, or ended within a day */
         get: operations["listBackfills"];
         put?: never;
         /**
-         * Run fires of the past, behind those that are due now
+         * Start a backfill: run past fires, after those that are due now
          * @description Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
          *     newest version. They are begun in order, `at_once` of them alive at a time, and
          *     do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
@@ -799,7 +799,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let no further run of a backfill begin
+         * Cancel a backfill: no further run of it starts
          * @description Runs that have begun go on. One that has begun all its runs answers 409.
          */
         post: operations["cancelBackfill"];
@@ -817,7 +817,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of the fires of all jobs, by job and day, with the discrepancies
+         * Count the outcomes of all fires by job and day, with the discrepancies
          * @description A page ends after some jobs, some discrepancies or some seconds, and may end within
          *     a job: rows of one job and day on several pages are to be added. Jobs that have been
          *     deleted are among them as long as their versions are kept.
@@ -839,7 +839,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the continuous verification has found, the newest fires first
+         * List the discrepancies that the continuous check found, the newest fires first
          * @description Each fire that contradicted the promise, as it was found: kept for as long as the
          *     retention says, also when the fire's versions and its history are no more.
          */
@@ -861,7 +861,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The next fires of a schedule that is not saved */
+        /** List the next fires of a schedule that is not saved */
         post: operations["previewSchedule"];
         delete?: never;
         options?: never;
@@ -879,7 +879,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What the lines of a crontab would be as jobs
+         * Preview the import of a crontab
          * @description Nothing is saved: the jobs are documents for PUT. Lines that cron would not
          *     understand either are broken, and keep no other line from being read.
          */
@@ -900,7 +900,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a dump of XXL-JOB's database would be as jobs
+         * Preview the import of an XXL-JOB dump
          * @description Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
          *     and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
          *     made, or that we cannot run, keeps no other from being read.
@@ -922,7 +922,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What an iCalendar file (.ics) would be as a calendar
+         * Preview the import of an iCalendar file (.ics)
          * @description Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
          *     from the first day of this year on; those that last part of a day, are cancelled or are
          *     over are left out, with the reason. A file with anything that bears on its days and is not
@@ -942,7 +942,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether everything is paused */
+        /** Show whether everything is paused */
         get: operations["getPause"];
         /** Pause or resume everything */
         put: operations["setPause"];
@@ -961,7 +961,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far the history has come, and what it takes
+         * Show how far the history has come, and its size
          * @description Runs, logs and reports have all that happened before `as_of`. What came later may be
          *     missing: it waits on the streams for the log store, as long as they have room.
          *
@@ -990,7 +990,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The answer to a SELECT over the history
+         * Run a SELECT on the history
          * @description For administrators, and for those with the grant `sql` everywhere; both need `logs`
          *     and `params` everywhere, as the answer has what is in the store, whatever group it is
          *     of. Others than administrators are refused while the store's user for SQL may read
@@ -1014,7 +1014,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Messages about runs that were refused, the newest first
+         * List refused messages, newest first
          * @description What executors or servers have sent and the history could not take: forged, damaged, or
          *     in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
          */
@@ -1036,11 +1036,11 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A refused message, with what it says */
+        /** Show a refused message with its content */
         get: operations["getDeadLetter"];
         put?: never;
         post?: never;
-        /** Throw a refused message away */
+        /** Delete a refused message */
         delete: operations["deleteDeadLetter"];
         options?: never;
         head?: never;
@@ -1059,7 +1059,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a refused message again, as after an upgrade
+         * Replay a refused message, for example after an upgrade
          * @description It is published where it was, and the letter is deleted. If it is refused again there
          *     is a new letter; if the history has it already nothing changes. A letter that has
          *     not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
@@ -1078,10 +1078,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How long history is kept */
+        /** Show the retention of the history */
         get: operations["getRetention"];
         /**
-         * Say how long history is kept
+         * Change the retention of the history
          * @description What holds for a job is the rule for the job, else that for its group, else the
          *     default. Lines that are written from now on are kept so. Of what is there, runs go
          *     as the new rules say, and lines by whole days: sooner if all jobs of a day allow
@@ -1104,7 +1104,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a retention would delete, and what disk it takes in the long run */
+        /** Preview what a retention would delete, and its disk usage in the long run */
         post: operations["previewRetention"];
         delete?: never;
         options?: never;
@@ -1119,7 +1119,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All calendars by name */
+        /** List calendars by name */
         get: operations["listCalendars"];
         put?: never;
         post?: never;
@@ -1138,7 +1138,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A calendar's present version */
+        /** Show a calendar's current version */
         get: operations["getCalendar"];
         /** Create a calendar, or save its next version */
         put: operations["putCalendar"];
@@ -1162,7 +1162,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Which fires of the next year saving a calendar would affect
+         * List the fires of the next year that saving a calendar would affect
          * @description Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
          *     or except: the fires that would be skipped and run now, and those that would run and are
          *     skipped now. Paused jobs are left out, and so are fires that somebody skips.
@@ -1182,7 +1182,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Runs, newest fire first
+         * List runs, newest fire first
          * @description A run that is `running` on an instance whose heartbeat has ceased is shown as
          *     `pending`, with the reason, though `status` selects it as `running`.
          *     A run is one row, its newest attempt as a whole: one that waits for another
@@ -1234,7 +1234,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All runs that match, newest fire first, as a stream
+         * Export runs, newest fire first, as a stream
          * @description Filters are those of listRuns. A status is that of the attempt. An export that is cut off
          *     ends its connection: it has no last chunk.
          */
@@ -1255,7 +1255,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many fires had which outcome, over a range of time in equal parts
+         * Count fires by outcome, over a range of time in equal parts
          * @description A fire without a run counts as one too. A filter given more than once means
          *     any of its values.
          */
@@ -1276,7 +1276,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What there is to choose from among runs
+         * List the values that runs can be filtered by
          * @description How many fires each status, cause, group, job, version and instance has, the most
          *     frequent first. Each is counted without what the filter itself says of it. A filter
          *     given more than once means any of its values.
@@ -1298,7 +1298,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How things are, in one call
+         * Show the state of everything in one call
          * @description What is under way now; and of a range of fire times, the last 24 hours unless it is
          *     given: totals, the trend, the busiest minutes, the jobs that take longest and those
          *     that fail most, and in which ways attempts failed. The range is widened to whole
@@ -1321,7 +1321,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of runs, over time or by what they are
+         * Report outcomes of runs, over time or by a property
          * @description Counts of runs by how they ended, and how long attempts took and how late they were,
          *     from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
          *     and instances for 100 days, days for five years.
@@ -1343,7 +1343,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * In which ways attempts failed
+         * List the causes of failed attempts
          * @description Attempts that failed, timed out or were lost, by the first line of their message, in
          *     which ids, addresses and numbers count as the same; the most frequent first.
          */
@@ -1369,7 +1369,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make the counts of a day anew from its runs
+         * Recompute the counts of a day from its runs
          * @description Nothing but a change by hand makes that necessary. The day must have runs in the
          *     history, and in ClickHouse must have been over for an hour.
          */
@@ -1388,7 +1388,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What will fire in a range of time, job by job
+         * List what will fire in a range of time, by job
          * @description Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
          *     do not fire within the range are not listed.
          */
@@ -1409,7 +1409,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How much will fire, over a range of time in equal parts
+         * Count what will fire, over a range of time in equal parts
          * @description Paused jobs are left out, and so are fires that a calendar or somebody skips.
          */
         get: operations["countFires"];
@@ -1429,7 +1429,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which jobs fire together in a range of time, and could as well fire a little later
+         * List jobs that fire together in a range of time, and could fire a little later
          * @description Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
          *     enough apart, each with a `spread` for its schedule: it moves when a fire is
          *     dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
@@ -1454,7 +1454,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A run's attempts and its timeline */
+        /** Show a run's attempts and its timeline */
         get: operations["getRun"];
         put?: never;
         post?: never;
@@ -1475,7 +1475,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The pieces of a run that is done in several, by their index
+         * List the pieces of a run by index
          * @description A piece of which nothing was heard yet is counted, but not listed.
          */
         get: operations["listPieces"];
@@ -1550,7 +1550,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say what is to be thought of a run that has ended without success
+         * Mark a failed run as handled
          * @description `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
          *     takes the mark before it back. The mark and its note stand beside the run's status,
          *     which does not change, and on its timeline; the latest counts. Nothing follows from
@@ -1572,7 +1572,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Log lines of all runs, newest run first
+         * Search the logs of all runs, newest run first
          * @description Lines that have all of the words of `text`, in any order and case, and what
          *     stands in double quotes as it stands there. A word is a sequence of letters and
          *     digits; other characters only part words. With a `*` before or after it, it may be
@@ -1597,7 +1597,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many log lines a search finds, over a range of time in equal parts
+         * Count the log lines that a search finds, over a range of time in equal parts
          * @description Each bucket has, by level, how many lines a search from `at` on finds whose runs
          *     fired within `step`. It is counted from the newest bucket on, for two seconds at
          *     most: buckets before `since` were not counted.
@@ -1620,7 +1620,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Hear what all runs print, as they do
+         * Follow the logs of all runs
          * @description Server-sent events, of lines that match as those of a search do:
          *
          *     - `lines`: a JSON array of LogLine, 500 a second at most: of more, some from each
@@ -1652,7 +1652,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Log lines of one attempt of a run
+         * List log lines of one attempt of a run
          * @description With `Accept: text/plain`, the lines' text alone, one a line.
          */
         get: operations["getLogs"];
@@ -1675,7 +1675,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find lines in the log of one attempt, and count all of its lines
+         * Search the log of one attempt, and count its lines
          * @description It looks at the whole log, for five seconds at most. Lines match as they are shown:
          *     without the escape sequences of a terminal.
          */
@@ -1728,14 +1728,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Hear what has changed, as it does
+         * Stream change events
          * @description Server-sent events, so that a page need not keep asking. They say what has
          *     changed, not how: what one shows is then asked for again. The history may have a
          *     run up to a second later than its event.
          *
          *     - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
          *       changed. The data is Changed.
-         *     - `reload`: more may have been missed than can be told; load everything anew.
+         *     - `reload`: an unknown number of events may be missing; load everything again.
          *     - `bye`: the server stops, or one may not listen any more; connect again.
          *
          *     At most four of each come in a second, whatever happens, and who reads slowly
@@ -1759,7 +1759,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The scheduler nodes that are alive, and the shards each owns */
+        /** List live scheduler nodes with their shards */
         get: operations["listNodes"];
         put?: never;
         post?: never;
@@ -1777,7 +1777,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How NATS keeps what there is: servers, streams, copies, and who takes from them
+         * Show how NATS stores everything: servers, streams, copies and consumers
          * @description Consumers that hand out a group's triggers are there for those who see that group.
          */
         get: operations["getBus"];
@@ -1797,7 +1797,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Executor groups and their live instances
+         * List executor groups and their live instances
          * @description A group without an instance is listed too; its triggers wait.
          */
         get: operations["listGroups"];
@@ -1821,7 +1821,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Limit how many runs a group does
+         * Set the limits of a group
          * @description Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
          *     beyond waits as `pending`, those of a higher `priority` first, and is missed when its
          *     job's `start_within` is over. They hold from a moment after the answer on.
@@ -1870,7 +1870,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How busy the executors of a group were over time
+         * Report how busy the executors of a group were over time
          * @description Waiting runs, the longest wait, starts and ends, and slots in use, in equal parts of a range.
          *     It is computed from the history: from runs that fired in the range or in the 24 hours before
          *     it, from older ones that still wait or run, and from those of a backfill that were committed
@@ -1896,7 +1896,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The handlers of a group, what they do and which parameters they take
+         * List the handlers of a group with their parameters
          * @description Those that executors have announced in the last 30 days, whether or not one is
          *     there now, and those that live instances name.
          */
@@ -1919,7 +1919,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** The secrets of a group, without their values */
+        /** List the secrets of a group, without values */
         get: operations["listSecrets"];
         put?: never;
         post?: never;
@@ -1970,11 +1970,11 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** The credentials of a group's executors, without their seeds */
+        /** List the credentials of a group's executors, without seeds */
         get: operations["listCredentials"];
         put?: never;
         /**
-         * Make a credential
+         * Create a credential
          * @description With it, a program connects to NATS as an executor of this group and may do no
          *     more than one needs. The seed is in this answer and nowhere else. A 409 says that
          *     NATS does not ask this server who may connect.
@@ -2003,7 +2003,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make another credential in the place of one, which works on for a while */
+        /** Rotate a credential; the old one keeps working for a while */
         post: operations["rotateCredential"];
         delete?: never;
         options?: never;
@@ -2029,7 +2029,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End a credential, and the connections that were made with it, within seconds */
+        /** Revoke a credential; its connections are closed within seconds */
         delete: operations["revokeCredential"];
         options?: never;
         head?: never;
@@ -2051,11 +2051,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have an instance finish what it has, and leave
+         * Drain an instance: it finishes its runs, and leaves
          * @description It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
-         *     the latest, as an executor does that is stopped: what still runs is cancelled and given back, so that another
-         *     instance does it anew, or, of jobs with delivery at_most_once, recorded as lost. Asking again sets the time anew,
-         *     or takes it away. `uncordon` has it stay after all.
+         *     the latest, like an executor that is stopped: live runs are cancelled and given back, so that another instance
+         *     starts them again. Runs of jobs with delivery at_most_once are recorded as lost. A further request changes the
+         *     time, or removes it. `uncordon` ends the drain.
          */
         post: operations["drainInstance"];
         delete?: never;
@@ -2079,7 +2079,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have an instance take no more runs, and stay
+         * Cordon an instance: it takes no more runs, and stays
          * @description What it has goes on. It holds until `uncordon`, or until the instance ends.
          */
         post: operations["cordonInstance"];
@@ -2104,7 +2104,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have an instance take runs again
+         * Uncordon an instance: it takes runs again
          * @description Whether it was cordoned or is draining.
          */
         post: operations["uncordonInstance"];
@@ -2146,7 +2146,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is worth a message, and to whom */
+        /** List alert rules */
         get: operations["listAlerts"];
         put?: never;
         post?: never;
@@ -2166,7 +2166,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a rule would have found in the last seven days
+         * Try a rule on the last seven days
          * @description Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
          *     its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
          */
@@ -2187,7 +2187,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A rule */
+        /** Show a rule */
         get: operations["getAlert"];
         /**
          * Create or replace a rule
@@ -2195,7 +2195,7 @@ export interface paths {
          */
         put: operations["putAlert"];
         post?: never;
-        /** Delete a rule; its open incidents are resolved by that */
+        /** Delete a rule; its open incidents are resolved */
         delete: operations["deleteAlert"];
         options?: never;
         head?: never;
@@ -2209,7 +2209,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The ways to people, without their secrets */
+        /** List notification channels, without secrets */
         get: operations["listChannels"];
         put?: never;
         post?: never;
@@ -2229,7 +2229,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** A channel, without its secrets */
+        /** Show a channel, without secrets */
         get: operations["getChannel"];
         /**
          * Create or replace a channel
@@ -2289,8 +2289,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a message to a channel, whatever holds others back
-         * @description It waits up to 20 s for the outcome, which the answer's one delivery has. One that is still `waiting` says that no server alerts now.
+         * Send a test message to a channel, also in quiet hours and silences
+         * @description It waits up to 20 s for the outcome, which is in the answer's one delivery. If that is still `waiting`, no server sends alerts now.
          */
         post: operations["testChannel"];
         delete?: never;
@@ -2307,7 +2307,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What rules have found, the newest first
+         * List incidents, newest first
          * @description Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
          */
         get: operations["listIncidents"];
@@ -2329,7 +2329,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** An incident, with every delivery */
+        /** Show an incident with every delivery */
         get: operations["getIncident"];
         put?: never;
         post?: never;
@@ -2352,7 +2352,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say that somebody looks after an incident; nobody is reminded of it any more
+         * Acknowledge an incident; its reminders stop
          * @description A 409 says that it is over.
          */
         post: operations["acknowledgeIncident"];
@@ -2375,7 +2375,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hold back what an incident has to say for a while, or not any more
+         * Snooze an incident, or end its snooze
          * @description Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
          */
         post: operations["snoozeIncident"];
@@ -2398,7 +2398,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say that an incident is over
+         * Resolve an incident
          * @description The next bad run opens another one. A 409 says that it was over already.
          */
         post: operations["resolveIncident"];
@@ -2415,7 +2415,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every message to a channel, the newest incident's first */
+        /** List deliveries, those of the newest incident first */
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
@@ -2432,11 +2432,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What holds messages back for a while */
+        /** List silences */
         get: operations["listSilences"];
         put?: never;
         /**
-         * Hold messages back for a while
+         * Create a silence
          * @description What is still open when the silence ends is sent then. Of `alert`, `executor_group` and `job` each that is given must fit; none stands for all incidents.
          */
         post: operations["addSilence"];
@@ -2473,7 +2473,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server's version */
+        /** Show the server's version */
         get: operations["getVersion"];
         put?: never;
         post?: never;
@@ -2493,11 +2493,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a maintainer asks for when something is wrong
+         * Create a diagnostics bundle
          * @description A ZIP file: version and settings of the server that answers, nodes with their shards, executor groups,
-         *     streams and consumers, how the log store is, metrics, and, if the server has profiles switched on
-         *     (`--pprof`), the stacks of its goroutines. What cannot be had is told in a file beside. There are no
-         *     secrets in it, no documents of jobs, no parameters and no lines of logs; there are names of groups, nodes and hosts.
+         *     streams and consumers, the state of the log store, metrics, and, if the server has profiles switched on
+         *     (`--pprof`), the stacks of its goroutines. Parts that could not be collected are listed in a separate file. It
+         *     contains names of groups, nodes and hosts, but no secrets, job documents, parameters or log lines.
          */
         post: operations["collectDiagnostics"];
         delete?: never;
@@ -2513,7 +2513,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This reference, for people */
+        /** Show this reference as a page */
         get: operations["getReference"];
         put?: never;
         post?: never;
@@ -2530,7 +2530,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The contract of this API, for programs */
+        /** Get the contract of this API */
         get: operations["getContract"];
         put?: never;
         post?: never;
@@ -2547,7 +2547,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Answers as long as the process does */
+        /** Check whether the process is alive */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -2564,7 +2564,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the bus and the log store answer */
+        /** Check whether the bus and the log store answer */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -2581,7 +2581,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Metrics in Prometheus' text format */
+        /** Get metrics in the text format of Prometheus */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -3132,7 +3132,7 @@ export interface components {
             /** @description Fires that somebody has skipped, and that were ahead when the version was saved */
             skips?: components["schemas"]["Skip"][];
             deleted?: boolean;
-            /** @description Above that which this server reads, a newer server has saved the version, and only job, version, effective_from and format are told */
+            /** @description If it is above the format that this server reads, a newer server has saved the version, and only job, version, effective_from and format are given */
             format?: number;
         };
         /** @description A fire that somebody has skipped. */
@@ -3927,7 +3927,7 @@ export interface components {
             since?: string;
             /**
              * Format: double
-             * @description By how many fewer wait with each second, within the last half a minute. Absent when it is not behind, and while no fewer wait
+             * @description How fast the backlog shrinks, in messages per second, over the last half a minute. Absent when there is none, and while it does not shrink
              */
             per_second?: number;
         };
@@ -5164,7 +5164,7 @@ export interface components {
              * @description Of its last heartbeat
              */
             at: string;
-            /** @description Messages of it that servers have refused since it started, as far as it was told */
+            /** @description Messages of it that servers have refused since it started, as far as it knows */
             refused?: number;
             refusal?: components["schemas"]["Refusal"];
         };
@@ -5199,7 +5199,7 @@ export interface components {
         InstanceReply: {
             instance: string;
             /**
-             * @description draining: it is stopping, and cannot be told otherwise
+             * @description draining: it is stopping, and can no longer be resumed
              * @enum {string}
              */
             answer: "accepted" | "draining";

@@ -63,7 +63,7 @@ it("a Chinese page has no English sentence for runs that did not go as planned",
   const runs = [
     run("skipped", {
       reason: {
-        text: "2 runs still alive, which is as many as may be",
+        text: "overlap limit reached: 2 runs are still alive",
         code: "overlap_full",
         params: { runs: "2" },
       },

@@ -4,7 +4,7 @@ import { count } from "./words";
 export const calendars = {
   title: "Calendars",
   none: "No calendars yet",
-  noneHint: "A calendar is a named set of dates and windows. Schedules skip them, or keep to them.",
+  noneHint: "A calendar is a named set of dates and weekly windows that schedules skip, or keep to.",
   dates: (n: number) => count(n, "date", "dates"),
   windows: (n: number) => count(n, "window of the week", "windows of the week"),
   create: "New calendar",
@@ -16,7 +16,7 @@ export const calendars = {
   zone: "Time zone",
   description: "Description",
   datesLabel: "Dates",
-  datesHint: "2026-12-25 for one day, 12-25 for every year; one a line.",
+  datesHint: "2026-12-25 for one day, 12-25 for every year; one per line.",
   windowsLabel: "Windows of the week",
   days: "Days",
   from: "From",
@@ -26,7 +26,7 @@ export const calendars = {
   file: "Import .ics",
   read: (taken: number, left: number) =>
     `${count(taken, "event", "events")} taken from the file${left > 0 ? `, ${left} left out` : ""}.`,
-  readUntil: (until: string) => `What recurs without end is written out until ${until}.`,
+  readUntil: (until: string) => `Endless recurrences are written out until ${until}.`,
   tooBig: "The file is larger than 4 MB.",
   events: "Events of the file",
   event: "Event",
@@ -47,8 +47,8 @@ export const calendars = {
   willRun: (n: number) => `${count(n, "skipped fire runs", "skipped fires run")}`,
   skips: "skipped",
   runs: "runs",
-  tooMany: "There are too many fires to look at all of them.",
+  tooMany: "There are too many fires to check all of them.",
   more: (n: number) => `and ${n} more`,
   remove: (name: string) => `Delete ${name}?`,
-  removeHint: "Schedules that name it treat it as empty: what it kept from running runs again.",
+  removeHint: "Schedules that name it treat it as empty: fires that it excluded run again.",
 };

@@ -7,7 +7,7 @@ export const clock = {
     second_pass: (wall: string) => `${wall} comes twice that day; this is the second.`,
   } as Record<string, (wall: string, at: string) => string>,
   none: (zone: string) => `${zone} does not move its clocks.`,
-  elapsed: "An interval follows elapsed time: moved clocks do not matter to it.",
+  elapsed: "An interval follows elapsed time: clock changes do not affect it.",
   forward: (day: string, from: string, to: string) => `On ${day} clocks go from ${from} forward to ${to}.`,
   back: (day: string, from: string, to: string) => `On ${day} clocks go from ${from} back to ${to}.`,
   gap: {

@@ -23,8 +23,7 @@ export const cluster = {
     n === 1 ? "1 fire is due within the next hour." : `${n} fires are due within the next hour.`,
   resumeAsk: "Resume everything?",
   resumeHint: "All jobs fire again. Fires that were skipped meanwhile stay skipped; a backfill runs them.",
-  pauseHint:
-    "Every fire of every job is recorded as skipped until it is resumed. Runs that are in flight go on.",
+  pauseHint: "Every fire of every job is recorded as skipped until somebody resumes. Live runs continue.",
   since: (time: string) => `since ${time}`,
   reason: "Why",
 };

@@ -9,15 +9,15 @@ export const fire = {
     item: "Skip this fire…",
     verb: "Skip it",
     ask: (job: string, time: string) => `Skip the fire of ${job} at ${time}?`,
-    hint: "This fire is recorded as skipped when it comes, with who called it off and why. The others stay, and this can be taken back until then.",
+    hint: "This fire is recorded as skipped when it comes, with who skipped it and why. Other fires stay. You can undo the skip until then.",
     done: (job: string) => `One fire of ${job} is skipped`,
   },
   early: {
     item: "Run it now instead…",
     verb: "Run it now",
-    ask: (job: string, time: string) => `Run ${job} now, in the place of ${time}?`,
+    ask: (job: string, time: string) => `Run ${job} now, instead of at ${time}?`,
     hint: "A run starts now, and the fire is recorded as skipped when it comes, so that it does not run twice.",
-    done: (job: string) => `Run of ${job} started, in the place of a fire`,
+    done: (job: string) => `Run of ${job} started, instead of a fire`,
   },
 };
 

@@ -16,13 +16,13 @@ const tally = (rows: Counted[], words: [string, string][]) =>
 /** Bringing jobs in from files. */
 export const importing = {
   title: "Import jobs",
-  hint: "Nothing is saved before you have seen what would become of each.",
+  hint: "Nothing is saved before you have seen what would happen to each job.",
   format: "Format",
   file: "Open a file…",
   zone: "Time zone",
   groupElse: "Executor group of jobs whose own is not in the dump",
   texts: {
-    yaml: "Jobs and calendars, several parted by ---",
+    yaml: "Jobs and calendars, several separated by ---",
     crontab: "The crontab",
     "xxl-job": "The dump of the tables xxl_job_group and xxl_job_info",
   },

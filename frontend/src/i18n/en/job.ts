@@ -111,12 +111,12 @@ export const job = {
     nobody: "unknown",
   },
   removeAsk: (name: string) => `Delete ${name}?`,
-  removeHint: "It does not fire any more. Its runs and logs stay until retention takes them.",
+  removeHint: "It does not fire any more. Its runs and logs stay until retention deletes them.",
   pauseAsk: (name: string) => `Pause ${name}?`,
   pauseHint: "Fires are recorded as skipped until somebody resumes it. The next ones would be:",
   runAsk: (name: string) => `Run ${name} with parameters`,
-  runHint: "Any JSON value, in the place of the job's own.",
-  badJson: "This is no JSON",
+  runHint: "Any JSON value, instead of the job's own.",
+  badJson: "This is not JSON",
   runDialog: {
     earlier: "Parameters",
     own: "The job’s own",
@@ -128,7 +128,7 @@ export const job = {
   },
   deletedJob: {
     by: (who: string, at: string) => `${who} deleted this job, ${at}.`,
-    gone: "This job is not there any more.",
-    hint: "Its runs stay until retention takes them.",
+    gone: "This job no longer exists.",
+    hint: "Its runs stay until retention deletes them.",
   },
 };

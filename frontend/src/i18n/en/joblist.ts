@@ -132,6 +132,6 @@ export const joblist = {
   removeTags: "Remove tags",
   tagsHint: "Separated by spaces.",
   setOwner: "Owner",
-  ownerHint: "Empty leaves each with the owner that it has.",
+  ownerHint: "Leave it empty to keep the owners.",
   alreadySo: "so already",
 };

@@ -2,16 +2,16 @@ import { count } from "./words";
 
 /** What was owed against what was done. */
 export const ledger = {
-  hint: "Every fire that schedules owed, computed anew and held against the history.",
+  hint: "Every fire that schedules owed, computed again and compared with the history.",
   fires: "Fires owed",
   ran: "Ran",
   absent: "Skipped or missed",
   wrong: "Discrepancies",
-  none: "Nothing was owed in this range",
+  none: "No fires were owed in this range",
   noneHint: "Jobs that fire by a schedule have a row for each day.",
   allWell: "Every fire is accounted for.",
-  findings: (n: number) => `${count(n, "fire contradicts", "fires contradict")} what is promised`,
-  found: "Found by the continuous audit",
+  findings: (n: number) => `${count(n, "fire contradicts", "fires contradict")} the promise`,
+  found: "Found by the continuous check",
   healedAt: (when: string) => `healed ${when}`,
   notHealed: "not healed",
   held: (n: number) => `${count(n, "job waits", "jobs wait")} for a newer server`,

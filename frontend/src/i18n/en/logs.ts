@@ -22,7 +22,7 @@ export const logs = {
   others: "Others",
   chartHint: "Lines by when their runs fired. A bar narrows the range to it, dragging to several.",
   countedSince: (at: string) =>
-    `They were counted back to ${at}; a shorter range or more filters let all be counted.`,
+    `Lines are counted back to ${at}. To count all, choose a shorter range or more filters.`,
   uncounted: "Not counted",
   tail: "Live tail",
   tailHint: "Lines as they are printed, at most 500 a second.",
@@ -30,5 +30,5 @@ export const logs = {
     shown < n
       ? `${n.toLocaleString("en-GB")} lines/s, ${shown} shown`
       : `${n.toLocaleString("en-GB")} lines/s`,
-  dropped: "More came than could be looked at.",
+  dropped: "Some lines are missing: more came than could be read.",
 };

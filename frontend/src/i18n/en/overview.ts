@@ -78,6 +78,6 @@ export const overview = {
     run: "Run it",
     runHint: "By hand, or wait for its first fire.",
     alert: "Set an alert",
-    alertHint: "Hear of it when a run fails, is late or does not come.",
+    alertHint: "Get notified when a run fails, is late or is missed.",
   },
 };

@@ -12,14 +12,14 @@ export const policies = {
     `${limit === 1 ? "One run" : `${limit} runs`} at a time; up to ${queue} wait, then the ${oldest ? "oldest" : "newest"} is skipped.`,
   skip: (limit: number) =>
     limit === 1
-      ? "A run that is due while another goes on is skipped."
-      : `While ${limit} runs go on, new ones are skipped.`,
+      ? "A run that is due while another is alive is skipped."
+      : `While ${limit} runs are alive, new ones are skipped.`,
   replace: (limit: number) =>
     limit === 1
-      ? "A new run ends the one that goes on."
-      : `While ${limit} runs go on, a new one ends the oldest.`,
+      ? "A new run ends the live one."
+      : `While ${limit} runs are alive, a new one ends the oldest.`,
   misfire: {
-    skip: "A missed fire is recorded, and not made up for.",
+    skip: "A missed fire is recorded, and does not run.",
     fire_once: "Missed fires get one run together.",
     fire_all: "Each missed fire gets its run.",
   } as Record<string, string>,
@@ -35,8 +35,8 @@ export const policies = {
     exponential: (delay: string, most: string) => `${delay}, then twice as long each time, up to ${most}`,
   },
   dropStale: "Not tried again once the run of a later fire has succeeded.",
-  atMostOnce: "If its executor vanishes, a run is lost: it is not done twice.",
-  timeout: (d: string, grace: string) => `An attempt is told to end after ${d}, and killed ${grace} later.`,
+  atMostOnce: "If its executor vanishes, a run is lost: it does not run twice.",
+  timeout: (d: string, grace: string) => `An attempt is asked to end after ${d}, and killed ${grace} later.`,
   totalTimeout: (d: string) => `All attempts together may take ${d}.`,
   warnAfter: (d: string) => `Its log has a warning after ${d}.`,
   startWithin: (d: string) => `A run that has not begun ${d} after it was due is missed.`,

@@ -3,7 +3,7 @@ import { count } from "./words";
 export const run = {
   retry: {
     title: "Run it again",
-    hint: "A new run with the same fire time, and with what this one was given.",
+    hint: "A new run with the same fire time and the same overrides.",
     version: "Definition",
     latest: "The newest",
     same: (v: number) => `v${v}, as this run`,
@@ -15,7 +15,7 @@ export const run = {
     verb: "Mark",
     change: "Change",
     ask: "Mark this run",
-    hint: "The mark stands beside the status, which stays as it is. Nothing follows from it.",
+    hint: "The mark is shown beside the status, which does not change. It has no other effect.",
     as: { handled: "Handled", succeeded: "Done by hand", none: "No mark" },
     note: "What was done, or why",
   },
@@ -109,7 +109,7 @@ export const run = {
   waitingLog: "Waiting for the first line…",
   noLogYet: (attempt: number) => (attempt > 1 ? `Attempt ${attempt} has not begun` : "The run has not begun"),
   missing: (n: number) => `${count(n, "line", "lines")} of this log could not be found`,
-  logAway: "The log does not answer. It will be asked again.",
+  logAway: "The log does not answer. The console tries again.",
   reconnecting: "Connecting again…",
   levels: { debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as Record<string, string>,
   hidden: (n: number) => `${count(n, "line", "lines")} hidden`,
@@ -152,9 +152,9 @@ export const run = {
     marked: "Marked",
   } as Record<string, string>,
   cancelAsk: "Cancel this run?",
-  cancelHint: "A pending run is called off. A running one is told to stop, and killed after its grace.",
+  cancelHint: "A pending run does not start. A running one is asked to stop, and killed after its grace.",
   cancelReason: "Reason (optional)",
   unknown: "The history does not have this run yet",
   unknownHint:
-    "A run appears when its first event is stored, most often within a second. One that is older than what is kept is gone.",
+    "A run appears when its first event is stored, usually within a second. Runs that are older than the retention are deleted.",
 };

@@ -11,7 +11,7 @@ export const runlist = {
   noneHint: "Widen the range, or clear a filter.",
   retriedHint: "The runs that failed this way may have succeeded at a later attempt.",
   noneYet: "Nothing has run in this range",
-  noneYetHint: "Runs come here when jobs fire, or when somebody runs one.",
+  noneYetHint: "Runs appear here when jobs fire, or when somebody runs one.",
   histogram: (n: number) => `${count(n, "fire", "fires")} in range`,
   newRuns: (n: number) => count(n, "new run", "new runs"),
   attempt: (n: number) => `Attempt ${n}`,
@@ -23,7 +23,7 @@ export const runlist = {
   /** Below a list that is sorted by something else than its fires. */
   sortedHint: (n: number, all: boolean) =>
     all
-      ? "All runs of the range, in this order. It is not followed: the newest come first by Scheduled."
+      ? "All runs of the range, in this order. Live updates are off: sort by Scheduled for the newest first."
       : `The first ${n} of the range in this order. To sort, the server looks at all its runs: narrow the range to see others.`,
   bulk: {
     selected: (n: number) => `${n} selected`,
@@ -34,7 +34,7 @@ export const runlist = {
     ranAgain: (run: string) => `run again already, as ${run}`,
     twice: (n: number) => `Also ${count(n, "run that was", "runs that were")} run again already`,
     begun: (n: number, bad: number) =>
-      `${count(n, "run", "runs")} started${bad > 0 ? `, ${bad} refused` : ""}. Below is how they go.`,
+      `${count(n, "run", "runs")} started${bad > 0 ? `, ${bad} refused` : ""}. Their progress is below.`,
     verbs: { rerun: "Run again", cancel: "Cancel", mark: "Mark as…" },
     ask: {
       rerun: (n: number) => `Run ${count(n, "run", "runs")} again`,

@@ -63,15 +63,15 @@ export const top = {
 export const banner = {
   unreachable: "The server does not answer. What you see is as of",
   away: {
-    bus: "NATS does not answer: until it does, nothing can be changed, and nothing is run. What you see is as it was before.",
+    bus: "NATS does not answer: until it does, nothing runs, and nothing can be changed. You see the last known state.",
     log_store:
-      "The log store does not answer: jobs go on running, and their history and logs are shown once it is back.",
+      "The log store does not answer: jobs keep running. Their history and logs are shown once it is back.",
   } as Record<string, string>,
   standIn: (since: string, asOf: string) =>
-    `The log store does not answer: jobs go on running. Runs and logs since ${since} are read from NATS, as of ${asOf}; the ledger and what is older wait for it.`,
+    `The log store does not answer: jobs keep running. Runs and logs since ${since} are read from NATS, as of ${asOf}; the ledger and what is older wait for it.`,
   behind: (asOf: string) => `The log store is behind: what came after ${asOf} may be missing.`,
   caughtUpIn: (time: string) => `It will have caught up in about ${time}.`,
-  notCatchingUp: "It is not catching up as yet.",
+  notCatchingUp: "It is not catching up yet.",
   held: "Everything is paused: fires are recorded as skipped.",
   heldBy: (who: string) => `By ${who}.`,
   skew: (by: string) =>
@@ -136,26 +136,26 @@ export const error = {
   title: "This could not be loaded",
   codes: {
     unreachable: "The server does not answer.",
-    unavailable: "A part of the system is away. It will be asked again.",
-    internal: "The server had a fault of its own.",
-    not_found: "There is no such thing here.",
+    unavailable: "A part of the system does not answer. The console tries again.",
+    internal: "The server had an internal error.",
+    not_found: "This does not exist.",
     forbidden: "You may not do this.",
     unauthenticated: "Nobody is signed in.",
-    conflict: "It is not in the state that this needs.",
+    conflict: "Its state does not allow this.",
     precondition_failed: "Somebody has changed it in the meantime.",
     invalid: "The request was wrong.",
   } as Record<string, string>,
   badDuration: "A length of time, such as 90s, 5m or 2h",
   requestId: (id: string) => `Request ${id}`,
-  notAllowed: "This is not for you to see",
+  notAllowed: "You have no permission to see this",
   roleNeeded: (role: string, group?: string) =>
     group === "*"
-      ? `It takes the role ${role}, everywhere.`
-      : `It takes the role ${role}${group ? ` in ${group}` : ""}.`,
-  gone: "There is no such thing here",
-  page: "There is no such page",
-  pageHint: "The address may be mistyped, or the thing may be gone.",
-  crashed: "This page has a fault",
+      ? `You need the role ${role}, everywhere.`
+      : `You need the role ${role}${group ? ` in ${group}` : ""}.`,
+  gone: "This does not exist",
+  page: "This page does not exist",
+  pageHint: "The address may be mistyped, or the object may have been deleted.",
+  crashed: "This page has crashed",
   reload: "Reload the page",
 };
 
@@ -170,11 +170,11 @@ export const signIn = {
   locked: "Too many sign-ins have failed. Wait a while before the next.",
   at: (provider: string) => `Sign in at ${provider}`,
   refused: {
-    provider: "The provider did not sign you in, or what it said is not to be believed. Try again.",
+    provider: "The provider did not sign you in, or its answer could not be verified. Try again.",
     stale: "That sign-in was begun elsewhere, or too long ago. Try again.",
-    no_access: "You are in no group that may do something here. Ask an administrator.",
+    no_access: "None of your groups has permissions here. Ask an administrator.",
     disabled: "An administrator has disabled this user.",
-    name_taken: "There is another user of your name here. Ask an administrator.",
+    name_taken: "Another user here has your name. Ask an administrator.",
     away: "A part of the system does not answer. Try again.",
   } as Record<string, string>,
   noAdministrator: "There is no administrator yet. The link to create one is in the server's log.",
