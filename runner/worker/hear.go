@@ -30,19 +30,19 @@ func (p *process) take(m *message) {
 		p.warn(p.only(), "worker process registered again, which is ignored")
 		return
 	default:
-		p.warn(p.only(), "worker process sent a message of an unknown type", "type", clip(m.Type))
+		p.warn(p.only(), "worker process sent a message of an unknown type", "type", excerpt(m.Type))
 		return
 	}
 	c := p.call(string(m.ID))
 	if c == nil {
-		p.warn(p.only(), "worker process sent a message about no run that it has", "type", clip(m.Type), "id", clip(string(m.ID)))
+		p.warn(p.only(), "worker process sent a message about no run that it has", "type", excerpt(m.Type), "id", excerpt(string(m.ID)))
 		return
 	}
 	switch m.Type {
 	case typeLog:
 		level, known := levels[m.Level]
 		if !known {
-			p.warn(c, "worker process sent a line of an unknown level", "given", clip(m.Level))
+			p.warn(c, "worker process sent a line of an unknown level", "given", excerpt(m.Level))
 		}
 		c.log.Log(context.Background(), level, m.Text) //nolint:sloglint,forbidigo // the worker's text; a run's log needs no context
 	case typeProgress:
@@ -76,7 +76,7 @@ func (p *process) failure(c *call, m *message) error {
 	err := errors.New(text)
 	if m.RetryAfter != "" {
 		if after, wrong := job.ParseDuration(m.RetryAfter); wrong != nil || after < 0 {
-			p.warn(c, "worker process sent a retry_after that is no duration such as 90s, which is ignored", "retry_after", clip(m.RetryAfter))
+			p.warn(c, "worker process sent a retry_after that is no duration such as 90s, which is ignored", "retry_after", excerpt(m.RetryAfter))
 		} else {
 			err = executor.RetryAfter(after, err)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/processgroup"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -264,7 +265,7 @@ func (p *process) masked(text string) string {
 func (p *process) printed(line []byte, _ bool) {
 	text := p.masked(string(line))
 	p.mu.Lock()
-	p.tail = append(p.tail, clip(text))
+	p.tail = append(p.tail, excerpt(text))
 	p.tail = p.tail[max(0, len(p.tail)-tailLines):]
 	p.mu.Unlock()
 	if c := p.only(); c != nil {
@@ -309,7 +310,7 @@ func (p *process) stray(line []byte) {
 		writeLine(c.stdout, line)
 		return
 	}
-	p.log.Warn("worker process printed a line that is no message", "text", clip(p.masked(string(line))))
+	p.log.Warn("worker process printed a line that is no message", "text", excerpt(p.masked(string(line))))
 }
 
 // unreadable takes what begins as a message, and is none. A run whose end it is must not wait
@@ -328,7 +329,7 @@ func (p *process) unreadable(line []byte, long bool, err error) {
 	case !long && !json.Valid(line):
 		p.stray(line)
 	default:
-		p.warn(cmp.Or(c, p.only()), "worker process sent a message that cannot be read", "error", err, "text", clip(p.masked(string(line))))
+		p.warn(cmp.Or(c, p.only()), "worker process sent a message that cannot be read", "error", err, "text", excerpt(p.masked(string(line))))
 	}
 }
 
@@ -341,10 +342,7 @@ func (p *process) warn(c *call, text string, about ...any) {
 	}
 }
 
-// clip returns the beginning of a text, for a log.
-func clip(text string) string {
-	if len(text) > tailText {
-		text = text[:tailText] + "…"
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+// excerpt returns the beginning of a text, for a log.
+func excerpt(text string) string {
+	return clip.Text(strings.ToValidUTF8(text, "\uFFFD"), tailText)
 }
