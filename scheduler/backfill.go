@@ -103,7 +103,7 @@ func (o *ownership) answerBackfills(b *shard.Batch) {
 // leaveBackfills tells those who wait that the shard is lost.
 func (o *ownership) leaveBackfills() {
 	for key, w := range o.filling {
-		w.reply(o.s, nil, fmt.Errorf("%w: shard %d has changed hands; what became of backfill %s is not known; ask again", job.ErrUnavailable, o.shard, key.ID))
+		w.reply(o.s, nil, fmt.Errorf("%w: shard %d has a new owner, and the outcome of the request for backfill %s is unknown; retry with the same id", job.ErrUnavailable, o.shard, key.ID))
 	}
 	clear(o.filling)
 }

@@ -106,7 +106,7 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 	})
 	switch {
 	case !known:
-		return nil, fmt.Errorf("%w: shard %d did not answer whether run %s is alive; ask again", job.ErrUnavailable, o.shard, r.RunID)
+		return nil, fmt.Errorf("%w: shard %d did not answer whether run %s is alive; retry", job.ErrUnavailable, o.shard, r.RunID)
 	case run.alive:
 		for _, t := range run.out {
 			found = append(found, storedTrigger{Trigger: t})

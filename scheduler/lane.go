@@ -240,7 +240,7 @@ func (l *lane) remove(o *ownership) {
 	o.ready.Store(false)
 	for _, waiting := range []map[job.RunID]waiter{o.waiting, o.cancelling} {
 		for id, w := range waiting {
-			w.reply(o.s, nil, fmt.Errorf("%w: shard %d has changed hands; what became of the request for run %s is not known; ask again", job.ErrUnavailable, o.shard, id))
+			w.reply(o.s, nil, fmt.Errorf("%w: shard %d has a new owner, and the outcome of the request for run %s is unknown; retry with the same run id", job.ErrUnavailable, o.shard, id))
 		}
 		clear(waiting)
 	}

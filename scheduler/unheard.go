@@ -65,5 +65,5 @@ func (e *unheardVersions) release(now time.Time) (ready []*nats.Msg) {
 }
 
 func (o *ownership) unheard(seq uint64) error {
-	return fmt.Errorf("%w: the owner of shard %d has not heard of revision %d of JOBS yet; ask again", job.ErrUnavailable, o.shard, seq)
+	return fmt.Errorf("%w: the owner of shard %d has not read revision %d of JOBS yet; retry", job.ErrUnavailable, o.shard, seq)
 }

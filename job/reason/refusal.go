@@ -43,7 +43,7 @@ var (
 	WrongPassword      = None{define("wrong_password", "the user name or the password is wrong")}
 	BadToken           = None{define("bad_token", "the API token is not valid: it is mistyped, has expired, was revoked, its user is gone, or has not signed in at the OIDC provider for too long")}
 	ProviderSilent     = None{define("provider_silent", "the OIDC provider does not answer")}
-	NotReached         = None{define("not_reached", "the request's time was over before this was begun; ask again for it")}
+	NotReached         = None{define("not_reached", "the time of the request was over before this was started; request it again")}
 	IsMissing          = None{define("is_missing", "is missing")}
 	MustLieAhead       = One{define("must_lie_ahead", "{until:instant} must lie ahead")}
 	OnceInPast         = One{define("once_in_past", "{once:instant} lies in the past: the job never fires")}

@@ -158,7 +158,7 @@ export const reasons = {
   wrong_password: "the user name or the password is wrong",
   bad_token: "the API token is not valid: it is mistyped, has expired, was revoked, its user is gone, or has not signed in at the OIDC provider for too long",
   provider_silent: "the OIDC provider does not answer",
-  not_reached: "the request's time was over before this was begun; ask again for it",
+  not_reached: "the time of the request was over before this was started; request it again",
   is_missing: "is missing",
   must_lie_ahead: "{until:instant} must lie ahead",
   once_in_past: "{once:instant} lies in the past: the job never fires",
