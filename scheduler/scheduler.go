@@ -20,7 +20,7 @@ import (
 	"github.com/carillon-scheduler/carillon/scheduler/dispatch"
 )
 
-// Config says how a node is to be.
+// Config configures a node.
 type Config struct {
 	// Node names the node; no two live nodes may share a name. Defaults to the host's
 	// name and a random number.

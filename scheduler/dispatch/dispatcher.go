@@ -25,7 +25,7 @@ const (
 	watchAgain = time.Second
 )
 
-// Config says how a dispatcher is to be.
+// Config configures a dispatcher.
 type Config struct {
 	// Node tells the dispatcher from those of other nodes.
 	Node string
