@@ -273,7 +273,7 @@ type BackfillResult struct {
 	LeftOut int `json:"left_out"`
 }
 
-// BulkOutcome What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+// BulkOutcome The result for an object, or with dry_run what it would be. unchanged: it was so already; refused: there is a problem, and if its status is 503, it is unknown whether the change was made
 type BulkOutcome string
 
 // BusState defines model for BusState.
@@ -417,7 +417,7 @@ type Changed struct {
 	Names []string `json:"names"`
 }
 
-// Channel A way to people. Secrets are set by themselves.
+// Channel A notification channel. Its secrets are set separately.
 type Channel = alerting.Channel
 
 // ChannelHealth Whether messages get through to a channel.
@@ -428,7 +428,7 @@ type ChannelItem struct {
 	Author    string    `json:"author,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
-	// Definition A way to people. Secrets are set by themselves.
+	// Definition A notification channel. Its secrets are set separately.
 	Definition Channel `json:"definition"`
 
 	// Health Whether messages get through to a channel.
@@ -530,7 +530,7 @@ type CredentialRequest struct {
 	// ExpiresIn How long it works. Defaults to ever
 	ExpiresIn job.Duration `json:"expires_in,omitempty"`
 
-	// Name Where it is to be, or what for
+	// Name Its place or purpose
 	//
 	// Examples: web1
 	Name string `json:"name"`
@@ -1018,7 +1018,7 @@ type JobBulkItem struct {
 	// Problem Why it is refused
 	Problem *Problem `json:"problem,omitempty"`
 
-	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+	// Result The result for an object, or with dry_run what it would be. unchanged: it was so already; refused: there is a problem, and if its status is 503, it is unknown whether the change was made
 	Result BulkOutcome `json:"result"`
 
 	// RunID The run that was begun
@@ -1385,7 +1385,7 @@ type OffsetSuggestions struct {
 	To    time.Time          `json:"to"`
 }
 
-// Outcome What became of a fire. ran, caught_up (noticed late, run all the same): its run has
+// Outcome The outcome of a fire. ran, caught_up (noticed late, run all the same): its run has
 // ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
 // come to it yet; unjudged: nothing is known, and nothing follows from that;
 // discrepancy: it contradicts what Carillon promises.
@@ -1551,7 +1551,7 @@ type RerunRequest struct {
 	// Labels In the place of the run's
 	Labels job.Labels `json:"labels,omitempty"`
 
-	// Params Any JSON value in the place of the run's parameters
+	// Params Any JSON value, instead of the run's parameters
 	Params json.RawMessage `json:"params,omitempty"`
 
 	// Pieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
@@ -1679,7 +1679,7 @@ type RunBulkItem struct {
 	// RerunRunID The rerun
 	RerunRunID job.RunID `json:"rerun_run_id,omitempty"`
 
-	// Result What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+	// Result The result for an object, or with dry_run what it would be. unchanged: it was so already; refused: there is a problem, and if its status is 503, it is unknown whether the change was made
 	Result BulkOutcome `json:"result"`
 	RunID  job.RunID   `json:"run_id"`
 
@@ -1785,7 +1785,7 @@ type RunRequest struct {
 	// Labels In the place of the job's
 	Labels job.Labels `json:"labels,omitempty"`
 
-	// Params Any JSON value in the place of the job's
+	// Params Any JSON value, instead of the job's
 	Params json.RawMessage `json:"params,omitempty"`
 
 	// RunID A UUIDv7 chosen by the caller. The run's id follows from it. A request that repeats it within five minutes makes no second run. Defaults to a new one

@@ -461,8 +461,8 @@ export interface paths {
          * @description The jobs that are named, or a page of those that a filter selects; at most 1000 a
          *     request. Each is changed as a request of its own would change it: whoever asks must
          *     be allowed to in its group, and each change has its own entry in the audit log. The
-         *     answer is 200 and says of each what became of it. With `dry_run` nothing is changed,
-         *     and it says what would be.
+         *     answer is 200 and has the result of each. With `dry_run` nothing is changed,
+         *     and it says what would change.
          */
         post: operations["changeJobs"];
         delete?: never;
@@ -3300,7 +3300,7 @@ export interface components {
             problem?: components["schemas"]["Problem"];
         };
         /**
-         * @description What became of a thing, or with dry_run would: unchanged is one that was so already; refused has a problem, and after one with status 503 it is not known whether the change was made
+         * @description The result for an object, or with dry_run what it would be. unchanged: it was so already; refused: there is a problem, and if its status is 503, it is unknown whether the change was made
          * @enum {string}
          */
         BulkOutcome: "changed" | "unchanged" | "refused";
@@ -3430,7 +3430,7 @@ export interface components {
             note?: string;
         };
         RunRequest: {
-            /** @description Any JSON value in the place of the job's */
+            /** @description Any JSON value, instead of the job's */
             params?: unknown;
             /** @description In the place of the job's */
             labels?: components["schemas"]["Labels"];
@@ -4146,7 +4146,7 @@ export interface components {
             skipped: boolean;
         };
         /**
-         * @description What became of a fire. ran, caught_up (noticed late, run all the same): its run has
+         * @description The outcome of a fire. ran, caught_up (noticed late, run all the same): its run has
          *     ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
          *     come to it yet; unjudged: nothing is known, and nothing follows from that;
          *     discrepancy: it contradicts what Carillon promises.
@@ -4471,7 +4471,7 @@ export interface components {
         AlertList: {
             items: components["schemas"]["AlertItem"][];
         };
-        /** @description A way to people. Secrets are set by themselves. */
+        /** @description A notification channel. Its secrets are set separately. */
         Channel: {
             /** @description Its name */
             channel: string;
@@ -4831,7 +4831,7 @@ export interface components {
             at: string;
             broadcast_index?: number;
             /**
-             * @description held: no instance took it; late: another end was reported, after the first, and changed nothing; marked: somebody said what is to be thought of its end
+             * @description held: no instance took it; late: another end was reported, after the first, and changed nothing; marked: somebody marked the run, such as handled
              * @enum {string}
              */
             kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked";
@@ -4856,7 +4856,7 @@ export interface components {
              * @enum {string}
              */
             version?: "latest" | "same";
-            /** @description Any JSON value in the place of the run's parameters */
+            /** @description Any JSON value, instead of the run's parameters */
             params?: unknown;
             /** @description Fields of the parameters to change, which must then be an object; null removes one */
             set_params?: {
@@ -5371,7 +5371,7 @@ export interface components {
         };
         CredentialRequest: {
             /**
-             * @description Where it is to be, or what for
+             * @description Its place or purpose
              * @example web1
              */
             name: string;
@@ -6497,7 +6497,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each job, in the order in which they were named, or by name */
+            /** @description The result for each job, in the order in which they were named, or by name */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7213,7 +7213,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The dates, and what became of each event */
+            /** @description The dates, and the result for each event */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7710,7 +7710,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each run, in the order in which they were named, or newest fire first */
+            /** @description The result for each run, in the order in which they were named, or newest fire first */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -44,7 +44,7 @@ const secretsOf: Record<Kind, string[]> = {
   pagerduty: ["routing_key"],
 };
 
-/** The ways to people. */
+/** The notification channels. */
 export default function Channels() {
   const t = usePageT();
   const a = t.alerts;
