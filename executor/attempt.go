@@ -21,9 +21,9 @@ import (
 type verdict int
 
 const (
-	giveBack verdict = iota // another instance shall have it
+	leave    verdict = iota // say nothing: when it comes again, servers find out who has it, or its end
+	giveBack                // another instance shall have it; servers take this for a word that nobody has begun it
 	reported                // its end is stored: acknowledge
-	leave                   // another instance has it: say nothing
 )
 
 // outcome is how an attempt ended.
@@ -50,8 +50,8 @@ func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 			e.leave(r)
 			return
 		}
-		if r.claimed.CompareAndSwap(false, true) {
-			e.finish(life, r, e.outcomeOf(r, context.Cause(ctx), result, err))
+		if o := e.safeOutcomeOf(r, context.Cause(ctx), result, err); r.claimed.CompareAndSwap(false, true) {
+			e.finish(life, r, o)
 		} // else the handler was abandoned, and its end reported without it
 	}()
 	h, missing := e.handlerFor(&r.trigger.Task)
@@ -73,14 +73,30 @@ func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 	result, err = call(ctx, h, r)
 }
 
-// call calls the handler and turns a panic into an error with its stack.
+// call calls the handler, unless its time is over, and turns a panic into an error with its stack.
 func call(ctx context.Context, h Handler, r *Run) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
+			err = panicked(p)
 		}
 	}()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	r.called.Store(true)
 	return h.Handle(ctx, r)
+}
+
+func panicked(p any) error { return fmt.Errorf("panic: %v\n\n%s", p, debug.Stack()) }
+
+// safeOutcomeOf is outcomeOf of a handler's own error and result, whose methods may panic, too.
+func (e *Executor) safeOutcomeOf(r *Run, cause error, result any, err error) (o outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = e.outcomeOf(r, cause, nil, panicked(p))
+		}
+	}()
+	return e.outcomeOf(r, cause, result, err)
 }
 
 // outcomeOf decides how an attempt ended whose context has the given cause (nil: it
@@ -93,7 +109,7 @@ func (e *Executor) outcomeOf(r *Run, cause error, result any, err error) outcome
 		return outcome{status: job.StatusTimedOut, message: explain(reason.TimedOut.With(r.trigger.Timeout), err, cause)}
 	case errors.Is(cause, ErrCancelled):
 		return outcome{status: job.StatusCancelled, message: explain(cause.Error(), err, cause)}
-	case errors.Is(cause, ErrStopping) && err != nil && r.atMostOnce():
+	case errors.Is(cause, ErrStopping) && err != nil && r.atMostOnce() && r.called.Load():
 		return outcome{status: job.StatusLost, message: explain(reason.ExecutorStopped.String(), err, cause)}
 	case errors.Is(cause, ErrStopping) && err != nil:
 		return outcome{giveBack: true}
@@ -160,8 +176,8 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	}
 	lines := r.log.shut()
 	if o.giveBack {
-		if o.silent {
-			r.verdict = leave
+		if !o.silent {
+			r.verdict = giveBack
 		}
 		kept := e.keep(r, nil)
 		r.log.settle()
@@ -181,6 +197,11 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	kept := e.keep(r, m)
 	r.log.settle()
 	err = e.publishUntilStored(life, m, "run_id", r.ID(), "job", r.Job(), "status", o.status)
+	if err != nil && life.Err() != nil { // its log has taken the time that a stop leaves
+		last, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords/2)
+		err = e.publish(last, m)
+		cancel()
+	}
 	if err == nil {
 		r.verdict = reported
 		if r.held != nil {

@@ -49,7 +49,8 @@ type Config struct {
 	// Defaults to none. [Executor.SetLabels] changes them later.
 	Labels job.Labels
 	// Grace is how long a stopping executor lets its runs go on before it cancels them
-	// with ErrStopping. Defaults to 30 s; less than zero cancels them at once.
+	// with ErrStopping, or less if it was asked to drain and the time for that is over before.
+	// Defaults to 30 s; less than zero cancels them at once.
 	Grace time.Duration
 	// Patience is how long a run may take to end once its context is cancelled. Then it
 	// is abandoned. Defaults to 10 s, which is longer than package shell needs to kill.
@@ -302,11 +303,12 @@ func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *lo
 		defer cancel()
 		l.serve(ctx, life, true)
 	}
-	late := l.overdue(time.Now()) // runs have had their time
-	l.drain(life)
-	if !late {
-		step(max(e.cfg.Grace, 0))
+	grace := e.cfg.Grace
+	if !l.drainBy.IsZero() { // the drain that was asked for leaves them no more time than that
+		grace = min(grace, time.Until(l.drainBy))
 	}
+	l.drain(life)
+	step(max(grace, 0))
 	l.cancelAll(ErrStopping)
 	// A little longer than the loop needs to abandon a handler that ignores this.
 	step(e.cfg.Patience + lookEvery)

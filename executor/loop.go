@@ -235,6 +235,11 @@ func (l *loop) conclude(life context.Context, r *Run, o outcome) {
 
 // end takes an attempt back from its goroutine, and its trigger off the bus.
 func (l *loop) end(life context.Context, r *Run) {
+	if r.verdict == giveBack && r.killed != nil {
+		r.verdict = leave
+		go l.e.finish(life, r, outcome{status: job.StatusCancelled, message: r.killed.Error()})
+		return
+	}
 	key := keyOf(r.trigger)
 	delete(l.live, key)
 	l.e.countSlots(len(l.live), l.slots)

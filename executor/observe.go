@@ -97,6 +97,7 @@ func (r *Run) observeEnd(o outcome, at time.Time) {
 	for _, ended := range r.observed {
 		ended(r.endAt(o, at))
 	}
+	r.observed = nil // they hear of one end
 }
 
 func (r *Run) endAt(o outcome, at time.Time) End {

@@ -79,7 +79,7 @@ func (e *Executor) Rehearse(ctx context.Context, t *bus.Trigger, secrets map[str
 	if err == nil {
 		result, err = call(ctx, h, r)
 	}
-	o := r.masked(e.outcomeOf(r, context.Cause(ctx), result, err)).kept()
+	o := r.masked(e.safeOutcomeOf(r, context.Cause(ctx), result, err)).kept()
 	at := time.Now()
 	r.observeEnd(o, at)
 	r.log.endLines()

@@ -36,6 +36,8 @@ type Run struct {
 	// claimed is won by who may say how the attempt ended: the goroutine of its
 	// handler, or the loop that abandons it.
 	claimed atomic.Bool
+	// called is whether the handler has been.
+	called atomic.Bool
 	// held is the claim on a routed at_most_once attempt. The attempt's goroutines use it.
 	held *bus.Claim
 
@@ -70,6 +72,7 @@ type loopState struct {
 	done        <-chan struct{}         // closed when the attempt's context is
 	cause       error                   // with which the loop cancelled it; nil when its timeout did
 	cancelledAt time.Time               // when the loop saw that
+	killed      error                   // who ended it, and why: then it is not given back, though a stop was first
 	started     jetstream.PubAckFuture  // of the started event; nil before it is published
 	startedOK   bool
 	progressAt  time.Time // when progress was last published

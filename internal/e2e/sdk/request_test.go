@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/executor"
@@ -183,15 +185,7 @@ func TestNothingIsPulledBeforeTheHeartbeatIsStored(t *testing.T) {
 		w := newWorld(t)
 		full := func(maxBytes int64) {
 			t.Helper()
-			s, err := w.conn.JS.Stream(t.Context(), "KV_"+bus.BucketInst)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg := s.CachedInfo().Config
-			cfg.MaxBytes = maxBytes
-			if _, err := w.conn.JS.UpdateStream(t.Context(), cfg); err != nil {
-				t.Fatal(err)
-			}
+			w.change("KV_"+bus.BucketInst, func(cfg *jetstream.StreamConfig) { cfg.MaxBytes = maxBytes })
 		}
 		full(1)
 		var c counter

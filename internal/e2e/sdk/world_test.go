@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
@@ -267,6 +269,20 @@ func (w *world) kill(id job.RunID) string {
 		w.t.Error(err)
 	}
 	return who
+}
+
+// change changes the settings of a stream.
+func (w *world) change(stream string, change func(*jetstream.StreamConfig)) {
+	w.t.Helper()
+	s, err := w.conn.JS.Stream(w.t.Context(), stream)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cfg := s.CachedInfo().Config
+	change(&cfg)
+	if _, err := w.conn.JS.UpdateStream(w.t.Context(), cfg); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // address returns where an instance takes requests.

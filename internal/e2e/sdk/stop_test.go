@@ -1,0 +1,112 @@
+package sdk_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/executor"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+func TestAnEndWhoseAnswerAStopDoesNotAwaitIsNotDoneAgain(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var a, b counter
+		stopping := w.start("a", executor.Config{Grace: -1}, handler(a.sleeper(time.Second)))
+		w.change(bus.StreamEvt, func(cfg *jetstream.StreamConfig) { cfg.NoAck = true }) // it stores the end, and a does not hear that
+		tr := w.trigger()
+		time.Sleep(2 * time.Second)
+		w.start("b", executor.Config{}, handler(b.sleeper(time.Second)))
+		stopping.stop()
+		time.Sleep(time.Minute)
+		w.wantStatus(tr.RunID, job.StatusSucceeded, "")
+		if a.total() != 1 || b.total() != 0 {
+			t.Errorf("runs: a %d, b %d; want 1 and 0", a.total(), b.total())
+		}
+		w.wantTriggers(0)
+	})
+}
+
+func TestAStopReportsWhatHasEndedThoughItsLogCannotBeStored(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		if err := w.conn.JS.DeleteStream(t.Context(), bus.StreamLog); err != nil {
+			t.Fatal(err)
+		}
+		a := w.start("a", executor.Config{Grace: -1, Patience: time.Second}, handler(func(ctx context.Context, run *executor.Run) (any, error) {
+			<-ctx.Done()
+			run.Log().InfoContext(ctx, "the last table")
+			return nil, nil
+		}))
+		tr := w.trigger()
+		time.Sleep(time.Second)
+		a.stop()
+		w.wantStatus(tr.RunID, job.StatusSucceeded, "")
+		w.wantTriggers(0)
+	})
+}
+
+func TestAKillEndsARunThatAStopIsGivingBack(t *testing.T) {
+	for name, abandoned := range map[string]bool{"it ends": false, "it is abandoned": true} {
+		bustest.Run(t, began, func(t *testing.T) {
+			w := newWorld(t)
+			over := make(chan struct{})
+			defer close(over)
+			a := w.start("a", executor.Config{Grace: -1, Patience: 5 * time.Second}, handler(func(ctx context.Context, _ *executor.Run) (any, error) {
+				<-ctx.Done()
+				if abandoned {
+					<-over
+				} else {
+					time.Sleep(2 * time.Second)
+				}
+				return nil, context.Cause(ctx)
+			}))
+			tr := w.trigger()
+			time.Sleep(time.Second)
+			a.halt()
+			time.Sleep(time.Second)
+			if who := w.kill(tr.RunID); who != "a" {
+				t.Errorf("%s: %q answered, want a", name, who)
+			}
+			<-a.over
+			var b counter
+			w.start("b", executor.Config{}, handler(b.sleeper(time.Second))) // it has not heard of the kill
+			time.Sleep(time.Minute)
+			w.wantStatus(tr.RunID, job.StatusCancelled, "cancelled by ann: wrong day")
+			if b.total() != 0 {
+				t.Errorf("%s: the run was done again", name)
+			}
+			w.wantTriggers(0)
+		})
+	}
+}
+
+func TestAStopDuringADrainLeavesRunsNoMoreTimeThanTheDrainDoes(t *testing.T) {
+	for _, test := range []struct{ within, grace, took time.Duration }{
+		{5 * time.Second, time.Hour, 5 * time.Second},
+		{time.Hour, 5 * time.Second, 6 * time.Second},
+	} {
+		bustest.Run(t, began, func(t *testing.T) {
+			w := newWorld(t)
+			var c counter
+			a := w.start("a", executor.Config{Grace: test.grace}, handler(c.sleeper(2*time.Hour)))
+			w.trigger()
+			time.Sleep(time.Second)
+			asked := time.Now()
+			if _, err := w.conn.AskInstance(t.Context(), w.address("a"), bus.VerbDrain, nil, []byte(`{"within":"`+job.Duration(test.within).String()+`"}`), time.Second); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			a.stop()
+			if took := time.Since(asked).Round(time.Second); took != test.took {
+				t.Errorf("a drain within %s and a grace of %s: it stopped after %s, want %s", test.within, test.grace, took, test.took)
+			}
+			w.wantTriggers(1)
+		})
+	}
+}
