@@ -137,13 +137,15 @@ func (r *Run) Item() json.RawMessage { return r.trigger.Item }
 // piece. It is only asked of jobs with `map: {split: true}`.
 func (r *Run) Split() bool { return r.trigger.Split }
 
-// Script returns the text of a script task, fetched from the bus by its digest. The
-// error is [job.ErrNotFound] when the group has no such script.
+// Script returns the text of a script task, fetched from the bus by its digest. It waits a minute
+// if NATS is away. The error is [job.ErrNotFound] when the group has no such script.
 func (r *Run) Script(ctx context.Context) (string, error) {
 	if r.rehearsal != nil {
 		return r.trigger.Task.Script.Source, nil
 	}
-	return r.log.e.conn.Script(ctx, r.trigger.Job.Group(), r.trigger.Task.Script.Digest)
+	return fetch(ctx, func() (string, error) {
+		return r.log.e.conn.Script(ctx, r.trigger.Job.Group(), r.trigger.Task.Script.Digest)
+	})
 }
 
 // Log returns a logger whose records become lines of the run's log.

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -35,7 +39,7 @@ func (e *Executor) unseal(ctx context.Context, r *Run) error {
 	secrets := make(map[string]string, len(wanted))
 	for _, variable := range slices.Sorted(maps.Keys(wanted)) {
 		name := wanted[variable]
-		s, err := e.conn.Secret(ctx, e.cfg.Group, name)
+		s, err := fetch(ctx, func() (*bus.Secret, error) { return e.conn.Secret(ctx, e.cfg.Group, name) })
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -76,7 +80,7 @@ func (r *Run) Secret(variable string) string { return r.secrets[variable] }
 
 // newMasker returns what replaces the secrets in a text; nil when there is nothing to
 // replace. Of a secret with several lines each is replaced, for logs consist of lines;
-// and each as it looks in a URL and in JSON.
+// and each as it looks in a URL and in JSON, as usual libraries write it.
 func newMasker(secrets map[string]string) *strings.Replacer {
 	forms := map[string]bool{}
 	for _, secret := range secrets {
@@ -85,8 +89,7 @@ func newMasker(secrets map[string]string) *strings.Replacer {
 			if len(part) < leastMasked {
 				continue
 			}
-			quoted, _ := json.Marshal(part) // text has always a form
-			for _, form := range []string{part, url.QueryEscape(part), url.PathEscape(part), strings.Trim(string(quoted), `"`)} {
+			for _, form := range append(jsonForms(part), part, url.QueryEscape(part), url.PathEscape(part)) {
 				forms[form] = true
 			}
 		}
@@ -108,6 +111,29 @@ func newMasker(secrets map[string]string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
+// jsonForms returns text as Go, JavaScript, Python and PHP write it within a string of JSON.
+func jsonForms(text string) []string {
+	quoted, _ := json.Marshal(text) // text has always a form
+	var plain strings.Builder
+	encoder := json.NewEncoder(&plain)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text)
+	script := strings.TrimSpace(plain.String())
+	var python strings.Builder
+	for _, unit := range utf16.Encode([]rune(script)) {
+		if unit < utf8.RuneSelf {
+			python.WriteByte(byte(unit))
+		} else {
+			fmt.Fprintf(&python, `\u%04x`, unit)
+		}
+	}
+	forms := []string{string(quoted), script, python.String(), strings.ReplaceAll(python.String(), "/", `\/`)}
+	for i, form := range forms {
+		forms[i] = form[1 : len(form)-1]
+	}
+	return forms
+}
+
 // masked returns o without the run's secrets.
 func (r *Run) masked(o outcome) outcome {
 	m := r.log.masker()
@@ -115,11 +141,46 @@ func (r *Run) masked(o outcome) outcome {
 		return o
 	}
 	o.message = m.Replace(o.message)
-	if result := m.Replace(string(o.result)); result != string(o.result) {
-		o.result = json.RawMessage(result)
-		if !json.Valid(o.result) { // a secret that was a number
-			o.result, o.message = nil, strings.TrimSpace(o.message+" the result was left out: it has a secret in it")
-		}
+	o.result = maskedJSON(m, o.result)
+	if len(o.result) > 0 && !json.Valid(o.result) { // a secret that was a number
+		o.result, o.message = nil, strings.TrimSpace(o.message+" the result was left out: it has a secret in it")
 	}
 	return o
+}
+
+// maskedJSON returns JSON with its texts masked as they read, whichever way they are escaped.
+func maskedJSON(m *strings.Replacer, value json.RawMessage) json.RawMessage {
+	var masked []byte
+	for len(value) > 0 {
+		begin := bytes.IndexByte(value, '"')
+		if begin < 0 {
+			begin = len(value)
+		}
+		masked = append(masked, m.Replace(string(value[:begin]))...)
+		value = value[begin:]
+		end := textEnd(value)
+		quoted := value[:end]
+		value = value[end:]
+		var text string
+		if json.Unmarshal(quoted, &text) == nil {
+			if without := m.Replace(text); without != text {
+				quoted, _ = json.Marshal(without) // text has always a form
+			}
+		}
+		masked = append(masked, quoted...)
+	}
+	return masked
+}
+
+// textEnd returns the length of the text with which JSON begins.
+func textEnd(value []byte) int {
+	for i := 1; i < len(value); i++ {
+		switch value[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(value)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/seal"
@@ -107,4 +109,48 @@ func TestARunWithoutItsSecretsFailsAtOnceAndSaysWhy(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestARunWaitsForItsSecretsAndScriptWhileNATSCannotServeThem(t *testing.T) {
+	for _, away := range []time.Duration{20 * time.Second, 5 * time.Minute} {
+		bustest.Run(t, began, func(t *testing.T) {
+			w := newWorld(t)
+			w.sealed("db", "value")
+			script := &job.Script{Language: "shell", Source: "true"}
+			script.Digest = job.DigestOf(script.Source)
+			if _, err := w.conn.JS.Publish(t.Context(), bus.SubjectScript("g", script.Digest), []byte(script.Source)); err != nil {
+				t.Fatal(err)
+			}
+			script.Source = ""
+			buckets := []string{"KV_" + bus.BucketSecret, "KV_" + bus.BucketScript}
+			serve := func(yes bool) {
+				t.Helper()
+				for _, bucket := range buckets {
+					w.change(bucket, func(cfg *jetstream.StreamConfig) { cfg.AllowDirect = yes })
+				}
+			}
+			w.start("a", executor.Config{SecretKey: master.Group("g").Text()}, func(e *executor.Executor) {
+				e.Handle("h", executor.HandlerFunc(func(_ context.Context, run *executor.Run) (any, error) { return nil, nil }))
+				e.HandleKind(job.KindScript, executor.HandlerFunc(func(ctx context.Context, run *executor.Run) (any, error) {
+					_, err := run.Script(ctx)
+					return nil, err
+				}))
+			})
+			serve(false)
+			runs := []*bus.Trigger{
+				w.trigger(asks(map[string]string{"DB": "db"})),
+				w.trigger(func(t *bus.Trigger) { t.Task = job.Task{Script: script} }),
+			}
+			time.Sleep(away)
+			serve(true)
+			time.Sleep(time.Minute)
+			for _, tr := range runs {
+				if away < time.Minute {
+					w.wantStatus(tr.RunID, job.StatusSucceeded, "")
+				} else {
+					w.wantStatus(tr.RunID, job.StatusFailed, "unavailable")
+				}
+			}
+		})
+	}
 }
