@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,7 +148,7 @@ func encodeResult(result any) (json.RawMessage, string) {
 	if err != nil {
 		return nil, reason.ResultLeftOut.With(err)
 	}
-	return data, ""
+	return bytes.ToValidUTF8(data, []byte("\uFFFD")), "" // what is JSON already is not looked at
 }
 
 // kept returns o with as much of its result as events carry. It comes after the secrets

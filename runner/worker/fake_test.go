@@ -20,6 +20,7 @@ type puppet struct {
 	Meet   string   `json:"meet,omitempty"`   // an address, to which it connects, and goes on when told to
 	Child  string   `json:"child,omitempty"`  // a child process connects there, and stays
 	Stderr string   `json:"stderr,omitempty"` // text
+	Flood  bool     `json:"flood,omitempty"`  // of standard error, without end
 	Lines  []string `json:"lines,omitempty"`
 	Exit   int      `json:"exit,omitempty"`
 	Cancel []string `json:"cancel,omitempty"` // lines, when it is cancelled
@@ -78,6 +79,9 @@ func fake(mode string, args []string) {
 	}
 }
 
+// badByte stands for a byte that is no UTF-8.
+const badByte = "BADBYTE"
+
 type fakeWorker struct {
 	mu          sync.Mutex
 	told        map[string]puppet
@@ -132,6 +136,12 @@ func (f *fakeWorker) run(id string, p puppet) {
 		}
 	}
 	fmt.Fprint(os.Stderr, p.Stderr)
+	for n := 0; p.Flood; n++ {
+		if n == 100 {
+			go meet(p.Meet, "flood")
+		}
+		fmt.Fprint(os.Stderr, strings.Repeat("x\n", 16<<10))
+	}
 	f.now.Add(-1)
 	f.say(id, p.Lines, strings.NewReplacer("PID", strconv.Itoa(os.Getpid()), "ATONCE", strconv.Itoa(int(f.atOnce.Load()))))
 	if p.Exit != 0 {
@@ -143,7 +153,7 @@ func (f *fakeWorker) say(id string, lines []string, more *strings.Replacer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, line := range lines {
-		fmt.Println(more.Replace(strings.ReplaceAll(line, `"ID"`, `"`+id+`"`)))
+		fmt.Println(more.Replace(strings.NewReplacer(`"ID"`, `"`+id+`"`, badByte, "\xff").Replace(line)))
 	}
 }
 

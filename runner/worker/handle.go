@@ -46,6 +46,9 @@ func (w *Workers) handle(ctx context.Context, run *executor.Run) (any, error) {
 // place waits for a free place and takes it, in the process that has the most.
 func (w *Workers) place(ctx context.Context) (*process, error) {
 	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		w.mu.Lock()
 		var best *process
 		for _, p := range w.up {

@@ -2,9 +2,11 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -198,8 +200,18 @@ func (r registration) names() string {
 	return strings.Join(names, ", ")
 }
 
-// peek returns the type and the id of a message that cannot be read to its end.
-func peek(line []byte) (kind, id string) {
+// typed matches a message that has the type of an end somewhere.
+var typed = regexp.MustCompile(`"type"\s*:\s*"(result|error)"`)
+
+// peek returns the type and the id of a message that cannot be read to its end, as its type may be
+// behind that: some languages sort fields by name. Then the field of an end tells it.
+func peek(line []byte, long bool) (kind, id string) {
+	behind := ""
+	defer func() {
+		if long || typed.Match(line) {
+			kind = cmp.Or(kind, behind)
+		}
+	}()
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	depth, key := 0, ""
@@ -219,7 +231,11 @@ func peek(line []byte) (kind, id string) {
 		switch {
 		case depth != 1:
 		case key == "":
-			key = fmt.Sprint(token)
+			if key = fmt.Sprint(token); key == typeResult {
+				behind = typeResult
+			} else if key == "message" {
+				behind = typeError
+			}
 			continue
 		case key == "type":
 			kind = fmt.Sprint(token)

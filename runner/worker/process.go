@@ -316,8 +316,11 @@ func (p *process) stray(line []byte) {
 // unreadable takes what begins as a message, and is none. A run whose end it is must not wait
 // for it forever.
 func (p *process) unreadable(line []byte, long bool, err error) {
-	kind, id := peek(line)
+	kind, id := peek(line, long)
 	c := p.call(id)
+	if long && id == "" { // it may be behind the end
+		c = p.only()
+	}
 	switch {
 	case c != nil && kind == typeResult:
 		if long {

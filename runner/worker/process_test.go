@@ -105,6 +105,15 @@ func TestARunThatWaitsForAPlaceCanBeCancelled(t *testing.T) {
 	want(t, <-one.end, job.StatusSucceeded, "")
 }
 
+func TestARunThatHasEndedIsNotBegunInAPlaceThatIsFree(t *testing.T) {
+	w := newWorld(t, nil, "normal")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(executor.ErrCancelled)
+	if _, err := w.workers.place(ctx); !errors.Is(err, executor.ErrCancelled) {
+		t.Errorf("it has a place: %v", err)
+	}
+}
+
 func TestWorkersThatDoNotRegisterDoNotStart(t *testing.T) {
 	f := func(text string, change func(*Config), mode ...string) {
 		t.Helper()

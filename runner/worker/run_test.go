@@ -3,6 +3,8 @@ package worker
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +143,22 @@ func TestARunWaitsForAFreePlace(t *testing.T) {
 	}
 }
 
+func TestARunEndsThoughAnotherFloodsStandardError(t *testing.T) {
+	w := newWorld(t, func(cfg *Config) {
+		cfg.Logger, cfg.KillAfter = slog.New(slog.NewTextHandler(io.Discard, nil)), 100*time.Millisecond
+	}, "slots", "2")
+	m := newMeeting(t)
+	one := w.begin(puppet{Meet: m.address(), Lines: []string{done("1")}}, nil, func(t *bus.Trigger) { t.Timeout = job.Duration(10 * time.Second) })
+	waiting := m.next()
+	flood := w.begin(puppet{Meet: m.address(), Flood: true}, nil)
+	m.next().goOn()
+	m.next() // it floods
+	waiting.goOn()
+	want(t, <-one.end, job.StatusSucceeded, "")
+	flood.cancel(executor.ErrStopping)
+	<-flood.end
+}
+
 func TestALineThatIsNoMessageIsOfTheOnlyRun(t *testing.T) {
 	w := newWorld(t, nil, "slots", "2")
 	r := w.do(puppet{Lines: []string{"Hello", "", `"text"`, "{half", done("1")}})
@@ -212,4 +230,25 @@ func TestAnEndThatCannotBeReadEndsTheRun(t *testing.T) {
 	want(t, w.do(puppet{Lines: []string{done(`"` + strings.Repeat("x", maxLine) + `"`)}}), job.StatusSucceeded,
 		"the result was left out: its message has more than 1 MiB, the most of one line; store it elsewhere, and return where it is")
 	want(t, w.do(puppet{Lines: []string{`{"type":"error","id":"ID","message":7}`}}), job.StatusFailed, "cannot be read")
+	for _, unordered := range []string{`{"id":"ID","result":NaN,"type":"result"}`, `{"id":"ID","result":"` + strings.Repeat("x", maxLine) + `","type":"result"}`, `{"type":"result","result":"` + strings.Repeat("x", maxLine) + `","id":"ID"}`} {
+		want(t, w.do(puppet{Lines: []string{unordered}}), job.StatusSucceeded, "the result was left out")
+	}
+	want(t, w.do(puppet{Lines: []string{`{"id":"ID","message":"` + strings.Repeat("x", maxLine) + `","type":"error"}`}}), job.StatusFailed, "cannot be read")
+}
+
+func TestALineThatOnlyLooksLikeAnEndIsNone(t *testing.T) {
+	w := newWorld(t, nil, "normal")
+	line := `{"id": 1, "result": NaN}`
+	r := w.do(puppet{Lines: []string{line, done("7")}})
+	if want(t, r, job.StatusSucceeded, ""); string(r.Result) != "7" || logOf(r) != "stdout info: "+line+"\n" {
+		t.Errorf("result %s, log %s", r.Result, logOf(r))
+	}
+}
+
+func TestAResultThatIsNoUTF8IsMended(t *testing.T) {
+	w := newWorld(t, nil, "normal")
+	r := w.do(puppet{Lines: []string{`{"type":"result","id":"ID","result":"a` + badByte + `b"}`}})
+	if want(t, r, job.StatusSucceeded, ""); string(r.Result) != "\"a\uFFFDb\"" {
+		t.Errorf("result %q", r.Result)
+	}
 }
