@@ -27,6 +27,10 @@ const sdk = "carillon-go/0.1.0"
 // MaxSlots bounds [Config.Slots].
 const MaxSlots = 10000
 
+// maxPending is more than runs have on their way before [publishTimeout]: with as many, the client
+// library would block the loop. A run has its end, a batch of lines, its start and some progress.
+const maxPending = 8*MaxSlots + 1024
+
 // Causes with which the context of a run is cancelled; see [context.Cause].
 var (
 	ErrTimeout   = errors.New("the run took longer than its timeout")
@@ -201,7 +205,7 @@ func (e *Executor) use(conn *jet.Conn) error {
 	// A context of its own, so that its pending publishes can be ended with it.
 	js, err := jetstream.New(conn.NC,
 		jetstream.WithPublishAsyncTimeout(publishTimeout),
-		jetstream.WithPublishAsyncMaxPending(4*e.cfg.Slots+1024))
+		jetstream.WithPublishAsyncMaxPending(maxPending))
 	if err != nil {
 		return fmt.Errorf("configure executor: %w", err)
 	}

@@ -20,10 +20,10 @@ func (l *loop) beat(now time.Time) {
 	beat := bus.Heartbeat{ControlSecret: l.secret, Instance: fleet.Instance{
 		Group: cfg.Group, Instance: cfg.Instance, State: l.state(),
 		Kinds: l.e.kinds(), Handlers: l.e.handlerNames(),
-		Slots: l.slots, Running: len(l.live), DrainBy: l.drainBy, Labels: l.labels, Zone: l.labels["zone"], Load: l.e.hostLoad(),
+		Slots: l.slots, Running: len(l.live), DrainBy: instant(l.drainBy), Labels: l.labels, Zone: l.labels["zone"], Load: l.e.hostLoad(),
 		Protocol: fleet.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),
-		StartedAt: l.began, At: now.UTC().Truncate(time.Millisecond), Refused: l.refused, Refusal: l.refusal,
+		StartedAt: l.began, At: instant(now), Refused: l.refused, Refusal: l.refusal,
 	}}
 	data, err := json.Marshal(beat)
 	if err != nil {

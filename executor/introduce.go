@@ -81,7 +81,8 @@ const nameEvery = time.Second
 func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) error {
 	var over, seen uint64 // sequences: of what is over, and of another's heartbeat
 	var since time.Time   // when that was seen first
-	for looked := 0; ; looked++ {
+	looked := 0           // at it
+	for asked := time.Now(); ; {
 		err := e.publish(ctx, bus.FirstHeartbeat(m, over))
 		if !jet.LostRace(err) {
 			return err
@@ -91,6 +92,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) er
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, jet.ErrNoMessage): // a replica that lags behind
+		case errors.Is(err, nats.ErrNoResponders) && time.Since(asked) < fleet.InstanceTTL: // none has come up yet
 		case err != nil: // NATS has no such permission, or is away
 			e.log.DebugContext(ctx, "not known whether another instance has this name", "error", err)
 			return e.publish(ctx, m)
@@ -100,7 +102,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) er
 				continue
 			}
 		case looked < 2: // a replica that lags behind may have shown an older one
-			seen, since = seq, time.Now()
+			looked, seen, since = looked+1, seq, time.Now()
 			e.log.InfoContext(ctx, "waiting to see whether the instance that had this name is gone", "host", other.Host, "pid", other.PID)
 		case seq != seen:
 			return fmt.Errorf("%w: instance %s of group %s runs already, on host %s (pid %d, since %s); give each its own name (--instance), or none",

@@ -216,7 +216,7 @@ func (l *loop) begin(life context.Context, r *Run) {
 		r.cancel = func(cause error) { cancel(cause); release() }
 	}
 	r.begun, r.done = true, ctx.Done()
-	r.startedAt = time.Now().UTC().Truncate(time.Millisecond)
+	r.startedAt = time.Now()
 	ctx = l.e.observe(ctx, r)
 	if r.routeReason != "" {
 		l.reportStarted(r, r.startedAt) // it says why the run is here

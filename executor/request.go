@@ -48,7 +48,7 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 	default:
 		reply.Answer, reply.Detail, err = l.obey(life, verb, m)
 	}
-	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.state(), len(l.live), l.slots, l.drainBy
+	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.state(), len(l.live), l.slots, instant(l.drainBy)
 	if err == nil {
 		err = bus.RespondInstance(m, &reply)
 	} else {
@@ -122,7 +122,7 @@ func (l *loop) depart(life context.Context, m *nats.Msg) error {
 	now := time.Now()
 	l.drainBy = time.Time{}
 	if r.Within > 0 {
-		l.drainBy = now.Add(r.Within.Std()).UTC().Truncate(time.Millisecond)
+		l.drainBy = now.Add(r.Within.Std())
 	}
 	if l.leaving {
 		l.beat(now)

@@ -211,12 +211,21 @@ func (r *Run) event(kind bus.EventKind, at time.Time) *bus.Event {
 	ev := bus.EventOf(r.trigger, kind, at)
 	ev.Instance, ev.Delivery = r.instance, r.delivered
 	if !r.startedAt.IsZero() {
-		ev.DeliveredAt, ev.StartedAt = r.came.UTC().Truncate(time.Millisecond), r.startedAt
+		ev.DeliveredAt, ev.StartedAt = instant(r.came), instant(r.startedAt)
 	}
 	if kind == bus.EventStarted {
 		ev.RouteReason = r.routeReason
 	}
 	return ev
+}
+
+// instant returns t as messages have it. Without that, t can tell how long something took, though the
+// machine's clock is set meanwhile.
+func instant(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC().Truncate(time.Millisecond)
 }
 
 // tooLate says why an attempt is missed that may not begin any more.

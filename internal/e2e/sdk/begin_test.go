@@ -2,6 +2,7 @@ package sdk_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/runner/runnertest"
 )
 
 func TestAnAttemptWhoseTimeIsOverWhenItComesIsNotBegun(t *testing.T) {
@@ -92,5 +94,28 @@ func TestAResultOrErrorThatPanicsFailsItsRunAndNoOther(t *testing.T) {
 			w.wantStatus(good.RunID, job.StatusSucceeded, "")
 			w.wantTriggers(0)
 		})
+	}
+}
+
+// ender hears of the ends of attempts.
+type ender chan executor.End
+
+func (e ender) Begun(ctx context.Context, _ *executor.Run) (context.Context, func(executor.End)) {
+	return ctx, func(end executor.End) { e <- end }
+}
+func (ender) Slots(int, int)              {}
+func (ender) Counted(executor.Count, int) {}
+
+// It runs in real time: in a bubble, there is only one clock.
+func TestHowLongAnAttemptTookDoesNotDependOnTheClockBeingSet(t *testing.T) {
+	ends := make(ender, 1)
+	cfg := executor.Config{Observers: []executor.NewObserver{func(executor.About) (executor.Observer, error) { return ends, nil }}}
+	w := runnertest.New(t, cfg, handler(func(context.Context, *executor.Run) (any, error) { return nil, nil }))
+	w.Run(job.Task{Handler: "h"})
+	end := <-ends
+	for _, at := range []time.Time{end.Delivered, end.Started, end.Ended} {
+		if !strings.Contains(at.String(), " m=") { // which differences and comparisons go by then
+			t.Errorf("%s has no reading of the monotonic clock", at)
+		}
 	}
 }

@@ -2,11 +2,15 @@ package sdk_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
@@ -61,6 +65,67 @@ func TestAnExecutorWhoseNameIsTakenStopsAndSaysByWhom(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		if first.total() != 1 || other.total() != 0 {
 			t.Errorf("runs: %d of the first, %d of the other", first.total(), other.total())
+		}
+	})
+}
+
+func TestAnExecutorWhoseNameIsTakenStopsThoughHeartbeatsCannotBeReadAtFirst(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w, c := newWorld(t), &counter{}
+		readable := func(yes bool) {
+			t.Helper()
+			w.change("KV_"+bus.BucketInst, func(cfg *jetstream.StreamConfig) { cfg.AllowDirect = yes })
+		}
+		readable(false)
+		first := w.start("a", executor.Config{}, handler(c.sleeper(time.Second)))
+		time.Sleep(3 * time.Second)
+		_, ended := w.second(c)
+		time.Sleep(3 * time.Second)
+		readable(true)
+		if err := first.SetLabels(job.Labels{"zone": "eu"}); err != nil { // for a heartbeat
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if !errors.Is(err, job.ErrConflict) {
+				t.Errorf("error %v", err)
+			}
+		case <-time.After(12 * time.Second):
+			t.Error("it goes on")
+		}
+	})
+}
+
+func TestTheNameOfAKilledExecutorIsFreeThoughItsHeartbeatCannotBeReadAtFirst(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w, c := newWorld(t), &counter{}
+		last, err := json.Marshal(bus.Heartbeat{
+			Instance:      fleet.Instance{Group: "g", Instance: "a", State: fleet.InstanceOnline, Protocol: fleet.Protocol},
+			ControlSecret: bus.NewControlSecret(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		readable := func(yes bool) {
+			t.Helper()
+			w.change("KV_"+bus.BucketInst, func(cfg *jetstream.StreamConfig) { cfg.AllowDirect = yes })
+			if _, err := w.conn.JS.Publish(t.Context(), bus.SubjectHeartbeat("g", "a"), last); err != nil {
+				t.Fatal(err)
+			}
+		}
+		readable(false)
+		_, ended := w.second(c)
+		time.Sleep(4500 * time.Millisecond)
+		readable(true)
+		w.trigger()
+		time.Sleep(fleet.InstanceTTL + 3*time.Second)
+		select {
+		case err := <-ended:
+			t.Errorf("it ended: %v", err)
+		default:
+		}
+		if c.total() != 1 {
+			t.Errorf("%d runs", c.total())
 		}
 	})
 }

@@ -219,3 +219,27 @@ func TestNothingIsPulledBeforeTheHeartbeatIsStored(t *testing.T) {
 		}
 	})
 }
+
+func TestRequestsAreAnsweredThoughEventsOfManyRunsAreNotAcknowledged(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		const slots = 1300
+		w := newWorld(t)
+		var c counter
+		a := w.start("a", executor.Config{Slots: 1}, handler(c.sleeper(time.Hour)))
+		if err := a.SetSlots(slots); err != nil {
+			t.Fatal(err)
+		}
+		w.change(bus.StreamEvt, func(cfg *jetstream.StreamConfig) { cfg.NoAck = true })
+		var last *bus.Trigger
+		for range slots {
+			last = w.trigger()
+		}
+		time.Sleep(5 * time.Second)
+		if c.total() != slots {
+			t.Fatalf("%d runs, want %d", c.total(), slots)
+		}
+		if who := w.kill(last.RunID); who != "a" {
+			t.Errorf("%q ended the run, want a", who)
+		}
+	})
+}
