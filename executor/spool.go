@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // spoolFormat is the version of the files' format.
@@ -203,7 +204,8 @@ func (s *spool) read(name, group string) (*kept, error) {
 		}
 	}
 	for _, m := range k.Lines {
-		if !strings.HasPrefix(m.Subject, bus.SubjectLog(group, "")) {
+		run, ok := strings.CutPrefix(m.Subject, bus.SubjectLog(group, ""))
+		if _, err := job.ParseRunID(run); !ok || err != nil {
 			return nil, fmt.Errorf("subject %q is not one of the group's logs", m.Subject)
 		}
 	}

@@ -160,7 +160,7 @@ func TestASpoolFileThatNATSCannotTakeIsPutAside(t *testing.T) {
 		}
 		for name, content := range map[string]string{
 			"end.json":   `{"format":1,"group":"g","end":{"subject":"evt.0.g","data":"` + base64.StdEncoding.EncodeToString(end) + `"}}`,
-			"lines.json": `{"format":1,"group":"g","lines":[{"subject":"log.g.x","header":{"Carillon-Message":["log.v1"]},"data":"` + strings.Repeat("AAAA", 20_000) + `"}]}`,
+			"lines.json": `{"format":1,"group":"g","lines":[{"subject":"log.g.019b8be1-f500-746c-9285-f6b4613a1707","header":{"Carillon-Message":["log.v1"]},"data":"` + strings.Repeat("AAAA", 20_000) + `"}]}`,
 		} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 				t.Fatal(err)

@@ -148,6 +148,7 @@ func TestASpoolFileThatCannotBeReadIsPutAside(t *testing.T) {
 		"a request":     `{"format":1,"group":"g","end":{"subject":"hand.g","data":"e30="}}`,
 		"too large":     `{"format":1,"group":"g","end":{"subject":"evt.0.g","data":"` + strings.Repeat("AAAA", 400_000) + `"}}`,
 		"a condition":   `{"format":1,"group":"g","end":{"subject":"evt.0.g","header":{"Nats-Expected-Stream":["X"]},"data":"e30="}}`,
+		"a bad subject": `{"format":1,"group":"g","lines":[{"subject":"log.g.x y","data":"e30="}]}`,
 		"no log":        `{"format":1,"group":"g","lines":[{"subject":"evt.0.g","data":"e30="}]}`,
 	} {
 		bustest.Run(t, began, func(t *testing.T) {
