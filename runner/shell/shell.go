@@ -94,7 +94,12 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	processgroup.Set(cmd)
 	// Cancel is called when ctx is done. WaitDelay later, or as long after the process
 	// has ended by itself, the process is killed and its output closed.
-	cmd.Cancel = func() error { return processgroup.Terminate(cmd.Process) }
+	cancelled := false
+	cmd.Cancel = func() error {
+		err := processgroup.Terminate(cmd.Process)
+		cancelled = err == nil // it has not ended by itself
+		return err
+	}
 	cmd.WaitDelay = r.cfg.KillAfter
 	if grace := run.Trigger().KillGrace.Std(); grace > 0 {
 		cmd.WaitDelay = grace
@@ -105,10 +110,10 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	}
 	err = cmd.Wait()
 	processgroup.Kill(cmd.Process)
-	if ctx.Err() != nil {
+	if cancelled {
 		processgroup.KillMarked(dir.resultVariable())
 	}
-	if err := r.judge(ctx, run, cmd, err); err != nil {
+	if err := r.judge(ctx, run, cmd, cancelled, err); err != nil {
 		return nil, because(err, causeOf(stderr.end, stdout.end))
 	}
 	return dir.result()
@@ -129,10 +134,10 @@ func (r *runner) commandLine(ctx context.Context, run *executor.Run, dir *direct
 }
 
 // judge says whether the task succeeded, given what Wait returned.
-func (r *runner) judge(ctx context.Context, run *executor.Run, cmd *exec.Cmd, err error) error {
+func (r *runner) judge(ctx context.Context, run *executor.Run, cmd *exec.Cmd, cancelled bool, err error) error {
 	code, signal := exitOf(cmd.ProcessState)
 	run.SetExitCode(code)
-	if ctx.Err() != nil { // a script that traps SIGTERM and exits with 0 has not succeeded
+	if cancelled { // a script that traps SIGTERM and exits with 0 has not succeeded
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {

@@ -3,6 +3,8 @@
 package shell_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -205,6 +207,32 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldTheRun(t *testing.T) {
 		t.Errorf("nothing is said of it: %q", text)
 	}
 	child.wantCut()
+}
+
+func TestATaskThatHasEndedWellIsNotGivenBackByAStop(t *testing.T) {
+	e, err := executor.Detached(executor.Config{Group: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell.Register(e, shell.Config{KillAfter: 2 * time.Second, TempDir: t.TempDir()})
+	gone := filepath.Join(t.TempDir(), "gone")
+	if err := syscall.Mkfifo(gone, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	go func() {
+		_, err := os.ReadFile(gone)
+		stop(errors.Join(executor.ErrStopping, err))
+	}()
+	// Its child holds the output open, so that the run has not ended when the task has.
+	script := `(while kill -0 $$ 2>/dev/null; do sleep 0.01; done; echo > ` + gone + `; sleep 600) & exit 0`
+	r, err := e.Rehearse(ctx, &bus.Trigger{Job: "g/job", Attempt: 1, TriggerBody: bus.TriggerBody{Task: sh(script)}}, nil)
+	if err != nil || ctx.Err() == nil {
+		t.Fatal(err, ctx.Err())
+	}
+	if r.Status != job.StatusSucceeded {
+		t.Errorf("the run ended as %q: %s", r.Status, r.Message)
+	}
 }
 
 func TestAGigabyteOfOutputIsContained(t *testing.T) {
