@@ -51,9 +51,13 @@ func (l *loop) introduce(m *nats.Msg) {
 	ctx, end := l.trial()
 	result := make(chan error, 1)
 	in.result, in.end = result, end
+	patience := fleet.InstanceTTL
+	if l.introduced { // the name is most likely its own, and servers wait for its heartbeat
+		patience = 3 * nameEvery
+	}
 	l.introducing.Go(func() {
 		defer end()
-		result <- l.e.introduce(ctx, m, l.secret)
+		result <- l.e.introduce(ctx, m, l.secret, patience)
 	})
 }
 
@@ -77,8 +81,9 @@ const nameEvery = time.Second
 
 // introduce stores the first heartbeat of a connection in the place of what is known to be
 // over: nothing, one of this start, or one that an instance of this name has left, or has not
-// renewed for [fleet.InstanceTTL]. The error is [job.ErrConflict] if such an instance lives.
-func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) error {
+// renewed for [fleet.InstanceTTL]. The error is [job.ErrConflict] if such an instance lives. If
+// nobody can say within patience whether one does, it counts as gone.
+func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, patience time.Duration) error {
 	var over, seen uint64 // sequences: of what is over, and of another's heartbeat
 	var since time.Time   // when that was seen first
 	looked := 0           // at it
@@ -92,7 +97,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string) er
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, jet.ErrNoMessage): // a replica that lags behind
-		case errors.Is(err, nats.ErrNoResponders) && time.Since(asked) < fleet.InstanceTTL: // none has come up yet
+		case errors.Is(err, nats.ErrNoResponders) && time.Since(asked) < patience: // none has come up yet
 		case err != nil: // NATS has no such permission, or is away
 			e.log.DebugContext(ctx, "not known whether another instance has this name", "error", err)
 			return e.publish(ctx, m)

@@ -145,7 +145,8 @@ func TestARunWaitsForAFreePlace(t *testing.T) {
 
 func TestARunEndsThoughAnotherFloodsStandardError(t *testing.T) {
 	w := newWorld(t, func(cfg *Config) {
-		cfg.Logger, cfg.KillAfter = slog.New(slog.NewTextHandler(io.Discard, nil)), 100*time.Millisecond
+		cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil)) //nolint:sloglint // it takes its time, which DiscardHandler does not
+		cfg.KillAfter = 100 * time.Millisecond
 	}, "slots", "2")
 	m := newMeeting(t)
 	one := w.begin(puppet{Meet: m.address(), Lines: []string{done("1")}}, nil, func(t *bus.Trigger) { t.Timeout = job.Duration(10 * time.Second) })

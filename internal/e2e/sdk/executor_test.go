@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -370,6 +371,7 @@ func TestAnExecutorMayStartWhileNATSIsAway(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
 		conn := w.connect("a")
+		synctest.Wait() // the world has its consumers
 		w.broker.Stop()
 		var c counter
 		e, err := executor.New(conn.Conn, executor.Config{Group: "g"})

@@ -130,7 +130,7 @@ func TestARunWaitsForItsSecretsAndScriptWhileNATSCannotServeThem(t *testing.T) {
 				}
 			}
 			w.start("a", executor.Config{SecretKey: master.Group("g").Text()}, func(e *executor.Executor) {
-				e.Handle("h", executor.HandlerFunc(func(_ context.Context, run *executor.Run) (any, error) { return nil, nil }))
+				e.Handle("h", executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) { return nil, nil }))
 				e.HandleKind(job.KindScript, executor.HandlerFunc(func(ctx context.Context, run *executor.Run) (any, error) {
 					_, err := run.Script(ctx)
 					return nil, err
