@@ -137,7 +137,7 @@ func (f *fakeWorker) run(id string, p puppet) {
 	}
 	fmt.Fprint(os.Stderr, p.Stderr)
 	for n := 0; p.Flood; n++ {
-		if n == 100 {
+		if n == 4 { // more than the pipe holds
 			go meet(p.Meet, "flood")
 		}
 		fmt.Fprint(os.Stderr, strings.Repeat("x\n", 16<<10))
