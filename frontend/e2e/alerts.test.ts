@@ -102,7 +102,7 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
   await drawer.getByRole("button", { name: "End snooze" }).click();
   await drawer.getByRole("button", { name: "Snooze", exact: true }).waitFor();
   await drawer.getByRole("button", { name: "Acknowledge" }).click();
-  await drawer.getByText("Acknowledged by").waitFor();
+  await drawer.getByText("Acknowledged by local", { exact: true }).waitFor();
   await drawer.getByRole("button", { name: "1h" }).click();
   await drawer.getByRole("button", { name: "Close" }).click();
   await page.getByRole("link", { name: "Silences" }).click();
