@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -77,7 +78,9 @@ type Alerter struct {
 // error is an *InvalidError when cfg is wrong.
 func New(conn *cluster.Conn, cfg Config) (*Alerter, error) {
 	cfg = cfg.withDefaults()
-	guard, err := outbound.NewGuard(cfg.Allow, "start the server with --alert-allow %s if it should be")
+	guard, err := outbound.NewGuard(cfg.Allow, func(addr netip.Addr) string {
+		return fmt.Sprintf("start the server with --alert-allow %s if it should be", addr)
+	})
 	if err != nil {
 		return nil, &job.InvalidError{Field: "alert_allow", Reason: err.Error()}
 	}

@@ -106,16 +106,7 @@ func (b *Bridge) beatOf(r wire.Registration, dialect wire.Dialect) (string, *sta
 func (b *Bridge) InstanceAt(address string) string { return InstanceOf(b.Rewritten(address)) }
 
 // Rewritten returns at which address an executor is called that registers the given one.
-func (b *Bridge) Rewritten(address string) string {
-	for from, to := range b.cfg.Rewrite {
-		if clean, err := wire.CleanAddress(from); err == nil && clean == address {
-			if clean, err = wire.CleanAddress(to); err == nil { // which was checked when the bridge was made
-				return clean
-			}
-		}
-	}
-	return address
-}
+func (b *Bridge) Rewritten(address string) string { return b.cfg.Rewritten(address) }
 
 // count returns how many executors have registered for a group lately.
 func (t *table) count(group string) (n int) {

@@ -107,3 +107,15 @@ func (c Config) validate() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Rewritten returns at which address an executor is called that registers the given one.
+func (c Config) Rewritten(address string) string {
+	for from, to := range c.Rewrite {
+		if clean, err := wire.CleanAddress(from); err == nil && clean == address {
+			if clean, err = wire.CleanAddress(to); err == nil { // which was checked when the bridge was made
+				return clean
+			}
+		}
+	}
+	return address
+}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -80,11 +81,33 @@ func (o *xxlOptions) guard() (*outbound.Guard, error) {
 	if o.allowPrivate {
 		allow = append(slices.Clip(allow), privateNetworks...)
 	}
-	g, err := outbound.NewGuard(allow, "allow it with --executor-allow %s or --allow-private-addresses if executors are there")
+	g, err := outbound.NewGuard(allow, adviseAllow)
 	if err != nil {
 		return nil, &job.InvalidError{Field: "executor-allow", Reason: err.Error()}
 	}
 	return g, nil
+}
+
+// adviseAllow says with which flags an address that is not public is called.
+func adviseAllow(addr netip.Addr) string {
+	flags := "--executor-allow " + addr.String()
+	if slices.ContainsFunc(privateNetworks, func(network string) bool { return netip.MustParsePrefix(network).Contains(addr) }) {
+		flags += " or --allow-private-addresses"
+	}
+	return "allow it with " + flags + " if executors are there"
+}
+
+// rewrites returns what addresses are called instead of those that executors register.
+func (o *xxlOptions) rewrites() (map[string]string, error) {
+	to := map[string]string{}
+	for _, pair := range o.rewrite {
+		from, other, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, &job.InvalidError{Field: "rewrite", Reason: fmt.Sprintf("%q must be FROM=TO, two addresses such as http://172.17.0.2:9999", pair)}
+		}
+		to[from] = other
+	}
+	return to, nil
 }
 
 // tokens returns the access tokens.
@@ -124,13 +147,8 @@ func (o *xxlOptions) open(ctx context.Context, conn *jet.Conn, reg prometheus.Re
 	}
 	cfg := o.cfg
 	cfg.Groups, cfg.Token, cfg.Dial, cfg.Logger, cfg.Registerer = o.groups, tokens.Of, guard.Dial, log, reg
-	cfg.Rewrite = map[string]string{}
-	for _, pair := range o.rewrite {
-		from, to, ok := strings.Cut(pair, "=")
-		if !ok {
-			return nil, &job.InvalidError{Field: "rewrite", Reason: fmt.Sprintf("%q must be FROM=TO, two addresses such as http://172.17.0.2:9999", pair)}
-		}
-		cfg.Rewrite[from] = to
+	if cfg.Rewrite, err = o.rewrites(); err != nil {
+		return nil, err
 	}
 	b := &xxlBridge{}
 	if b.Bridge, err = xxljob.New(conn, cfg); err != nil {

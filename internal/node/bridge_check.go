@@ -30,14 +30,22 @@ func (o *xxlOptions) checkExecutor(cmd *cobra.Command, address string) error {
 	if err != nil {
 		return err
 	}
-	group := ""
+	rewrites, err := o.rewrites()
+	if err != nil {
+		return err
+	}
+	clean = xxljob.Config{Rewrite: rewrites}.Rewritten(clean)
+	appName, group := "", ""
 	if len(o.groups) > 0 {
-		group = o.groups[0]
+		appName = o.groups[0]
+		if group, err = xxljob.GroupOf(appName); err != nil {
+			return err
+		}
 	}
 	client := peer.New(guard.Dial, o.cfg.CallTimeout)
 	defer client.Close()
 	asked := time.Now()
-	dialect, err := client.Dialect(cmd.Context(), peer.Target{Address: clean, AppName: group, Token: tokens.Of(group)})
+	dialect, err := client.Dialect(cmd.Context(), peer.Target{Address: clean, AppName: appName, Token: tokens.Of(group)})
 	refused := (*peer.Refusal)(nil)
 	switch {
 	case peer.Forbidden(err):
@@ -45,7 +53,7 @@ func (o *xxlOptions) checkExecutor(cmd *cobra.Command, address string) error {
 	case errors.Is(err, peer.ErrNotSent):
 		return fmt.Errorf("the executor would not attach: nothing answers at %s: %w; does it listen there, and can this machine reach it?", clean, err)
 	case errors.As(err, &refused):
-		return fmt.Errorf("the executor would not attach: it refuses calls with %q; give its xxl.job.accessToken with --access-token-file", refused.Error())
+		return fmt.Errorf("the executor would not attach: it refuses calls with %q; give its xxl.job.accessToken with --access-token-file, and its AppName with --groups", refused.Error())
 	case err != nil:
 		return fmt.Errorf("the executor would not attach: %w", err)
 	}

@@ -17,7 +17,7 @@ const dialTimeout = 10 * time.Second
 // Guard decides which addresses may be dialled. It is safe for concurrent use.
 type Guard struct {
 	allow []exception
-	hint  string
+	hint  func(netip.Addr) string
 }
 
 // exception is a name, or a range of addresses, that may be called.
@@ -28,10 +28,10 @@ type exception struct {
 }
 
 // NewGuard returns a guard that lets through public addresses and those in allow: hosts,
-// addresses and networks, the first two with or without a port. hint says, in the error
-// for an address that is refused, what to do if it should not be: a text in which %s is
-// the address. The error says which entry is wrong, and what would be right.
-func NewGuard(allow []string, hint string) (*Guard, error) {
+// addresses and networks, the first two with or without a port. hint returns, for the error
+// about an address that is refused, what to do if it should not be. The error says which
+// entry is wrong, and what would be right.
+func NewGuard(allow []string, hint func(netip.Addr) string) (*Guard, error) {
 	g := &Guard{hint: hint}
 	for _, text := range allow {
 		e, ok := parseException(strings.ToLower(strings.TrimSpace(text)))
@@ -131,7 +131,7 @@ func (g *Guard) check(resolved string) error {
 			return nil
 		}
 	}
-	return &ForbiddenError{addr, g.hint}
+	return &ForbiddenError{addr, g.hint(addr)}
 }
 
 // ForbiddenError says that an address may not be called.
@@ -141,7 +141,7 @@ type ForbiddenError struct {
 }
 
 func (e *ForbiddenError) Error() string {
-	return fmt.Sprintf("%s is a private address, which is not called; ", e.Addr) + fmt.Sprintf(e.hint, e.Addr)
+	return fmt.Sprintf("%s is a private address, which is not called; %s", e.Addr, e.hint)
 }
 
 var (

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const hint = "allow %s if it should"
+func hint(addr netip.Addr) string { return "allow " + addr.String() + " if it should" }
 
 func TestOnlyPublicAddressesMayBeCalled(t *testing.T) {
 	f := func(addr string, want bool) {

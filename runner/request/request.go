@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -49,7 +50,9 @@ func Register(e *executor.Executor, cfg Config) error {
 // allow has, as [Config.Allow]. It follows no redirects unless the request's context
 // says so. The error is an *InvalidError for field "http_allow".
 func NewClient(allow []string) (*http.Client, error) {
-	g, err := outbound.NewGuard(allow, "start this executor with --http-allow %s if it should be")
+	g, err := outbound.NewGuard(allow, func(addr netip.Addr) string {
+		return fmt.Sprintf("start this executor with --http-allow %s if it should be", addr)
+	})
 	if err != nil {
 		return nil, &job.InvalidError{Field: "http_allow", Reason: err.Error()}
 	}
