@@ -114,6 +114,9 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 			t.Row("late by", late)
 		}
 		t.Row("instance", t.Cell(a.Instance, 100))
+		if a.Delivery > 1 {
+			t.Row("delivery", fmt.Sprintf("taken %d times", a.Delivery))
+		}
 		if a.ExitCode != nil {
 			t.Row("exit code", strconv.Itoa(*a.ExitCode))
 		}

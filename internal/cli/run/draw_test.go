@@ -16,7 +16,7 @@ func TestRunsAreDrawn(t *testing.T) {
 	drawtest.Wide(t, "runs-wide", func(tab *draw.Table) { drawRuns(tab, client.RunPage{Items: drawtest.Runs()}) })
 	drawtest.Golden(t, "run", func(tab *draw.Table) {
 		run := drawtest.Runs()[1]
-		run.Result = json.RawMessage(`{"rows":12}`)
+		run.Result, run.Delivery = json.RawMessage(`{"rows":12}`), 2
 		drawRun(tab, client.RunDetail{RunID: run.RunID, Job: run.Job, Status: run.Status, Attempts: []client.Run{run}, Changes: []client.Change{
 			{At: drawtest.At("03:00:01.000"), Attempt: 2, Kind: "recorded", Status: job.StatusPending},
 			{At: drawtest.At("03:00:01.500"), Attempt: 2, Kind: "started", Status: job.StatusRunning, Instance: "a1"},
