@@ -219,7 +219,7 @@ func (b *Bridge) recall(ctx context.Context, block state.Block, c wire.Callback)
 		return "unknown", nil
 	case err != nil:
 		return "", err
-	case r.Unheard: // and it has ended without that
+	case r.Unheard && (r.Ended || c.Code != wire.CodeOK): // it has ended without that, or was killed to be done elsewhere
 		return "late", nil
 	case r.Ended || r.Trigger == nil:
 		return "repeated", nil

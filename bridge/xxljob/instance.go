@@ -269,7 +269,7 @@ func (i *instance) look(ctx context.Context, now time.Time) {
 	case leave:
 		i.offline(ctx, "")
 	case overdue:
-		i.cutOff(ctx)
+		i.cutOffAll()
 	}
 	if beat {
 		i.beat(now)
@@ -362,20 +362,22 @@ func (i *instance) offline(ctx context.Context, why string) {
 	})
 }
 
-// cutOff ends runs of an instance that has drained for long enough.
-func (i *instance) cutOff(ctx context.Context) {
+// cutOffAll ends runs of an instance that has drained for long enough.
+func (i *instance) cutOffAll() {
 	i.mu.Lock()
-	runs := i.all()
-	i.mu.Unlock()
-	for _, r := range runs {
-		id, err := i.b.jobs.of(ctx, r.kept.Trigger)
-		if err == nil {
-			err = i.b.peers.Kill(ctx, i.target(), id)
-		}
-		if err != nil {
-			i.log.WarnContext(ctx, "run not ended at its executor", "run_id", r.kept.Trigger.RunID, "error", err)
-		}
-		r.abandon("the executor was drained, and its time was over")
+	defer i.mu.Unlock()
+	for _, r := range i.all() {
+		r.giveUp(giveUp{why: "the executor was drained, and its time was over", kill: true})
+	}
+}
+
+// cutOff ends a run by the policy of its job, and then at its executor. In that order, and Unheard:
+// else the run would fail because we killed it, and nobody would begin it anew.
+func (i *instance) cutOff(ctx context.Context, r *run, why string) {
+	r.kept.Unheard = true
+	i.giveUp(ctx, r, why)
+	if err := i.b.peers.Kill(ctx, i.target(), r.kept.JobID); err != nil && ctx.Err() == nil {
+		i.log.WarnContext(ctx, "run not ended at its executor", "run_id", r.kept.Trigger.RunID, "error", err)
 	}
 }
 

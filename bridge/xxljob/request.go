@@ -233,7 +233,7 @@ func (i *instance) drain(ctx context.Context, m *nats.Msg) error {
 	return nil
 }
 
-// settle changes slots and labels, until the executor registers again.
+// settle changes slots and labels. They stay for as long as the instance is known.
 func (i *instance) settle(ctx context.Context, q fleet.SetRequest) error {
 	if q.Slots < 0 || q.Slots > maxSlots {
 		return &job.InvalidError{Field: "slots", Reason: fmt.Sprintf("%d must be between 1 and %d", q.Slots, maxSlots)}

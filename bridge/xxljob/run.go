@@ -36,7 +36,7 @@ type run struct {
 
 	callbacks chan reported
 	kills     chan state.Ending
-	givenUp   chan string   // why
+	givenUp   chan giveUp
 	over      chan struct{} // closed when this bridge is done with it
 	// Written before over is closed: its end is stored; its executor may still do it.
 	stored, stray bool
@@ -78,15 +78,23 @@ type reported struct {
 
 func newRun(kept state.Run) *run {
 	return &run{
-		kept: kept, log: runLog{reading: make(chan struct{}, 1), line: max(kept.LogLine, 1)}, callbacks: make(chan reported, 1), kills: make(chan state.Ending, 1), givenUp: make(chan string, 1),
+		kept: kept, log: runLog{reading: make(chan struct{}, 1), line: max(kept.LogLine, 1)}, callbacks: make(chan reported, 1), kills: make(chan state.Ending, 1), givenUp: make(chan giveUp, 1),
 		over: make(chan struct{}), results: make(chan func() bool, 1),
 	}
 }
 
 // abandon has the run end by the policy of its job: its executor is gone. why may be empty.
-func (r *run) abandon(why string) {
+func (r *run) abandon(why string) { r.giveUp(giveUp{why: why}) }
+
+// giveUp says why a run is given up, and whether its executor, which is there, is told to end it.
+type giveUp struct {
+	why  string
+	kill bool
+}
+
+func (r *run) giveUp(g giveUp) {
 	select {
-	case r.givenUp <- why:
+	case r.givenUp <- g:
 	default: // it does already
 	}
 }
@@ -144,8 +152,12 @@ func (i *instance) attend(ctx context.Context, r *run) {
 			i.startEnding(ctx, r, e)
 		case <-deadline.C:
 			i.startEnding(ctx, r, state.Ending{Status: job.StatusTimedOut, Message: cause})
-		case why := <-r.givenUp:
-			i.giveUp(ctx, r, why)
+		case g := <-r.givenUp:
+			if g.kill {
+				i.cutOff(ctx, r, g.why)
+			} else {
+				i.giveUp(ctx, r, g.why)
+			}
 			return
 		case result := <-r.results:
 			r.asking = false

@@ -49,7 +49,8 @@ type Run struct {
 	Ending *Ending `json:"ending,omitempty"`
 
 	// Ended says that its end is stored; Unheard, that its executor has not reported it, and may yet.
-	// GivenUp says that it was given back, to be done elsewhere: what its executor reports still counts.
+	// GivenUp says that it was given back, to be done elsewhere: what its executor reports still counts,
+	// but only success if it is Unheard, too.
 	Ended   bool `json:"ended,omitempty"`
 	Unheard bool `json:"unheard,omitempty"`
 	GivenUp bool `json:"given_up,omitempty"`
