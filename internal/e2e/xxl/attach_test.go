@@ -27,7 +27,7 @@ func tested() []kind {
 	if os.Getenv(allVersions) != "" {
 		return everyKind()
 	}
-	return []kind{javaOf("2.5.0"), javaOf(newestOfB), standIn}
+	return []kind{javaOf(newestOfA), javaOf(newestOfB), standIn}
 }
 
 // TestExecutorsAttachAsTheyAre runs jobs on three executors of each kind, behind two bridges. The tests

@@ -83,8 +83,11 @@ func TestChaosLosesAndDoublesNothingThroughBridges(t *testing.T) {
 	s.judge(t, asked, begun, until)
 }
 
-// newestOfB is the newest version of dialect B.
-const newestOfB = "3.3.2"
+// The newest versions of two dialects.
+const (
+	newestOfA = "3.2.0"
+	newestOfB = "3.3.2"
+)
 
 func (s *system) peerProcesses() (all []*processtest.Process) {
 	for _, p := range s.peers {
