@@ -33,6 +33,23 @@ func (s *said) Write(line []byte) (int, error) {
 
 // With a credential of another group NATS refuses the subject of requests, and quotes it.
 func TestTheLogDoesNotTellTheSecretOfAnInstance(t *testing.T) {
+	secret := bus.NewControlSecret()
+	text := refusedTo(t, jet.Config{}, bus.NewAddress("billing", "web1", secret).Subject("*"))
+	if strings.Contains(text, secret) || !strings.Contains(text, "exec.billing.…") || strings.Contains(text, "credential") {
+		t.Errorf("the log says: %s", text)
+	}
+}
+
+func TestTheLogOfAnExecutorSaysThatItsCredentialMayBeForAnotherGroup(t *testing.T) {
+	text := refusedTo(t, jet.Config{Inbox: bus.ExecutorInbox("billing")}, bus.NewAddress("billing", "web1", bus.NewControlSecret()).Subject("*"))
+	if !strings.Contains(text, "exec.billing.…") || !strings.Contains(text, "a credential is for its group only, and this one may be for another than billing") {
+		t.Errorf("the log says: %s", text)
+	}
+}
+
+// refusedTo subscribes to a subject that NATS refuses, and returns what the log says.
+func refusedTo(t *testing.T, cfg jet.Config, subject string) string {
+	t.Helper()
 	nobody := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}}}
 	srv, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true,
@@ -47,22 +64,20 @@ func TestTheLogDoesNotTellTheSecretOfAnInstance(t *testing.T) {
 		t.Fatal("NATS does not start")
 	}
 	log := &said{some: make(chan struct{}, 1)}
-	conn, err := jet.Connect(jet.Config{URL: strings.Replace(srv.ClientURL(), "//", "//u:p@", 1), Logger: slog.New(slog.NewTextHandler(log, nil))})
+	cfg.URL, cfg.Logger = strings.Replace(srv.ClientURL(), "//", "//u:p@", 1), slog.New(slog.NewTextHandler(log, nil))
+	conn, err := jet.Connect(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.NC.Close)
-	secret := bus.NewControlSecret()
-	if _, err := conn.NC.SubscribeSync(bus.NewAddress("billing", "web1", secret).Subject("*")); err != nil {
+	if _, err := conn.NC.SubscribeSync(subject); err != nil {
 		t.Fatal(err)
 	}
 	<-log.some
 	conn.NC.Close()
 	log.mu.Lock()
 	defer log.mu.Unlock()
-	if text := log.text.String(); strings.Contains(text, secret) || !strings.Contains(text, "exec.billing.…") {
-		t.Errorf("the log says: %s", text)
-	}
+	return log.text.String()
 }
 
 func TestABucketIsLookedUpOnce(t *testing.T) {
