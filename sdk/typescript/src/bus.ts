@@ -179,7 +179,7 @@ function asHeaders(from: Headers) {
 }
 
 /** Why there is no connection, and what to do. */
-function whyNot(e: unknown, settings: Settings): string {
+export function whyNot(e: unknown, settings: Settings): string {
   const at = settings.servers.join(",");
   const why = reasonsOf(e);
   if (/authorization|authentication/i.test(why)) {
@@ -191,7 +191,8 @@ function whyNot(e: unknown, settings: Settings): string {
   return `cannot connect to NATS at ${at}: ${why}; is it running, and is CARILLON_NATS right?`;
 }
 
-function explain(e: Error, settings: Settings): string {
+/** An error of a connection, and what to do. */
+export function explain(e: Error, settings: Settings): string {
   const text = textOf(e);
   if (/permissions violation/i.test(text)) {
     const subject = text.replace(/-[0-9a-f]{40}/, "-…"); // which is the secret of this instance
