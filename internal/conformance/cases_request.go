@@ -63,6 +63,15 @@ var requestCases = []Case{
 			t.failf("the answer is %s, want unknown_handler", reply.Answer)
 		}
 	}},
+	{Name: "unknown-kind-offered", Passage: "Requests", Rule: "a run of a kind of task that is not run here is answered with unknown_kind", run: func(t *test) {
+		foreign := t.foreignKind()
+		if foreign == nil {
+			return
+		}
+		if reply := t.trigger("shell", nil, foreign).offer(1, nil); reply.Answer != fleet.AnswerUnknownKind {
+			t.failf("the answer is %s, want unknown_kind", reply.Answer)
+		}
+	}},
 	{Name: "route-reason", Passage: "Requests", Rule: "a route reason is copied to a started event, which is sent at once", run: func(t *test) {
 		g := t.trigger("sleep", map[string]any{"seconds": 0.7})
 		if reply := g.offer(1, nats.Header{bus.HeaderRouteReason: {"the first choice is busy"}}); reply.Answer != fleet.AnswerAccepted {

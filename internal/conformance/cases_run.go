@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,6 +107,11 @@ var runCases = []Case{
 	{Name: "unknown-handler", Passage: "Handing over", Rule: "a trigger for a handler that is not there is handed over, and no end of it is reported", run: func(t *test) {
 		g := t.trigger("nowhere", nil).pulled(1)
 		g.handedOver()
+	}},
+	{Name: "unknown-kind", Passage: "Handing over", Rule: "a trigger of a kind of task that is not run here is handed over, and no end of it is reported", run: func(t *test) {
+		if foreign := t.foreignKind(); foreign != nil {
+			t.trigger("shell", nil, foreign).pulled(1).handedOver()
+		}
 	}},
 	{Name: "unknown-version", Passage: "Handing over", Rule: "a trigger of a version that is not known is handed over, and no end of it is reported", run: func(t *test) {
 		g := t.trigger("echo", nil)
@@ -232,6 +238,18 @@ var runCases = []Case{
 			g.answered("+ACK", seconds)
 		}
 	}},
+}
+
+// foreignKind returns what makes a trigger one of a kind of task that the executor does not run; nil
+// if it runs all.
+func (t *test) foreignKind() func(*bus.Trigger) {
+	kinds := t.instance().Kinds
+	for _, task := range []job.Task{{Shell: "true"}, {Command: []string{"true"}}, {HTTP: &job.HTTP{URL: "https://example.com/"}}} {
+		if !slices.Contains(kinds, task.Kind()) {
+			return func(tr *bus.Trigger) { tr.Task = task }
+		}
+	}
+	return nil
 }
 
 // handedOver waits until the executor hands the trigger to a server, and fails if it does anything

@@ -107,7 +107,7 @@ func (g *given) pulledAs(m *nats.Msg, n int) *given {
 	g.mark = g.stage.mark()
 	for deadline := time.Now().Add(seconds); ; {
 		if g.ack = g.deliver(m, g.from, g.seq, n); g.ack != "" {
-			g.notef("a trigger for handler %s, delivery %d, reply subject %s: %s", g.Task.Handler, n, g.ack, m.Data)
+			g.notef("a trigger, delivery %d, reply subject %s: %s", n, g.ack, m.Data)
 			return g
 		}
 		if time.Now().After(deadline) {
