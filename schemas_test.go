@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/internal/conformance"
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
@@ -105,6 +106,10 @@ func TestTheSchemasOfMessagesHaveTheFieldsOfTheProgram(t *testing.T) {
 		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(fieldsOf(reflect.TypeOf(message))))); diff != "" {
 			t.Errorf("%s (-schema +program):\n%s", name, diff)
 		}
+	}
+	retry := slices.Sorted(maps.Keys(all["trigger"].Properties["retry"].Properties))
+	if diff := cmp.Diff(retry, slices.Sorted(maps.Keys(fieldsOf(reflect.TypeFor[job.Retry]())))); diff != "" {
+		t.Errorf("retry of trigger (-schema +program):\n%s", diff)
 	}
 	heartbeat := fieldsOf(reflect.TypeFor[fleet.Instance]())
 	heartbeat["control_secret"] = true
