@@ -167,18 +167,47 @@ var stopCases = []Case{
 	}},
 	{Name: "at-most-once-claimed", Passage: "Claims", Rule: "an attempt that another instance has claimed is dropped without an answer", run: func(t *test) {
 		g := t.trigger("echo", nil, once)
-		t.do(func() {
-			t.kept["$KV."+bus.BucketClaim+"."+group+"."+string(g.RunID)+"-1-0"] = entry{seq: 5, data: []byte(`{"instance":"other","delivery":1,"try":"x"}`), at: time.Now()}
-		})
+		t.do(func() { t.kept[bus.SubjectClaim(g.Trigger)] = othersClaim() })
 		g.pulled(1)
 		t.wait(2 * time.Second)
-		if got := g.events(bus.EventFinished); len(got) > 0 {
-			g.failf("it reported an end: %s", got[0])
-		}
-		for _, text := range []string{"+ACK", "+TERM", "-NAK"} {
-			g.silent(text)
-		}
+		g.dropped()
 	}},
+	{Name: "at-most-once-unanswered-taken", Passage: "Claims", Rule: "a claim without an answer is repeated; if that of another instance is stored, the trigger is dropped without an answer", run: func(t *test) {
+		t.do(func() {
+			t.claim = func(n int) claimAnswer {
+				if n == 1 {
+					return claimLost
+				}
+				return claimUsual
+			}
+		})
+		g := t.trigger("echo", nil, once).pulled(1)
+		if _, ok := t.await(t.ctx, g.mark, 1, seconds, func(h heard) bool { return h.subject == bus.SubjectClaim(g.Trigger) }); !ok {
+			g.failf("it did not claim the attempt")
+		}
+		t.do(func() { t.kept[bus.SubjectClaim(g.Trigger)] = othersClaim() })
+		reads := "$JS.API.DIRECT.GET.KV_" + bus.BucketClaim + "." + bus.SubjectClaim(g.Trigger)
+		if _, ok := t.await(t.ctx, g.mark, 1, 3*seconds, func(h heard) bool { return h.subject == reads }); !ok {
+			g.failf("it did not read whose claim is stored")
+		}
+		t.wait(time.Second)
+		g.dropped()
+	}},
+}
+
+// othersClaim returns a claim that another instance has stored.
+func othersClaim() entry {
+	return entry{seq: 5, data: []byte(`{"instance":"other","delivery":1,"try":"x"}`), at: time.Now()}
+}
+
+// dropped fails if the executor has ended the attempt, or has answered its trigger for good.
+func (g *given) dropped() {
+	if got := g.events(bus.EventFinished); len(got) > 0 {
+		g.failf("it sent %s", got[0])
+	}
+	for _, text := range []string{"+ACK", "+TERM", "-NAK"} {
+		g.silent(text)
+	}
 }
 
 // once makes a trigger one that must not be done twice.

@@ -82,6 +82,7 @@ const (
 	claimUsual      claimAnswer = iota
 	claimInFlight               // refused: replicas have yet to confirm another one
 	claimUnanswered             // stored, and the answer gets lost
+	claimLost                   // neither stored nor answered
 )
 
 type entry struct {
@@ -291,7 +292,7 @@ func (s *stage) onPut(m *nats.Msg) {
 		code, why = 10071, fmt.Sprintf("wrong last sequence: %d", last.seq)
 	}
 	var seq uint64
-	if code == 0 {
+	if code == 0 && answer != claimLost {
 		s.seq++
 		seq = s.seq
 		s.kept[m.Subject] = entry{seq, m.Header, slices.Clone(m.Data), time.Now()}
@@ -300,7 +301,7 @@ func (s *stage) onPut(m *nats.Msg) {
 	switch {
 	case code != 0:
 		s.reject(m, 400, code, why)
-	case answer != claimUnanswered:
+	case answer != claimUnanswered && answer != claimLost:
 		s.ack(m, "KV_"+bucket, seq, false)
 	}
 }
