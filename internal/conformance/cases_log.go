@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,7 +20,16 @@ const (
 
 var logCases = []Case{
 	{Name: "lines", Passage: "Log lines", Rule: "lines are numbered from 1 without a gap, in batches of at most 200 lines, one after the other, and all are there before the end", run: func(t *test) {
+		t.do(func() { t.silentLog = true })
 		g := t.trigger("lines", map[string]any{"count": 5000}).pulled(1)
+		if _, ok := t.await(t.ctx, g.mark, 1, seconds, g.isLog); !ok {
+			g.failf("no lines")
+		}
+		t.wait(600 * time.Millisecond) // not so long that lines may be dropped
+		if n := len(g.since(g.mark, g.isLog)); n > 1 {
+			g.failf("it sent %d batches, and the first was not acknowledged", n)
+		}
+		t.answerLogs()
 		e := g.ended(4 * seconds)
 		g.want(e, job.StatusSucceeded, "")
 		lines := g.lines()
@@ -41,7 +51,9 @@ var logCases = []Case{
 	{Name: "lines-of-redelivery", Passage: "Log lines", Rule: "of a trigger that was delivered for the second time, lines are numbered from 1,000,000,001", run: func(t *test) {
 		g := t.trigger("lines", map[string]any{"count": 3})
 		g.offered(2)
-		g.ended(seconds)
+		if e := g.ended(seconds); e.Delivery != 2 || e.LogLines != 3 {
+			g.failf("delivery of its end is %d and log_lines %d, want 2 and 3", e.Delivery, e.LogLines)
+		}
 		lines := g.lines()
 		if len(lines) != 3 || lines[0].Seq != 1_000_000_001 {
 			g.failf("lines are %+v", lines)
@@ -86,6 +98,34 @@ var logCases = []Case{
 		}
 		g.answered("+ACK", 30*time.Second) // lines may be offered for a while longer
 	}},
+	{Name: "lines-dropped", Passage: "Log lines", Rule: "one `system` line takes the place of lines that were dropped: it says how many, and has the number of the last of them", run: func(t *test) {
+		const count = 50_000
+		t.do(func() { t.silentLog = true })
+		g := t.trigger("lines", map[string]any{"count": count}).pulled(1)
+		if _, ok := t.await(t.ctx, g.mark, 1, seconds, g.isLog); !ok {
+			g.failf("no lines")
+		}
+		t.wait(4 * time.Second)
+		t.answerLogs()
+		if e := g.ended(2 * time.Minute); e.LogLines != count {
+			g.failf("log_lines is %d, want %d: dropped lines have a number", e.LogLines, count)
+		}
+		last, notices := int64(0), 0
+		for _, line := range g.lines() {
+			if line.Seq <= last {
+				continue // a batch that was sent again
+			}
+			if missing := line.Seq - last; line.Output == bus.OutputSystem && strings.Contains(line.Text, strconv.FormatInt(missing, 10)) {
+				notices++
+			} else if missing != 1 {
+				g.failf("lines %d to %d are missing; the next is %+v", last+1, line.Seq-1, line)
+			}
+			last = line.Seq
+		}
+		if notices == 0 || last != count {
+			g.failf("the last line is number %d of %d, and %d `system` lines say that some were dropped", last, count, notices)
+		}
+	}},
 }
 
 // lingers is how long the end of a run may wait for its lines.
@@ -102,6 +142,12 @@ func (g *given) lines() (all []bus.LogLine) {
 		var l bus.Log
 		if err := json.Unmarshal(h.data, &l); err != nil {
 			g.failf("a batch is not JSON: %v\n%s", err, h)
+		}
+		if l.Total != g.Total {
+			g.failf("a batch has broadcast_total %d, want %d: %s", l.Total, g.Total, h)
+		}
+		if l.Index != g.Index {
+			continue // of another piece
 		}
 		if len(l.Lines) > maxBatchLines {
 			g.failf("a batch has %d lines, at most 200", len(l.Lines))

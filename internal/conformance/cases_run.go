@@ -224,18 +224,28 @@ var runCases = []Case{
 			g.failf("it reported another end: %s", again[0])
 		}
 	}},
-	{Name: "pieces", Passage: "Trigger", Rule: "pieces of one run are attempts of their own: their events have ids with the index", run: func(t *test) {
+	{Name: "pieces", Passage: "Trigger", Rule: "pieces of one run are attempts of their own: their events have ids with the index, and each numbers its lines from 1, in batches with the index", run: func(t *test) {
 		t.firstPull()
 		id := job.NewRunID(time.Now())
 		var all []*given
 		for i := range 3 {
-			all = append(all, t.trigger("echo", nil, func(tr *bus.Trigger) {
+			all = append(all, t.trigger("lines", map[string]any{"count": 3}, func(tr *bus.Trigger) {
 				tr.RunID, tr.Piece, tr.Item = id, bus.Piece{Index: i, Total: 3}, json.RawMessage(`"x"`)
 			}).pulled(1))
 		}
 		for _, g := range all {
-			g.want(g.ended(seconds), job.StatusSucceeded, "")
+			e := g.ended(seconds)
+			g.want(e, job.StatusSucceeded, "")
 			g.answered("+ACK", seconds)
+			lines := g.lines()
+			if len(lines) != 3 || e.LogLines != 3 {
+				g.failf("%d lines of the piece came, log_lines is %d; want 3", len(lines), e.LogLines)
+			}
+			for i, line := range lines {
+				if line.Seq != int64(i+1) {
+					g.failf("line %d of the piece is number %d", i+1, line.Seq)
+				}
+			}
 		}
 	}},
 }

@@ -68,11 +68,12 @@ type stage struct {
 
 	// How to answer; set by cases through do.
 	noConsumer bool                             // pull requests get 503
-	silentLog  bool                             // log batches get no answer
+	silentLog  bool                             // log batches get no answer, but wait for answerLogs
 	event      func(h heard, n int) eventAnswer // for the nth time (from 1) that this id comes
 	claim      func(n int) claimAnswer          // for the nth time (from 1) that a claim comes
 	lags       int                              // so many reads of keys find nothing
 	tries      map[string]int
+	unanswered []*nats.Msg // log batches
 }
 
 // claimAnswer is what becomes of a claim.
@@ -262,12 +263,26 @@ func (s *stage) onEvent(m *nats.Msg) {
 
 func (s *stage) onLog(m *nats.Msg) {
 	s.mu.Lock()
-	silent := s.silentLog
 	s.seq++
 	seq := s.seq
+	silent := s.silentLog
+	if silent {
+		s.unanswered = append(s.unanswered, m)
+	}
 	s.mu.Unlock()
 	if !silent {
 		s.ack(m, "LOG", seq, false)
+	}
+}
+
+// answerLogs answers the log batches that wait, and all that come from now on.
+func (s *stage) answerLogs() {
+	s.mu.Lock()
+	waiting := s.unanswered
+	s.unanswered, s.silentLog = nil, false
+	s.mu.Unlock()
+	for _, m := range waiting {
+		s.onLog(m)
 	}
 }
 
