@@ -111,6 +111,9 @@ func (l *loop) report(r *Run, now time.Time) {
 	if r.startedAt.IsZero() || now.Sub(r.startedAt) < startedAfter {
 		return
 	}
+	if r.atMostOnce() && !r.called.Load() { // another instance may have it
+		return
+	}
 	r.mu.Lock() // so that nothing is said after the finished event
 	defer r.mu.Unlock()
 	if r.over {

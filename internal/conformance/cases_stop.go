@@ -200,10 +200,13 @@ func othersClaim() entry {
 	return entry{seq: 5, data: []byte(`{"instance":"other","delivery":1,"try":"x"}`), at: time.Now()}
 }
 
-// dropped fails if the executor has ended the attempt, or has answered its trigger for good.
+// dropped fails if the executor has said that it started or ended the attempt, or has answered its
+// trigger for good.
 func (g *given) dropped() {
-	if got := g.events(bus.EventFinished); len(got) > 0 {
-		g.failf("it sent %s", got[0])
+	for _, kind := range []bus.EventKind{bus.EventStarted, bus.EventFinished} {
+		if got := g.events(kind); len(got) > 0 {
+			g.failf("it sent %s", got[0])
+		}
 	}
 	for _, text := range []string{"+ACK", "+TERM", "-NAK"} {
 		g.silent(text)

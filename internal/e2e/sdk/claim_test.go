@@ -115,5 +115,10 @@ func TestAtMostOnceThatCannotBeClaimedEndsWithoutHavingBegun(t *testing.T) {
 		if c.total() != 0 {
 			t.Errorf("the run was done %d times", c.total())
 		}
+		for _, e := range w.events() {
+			if e.Kind == bus.EventStarted {
+				t.Errorf("it said that it had started: %+v", e)
+			}
+		}
 	})
 }

@@ -90,6 +90,23 @@ def test_a_claim_that_is_gone_is_made_again():
     assert claimed(["lost", 10071, 0], [None]) == (1, [b"+ACK"])
 
 
+def test_an_attempt_that_is_not_claimed_yet_has_not_started(monkeypatch):
+    monkeypatch.setattr(attempt, "STARTED_AFTER", 0)
+
+    async def go():
+        app = Executor()
+        app.handler("h")(lambda run: None)
+        i = instance(app)
+        claims = Claims(i, ["lost", 10071], [False])
+        i.start(given(i, delivery="at_most_once"), REPLY)
+        await until(lambda: claims.claims)
+        await next(iter(i.live.values())).look()
+        await until(lambda: not i.live)
+        assert not [d for s, d in i.nc.sent if s == "evt.3.g"]
+
+    asyncio.run(go())
+
+
 def test_a_plain_function_whose_run_has_to_end_is_claimed_no_more():
     async def go():
         app, called = Executor(), []

@@ -87,7 +87,7 @@ class Attempt:
             return
         if self._deadline and now >= self._deadline[0]:
             self.end(self._deadline[1])
-        if now - self._life >= STARTED_AFTER:
+        if now - self._life >= STARTED_AFTER and (self._claim is not None or not self.trigger.at_most_once):
             await self._tell_started()
             if self._told_started and self.run._progress and now - self._progressed >= PROGRESS_EVERY:
                 percent, text = self.run._progress

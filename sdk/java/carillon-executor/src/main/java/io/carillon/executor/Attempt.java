@@ -108,7 +108,7 @@ final class Attempt {
     if (now - began >= limit) {
       end(Ending.TIMED_OUT, limitText);
     }
-    if (now - began >= STARTED_AFTER) {
+    if (now - began >= STARTED_AFTER && work.isOurs()) {
       tellStarted();
       tellProgress(now);
     }

@@ -55,6 +55,11 @@ final class Work implements Runnable {
     return new End(false, of.handlers.call(run), null);
   }
 
+  /** Whether no other instance may have the attempt. */
+  boolean isOurs() {
+    return claim != null || !trigger.atMostOnce();
+  }
+
   private synchronized void begin() {
     thread = Thread.currentThread();
     if (interrupted) {
