@@ -164,6 +164,9 @@ func (o outcome) kept() outcome {
 func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	defer func() { e.ended <- r }()
 	at := time.Now()
+	if k := r.killed.Load(); k != nil && (o.giveBack || o.status == job.StatusLost) {
+		o = outcome{status: job.StatusCancelled, message: k.Error()}
+	}
 	o = r.masked(o).kept()
 	r.observeEnd(o, at)
 	r.log.endLines()

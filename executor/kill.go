@@ -28,7 +28,7 @@ func (l *loop) kill(life context.Context, m *nats.Msg) (answer fleet.Answer, pie
 		}
 		cause := &killedError{req.Text()}
 		if r.begun {
-			r.killed = cause
+			r.killed.Store(cause)
 			l.cancel(r, cause)
 			continue
 		}

@@ -235,9 +235,9 @@ func (l *loop) conclude(life context.Context, r *Run, o outcome) {
 
 // end takes an attempt back from its goroutine, and its trigger off the bus.
 func (l *loop) end(life context.Context, r *Run) {
-	if r.verdict == giveBack && r.killed != nil {
+	if r.verdict == giveBack && r.killed.Load() != nil { // since it was finished
 		r.verdict = leave
-		go l.e.finish(life, r, outcome{status: job.StatusCancelled, message: r.killed.Error()})
+		go l.e.finish(life, r, outcome{giveBack: true})
 		return
 	}
 	key := keyOf(r.trigger)

@@ -38,6 +38,9 @@ type Run struct {
 	claimed atomic.Bool
 	// called is whether the handler has been.
 	called atomic.Bool
+	// killed is who ended the run, and why; nil if nobody has. It counts though a stop was first: what a
+	// user has been told ends must not begin elsewhere.
+	killed atomic.Pointer[killedError]
 	// held is the claim on a routed at_most_once attempt. The attempt's goroutines use it.
 	held *bus.Claim
 
@@ -72,7 +75,6 @@ type loopState struct {
 	done        <-chan struct{}         // closed when the attempt's context is
 	cause       error                   // with which the loop cancelled it; nil when its timeout did
 	cancelledAt time.Time               // when the loop saw that
-	killed      error                   // who ended it, and why: then it is not given back, though a stop was first
 	started     jetstream.PubAckFuture  // of the started event; nil before it is published
 	startedOK   bool
 	progressAt  time.Time // when progress was last published

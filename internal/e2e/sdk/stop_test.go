@@ -52,21 +52,30 @@ func TestAStopReportsWhatHasEndedThoughItsLogCannotBeStored(t *testing.T) {
 }
 
 func TestAKillEndsARunThatAStopIsGivingBack(t *testing.T) {
-	for name, abandoned := range map[string]bool{"it ends": false, "it is abandoned": true} {
+	for name, test := range map[string]struct {
+		stays bool // until after the process
+		job   func(*bus.Trigger)
+	}{
+		"it ends":                             {false, func(*bus.Trigger) {}},
+		"it is abandoned":                     {true, func(*bus.Trigger) {}},
+		"it has more time than its process":   {true, func(t *bus.Trigger) { t.KillGrace = job.Duration(2 * time.Minute) }},
+		"it is not to be done again, anyway":  {false, atMostOnce},
+		"it is abandoned, and not done again": {true, atMostOnce},
+	} {
 		bustest.Run(t, began, func(t *testing.T) {
 			w := newWorld(t)
 			over := make(chan struct{})
 			defer close(over)
 			a := w.start("a", executor.Config{Grace: -1, Patience: 5 * time.Second}, handler(func(ctx context.Context, _ *executor.Run) (any, error) {
 				<-ctx.Done()
-				if abandoned {
+				if test.stays {
 					<-over
 				} else {
 					time.Sleep(2 * time.Second)
 				}
 				return nil, context.Cause(ctx)
 			}))
-			tr := w.trigger()
+			tr := w.trigger(test.job)
 			time.Sleep(time.Second)
 			a.halt()
 			time.Sleep(time.Second)
