@@ -141,8 +141,8 @@ func (r *Run) masked(o outcome) outcome {
 		return o
 	}
 	o.message = m.Replace(o.message)
-	o.result = maskedJSON(m, o.result)
-	if len(o.result) > 0 && !json.Valid(o.result) { // a secret that was a number
+	o.result = json.RawMessage(m.Replace(string(maskedJSON(m, o.result))))
+	if len(o.result) > 0 && !json.Valid(o.result) { // a secret that was a number, or JSON itself
 		o.result, o.message = nil, strings.TrimSpace(o.message+" the result was left out: it has a secret in it")
 	}
 	return o

@@ -47,3 +47,20 @@ func TestASecretIsMaskedHoweverJSONEscapesIt(t *testing.T) {
 		})
 	}
 }
+
+func TestAResultThatIsASecretIsLeftOut(t *testing.T) {
+	const secret = `{"user":"svc","password":"hunter22hunter"}`
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		w.sealed("account", secret)
+		w.start("a", executor.Config{SecretKey: master.Group("g").Text()}, handler(func(context.Context, *executor.Run) (any, error) {
+			return json.RawMessage(`{"config":` + secret + `}`), nil
+		}))
+		tr := w.trigger(asks(map[string]string{"ACCOUNT": "account"}))
+		time.Sleep(5 * time.Second)
+		w.wantStatus(tr.RunID, job.StatusSucceeded, "it has a secret in it")
+		if e := w.finished(tr.RunID); e.Result != nil {
+			t.Errorf("the result is %s", e.Result)
+		}
+	})
+}
