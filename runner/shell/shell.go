@@ -110,7 +110,7 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	}
 	err = cmd.Wait()
 	processgroup.Kill(cmd.Process)
-	if cancelled {
+	if ctx.Err() != nil { // its children may hold the output, though it has ended by itself
 		processgroup.KillMarked(dir.resultVariable())
 	}
 	if err := r.judge(ctx, run, cmd, cancelled, err); err != nil {

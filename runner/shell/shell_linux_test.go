@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/runner/runnertest"
@@ -18,6 +19,16 @@ func TestATimeoutEndsAChildThatHasLeftTheGroupAndItsParents(t *testing.T) {
 	script := `(nohup setsid sh -c 'exec 3> ` + child.path + `; sleep 600' >/dev/null 2>&1 &); sleep 600`
 	e, _ := w.Run(sh(script), runnertest.Timeout(begun))
 	runnertest.WantEnd(t, e, job.StatusTimedOut, 143, "timeout")
+	child.wantCut()
+}
+
+// It holds the output, so that the run has not ended when the task has.
+func TestATimeoutEndsAChildThatHasLeftTheGroupOfATaskThatHasEnded(t *testing.T) {
+	w := newWorld(t)
+	child := newLifeline(t)
+	script := `setsid sh -c 'exec 3> ` + child.path + `; sleep 600' & exit 0`
+	e, _ := w.Run(sh(script), runnertest.Timeout(begun), func(t *bus.Trigger) { t.KillGrace = job.Duration(2 * begun) })
+	runnertest.WantEnd(t, e, job.StatusTimedOut, 0, "timeout")
 	child.wantCut()
 }
 
