@@ -5,13 +5,16 @@ import "bytes"
 // maxLine bounds a line of a process, in bytes.
 const maxLine = 1 << 20
 
-// cutter calls line for each line that is written to it. Of one that is longer than maxLine it
-// keeps the beginning, and says so. It is for one goroutine.
+// maxEnd is how much is kept of the end of a line that is too long, in bytes.
+const maxEnd = 256
+
+// cutter calls line for each line that is written to it. Of one that is longer than maxLine text is
+// the beginning, and end the last of what was left out; else end is nil. It is for one goroutine.
 type cutter struct {
-	line func(text []byte, long bool)
+	line func(text, end []byte)
 
 	rest []byte // the unfinished line
-	long bool   // more of it was left out
+	end  []byte // the last of what was left out of it
 }
 
 // Write implements [io.Writer].
@@ -19,7 +22,8 @@ func (c *cutter) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		part, after, found := bytes.Cut(rest, []byte("\n"))
 		n := min(len(part), maxLine-len(c.rest))
-		c.rest, c.long = append(c.rest, part[:n]...), c.long || n < len(part)
+		c.rest, c.end = append(c.rest, part[:n]...), append(c.end, part[n:]...)
+		c.end = append(c.end[:0], c.end[max(0, len(c.end)-maxEnd):]...)
 		if found {
 			c.emit()
 		}
@@ -36,8 +40,8 @@ func (c *cutter) finish() {
 }
 
 func (c *cutter) emit() {
-	c.line(bytes.TrimSuffix(c.rest, []byte("\r")), c.long)
-	c.rest, c.long = c.rest[:0], false
+	c.line(bytes.TrimSuffix(c.rest, []byte("\r")), c.end)
+	c.rest, c.end = c.rest[:0], nil
 	if cap(c.rest) > 64<<10 {
 		c.rest = nil
 	}

@@ -203,12 +203,13 @@ func (r registration) names() string {
 // typed matches a message that has the type of an end somewhere.
 var typed = regexp.MustCompile(`"type"\s*:\s*"(result|error)"`)
 
-// peek returns the type and the id of a message that cannot be read to its end, as its type may be
-// behind that: some languages sort fields by name. Then the field of an end tells it.
-func peek(line []byte, long bool) (kind, id string) {
+// peek returns the type and the id of a message that cannot be read to its end. Its type may be behind
+// what cannot be read, because some languages sort fields by name: in end, the end of a line that is too
+// long, or else in the line. Then the field of an end tells which it is.
+func peek(line, end []byte) (kind, id string) {
 	behind := ""
 	defer func() {
-		if long || typed.Match(line) {
+		if typed.Match(end) || end == nil && typed.Match(line) {
 			kind = cmp.Or(kind, behind)
 		}
 	}()

@@ -262,7 +262,7 @@ func (p *process) masked(text string) string {
 }
 
 // printed takes a line of standard error.
-func (p *process) printed(line []byte, _ bool) {
+func (p *process) printed(line, _ []byte) {
 	text := p.masked(string(line))
 	p.mu.Lock()
 	p.tail = append(p.tail, excerpt(text))
@@ -282,9 +282,10 @@ func writeLine(w io.Writer, line []byte) {
 // errTooLong says that a message is longer than a line may be.
 var errTooLong = errors.New("its message has more than 1 MiB, the most of one line")
 
-// heard takes a line of standard output.
-func (p *process) heard(line []byte, long bool) {
+// heard takes a line of standard output, and the end of one that is too long.
+func (p *process) heard(line, end []byte) {
 	line = bytes.TrimSpace(line)
+	long := end != nil
 	if len(line) == 0 {
 		return
 	}
@@ -298,7 +299,7 @@ func (p *process) heard(line []byte, long bool) {
 		err = json.Unmarshal(line, &m)
 	}
 	if err != nil {
-		p.unreadable(line, long, err)
+		p.unreadable(line, end, err)
 		return
 	}
 	p.take(&m)
@@ -315,10 +316,11 @@ func (p *process) stray(line []byte) {
 
 // unreadable takes what begins as a message, and is none. A run whose end it is must not wait
 // for it forever.
-func (p *process) unreadable(line []byte, long bool, err error) {
-	kind, id := peek(line, long)
+func (p *process) unreadable(line, end []byte, err error) {
+	long := end != nil
+	kind, id := peek(line, end)
 	c := p.call(id)
-	if long && id == "" { // it may be behind the end
+	if long && id == "" { // it may be in what was left out
 		c = p.only()
 	}
 	switch {

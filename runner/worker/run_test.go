@@ -244,6 +244,13 @@ func TestALineThatOnlyLooksLikeAnEndIsNone(t *testing.T) {
 	if want(t, r, job.StatusSucceeded, ""); string(r.Result) != "7" || logOf(r) != "stdout info: "+line+"\n" {
 		t.Errorf("result %s, log %s", r.Result, logOf(r))
 	}
+	long := strings.Repeat("x", maxLine)
+	for _, line := range []string{`{"result":"` + long + `"}`, `{"message":"` + long + `","level":300}`} {
+		r := w.do(puppet{Lines: []string{line, done("8")}})
+		if want(t, r, job.StatusSucceeded, ""); string(r.Result) != "8" || !strings.Contains(logOf(r), "cannot be read") {
+			t.Errorf("result %s, log %s", r.Result, logOf(r))
+		}
+	}
 }
 
 func TestAResultThatIsNoUTF8IsMended(t *testing.T) {

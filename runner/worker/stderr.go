@@ -21,7 +21,7 @@ type stderrPipe struct {
 	over bool
 }
 
-func newStderrPipe(line func(text []byte, long bool)) (*stderrPipe, error) {
+func newStderrPipe(line func(text, end []byte)) (*stderrPipe, error) {
 	file, child, err := os.Pipe()
 	if err != nil {
 		return nil, err
