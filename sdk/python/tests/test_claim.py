@@ -1,5 +1,6 @@
 import asyncio
 import json
+import threading
 
 import pytest
 from test_instance import REPLY, given, instance, until
@@ -117,6 +118,54 @@ def test_a_plain_function_whose_run_has_to_end_is_claimed_no_more():
         await until(lambda: len(claims.claims) > 1)
         next(iter(i.live.values())).end(Stopping("the executor is stopping"))
         await until(lambda: not i.live)
-        assert json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))["status"] == "lost" and not called
+        assert i.nc.sent[-1] == (REPLY, b'-NAK {"delay": 1000000000}') and not called
+        assert not [s for s, _ in i.nc.sent if s == "evt.3.g"]
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_an_attempt_that_a_stop_ends_is_lost_only_if_its_function_was_called(is_async):
+    async def go():
+        app, called, stopped = Executor(), threading.Event(), threading.Event()
+
+        async def asynchronous(run):
+            called.set()
+            await asyncio.Event().wait()
+
+        def plain(run):
+            called.set()
+            stopped.wait()
+            run.check()
+
+        app.handler("h")(asynchronous if is_async else plain)
+        i = instance(app)
+        i.start(given(i, delivery="at_most_once"), REPLY)
+        await until(called.is_set)
+        next(iter(i.live.values())).end(Stopping("the executor is stopping"))
+        stopped.set()
+        await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
+        assert json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))["status"] == "lost"
+
+    asyncio.run(go())
+
+
+def test_an_attempt_is_claimed_only_once_its_secrets_are_there():
+    async def go():
+        app, called = Executor(), []
+        app.handler("h")(lambda run: called.append(run))
+        i = instance(app)
+        i.key, request, asked = b"k" * 32, i.nc.request, asyncio.Event()
+
+        async def silent(subject, *more, **options):
+            if not subject.startswith("$JS.API.DIRECT.GET.KV_SECRET."):
+                return await request(subject, *more, **options)
+            asked.set()
+            await asyncio.Event().wait()
+
+        i.nc.request = silent
+        i.start(given(i, delivery="at_most_once", task={"handler": "h", "secrets": {"TOKEN": "token"}}), REPLY)
+        await asked.wait()
+        assert not [s for s, _ in i.nc.sent if s.startswith("$KV.CLAIM.")]  # or no other instance could do it after a stop
 
     asyncio.run(go())

@@ -158,11 +158,11 @@ class Attempt:
         error: BaseException | None = None
         try:
             self.run.check()
-            if self.trigger.at_most_once:
+            await self._open_secrets()
+            if self.trigger.at_most_once:  # last: what is claimed and given back is begun by no other
                 await self._claim_it()
             self._span = self.of.telemetry.span(self.trigger)
             self.run._trace_parent = self._span.trace_parent
-            await self._open_secrets()
             with self._span.current():
                 result = await self.of.handlers[self.trigger.handler or ""].call(self.run)
         except Dropped:
@@ -184,7 +184,7 @@ class Attempt:
         why = self.run.ending
         said = "" if error is None or isinstance(error, Ending) else str(error) or type(error).__name__
         if isinstance(why, Stopping):
-            if error is not None and self.trigger.at_most_once:
+            if error is not None and self.trigger.at_most_once and self.run._called:
                 return "lost", "the executor stopped before the run could end, and delivery at_most_once forbids to run it again", None, {}
             if error is not None:
                 return "", "", None, {}
@@ -312,6 +312,7 @@ class Attempt:
         headers = {wire.EXPECTED: "0", "Nats-TTL": "744h"}
         unanswered = False  # a try may have been stored whose answer got lost
         while True:
+            self.run.check()  # a plain function cannot be cancelled
             try:
                 await self.of.stored(self._claim_subject, wire.dumps(claim), headers)
                 break
@@ -326,7 +327,6 @@ class Attempt:
                 pass
             unanswered = True
             await asyncio.sleep(CLAIM_AGAIN)
-            self.run.check()  # a plain function cannot be cancelled
         self._claim = claim
 
     async def _claimed_by(self) -> str | None:

@@ -68,6 +68,7 @@ class Handler:
             with _OnlyExceptions():
                 arguments = self.arguments(run)
                 if self.is_async:
+                    run._called = True
                     return await self.function(*arguments)
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
@@ -81,6 +82,7 @@ at_work: set[Run] = set()  # whose plain functions have not returned
 
 def _call(run: Run, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     run.check()  # it may have had to wait for a thread
+    run._called = True
     at_work.add(run)
     try:
         with _OnlyExceptions():

@@ -33,6 +33,7 @@ class Run:
         self._log = log
         self._secrets: dict[str, str] = {}
         self._progress: tuple[float, str] | None = None
+        self._called = False  # its handler was
         self._ending: Ending | None = None
         self._cancelled: threading.Event | None = None  # for those who ask for it
         self._logger: logging.Logger | None = None
