@@ -4,7 +4,7 @@ import json
 import pytest
 from test_instance import REPLY, Message, given, instance, until
 
-from carillon import Executor, executor
+from carillon import Executor, Stopping, executor
 from carillon.spool import Spool
 
 
@@ -101,6 +101,47 @@ def test_a_stop_waits_until_triggers_are_handed_over(drained):
         i.nc.answer.set()
         await asyncio.wait_for(leaving, 5)
         assert not answers(i)  # a server has it
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("in_handler", [True, False])
+def test_a_run_that_is_killed_while_a_stop_ends_it_is_cancelled_and_not_given_back(in_handler):
+    async def go():
+        app, begun, told, logs = Executor(), asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        @app.handler("h")
+        async def h(run):
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if in_handler:
+                    await told.wait()
+                raise
+
+        i = instance(app)
+        request, waiting = i.nc.request, []
+
+        async def slow_logs(subject, *more, **options):
+            if subject.startswith("log."):
+                waiting.append(subject)
+                await logs.wait()
+            return await request(subject, *more, **options)
+
+        i.nc.request = slow_logs
+        i.start(given(i), REPLY)
+        await begun.wait()
+        next(iter(i.live.values())).end(Stopping("the executor is stopping"))
+        if not in_handler:
+            await until(lambda: waiting)
+        await i.requests._hear(Message("kill", json.dumps({"run_id": given(i).run_id, "by": "ann", "reason": "wrong day"}).encode(), i.secret))
+        assert json.loads(next(d for s, d in i.nc.sent if s == "answer"))["value"]["answer"] == "accepted"
+        told.set()
+        logs.set()
+        await until(lambda: not i.live)
+        end = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
+        assert (end["status"], end["message"], end["log_lines"]) == ("cancelled", "cancelled by ann: wrong day", 1) and answers(i) == [b"+ACK"]
 
     asyncio.run(go())
 

@@ -69,6 +69,7 @@ class Attempt:
         self._progressed = 0.0
         self._warned = False
         self._over = False  # its end is being told
+        self.killed: Ending | None = None  # that was accepted, though the run may be ending for another reason
         self._task: asyncio.Task[Any] | None = None
         self._deadline: tuple[float, Ending] | None = None
         self._ended_at = 0.0
@@ -215,20 +216,24 @@ class Attempt:
     async def _report(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
         mask = self._log.mask
         message = wire.cut(mask(message))
+        give_back = status == ""
+        if give_back:
+            self._log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere")
+        elif status != "succeeded":
+            self._log.system("error", f"the run ended as {status}: {message}")
+        lines = self._log.shut()
+        if give_back:
+            await self._settle_log()
+            if self.killed is not None:
+                status, message = "cancelled", wire.cut(mask(str(self.killed)))
         self.of.telemetry.ended(self.trigger, status, self.came, self.started)
         self._span.end(status, message)
         if status == "":
-            self._log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere")
-            self._log.shut()
-            await self._settle_log()
             self._give_up_lines()
             await self.of.give_back(self.reply, wire.back_off(self.trigger.delivered))
             await self.of.settled(self, known=False)
             return
-        if status != "succeeded":
-            self._log.system("error", f"the run ended as {status}: {message}")
         finished = wire.now()
-        lines = self._log.shut()
         e = self._about("finished") | {"finished_at": wire.instant(finished), "at": wire.instant(finished), "status": status}
         if message:
             e["message"] = message
@@ -243,7 +248,8 @@ class Attempt:
         headers = self._headers("event.v1") | {wire.MSG_ID: f"{self.trigger.message_id('finished')}:{self.trigger.token}"}
         data = wire.dumps(e)
         kept = self.of.spool.keep(self._subject, data, headers)  # at once: the process may be about to end
-        await self._settle_log()
+        if not give_back:
+            await self._settle_log()
         if await self.of.until_stored(self._subject, data, headers):
             self.of.spool.remove(kept)
         else:

@@ -400,7 +400,8 @@ class Instance:
         self.killed.add(run_id)
         found = [a for a in self.live.values() if a.trigger.run_id == run_id]
         for a in found:
-            a.end(Cancelled(reason))
+            a.killed = Cancelled(reason)
+            a.end(a.killed)
         return found
 
     def _tell_live(self, text: str) -> None:
