@@ -288,15 +288,16 @@ class Instance:
 
     async def _leave(self) -> None:
         """Take no more, let live runs end for a while, end the rest, and remove the heartbeat."""
-        overdue = self.drain_by is not None and wire.now() >= self.drain_by  # runs have had their time
-        cut_off = self.nc.is_closed  # others are about to be given the runs
+        grace = 0 if self.nc.is_closed else self.settings.grace  # if it is, others are about to be given the runs
+        if self.drain_by is not None:  # the drain that was asked for leaves them no more time than that
+            grace = min(grace, max((self.drain_by - wire.now()).total_seconds(), 0))
         self.state, self.stopping = "draining", True
         self.changed()
         await self._keep_known(time.monotonic())
         self.puller.release()
         await self.puller.drained(LAST_WORDS)
         log.info("executor stopping: %d runs", len(self.live))
-        end = time.monotonic() + (0 if overdue or cut_off else self.settings.grace)
+        end = time.monotonic() + grace
         await self._until_idle(end)
         for attempt in list(self.live.values()):
             attempt.end(Stopping("the executor is stopping"))
