@@ -4,7 +4,7 @@ import json
 import pytest
 from test_instance import REPLY, given, instance, until
 
-from carillon import Executor, attempt, executor
+from carillon import Executor, attempt, executor, wire
 from carillon.executor import Conflict
 
 
@@ -138,6 +138,20 @@ def test_another_instance_that_lives_is_named(soon):
         b.shows = [(n, other(n)) for n in range(5, 9)]
         with pytest.raises(Conflict, match="web7, process 4711.*CARILLON_INSTANCE"):
             await asyncio.wait_for(i._introduce(), 5)
+
+    asyncio.run(go())
+
+
+def test_a_read_that_fails_is_no_sight_of_an_instance_that_died(soon, monkeypatch):
+    monkeypatch.setattr(wire, "ACK_WAIT", 0.02)
+
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        b.sequence = 7
+        b.shows = [(0, None), (0, None), (7, other())]
+        await asyncio.wait_for(i._introduce(), 5)
+        assert b.beats[-1] == 7
 
     asyncio.run(go())
 

@@ -521,7 +521,7 @@ class Instance:
                     expected = sequence
                     continue
             elif other is not None and looked < 2:  # a replica that lags behind may have shown an older one
-                seen, since = sequence, time.monotonic()
+                looked, seen, since = looked + 1, sequence, time.monotonic()
                 log.info("waiting: a heartbeat of instance %s is there; it may be of one that died", self.instance)
             elif other is not None and sequence != seen:
                 raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}, process {other.get('pid')}: "
@@ -529,7 +529,6 @@ class Instance:
             elif other is not None and time.monotonic() - since > wire.ACK_WAIT:
                 expected = sequence
                 continue
-            looked += 1
             await asyncio.sleep(LOOK_AGAIN)
 
     async def _present(self) -> tuple[int, dict[str, Any] | None]:
