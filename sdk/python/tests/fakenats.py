@@ -10,6 +10,7 @@ class Nats:
     def __init__(self):
         self.subjects = {}  # of subscriptions, by their id
         self.published = []  # subject, reply subject and data
+        self.verbs = []  # of all that clients sent
         self.on_unsubscribe = lambda sid: None
         self.clients = []
 
@@ -38,6 +39,7 @@ class Nats:
         self.send(f"INFO {json.dumps(info)}\r\n")
         while line := (await reader.readline()).decode().strip():
             verb, *words = line.split()
+            self.verbs.append(verb)
             if verb == "PING":
                 self.send("PONG\r\n")
             elif verb == "SUB":

@@ -89,6 +89,20 @@ def test_a_trigger_that_has_come_by_a_request_which_is_given_up_is_done(give_up)
     asyncio.run(go())
 
 
+def test_what_has_come_by_a_request_is_asked_for_once_nats_knows_that_it_is_given_up():
+    async def go():
+        async with Nats() as server:
+            i, _ = await pulling(server)
+            server.verbs.clear()
+            i.puller.release()
+            await i.puller.drained(10)
+            await until(lambda: "UNSUB" in server.verbs)
+            assert "PING" in server.verbs[server.verbs.index("UNSUB") :]  # its answer comes behind what NATS has sent
+            await i.nc.close()
+
+    asyncio.run(go())
+
+
 def test_a_request_is_given_up_although_nats_does_not_answer(monkeypatch):
     async def go():
         async with Nats() as server:

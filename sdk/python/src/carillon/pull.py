@@ -183,10 +183,17 @@ class Puller:
 
 
 async def _drain(sub: Any) -> None:
+    """What `sub.drain` does, but with the PING behind the UNSUB: `flush` sends it ahead of all that waits to be sent."""
+    nc = sub._conn
     try:
-        await sub.drain()
+        await nc._send_unsubscribe(sub._id)
+        await nc._flush_pending(force_flush=True)
+        await nc.flush()
+        await sub._pending_queue.join()
+        sub._stop_processing()
+        nc._remove_sub(sub._id)
+        sub._closed = True
     except Exception:  # noqa: BLE001 - NATS does not answer; the subscription would come back with the connection
-        sub._closed = False
         await _unsubscribe(sub)
 
 
