@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import nats
 import pytest
 
-from carillon import ConfigurationError, Executor, Stopping, executor, handlers, wire
+from carillon import Cancelled, ConfigurationError, Executor, RetryAfter, Stopping, executor, handlers, wire
 from carillon.attempt import Attempt
 from carillon.connection import Errors
 from carillon.executor import Instance
@@ -366,6 +366,41 @@ def test_a_handler_that_ends_its_process_fails_its_run(is_async):
         await until(lambda: (REPLY, b"+ACK") in i.nc.sent)
         end = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
         assert end["status"] == "failed" and "SystemExit('no such file')" in end["message"]
+
+    asyncio.run(go())
+
+
+class Unspeakable(RuntimeError):
+    def __str__(self):
+        raise KeyError("it has no text")
+
+
+class NoDelay(RetryAfter):
+    def __init__(self):
+        pass
+
+
+@pytest.mark.parametrize(("error", "ending", "status"), [
+    (Unspeakable(), None, "failed"), (NoDelay(), None, "failed"), (Unspeakable(), Stopping("stop"), ""), (Unspeakable(), Cancelled("cancelled by ann"), "cancelled"),
+])
+def test_an_exception_whose_methods_raise_ends_its_run(error, ending, status):
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            if ending is not None:
+                run._end(ending)
+            raise error
+
+        i = instance(app)
+        i.start(given(i), REPLY)
+        await until(lambda: not i.live)
+        if not status:
+            assert (REPLY, b'-NAK {"delay": 1000000000}') in i.nc.sent
+            return
+        end = json.loads(next(d for s, d in i.nc.sent if s == "evt.3.g"))
+        assert end["status"] == status and type(error).__name__ in end["message"]
 
     asyncio.run(go())
 

@@ -178,7 +178,12 @@ class Attempt:
             error = e
         if not self._over:
             self._over = True
-            await self._report(*self._outcome(error, result))
+            try:
+                outcome = self._outcome(error, result)
+            except Exception as e:  # noqa: BLE001 - the methods of a handler's error or result may raise, too
+                wrong = e if error is None else error
+                outcome = self._outcome(RuntimeError(type(wrong).__name__).with_traceback(wrong.__traceback__), None)
+            await self._report(*outcome)
 
     def _outcome(self, error: BaseException | None, result: Any) -> tuple[str, str, Any, dict[str, Any]]:
         """The status, message, result and wishes that follow; status "" gives the attempt back."""
