@@ -209,6 +209,30 @@ def test_a_trigger_of_a_version_that_is_not_known_is_handed_over_unread():
     asyncio.run(go())
 
 
+@pytest.mark.parametrize("answer", [b"", b"{}", b"[]", b"7", b'{"value":{}}', b"half"])
+def test_an_end_is_stored_once_a_stream_says_so(monkeypatch, answer):
+    monkeypatch.setattr(executor, "STORE_AGAIN", 0.005)
+
+    async def go():
+        app, answers = Executor(), [answer]
+        app.handler("h")(lambda run: None)
+        i = instance(app)
+        request = i.nc.request
+
+        async def somebody(subject, *more, **options):
+            m = await request(subject, *more, **options)
+            if subject == "evt.3.g" and answers:
+                m.data = answers.pop()
+            return m
+
+        i.nc.request = somebody
+        i.start(given(i), REPLY)
+        await until(lambda: not i.live)
+        assert [s for s, _ in i.nc.sent] == ["evt.3.g", "evt.3.g", REPLY]
+
+    asyncio.run(go())
+
+
 def test_an_executor_that_is_asked_to_stop_does_not_wait_for_ends_that_nobody_stores(tmp_path):
     (tmp_path / "end.json").write_text('{"subject": "evt.3.g", "data": "{}", "headers": {}}')
 

@@ -433,7 +433,9 @@ class Instance:
     async def stored(self, subject: str, data: bytes, headers: dict[str, str], timeout: float = 5.0) -> dict[str, Any]:
         """Publish once and return JetStream's acknowledgement; an error of it is a RuntimeError."""
         m = await self.nc.request(subject, data, timeout=timeout, headers=headers)
-        answer = json.loads(m.data or b"{}")
+        answer: dict[str, Any] = json.loads(m.data)
+        if not isinstance(answer, dict) or not answer.keys() & {"stream", "error"}:  # of somebody else who listens there
+            raise ValueError("the answer is not JetStream's")
         if "error" in answer:
             raise Refused(answer["error"])
         return answer
