@@ -31,8 +31,8 @@ class Bucket:
             else:
                 Answer.headers = {"Status": "404"}
         elif subject.startswith("$KV.INST."):
-            await self.answers.wait()
             self.beats.append(int(headers["Nats-Expected-Last-Subject-Sequence"]))
+            await self.answers.wait()
             wrong = self.beats[-1] != self.sequence
             Answer.data = b'{"error": {"err_code": 10071}}' if wrong else b'{"stream":"KV_INST","seq":1}'
         else:
@@ -138,6 +138,38 @@ def test_another_instance_that_lives_is_named(soon):
         b.shows = [(n, other(n)) for n in range(5, 9)]
         with pytest.raises(Conflict, match="web7, process 4711.*CARILLON_INSTANCE"):
             await asyncio.wait_for(i._introduce(), 5)
+
+    asyncio.run(go())
+
+
+def removed(i):
+    return ("$KV.INST.g.i", b"") in i.nc.sent
+
+
+def test_a_stop_removes_a_heartbeat_that_may_be_stored_though_no_answer_has_come():
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        b.answers.clear()
+        await i._turn()
+        await until(lambda: b.beats)
+        await i._leave()
+        assert removed(i)
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(("known", "shown", "leaves"), [(True, True, False), (False, True, False), (True, False, True), (False, False, False)])
+def test_a_stop_removes_no_heartbeat_of_another_instance(known, shown, leaves):
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        i._known, b.sequence = known, 7  # by an earlier connection
+        b.shows = [(7, other()) if shown else (0, None)] * 2
+        await i._turn()
+        await until(lambda: len(b.shows) == 1)
+        await i._leave()
+        assert removed(i) is leaves
 
     asyncio.run(go())
 

@@ -489,7 +489,7 @@ class Instance:
         try:
             await self._introduce()
             if self._introducing is ours:  # the connection is still the same
-                self._introduced = self._known = True
+                self._introduced = True
                 self.changed()  # it may have taken a while
         except Conflict as e:
             self._conflict, self._known = e, False
@@ -505,8 +505,10 @@ class Instance:
     async def _introduce(self) -> None:
         """Publish the first heartbeat; another instance of this name must not live."""
         expected, seen, since, looked, warnings = 0, 0, 0.0, 0, Warnings()
+        known = self._known
         while True:
             try:
+                self._known = True  # though its answer may not come
                 await self.stored(self._beat_subject, self._beat(), {wire.EXPECTED: str(expected)})
                 return
             except Refused as e:
@@ -517,7 +519,10 @@ class Instance:
                 warnings.warn(f"the heartbeat is not stored ({e or type(e).__name__}): is a Carillon server running on this NATS? (trying again)")
                 await asyncio.sleep(0.5)
                 continue
+            self._known = known
             sequence, other = await self._present()
+            if other is not None and other.get("control_secret") != self.secret:
+                self._known = known = False
             if sequence and (other is None or other.get("control_secret") == self.secret):
                 if expected != sequence:
                     expected = sequence
