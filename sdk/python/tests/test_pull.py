@@ -13,13 +13,13 @@ from carillon.connection import Errors
 HEADERS = {wire.MESSAGE: wire.TRIGGER, wire.TOKEN: "token"}
 
 
-async def pulling(server, **handlers):
+async def pulling(server, slots=0, **handlers):
     """An instance that is connected and has a pull request at the server, and the inbox of that."""
     app = Executor()
     for name, handler in handlers.items():
         app.handler(name)(handler)
     i = instance(app)
-    i.settings.nats = server.url
+    i.settings.nats, i.slots = server.url, slots or i.slots
     i.nc, i._introduced, i._known = Client(), True, True
     await i.nc.connect(**connection.options(i.settings, Errors(i.settings)))
     await i.puller.look()
@@ -84,6 +84,30 @@ def test_a_trigger_that_has_come_by_a_request_which_is_given_up_is_done(give_up)
                 await i._on_reconnected()
             await asyncio.wait_for(done.wait(), 10)
             await until(lambda: inbox not in server.subjects.values())
+            await i.nc.close()
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_a_request_whose_slots_offered_runs_have_taken_is_given_up(slots):
+    async def go():
+        async with Nats() as server:
+            free = asyncio.Event()
+
+            async def h(run):
+                await free.wait()
+
+            i, inbox = await pulling(server, slots=slots, h=h)
+            i.start(given(i), REPLY)
+            await i.puller.look()
+            ordered = sum(c.ordered() for c in i.puller._consumers)
+            free.set()
+            assert ordered == slots - 1
+            await until(lambda: inbox not in server.subjects.values())
+            await until(lambda: not i.live)
+            await i.puller.look()
+            assert sum(c.ordered() for c in i.puller._consumers) == slots
             await i.nc.close()
 
     asyncio.run(go())

@@ -109,6 +109,8 @@ class Puller:
         now = time.monotonic()
         for r in [r for c in self._consumers for r in c.requests if now - r.heard > SILENCE]:
             self._give_up(r)
+        if sum(c.ordered() for c in self._consumers) > self._of.free():  # offered runs have taken slots that were asked for
+            self.release()
         n = self._of.free() - sum(c.ordered() for c in self._consumers)
         if n <= 0 or not self._of.nc.is_connected:
             return
