@@ -105,8 +105,8 @@ def test_a_stop_waits_until_triggers_are_handed_over(drained):
     asyncio.run(go())
 
 
-@pytest.mark.parametrize("in_handler", [True, False])
-def test_a_run_that_is_killed_while_a_stop_ends_it_is_cancelled_and_not_given_back(in_handler):
+@pytest.mark.parametrize(("in_handler", "delivery"), [(True, None), (False, None), (True, "at_most_once")])
+def test_a_run_that_is_killed_while_a_stop_ends_it_is_cancelled_and_not_given_back(in_handler, delivery):
     async def go():
         app, begun, told, logs = Executor(), asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -130,7 +130,7 @@ def test_a_run_that_is_killed_while_a_stop_ends_it_is_cancelled_and_not_given_ba
             return await request(subject, *more, **options)
 
         i.nc.request = slow_logs
-        i.start(given(i), REPLY)
+        i.start(given(i, delivery=delivery) if delivery else given(i), REPLY)
         await begun.wait()
         next(iter(i.live.values())).end(Stopping("the executor is stopping"))
         if not in_handler:

@@ -220,6 +220,8 @@ class Attempt:
 
     async def _report(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
         mask = self._log.mask
+        if self.killed is not None and status in ("", "lost"):  # a stop was first
+            status, message = "cancelled", str(self.killed)
         message = wire.cut(mask(message))
         give_back = status == ""
         if give_back:
@@ -229,7 +231,7 @@ class Attempt:
         lines = self._log.shut()
         if give_back:
             await self._settle_log()
-            if self.killed is not None:
+            if self.killed is not None:  # meanwhile
                 status, message = "cancelled", wire.cut(mask(str(self.killed)))
         self.of.telemetry.ended(self.trigger, status, self.came, self.started)
         self._span.end(status, message)
