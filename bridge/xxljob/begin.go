@@ -107,16 +107,17 @@ func (i *instance) notBegun(ctx context.Context, r *run, why string) {
 	i.giveBack(ctx, r)
 }
 
-// giveBack has somebody else begin the attempt.
-func (i *instance) giveBack(ctx context.Context, r *run) {
+// giveBack has somebody else begin the attempt. It returns false if another bridge has the run.
+func (i *instance) giveBack(ctx context.Context, r *run) bool {
 	if r.kept.LogID != 0 {
 		r.kept.GivenUp = true
 		if i.untilStored(ctx, func() error { return i.store(ctx, r) }) != nil {
-			return // the bridge that has the instance now goes on with it
+			return false // the bridge that has the instance now goes on with it
 		}
 	}
 	i.b.metrics.givenBack.Inc()
 	i.b.answer(i.ack(r), bus.NakAfter(bus.GiveBackAfter(r.kept.Delivery)))
+	return true
 }
 
 // claim makes sure that nobody else begins a run that must not be done twice. If it fails, this bridge

@@ -71,7 +71,7 @@ func (i *instance) listenFor(ctx context.Context, r *run) func() bool {
 		if now.Sub(since) < i.b.cfg.Silence {
 			return false
 		}
-		i.giveUp(ctx, r, "its executor has no such run any more, and did not report its end within "+job.Duration(i.b.cfg.Silence).String())
+		i.giveUp(ctx, r, giveUp{why: "its executor has no such run any more, and did not report its end within " + job.Duration(i.b.cfg.Silence).String()})
 		return true
 	}
 }

@@ -93,7 +93,6 @@ func (i *instance) reported(ctx context.Context, r *run, c wire.Callback) error 
 		i.is.Old = true
 		i.mu.Unlock()
 	}
-	i.lastLines(ctx, r)
 	i.conclude(ctx, r, endOf(&r.kept, c))
 	if !r.stored {
 		return errNotStored
@@ -104,9 +103,6 @@ func (i *instance) reported(ctx context.Context, r *run, c wire.Callback) error 
 // conclude stores how a run ended, and then acknowledges its trigger. It gives up only when ctx is done,
 // or the instance is another bridge's: that one goes on with the run then.
 func (i *instance) conclude(ctx context.Context, r *run, e end) {
-	if e.unheard && r.kept.LogID != 0 {
-		i.lastLines(ctx, r)
-	}
 	m, err := e.finished(&r.kept, i.name, r.log.lines()).MsgWithin(r.kept.Token, i.b.conn.NC.MaxPayload())
 	if err != nil {
 		i.log.ErrorContext(ctx, "end of run not reported", "run_id", r.kept.Trigger.RunID, "error", err)
@@ -140,8 +136,25 @@ func (i *instance) settleEnd(r *run) {
 	i.b.answer(i.ack(r), "+ACK")
 }
 
-// giveUp ends a run whose executor is gone, or has forgotten it, by the policy of its job.
-func (i *instance) giveUp(ctx context.Context, r *run, why string) {
+// giveUp ends a run whose executor is gone, or has forgotten it, or has drained for long enough.
+func (i *instance) giveUp(ctx context.Context, r *run, g giveUp) {
+	i.lastLines(ctx, r)
+	select {
+	case said := <-r.callbacks: // it may have succeeded, and would be begun anew
+		said.done <- i.reported(ctx, r, said.Callback)
+		return
+	default:
+	}
+	if g.kill {
+		i.cutOff(ctx, r, g.why)
+	} else {
+		i.endByPolicy(ctx, r, g.why)
+	}
+}
+
+// endByPolicy ends a run of which its executor says nothing by the policy of its job. It returns false if
+// another bridge has the run.
+func (i *instance) endByPolicy(ctx context.Context, r *run, why string) bool {
 	switch e := r.kept.Ending; {
 	case e != nil:
 		i.conclude(ctx, r, end{status: e.Status, message: e.Message, unheard: true})
@@ -149,9 +162,9 @@ func (i *instance) giveUp(ctx context.Context, r *run, why string) {
 		i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(reason.WentSilent.With(i.name), why), unheard: true})
 	default:
 		i.log.WarnContext(ctx, "run given back", "run_id", r.kept.Trigger.RunID, "reason", why)
-		i.lastLines(ctx, r)
-		i.giveBack(ctx, r)
+		return i.giveBack(ctx, r)
 	}
+	return r.stored
 }
 
 func (i *instance) publish(ctx context.Context, m *nats.Msg) error {

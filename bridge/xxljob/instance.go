@@ -28,6 +28,8 @@ const (
 	askEvery  = 15 * time.Second
 	askOften  = 5 * time.Second
 	maxSilent = 3
+	// killAnyway is how long an executor that is to end a run waits until its end is stored.
+	killAnyway = 2 * time.Second
 	// doneFor is how long an attempt that has ended here is remembered.
 	doneFor = time.Hour
 	maxDone = 16384
@@ -372,13 +374,30 @@ func (i *instance) cutOffAll() {
 }
 
 // cutOff ends a run by the policy of its job, and then at its executor. In that order, and Unheard:
-// else the run would fail because we killed it, and nobody would begin it anew.
+// else the run would fail because we killed it, and nobody would begin it anew. But a drain has a limit
+// also while NATS stores nothing.
 func (i *instance) cutOff(ctx context.Context, r *run, why string) {
 	r.kept.Unheard = true
-	i.giveUp(ctx, r, why)
-	if err := i.b.peers.Kill(ctx, i.target(), r.kept.JobID); err != nil && ctx.Err() == nil {
-		i.log.WarnContext(ctx, "run not ended at its executor", "run_id", r.kept.Trigger.RunID, "error", err)
-	}
+	over := make(chan bool, 1)
+	t, jobID := r.kept.Trigger, r.kept.JobID
+	i.b.work.Go(func() error {
+		late := time.NewTimer(killAnyway)
+		defer late.Stop()
+		select {
+		case ours := <-over:
+			if !ours {
+				return nil
+			}
+		case <-late.C:
+		}
+		// The instance may go with its last run. The call has a limit of its own.
+		if err := i.b.peers.Kill(context.WithoutCancel(ctx), i.target(), jobID); err != nil {
+			i.log.WarnContext(ctx, "run not ended at its executor", "run_id", t.RunID, "error", err)
+		}
+		return nil
+	})
+	r.stray = i.endByPolicy(ctx, r, why) // no other run of the job may be killed in its place
+	over <- r.stray
 }
 
 // all returns the live runs. The caller holds the lock.

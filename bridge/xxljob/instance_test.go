@@ -8,12 +8,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
@@ -119,6 +121,90 @@ func TestALogIDIsGivenOnlyWhileItIsKnownLongEnoughWhoseItIs(t *testing.T) {
 			t.Errorf("then %d is given", id)
 		}
 	})
+}
+
+// A run that has succeeded must not be begun elsewhere, however late its executor has said so.
+func TestAReportThatIsInHandWhenADrainsTimeIsOverEndsTheRun(t *testing.T) {
+	for name, after := range map[string]time.Duration{"it comes first": 0, "the last lines are waited for": lastLogWait / 2} {
+		bustest.Run(t, now, func(t *testing.T) {
+			i, runs, answers := cutOff(t, 8) // a select picks any of what is ready
+			var all sync.WaitGroup
+			carry := func() {
+				for _, r := range runs {
+					all.Go(func() { i.carry(t.Context(), r) })
+				}
+			}
+			if after > 0 {
+				carry()
+				time.Sleep(after)
+			}
+			for _, r := range runs {
+				all.Go(func() {
+					if known, err := i.called(t.Context(), wire.Callback{LogID: r.kept.LogID, Code: wire.CodeOK}); err != nil || !known {
+						t.Errorf("%s: the report is answered by %t, %v", name, known, err)
+					}
+				})
+			}
+			if after == 0 {
+				synctest.Wait() // they are in hand
+				carry()
+			}
+			all.Wait()
+			check(t, i.b.work.Wait())
+			for _, r := range runs {
+				if got := <-answers; got != "+ACK" || !r.stored || r.kept.Unheard {
+					t.Errorf("%s: a trigger is answered %q; the run is %+v", name, got, r.kept)
+				}
+			}
+		})
+	}
+}
+
+func TestARunThatIsCutOffIsGivenBackWithoutAWordFromItsExecutor(t *testing.T) {
+	bustest.Run(t, now, func(t *testing.T) {
+		i, runs, answers := cutOff(t, 1)
+		r, begun := runs[0], time.Now()
+		i.carry(t.Context(), r)
+		if took := time.Since(begun); took > lastLogWait+500*time.Millisecond || !i.idle() || !r.kept.GivenUp {
+			t.Errorf("after %s the run is %+v, and the instance idle: %t", took, r.kept, i.idle())
+		}
+		if got := <-answers; !strings.HasPrefix(got, "-NAK") {
+			t.Errorf("the trigger is answered %q", got)
+		}
+		if !i.busy[r.kept.Trigger.Job] {
+			t.Error("another run of the job may begin, and be killed in its place")
+		}
+		check(t, i.b.work.Wait())
+	})
+}
+
+// cutOff returns an instance whose executor takes calls and answers none, runs of it that are to be given
+// up since a drain's time is over, and how their triggers are answered.
+func cutOff(t *testing.T, n int) (i *instance, runs []*run, answers <-chan string) {
+	t.Helper()
+	conn := clustertest.Setup(t, bustest.NewBroker(t), "test", 1)
+	b, err := New(conn.Conn, Config{Dial: func(context.Context, string, string) (net.Conn, error) { mine, _ := net.Pipe(); return mine, nil }})
+	check(t, err)
+	t.Cleanup(b.peers.Close)
+	b.work = &errgroup.Group{}
+	is := state.Instance{Group: "g", Instance: "i", Holder: b.id, Address: "http://10.0.0.1:9999", Secret: bus.NewControlSecret()}
+	revision, err := b.store.PutInstance(t.Context(), &is, 0)
+	check(t, err)
+	g := &group{b: b, name: "g", log: b.log, killed: recent.New[bus.AttemptRef](killedFor, maxKilled), done: recent.New[bus.AttemptRef](doneFor, maxDone), holders: map[bus.AttemptRef]*instance{}, changed: make(chan struct{}, 1)}
+	i = newInstance(b, g, is, revision, func(error) {})
+	said := make(chan string, 10)
+	_, err = conn.NC.Subscribe("ack", func(m *nats.Msg) { said <- string(m.Data) })
+	check(t, err)
+	for id := range int64(n) {
+		i.resume(&state.Run{
+			Trigger: &bus.Trigger{RunID: job.NewRunID(now), Job: "g/j", Attempt: 1, TriggerBody: bus.TriggerBody{Task: job.Task{Handler: "h"}}},
+			Ack:     "ack", Delivery: 1, LogID: id + 1, JobID: 1, Came: now, Started: now, Said: true,
+		})
+		runs = append(runs, i.byLog[id+1])
+	}
+	i.leaving = true
+	i.cutOffAll()
+	return i, runs, said
 }
 
 // numbering returns an instance that gives log ids to runs.

@@ -1,6 +1,7 @@
 package xxljob_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -191,6 +192,37 @@ func TestADrainWithALimitEndsRunsByThePoliciesOfTheirJobs(t *testing.T) {
 		end := w.wantEnd(again, 3*time.Minute, job.StatusSucceeded, "")
 		if end.Instance != second || len(drained.Taken()) != 2 || len(other.Taken()) != 1 {
 			w.Errorf("it ended at %s; the executors have taken %d and %d runs", end.Instance, len(drained.Taken()), len(other.Taken()))
+		}
+	})
+}
+
+func TestADrainWithALimitKeepsItWhileNATSIsAway(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		killed := make(chan time.Time, 1)
+		w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{"work": func(ctx context.Context, _ xxlstandin.Run, _ func(string)) (string, error) {
+			<-ctx.Done()
+			killed <- time.Now()
+			return "", ctx.Err()
+		}})
+		w.online(1)
+		id := w.begin(w.save("billing-app/work", handler("work")))
+		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+		w.startExecutor("10.0.0.2:9999", map[string]xxlstandin.Handler{"work": handlers["ok"]})
+		w.online(2)
+		reply := w.mustTell(bus.VerbDrain, fleet.DrainRequest{Within: job.Duration(5 * time.Second)})
+		w.broker.Partition("one")
+		time.Sleep(time.Until(reply.DrainBy.Add(5 * time.Second)))
+		if len(killed) != 1 {
+			t.Error("5 s after the limit the executor still does the run")
+		}
+		w.broker.Heal("one")
+		if end := w.wantEnd(id, time.Minute, job.StatusSucceeded, ""); end.Instance != second {
+			t.Errorf("it ended at %s", end.Instance)
+		}
+		time.Sleep(time.Minute) // the first executor repeats that the run was killed
+		if ends := w.endsOf(id); len(ends) != 1 {
+			t.Errorf("the run ended %d times, the last time as %+v", len(ends), ends[len(ends)-1])
 		}
 	})
 }

@@ -146,6 +146,7 @@ func (i *instance) attend(ctx context.Context, r *run) {
 		case <-ctx.Done():
 			return
 		case said := <-r.callbacks:
+			i.lastLines(ctx, r)
 			said.done <- i.reported(ctx, r, said.Callback)
 			return
 		case e := <-r.kills:
@@ -153,11 +154,7 @@ func (i *instance) attend(ctx context.Context, r *run) {
 		case <-deadline.C:
 			i.startEnding(ctx, r, state.Ending{Status: job.StatusTimedOut, Message: cause})
 		case g := <-r.givenUp:
-			if g.kill {
-				i.cutOff(ctx, r, g.why)
-			} else {
-				i.giveUp(ctx, r, g.why)
-			}
+			i.giveUp(ctx, r, g)
 			return
 		case result := <-r.results:
 			r.asking = false
@@ -192,6 +189,7 @@ func (i *instance) lookAfter(ctx context.Context, r *run, now time.Time) (ended 
 	}
 	if e := r.kept.Ending; e != nil && now.Sub(e.At) > r.patience() {
 		r.stray = true
+		i.lastLines(ctx, r)
 		i.conclude(ctx, r, end{status: e.Status, message: reason.Join(e.Message, "its executor did not end it in time"), unheard: true})
 		return true
 	}
