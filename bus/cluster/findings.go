@@ -48,7 +48,10 @@ func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, 
 	if err != nil {
 		return false, fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
 	}
-	_, err = kv.Create(ctx, findingKey(f), data, jetstream.KeyTTL(FindingTTL))
+	err = jet.AfterOthers(ctx, func(ctx context.Context) error { // one in flight may get lost
+		_, err := kv.Create(ctx, findingKey(f), data, jetstream.KeyTTL(FindingTTL))
+		return err
+	})
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return false, nil
 	}

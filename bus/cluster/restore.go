@@ -34,7 +34,10 @@ func (c *Conn) BeginRestore(ctx context.Context, backup string) error {
 	if err != nil {
 		return err
 	}
-	_, err = kv.Create(ctx, keyRestoring, []byte(backup))
+	err = jet.AfterOthers(ctx, func(ctx context.Context) error { // one in flight may get lost
+		_, err := kv.Create(ctx, keyRestoring, []byte(backup))
+		return err
+	})
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return fmt.Errorf("%w: another restore has just begun", job.ErrConflict)
 	}
