@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -53,10 +52,6 @@ type Conn struct {
 
 	buckets sync.Map // those that were looked up, by name
 }
-
-// admitWithin is how long NATS may take to admit an executor: it asks a server of Carillon, which
-// may be slow or just starting.
-const admitWithin = 10 * time.Second
 
 // Connect returns a connection. The server must answer: a wrong address is better
 // known at start than by silence. The caller closes it with NC.Close.
@@ -114,7 +109,7 @@ func Connect(cfg Config) (*Conn, error) {
 		opts = append(opts, nats.UserCredentials(cfg.Credentials))
 	}
 	if cfg.Inbox != "" {
-		opts = append(opts, nats.CustomInboxPrefix(cfg.Inbox), nats.Timeout(admitWithin), nats.Dialer(&net.Dialer{Timeout: nats.DefaultTimeout}))
+		opts = append(opts, nats.CustomInboxPrefix(cfg.Inbox))
 	}
 	if cfg.Key != "" {
 		signed, key, err := signedBy(cfg.Key)

@@ -1,21 +1,16 @@
 package jet_test
 
 import (
-	"bufio"
 	"bytes"
-	"io"
 	"log/slog"
-	"net"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
@@ -99,47 +94,6 @@ func TestABucketIsLookedUpOnce(t *testing.T) {
 		again, err := conn.Bucket(w.t.Context(), bus.BucketJobs)
 		if err != nil || again != first || conn.NC.Stats().OutMsgs != asked {
 			t.Errorf("it was looked up again: %v", err)
-		}
-	})
-}
-
-// slowServer is a NATS server that takes its time to admit a client.
-type slowServer struct{ admits time.Duration }
-
-func (s slowServer) InProcessConn() (net.Conn, error) {
-	client, far := net.Pipe()
-	go func() {
-		defer func() { _ = far.Close() }()
-		_, _ = io.WriteString(far, `INFO {"server_id":"slow","headers":true,"max_payload":1048576}`+"\r\n")
-		for r := bufio.NewReader(far); ; {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				return // the client has gone
-			}
-			if line == "PING\r\n" {
-				time.Sleep(s.admits)
-				_, _ = io.WriteString(far, "PONG\r\n")
-			}
-		}
-	}()
-	return client, nil
-}
-
-// Whether to admit an executor, NATS asks a server of Carillon. Nobody else has to wait.
-func TestAnExecutorWaitsLongerToBeAdmitted(t *testing.T) {
-	connect := func(inbox string) error {
-		conn, err := jet.Connect(jet.Config{URL: "nats://slow", Inbox: inbox, Options: []nats.Option{nats.InProcessServer(slowServer{4 * time.Second})}})
-		if err == nil {
-			conn.NC.Close()
-		}
-		return err
-	}
-	bustest.Run(t, began, func(t *testing.T) {
-		if err := connect(bus.ExecutorInbox("billing")); err != nil {
-			t.Errorf("an executor is not admitted: %v", err)
-		}
-		if err := connect(""); err == nil {
-			t.Error("a server waited for 4 s")
 		}
 	})
 }
