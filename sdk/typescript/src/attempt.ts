@@ -36,6 +36,7 @@ export class Attempt {
   private progressed = 0;
   private warned = false;
   private claim: Claim | undefined;
+  private called = false; // its handler was: it must not be again, if the attempt is at_most_once
   private span: Span | undefined;
 
   constructor(
@@ -81,7 +82,7 @@ export class Attempt {
     if (this.deadline !== undefined && now >= this.deadline.at) {
       this.end(this.deadline.why);
     }
-    if (now - this.began >= STARTED_AFTER) {
+    if (now - this.began >= STARTED_AFTER && (this.claim !== undefined || !this.trigger.atMostOnce)) {
       this.tellStarted();
       this.tellProgress(now);
     }
@@ -128,7 +129,7 @@ export class Attempt {
     try {
       did = { value: await this.callHandler() };
     } catch (error) {
-      if (error instanceof Dropped) {
+      if (error instanceof Dropped && !this.over) {
         this.of.attempts.settled(this, false); // without an answer
         return;
       }
@@ -145,11 +146,6 @@ export class Attempt {
   }
 
   private async callHandler(): Promise<unknown> {
-    if (this.trigger.atMostOnce) {
-      const claim = new Claim(this.of.bus, this.trigger, this.of.name);
-      await claim.take(this.signal);
-      this.claim = claim;
-    }
     this.begin();
     const secrets = await fetchSecrets(this.of.bus, this.of.settings.secretKey, this.of.group, this.trigger.raw.task.secrets ?? {});
     this.runLog.mask = masker(secrets);
@@ -158,14 +154,25 @@ export class Attempt {
       throw new Error(`BUG: no handler ${this.trigger.handler}`);
     }
     const params = await handler.params(this.trigger.raw.params);
-    if (this.ending !== undefined) {
-      throw this.ending;
+    this.throwIfEnding();
+    if (this.trigger.atMostOnce) { // last, since what is claimed and then given back is lost
+      const claim = new Claim(this.of.bus, this.trigger, this.of.name);
+      await claim.take(this.signal);
+      this.claim = claim;
+      this.throwIfEnding();
     }
     const span = this.of.telemetry.span(this.trigger);
     this.span = span;
     this.of.blocked.begins(handler.name);
+    this.called = true;
     const run = new Run(this.state(), { params, secrets, traceParent: span.traceParent });
     return await within(run, this.runLog, () => span.within(() => handler.call(run, this.of.middleware)));
+  }
+
+  private throwIfEnding(): void {
+    if (this.ending !== undefined) {
+      throw this.ending;
+    }
   }
 
   /** The attempt has started: its time runs. */
@@ -202,7 +209,7 @@ export class Attempt {
   // --- the end
 
   private finishBy(did: Did): void {
-    this.finish(outcomeOf(did, this.ending, this.trigger.atMostOnce, this.runLog.mask));
+    this.finish(outcomeOf(did, this.ending, !(this.trigger.atMostOnce && this.called), this.runLog.mask));
   }
 
   private finish(outcome: Outcome): void {

@@ -19,12 +19,12 @@ export interface Outcome {
 /** What a handler did: it returned a value, or threw an error. */
 export type Did = { value: unknown } | { error: unknown };
 
-/** The outcome of what a handler did; ending is why it had to end, if it had to. */
-export function outcomeOf(did: Did, ending: Ending | undefined, atMostOnce: boolean, mask: (text: string) => string): Outcome {
+/** The outcome of what a handler did; ending is why it had to end, if it had to. What is not repeatable is lost instead of given back. */
+export function outcomeOf(did: Did, ending: Ending | undefined, repeatable: boolean, mask: (text: string) => string): Outcome {
   if (ending instanceof Stopping && "error" in did) {
-    return atMostOnce
-      ? { status: "lost", message: "the executor stopped before the run could end, and delivery at_most_once forbids to run it again" }
-      : { status: "", message: "" };
+    return repeatable
+      ? { status: "", message: "" }
+      : { status: "lost", message: "the executor stopped before the run could end, and delivery at_most_once forbids to run it again" };
   }
   if (ending !== undefined && !(ending instanceof Stopping)) {
     const said = "error" in did && !isAbort(did.error) ? textOf(did.error) : "";

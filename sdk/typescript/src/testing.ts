@@ -74,7 +74,7 @@ export async function runHandler(app: Executor, handler: string, params?: unknow
     end();
   }
   const ending = controller.signal.aborted ? (controller.signal.reason as Ending) : undefined;
-  const outcome = outcomeOf(did, ending, false, log.mask);
+  const outcome = outcomeOf(did, ending, true, log.mask);
   await log.close();
   return {
     status: outcome.status as Status, // it is never given back: nothing stops

@@ -145,6 +145,48 @@ test("a run that ends well while the executor stops counts, and any other is giv
   }
 });
 
+test("an at_most_once attempt whose handler was not called when the executor stops is given back, and not claimed", async () => {
+  const checking = promise();
+  const checked = promise();
+  const params = {
+    "~standard": {
+      version: 1 as const,
+      vendor: "test",
+      validate: async (value: unknown) => {
+        checking.resolve();
+        await checked.done;
+        return { value };
+      },
+    },
+  };
+  for (const during of ["params", "claim"]) {
+    const { instance, nats } = instanceOf(during === "params" ? new Executor().handler("h", { params }, () => 1) : new Executor().handler("h", () => 1));
+    nats.answer = ({ subject }) => (subject.includes("$KV.CLAIM.") ? new Error("away") : { stream: "EVT", seq: 1 });
+    instance.attempts.start(trigger({ delivery: "at_most_once" }), REPLY);
+    await (during === "params" ? checking.done : nats.until((s) => s.subject.startsWith("$KV.CLAIM.")));
+    for (const attempt of instance.attempts.live.values()) {
+      attempt.end(new Stopping("the executor is stopping"));
+    }
+    checked.resolve();
+    await nats.until((s) => s.subject === REPLY && s.data.startsWith("-NAK") || s.subject === EVENTS);
+    assert.deepEqual(nats.of(EVENTS), [], during);
+    assert.equal(nats.sent.some((s) => s.subject.startsWith("$KV.CLAIM.")), during === "claim");
+  }
+});
+
+test("an at_most_once attempt has not started before it is claimed", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const { instance, nats } = instanceOf(new Executor().handler("h", () => 1));
+  nats.answer = ({ subject }) => (subject.includes("$KV.CLAIM.") ? new Error("away") : { stream: "EVT", seq: 1 });
+  instance.attempts.start(trigger({ delivery: "at_most_once" }), REPLY);
+  await nats.until((s) => s.subject.startsWith("$KV.CLAIM."));
+  now = 2000;
+  instance["lookAtAttempts"]();
+  assert.deepEqual(nats.of(EVENTS), []);
+  instance.attempts.kill(RUN_ID, "cancelled by ann");
+});
+
 test("a killed run ends as cancelled, with who and why", async () => {
   const of = instanceOf(new Executor().handler("h", (run) => new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)))));
   of.instance.attempts.start(trigger({ broadcast_total: 2 }), REPLY);

@@ -120,7 +120,7 @@ final class Attempt {
     if (endedAt != 0 && now - endedAt > PATIENCE) {
       LOG.warn("run {} ignores that it has to end; it is left behind", trigger.runId());
       of.metrics.count(Metrics.Count.HANDLERS_ABANDONED, 1);
-      finish(Outcome.of(new RunEndedException(run.ending(), ""), run, trigger.atMostOnce()));
+      finish(Outcome.of(new RunEndedException(run.ending(), ""), run, work.isRepeatable()));
     }
   }
 
@@ -159,7 +159,7 @@ final class Attempt {
       if (run.ending() == null && !Outcome.isChosen(end.thrown())) {
         log.add("stderr", "error", RunLogger.trace(end.thrown()));
       }
-      return Outcome.of(end.thrown(), run, trigger.atMostOnce());
+      return Outcome.of(end.thrown(), run, work.isRepeatable());
     }
     return run.ending() == null || run.ending() == Ending.STOPPING ? Outcome.of(end.result()) : Outcome.ended(run, "");
   }

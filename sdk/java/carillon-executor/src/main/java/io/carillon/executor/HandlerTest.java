@@ -150,7 +150,7 @@ public final class HandlerTest {
     try {
       return Outcome.of(result.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
     } catch (ExecutionException e) {
-      return Outcome.of(e.getCause(), run, false);
+      return Outcome.of(e.getCause(), run, true);
     } catch (TimeoutException e) {
       run.end(Ending.TIMED_OUT, "took longer than its timeout of " + Durations.format(timeout));
       result.cancel(true);

@@ -24,8 +24,8 @@ record Outcome(String status, String message, JsonNode result, boolean isFinal, 
     return new Outcome("succeeded", result.note(), result.value(), false, null);
   }
 
-  /** What follows from what a handler threw. {@code run} says whether it had to end. */
-  static Outcome of(Throwable thrown, LiveRun run, boolean atMostOnce) {
+  /** What follows from what a handler threw. {@code run} says whether it had to end. What is not repeatable is lost instead of given back. */
+  static Outcome of(Throwable thrown, LiveRun run, boolean repeatable) {
     String said = thrown instanceof RunEndedException || thrown instanceof InterruptedException ? "" : messageOf(thrown);
     Ending ending = run.ending();
     if (ending == null) {
@@ -33,7 +33,7 @@ record Outcome(String status, String message, JsonNode result, boolean isFinal, 
       return new Outcome("failed", messageOf(thrown), null, thrown instanceof FinalException, after);
     }
     if (ending == Ending.STOPPING) {
-      return atMostOnce ? of("lost", "the executor stopped before the run could end, and delivery at_most_once forbids to run it again") : GIVEN_BACK;
+      return repeatable ? GIVEN_BACK : of("lost", "the executor stopped before the run could end, and delivery at_most_once forbids to run it again");
     }
     return ended(run, said);
   }

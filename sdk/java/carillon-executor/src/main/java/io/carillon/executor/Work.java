@@ -10,6 +10,7 @@ final class Work implements Runnable {
   private final LiveRun run;
   private final Consumer<End> then;
   private volatile Claim claim;
+  private volatile boolean called;
 
   // Guarded by this.
   private Thread thread; // while the work may be interrupted
@@ -43,21 +44,29 @@ final class Work implements Runnable {
 
   private End call() throws Exception {
     of.metrics.began(); // here, as what is made at the first time would hold up the loop
-    if (trigger.atMostOnce()) {
+    if (trigger.task().has("secrets")) {
+      run.secrets(Secrets.fetch(of.broker, of.settings, trigger.task()));
+    }
+    run.check();
+    if (trigger.atMostOnce()) { // last, since what is claimed and then given back is lost
       claim = Claim.of(of.broker, of.settings, trigger, delivered);
       if (claim == null) {
         return new End(true, null, null);
       }
+      run.check();
     }
-    if (trigger.task().has("secrets")) {
-      run.secrets(Secrets.fetch(of.broker, of.settings, trigger.task()));
-    }
+    called = true;
     return new End(false, of.handlers.call(run), null);
   }
 
   /** Whether no other instance may have the attempt. */
   boolean isOurs() {
     return claim != null || !trigger.atMostOnce();
+  }
+
+  /** Whether the attempt may be done again: its handler was not called, or may be called twice. */
+  boolean isRepeatable() {
+    return !called || !trigger.atMostOnce();
   }
 
   private synchronized void begin() {

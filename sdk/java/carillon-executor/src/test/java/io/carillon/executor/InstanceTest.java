@@ -273,6 +273,62 @@ class InstanceTest {
     assertEquals(finishes ? "reported" : "none", custody());
   }
 
+  @ParameterizedTest
+  @CsvSource({"secrets,0", "claim,1"})
+  void anAtMostOnceAttemptWhoseHandlerWasNotCalledWhenTheExecutorStopsIsGivenBack(String during, int claims, @TempDir Path folder) throws Exception {
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> null);
+    Path key = Files.writeString(folder.resolve("key"), "carillon-group-1.billing." + "A".repeat(43));
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
+    instance(Options.fromEnvironment().group("billing").secretKeyFile(key));
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch ending = new CountDownLatch(1);
+    nats.answer = m -> {
+      if (m.getSubject().contains("KV_SECRET") || m.getSubject().startsWith("$KV.CLAIM.")) {
+        asked.countDown();
+        awaitUninterruptibly(ending);
+        return null; // no answer
+      }
+      return FakeNats.message("{\"stream\": \"EVT\", \"seq\": 1}");
+    };
+    start("\"delivery\": \"at_most_once\"" + (during.equals("secrets") ? ", \"task\": {\"handler\": \"h\", \"secrets\": {\"A\": \"a\"}}" : ""));
+    asked.await();
+    instance.loop.submit(() -> instance.runs.endAll()).get();
+    ending.countDown();
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "-NAK") || nats.count(EVENTS) > 0);
+    assertEquals(0, nats.count(EVENTS));
+    assertEquals(claims, nats.count("$KV.CLAIM.billing." + Triggers.of("").runId() + "-1-0") > 0 ? 1 : 0);
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    for (boolean interrupted = false; ; interrupted = true) {
+      try {
+        latch.await();
+        if (interrupted) {
+          Thread.currentThread().interrupt();
+        }
+        return;
+      } catch (InterruptedException e) {
+        // waits on
+      }
+    }
+  }
+
+  @Test
+  void anAtMostOnceAttemptWhoseHandlerWasCalledWhenTheExecutorStopsIsLost() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      begun.countDown();
+      Thread.sleep(60_000);
+      return null;
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    start("\"delivery\": \"at_most_once\"");
+    begun.await();
+    instance.onLoop(() -> instance.runs.endAll());
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertEquals("lost", Json.parse(nats.last(EVENTS)).get("status").asText());
+  }
+
   @Test
   void aResultThatNatsDoesNotTakeIsLeftOutWithANote() throws Exception {
     handlers.register("h", Void.class, String.class, (run, nothing) -> "x".repeat(20_000));
