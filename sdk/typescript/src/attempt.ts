@@ -3,7 +3,7 @@
 import { inspect } from "node:util";
 
 import { Claim, Dropped } from "./claim";
-import { type Ending, TimedOut } from "./errors";
+import { Cancelled, type Ending, TimedOut } from "./errors";
 import { Events } from "./events";
 import type { Instance } from "./instance";
 import { type Did, isUnexpected, type Outcome, outcomeOf } from "./outcome";
@@ -28,6 +28,7 @@ export class Attempt {
   private controller: AbortController | undefined; // made when the handler asks for the signal
   private began = 0; // when the time of the attempt began to run
   private deadline: { at: number; why: Ending } | undefined;
+  private killed: Cancelled | undefined; // by a kill that came when it had to end anyhow
   private endedAt = 0; // when it was told to end
   private over = false; // its end is being reported
   private sign = monotonic();
@@ -66,6 +67,8 @@ export class Attempt {
       this.endedAt = monotonic();
       this.ending = why;
       this.controller?.abort(why);
+    } else if (why instanceof Cancelled) {
+      this.killed ??= why;
     }
   }
 
@@ -223,6 +226,10 @@ export class Attempt {
   private async giveBack(): Promise<void> {
     this.runLog.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere");
     await this.runLog.close();
+    if (this.killed !== undefined) {
+      this.finish({ status: "cancelled", message: this.killed.message });
+      return;
+    }
     this.giveUpLines();
     this.of.attempts.giveBack(this.reply, giveBack(this.trigger.delivered));
     this.of.attempts.settled(this, false);

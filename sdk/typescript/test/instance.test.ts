@@ -197,6 +197,33 @@ test("a killed run ends as cancelled, with who and why", async () => {
   assert.deepEqual([end.status, end.message], ["cancelled", "cancelled by ann: wrong day"]);
 });
 
+test("a run that is killed while it is given back ends as cancelled", async () => {
+  for (const logged of [false, true]) {
+    const began = promise();
+    const ended = promise();
+    const of = instanceOf(new Executor().handler("h", (run) => {
+      began.resolve();
+      return new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)));
+    }));
+    of.nats.answer = async ({ subject }) => {
+      await (logged && subject.startsWith("log.") ? ended.done : undefined);
+      return { stream: "EVT", seq: 1 };
+    };
+    of.instance.attempts.start(trigger(), REPLY);
+    await began.done;
+    for (const attempt of of.instance.attempts.live.values()) {
+      attempt.end(new Stopping("the executor is stopping"));
+    }
+    await (logged ? of.nats.until((s) => s.subject.startsWith("log.")) : undefined);
+    assert.equal(ask(of, "kill", JSON.stringify({ run_id: RUN_ID, by: "ann" })).value.answer, "accepted");
+    ended.resolve();
+    await of.nats.until((s) => s.subject === REPLY && s.data !== "+WPI");
+    assert.deepEqual(of.nats.of(REPLY), ["+ACK"]);
+    const end = JSON.parse(of.nats.of(EVENTS)[0] ?? "");
+    assert.deepEqual([end.status, end.message], ["cancelled", "cancelled by ann"]);
+  }
+});
+
 test("the slots of a handler are its own: what it cannot begin is for others", async () => {
   const of = instanceOf(new Executor().handler("h", { slots: 1 }, () => new Promise(() => {})).handler("other", () => 1), { slots: 8 });
   of.instance.attempts.take(message("inbox", raw(), { reply: REPLY }));

@@ -44,7 +44,7 @@ export class FakeNats {
 
   async request(subject: string, data: string, options: { headers?: ReturnType<typeof headers> }): Promise<Msg> {
     this.publish(subject, data, options);
-    const answer = this.answer(this.sent.at(-1) as Sent);
+    const answer = await this.answer(this.sent.at(-1) as Sent);
     if (answer instanceof Error) {
       throw answer;
     }

@@ -43,6 +43,7 @@ final class Attempt {
   private boolean toldStarted;
   private boolean warned;
   private long endedAt; // when it was told to end; 0 if it was not
+  private String killed; // the text of a kill that came when it had to end anyhow
   private boolean over; // its end is being told
 
   Attempt(Instance of, Trigger trigger, String reply, String routeReason) {
@@ -132,6 +133,8 @@ final class Attempt {
       if (work != null) {
         work.interrupt();
       }
+    } else if (why == Ending.CANCELLED && killed == null) {
+      killed = text;
     }
   }
 
@@ -164,7 +167,7 @@ final class Attempt {
     return run.ending() == null || run.ending() == Ending.STOPPING ? Outcome.of(end.result()) : Outcome.ended(run, "");
   }
 
-  /** Ends an attempt that was not started. */
+  /** Ends an attempt whatever its handler did, if it was called. */
   void conclude(String status, String message) {
     finish(Outcome.of(status, message));
   }
@@ -212,6 +215,10 @@ final class Attempt {
 
   private void acknowledge(Outcome outcome) {
     boolean done = !outcome.status().isEmpty();
+    if (!done && killed != null) {
+      conclude("cancelled", killed);
+      return;
+    }
     if (done) {
       of.broker.answer(reply, "+ACK");
     } else {

@@ -28,6 +28,8 @@ final class FakeNats {
   final CompletableFuture<Boolean> pong = new CompletableFuture<>();
   /** What a request is answered with; JetStream's acknowledgement unless a test says otherwise. Null: no answer comes. */
   volatile Function<Message, Message> answer = m -> message("{\"stream\": \"EVT\", \"seq\": 1}");
+  /** What completes the answer to a request later, unless it is null. */
+  volatile Function<Message, CompletableFuture<Message>> later = m -> null;
   volatile boolean refuses;
   /** What publishing throws, unless it is null, so many times at most, and how often something was thrown. */
   volatile Error broken;
@@ -69,6 +71,10 @@ final class FakeNats {
 
   private CompletableFuture<Message> answer(Message m) {
     keep(m);
+    CompletableFuture<Message> awaited = later.apply(m);
+    if (awaited != null) {
+      return awaited;
+    }
     Message answered = refuses ? message("{\"error\": {\"err_code\": 10077, \"description\": \"full\"}}") : answer.apply(m);
     return answered == null ? CompletableFuture.failedFuture(new TimeoutException()) : CompletableFuture.completedFuture(answered);
   }

@@ -299,6 +299,27 @@ class InstanceTest {
     assertEquals(claims, nats.count("$KV.CLAIM.billing." + Triggers.of("").runId() + "-1-0") > 0 ? 1 : 0);
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aRunThatIsKilledWhileItIsGivenBackEndsAsCancelled(boolean over) throws Exception {
+    CountDownLatch patience = new CountDownLatch(1);
+    busy(patience);
+    CompletableFuture<Message> logged = new CompletableFuture<>();
+    nats.later = m -> m.getSubject().startsWith("log.") ? logged : null;
+    instance.loop.submit(() -> instance.runs.endAll()).get();
+    if (over) {
+      patience.countDown();
+      FakeNats.until(() -> nats.sent.stream().anyMatch(m -> m.getSubject().startsWith("log."))); // that it is given back
+    }
+    assertEquals("accepted", ask("kill", "{\"run_id\": \"" + Triggers.of("").runId() + "\", \"by\": \"ann\"}").at("/value/answer").asText());
+    patience.countDown();
+    logged.complete(FakeNats.message("{\"stream\": \"LOG\", \"seq\": 1}"));
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK") || nats.has(Triggers.REPLY, "-NAK"));
+    assertFalse(nats.has(Triggers.REPLY, "-NAK"));
+    var end = Json.parse(nats.last(EVENTS));
+    assertEquals("cancelled: cancelled by ann", end.get("status").asText() + ": " + end.get("message").asText());
+  }
+
   private static void awaitUninterruptibly(CountDownLatch latch) {
     for (boolean interrupted = false; ; interrupted = true) {
       try {
