@@ -48,8 +48,8 @@ export class Heart {
     this.of.bus.publish(this.subject, this.body());
   }
 
-  /** Publish a heartbeat that is stored. Throws ConflictError if another instance of this name lives. */
-  async introduce(stop: AbortSignal): Promise<void> {
+  /** Publish a heartbeat that is stored; false if stop is aborted before. Throws ConflictError if another instance of this name lives. */
+  async introduce(stop: AbortSignal): Promise<boolean> {
     let expected = 0;
     let seen = -1;
     let looks = 0;
@@ -58,7 +58,7 @@ export class Heart {
       try {
         await this.of.bus.stored(this.subject, this.body(), { [EXPECTED]: String(expected) });
         this.beaten = monotonic();
-        return;
+        return true;
       } catch (e) {
         if (!(e instanceof Refused) || e.code !== WRONG_SEQUENCE) {
           this.sayNotStored(tries, e);
@@ -88,6 +88,7 @@ export class Heart {
       }
       await pause(1000, stop);
     }
+    return false;
   }
 
   private sayNotStored(tries: number, e: unknown): void {

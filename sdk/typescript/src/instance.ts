@@ -54,7 +54,9 @@ export class Instance {
   private readonly requests: Requests;
   readonly blocked: Blocked;
   private puller!: Puller;
-  private introduced: boolean | Promise<void> = false;
+  private introduced: boolean | Promise<void> = false; // on this connection, or under way
+  private introducing: Promise<void> = Promise.resolve(); // all that is under way
+  private readonly introductions = new AbortController(); // ends them
   private conflict: unknown;
   private stopping = false;
   private behind = 0; // how long what comes now may have waited
@@ -91,8 +93,7 @@ export class Instance {
     try {
       await this.spool.report(bus, this.stop);
       await this.requests.listen();
-      await this.heart.introduce(this.stop);
-      if (this.stop.aborted) {
+      if (!(await this.heart.introduce(this.stop))) {
         return;
       }
       this.introduced = true;
@@ -175,13 +176,14 @@ export class Instance {
 
   /** Publish a stored heartbeat after a reconnection, while live runs go on. */
   private introduceAgain(): void {
-    if (this.introduced !== false || !this.bus.connected) {
+    if (this.introduced !== false || !this.bus.connected || this.conflict !== undefined) {
       return;
     }
-    const attempt = this.heart.introduce(this.stop).then(
-      () => {
+    const attempt = this.heart.introduce(this.introductions.signal).then(
+      (stored) => {
         if (this.introduced === attempt) {
-          this.introduced = true;
+          this.introduced = stored;
+          this.beat(); // a try may take a while
         }
       },
       (e: unknown) => {
@@ -189,6 +191,7 @@ export class Instance {
       },
     );
     this.introduced = attempt;
+    this.introducing = Promise.all([this.introducing, attempt]).then(() => {});
   }
 
   private lookAtAttempts(): void {
@@ -209,14 +212,24 @@ export class Instance {
       attempt.end(new Stopping("the executor is stopping"));
     }
     await this.untilEmpty(PATIENCE + 5000);
-    await this.heart.leave();
+    this.introductions.abort(null);
+    await this.introducing; // it would revive the heartbeat
+    if (this.introduced === true) {
+      await this.heart.leave();
+    }
     this.log.info("executor stopped");
+    if (this.conflict !== undefined) {
+      throw this.conflict;
+    }
   }
 
   private async untilEmpty(within: number): Promise<void> {
     for (const end = monotonic() + within; this.attempts.live.size > 0 && monotonic() < end; await pause(TURN / 2)) {
+      this.introduceAgain();
       this.lookAtAttempts();
-      this.heart.look();
+      if (this.introduced === true) {
+        this.heart.look();
+      }
     }
   }
 
@@ -228,7 +241,14 @@ export class Instance {
     if (state !== "online") {
       this.puller.release();
     }
-    this.heart.beat();
+    this.beat();
+  }
+
+  /** Publish a heartbeat, unless what is stored under this name may be another's. */
+  private beat(): void {
+    if (this.introduced === true) {
+      this.heart.beat();
+    }
   }
 
   /** Take no more work, and leave when there is none; after that time at the latest. One that stops has its own limit. */
@@ -252,7 +272,7 @@ export class Instance {
       this.puller.release();
     }
     this.labels = labels ?? this.labels;
-    this.heart.beat();
+    this.beat();
   }
 
   pullFrom(consumers: ConsumerName[]): void {
@@ -266,7 +286,7 @@ export class Instance {
     this.telemetry.count("messages_refused");
     const { reason, stream, sequence, subject } = refusal;
     this.log.error(`servers have refused a message of this executor: ${reason} (stream ${stream}, sequence ${sequence}, subject ${subject})`);
-    this.heart.beat();
+    this.beat();
   }
 
   leaveBehind(t: Trigger): void {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Executor, type ExecutorOptions, Final, type Run, Stopping } from "../src/index";
+import { ConflictError, Executor, type ExecutorOptions, Final, type Run, Stopping } from "../src/index";
 import { Requests } from "../src/requests";
 import { instanceOf, message, quiet, raw, REPLY, trigger } from "./nats";
 
@@ -364,6 +364,65 @@ test("a stop while the instance drains until a time gives live runs the grace", 
   now = 21_000;
   await done;
   assert.match(of.nats.of(REPLY).at(-1) ?? "", /^-NAK/);
+});
+
+test("an instance that stops introduces itself on a new connection, and touches no heartbeat of its name before", async () => {
+  for (const free of [true, false]) {
+    const of = await busy({ grace: "1h" });
+    const begun = of.nats.sent.length;
+    of.nats.answer = ({ subject }) => (!free && subject.includes("$KV.INST.") ? { error: { err_code: 10071, description: "wrong last sequence" } } : { stream: "EVT", seq: 1 });
+    of.stop();
+    of.instance.bus.onReconnect();
+    const done = of.instance["leave"]();
+    ask(of, "set", '{"labels": {"zone": "eu"}}');
+    const beats = () => of.nats.sent.slice(begun).filter((s) => s.subject === "$KV.INST.g.i");
+    await of.nats.until(() => beats().length > (free ? 1 : 0));
+    ask(of, "kill", JSON.stringify({ run_id: RUN_ID }));
+    await done;
+    assert.equal(beats()[0]?.headers["Nats-Expected-Last-Subject-Sequence"], "0");
+    assert.equal(beats().at(-1)?.headers["KV-Operation"], free ? "DEL" : undefined);
+    assert.ok(free || beats().every((s) => s.headers["Nats-Expected-Last-Subject-Sequence"] !== undefined));
+  }
+});
+
+test("an instance that finds another one of its name while it stops ends its runs, and says so", async (t) => {
+  const of = await busy({ grace: "1h" });
+  of.stop();
+  t.mock.method(of.instance["heart"], "introduce", async () => {
+    throw new ConflictError("it lives on host web1");
+  });
+  of.instance.bus.onReconnect();
+  const done = of.instance["leave"]();
+  done.catch(() => {});
+  while (of.instance["conflict"] === undefined) {
+    await new Promise(setImmediate);
+  }
+  assert.equal(of.instance.attempts.live.size, 1);
+  ask(of, "kill", JSON.stringify({ run_id: RUN_ID }));
+  await assert.rejects(done, ConflictError);
+  assert.ok(of.nats.of(REPLY).includes("+ACK") && !of.nats.of("$KV.INST.g.i").includes(""));
+});
+
+test("an introduction that is under way when an instance has drained does not revive its heartbeat", async () => {
+  for (const stored of [true, false]) {
+    const of = instanceOf(new Executor());
+    const answered = promise();
+    of.nats.answer = async () => {
+      await answered.done;
+      return stored ? { stream: "KV_INST", seq: 1 } : new Error("away");
+    };
+    of.instance["introduced"] = false;
+    const done = of.instance["work"]().then(() => of.instance["leave"]());
+    await of.nats.until((s) => s.subject === "$KV.INST.g.i");
+    ask(of, "drain");
+    while (!of.instance["introductions"].signal.aborted) {
+      await new Promise(setImmediate);
+    }
+    answered.resolve();
+    await done;
+    const beats = of.nats.of("$KV.INST.g.i");
+    assert.equal(beats.indexOf(""), stored ? beats.length - 1 : -1);
+  }
 });
 
 test("once the time of a drain is over, live runs end at once", async () => {

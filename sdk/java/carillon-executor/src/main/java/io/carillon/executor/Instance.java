@@ -52,12 +52,15 @@ final class Instance {
 
   private final Doubling unintroduced = new Doubling();
   private volatile Doubling outage = new Doubling();
+  /** That another instance has the name, which this one has found while it leaves. */
+  volatile InstanceConflictException conflict;
 
   // Only the loop uses these.
   private Phase phase = Phase.OPENING;
   private boolean introduced; // since the last connection was made
   private boolean known; // was ever introduced
   private boolean introducing;
+  private int connections; // that were made after the first
   private boolean changed;
   private long beaten = System.nanoTime();
   private long announced = beaten - DAY;
@@ -168,7 +171,8 @@ final class Instance {
     outage = new Doubling();
     puller.release();
     introduced = false;
-    changed = true; // one that leaves needs no introduction: it pulls nothing
+    changed = true;
+    connections++;
   }
 
   /** Has the loop do something, unless the instance is gone. */
@@ -204,13 +208,13 @@ final class Instance {
       }
       case WORKING -> work(now);
       case LEAVING -> {
-        beatIfDue(now); // while runs go on: servers forget an instance that is silent
+        show(now); // while runs go on: servers forget an instance that is silent
         if (isIdle() || now - until >= 0) {
           endAll(now);
         }
       }
       case ENDING -> {
-        beatIfDue(now);
+        show(now);
         if (isIdle() || now - until >= 0) {
           leave();
         }
@@ -229,10 +233,25 @@ final class Instance {
         handlers.all().forEach((name, handler) -> threads.execute(() -> heartbeat.announce(name, handler)));
       }
       beatIfDue(now);
-    } else if (!introducing && broker.isConnected()) {
-      threads.execute(this::introduce);
+    } else {
+      introduceAgain();
+    }
+  }
+
+  private void introduceAgain() {
+    if (!introducing && conflict == null && broker.isConnected()) {
+      int connection = connections;
+      threads.execute(() -> introduce(connection));
       introducing = true; // unless there was no thread for it
     }
+  }
+
+  /** Has others see an instance that leaves. What is stored under its name before it is introduced may be another's. */
+  private void show(long now) {
+    if (known && !introduced) {
+      introduceAgain();
+    }
+    beatIfDue(now);
   }
 
   /** Whether there are no runs, and none may come. */
@@ -241,7 +260,7 @@ final class Instance {
   }
 
   private void beatIfDue(long now) {
-    if (known && (changed || now - beaten >= BEAT)) {
+    if (introduced && (changed || now - beaten >= BEAT)) {
       changed = false;
       beaten = now;
       heartbeat.publish();
@@ -285,18 +304,31 @@ final class Instance {
     beaten = System.nanoTime();
   }
 
-  private void introduce() {
+  private void introduce(int connection) {
     try {
       heartbeat.introduce();
-      onLoop(this::online);
+      onLoop(() -> {
+        if (connection == connections) {
+          online();
+        }
+      });
     } catch (InstanceConflictException e) {
-      onLoop(() -> gone(e));
+      onLoop(() -> conflicts(e));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // it was stopped
     } catch (Throwable t) {
       unintroduced.warn("BUG: the heartbeat is not made; trying again", t);
     } finally {
       onLoop(() -> introducing = false);
+    }
+  }
+
+  /** Ends the instance; one that leaves lets its runs end first. */
+  private void conflicts(InstanceConflictException e) {
+    if (phase == Phase.WORKING) {
+      gone(e);
+    } else {
+      conflict = e;
     }
   }
 
@@ -318,12 +350,12 @@ final class Instance {
   }
 
   private void leave() {
-    if (known) {
+    if (introduced) {
       heartbeat.remove();
     }
     flush();
     LOG.info("executor stopped");
-    gone(null);
+    gone(conflict);
   }
 
   private void gone(Throwable why) {

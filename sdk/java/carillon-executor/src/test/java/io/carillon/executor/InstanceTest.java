@@ -516,6 +516,60 @@ class InstanceTest {
   }
 
   @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void anInstanceThatStopsIntroducesItselfOnANewConnectionAndTouchesNoHeartbeatOfItsNameBefore(boolean free) throws Exception {
+    String key = "$KV.INST.billing.i";
+    CountDownLatch patience = new CountDownLatch(1);
+    busy(patience);
+    AtomicInteger reads = new AtomicInteger();
+    nats.answer = m -> {
+      if (m.getSubject().startsWith("$JS.API.DIRECT.GET.")) {
+        return beat(7 + reads.getAndIncrement(), ""); // another one lives
+      }
+      return FakeNats.message(m.getSubject().equals(key) && !free ? WRONG_SEQUENCE : "{\"stream\": \"EVT\", \"seq\": 1}");
+    };
+    instance.stop();
+    instance.loop.submit(instance::reconnected).get();
+    long now = System.nanoTime();
+    tick(now);
+    assertEquals(0, nats.count(key));
+    tick(now + 1);
+    if (free) {
+      FakeNats.until(() -> nats.count(key) > 0);
+      FakeNats.until(() -> isSaidAfter(now + 2, key)); // a later heartbeat
+    } else {
+      FakeNats.until(() -> instance.conflict != null);
+      tick(now + 2 * SECONDS_5);
+      assertEquals("held", custody());
+    }
+    patience.countDown();
+    instance.loop.submit(() -> instance.runs.endAll()).get();
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "-NAK"));
+    tick(now + 2 * SECONDS_5 + 1);
+    if (!instance.ended().isDone()) {
+      tick(now + 2 * SECONDS_5 + 2);
+    }
+    List<Headers> beats = nats.sent.stream().filter(m -> m.getSubject().equals(key)).map(Message::getHeaders).toList();
+    assertEquals("0", beats.get(0).getFirst(Wire.EXPECTED));
+    assertTrue(instance.ended().isDone());
+    assertEquals(!free, instance.ended().isCompletedExceptionally());
+    if (free) {
+      assertEquals("DEL", beats.get(beats.size() - 1).getFirst("KV-Operation"));
+    } else {
+      assertTrue(beats.stream().allMatch(h -> h != null && h.getFirst(Wire.EXPECTED) != null));
+    }
+  }
+
+  private boolean isSaidAfter(long now, String key) {
+    try {
+      tick(now);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+    return nats.count(key) > 1;
+  }
+
+  @ParameterizedTest
   @CsvSource({"1h,false", "1ns,true"})
   void aStopWhileTheInstanceDrainsUntilATimeGivesLiveRunsTheGraceUnlessThatTimeIsOver(String within, boolean over) throws Exception {
     Run run = busy(new CountDownLatch(0)).get();
