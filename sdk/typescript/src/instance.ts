@@ -202,7 +202,8 @@ export class Instance {
 
   /** Take no more, let live runs end for a while, end the rest, and remove the heartbeat. */
   private async leave(): Promise<void> {
-    const grace = this.isOverdue() ? 0 : this.settings.grace; // a stop does not wait for a drain's time
+    const left = this.drainBy === undefined ? Number.POSITIVE_INFINITY : Math.max(this.drainBy.getTime() - Date.now(), 0); // of a drain's time
+    const grace = Math.min(this.settings.grace, left);
     this.stopping = true;
     this.change("draining", this.drainBy);
     await this.bus.flush();

@@ -366,6 +366,22 @@ test("a stop while the instance drains until a time gives live runs the grace", 
   assert.match(of.nats.of(REPLY).at(-1) ?? "", /^-NAK/);
 });
 
+test("a stop gives live runs no more than what is left of the time of a drain", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const of = await busy({ grace: "1h" });
+  of.instance.change("draining", new Date(Date.now() + 60_000));
+  of.stop();
+  const done = of.instance["work"]().then(() => of.instance["leave"]());
+  await new Promise(setImmediate); // it is stopping now
+  now = 50_000;
+  await of.nats.until(() => of.nats.of("$KV.INST.g.i").length > 2); // its heartbeats go on
+  assert.equal(of.instance.attempts.live.size, 1);
+  now = 61_000;
+  await done;
+  assert.match(of.nats.of(REPLY).at(-1) ?? "", /^-NAK/);
+});
+
 test("an instance that stops introduces itself on a new connection, and touches no heartbeat of its name before", async () => {
   for (const free of [true, false]) {
     const of = await busy({ grace: "1h" });

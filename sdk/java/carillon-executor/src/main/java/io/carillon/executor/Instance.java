@@ -335,7 +335,7 @@ final class Instance {
   /** Takes no more, and lets live runs end for a while. */
   private void beginToLeave(long now) {
     LOG.info("executor stopping: {} runs", runs.count());
-    until = now + (runs.isOverdue() ? 0 : settings.grace().toNanos()); // a stop does not wait for a drain's time
+    until = now + runs.within(settings.grace()).toNanos();
     runs.close();
     changed = true;
     beatIfDue(now);

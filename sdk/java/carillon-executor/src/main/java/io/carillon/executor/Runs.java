@@ -59,8 +59,14 @@ final class Runs {
   }
 
   /** Whether the time is over that somebody gave the instance to drain. */
-  boolean isOverdue() {
+  private boolean isOverdue() {
     return drainBy != null && !Instant.now().isBefore(drainBy);
+  }
+
+  /** As much of a time as is left until the instance has to be drained. */
+  Duration within(Duration time) {
+    Duration left = drainBy == null ? time : Duration.between(Instant.now(), drainBy);
+    return left.isNegative() ? Duration.ZERO : left.compareTo(time) < 0 ? left : time;
   }
 
   /** Takes no more, since the instance leaves. */

@@ -2,6 +2,7 @@ package io.carillon.executor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -580,6 +581,19 @@ class InstanceTest {
     tick(now + 1);
     assertEquals(over ? Ending.STOPPING : null, run.ending());
     tick(now + SECONDS_5);
+    assertEquals(Ending.STOPPING, run.ending());
+  }
+
+  @Test
+  void aStopGivesLiveRunsNoMoreThanWhatIsLeftOfTheTimeOfADrain() throws Exception {
+    Run run = busy(new CountDownLatch(0)).get(); // its grace is 5 s
+    ask("drain", "{\"within\": \"4s\"}");
+    instance.stop();
+    long now = System.nanoTime();
+    tick(now);
+    tick(now + Duration.ofMillis(10).toNanos());
+    assertNull(run.ending());
+    tick(now + Duration.ofSeconds(4).toNanos());
     assertEquals(Ending.STOPPING, run.ending());
   }
 
