@@ -1,9 +1,7 @@
 /** One attempt, from its trigger to its acknowledgement. */
 
-import { inspect } from "node:util";
-
 import { Claim, Dropped } from "./claim";
-import { Cancelled, type Ending, TimedOut } from "./errors";
+import { Cancelled, type Ending, shown, TimedOut, textOf } from "./errors";
 import { Events } from "./events";
 import type { Instance } from "./instance";
 import { type Did, isUnexpected, type Outcome, outcomeOf } from "./outcome";
@@ -53,7 +51,8 @@ export class Attempt {
 
   /** Do the work, in the background. */
   start(): void {
-    this.of.spawn(this.work());
+    // It throws if what the handler threw cannot even be looked at.
+    this.of.spawn(this.work().catch((e: unknown) => this.finish({ status: "failed", message: `its end cannot be told: ${textOf(e)}` })));
   }
 
   /** End an attempt that was not begun. */
@@ -143,7 +142,7 @@ export class Attempt {
     }
     this.of.blocked.look();
     if ("error" in did && isUnexpected(did.error)) {
-      this.runLog.add("stderr", "error", inspect(did.error));
+      this.runLog.add("stderr", "error", shown(did.error));
     }
     this.finishBy(did);
   }

@@ -1,5 +1,7 @@
 /** What handlers throw, and why a run is told to end. */
 
+import { inspect } from "node:util";
+
 import { milliseconds } from "./time";
 
 /** A setting is wrong. The message names it and says what would be right. */
@@ -54,14 +56,28 @@ export class Stopping extends Ending {
   override name = "Stopping";
 }
 
-/** The text of whatever was thrown. */
+/** The text of whatever was thrown; the name of its type if it cannot say. It never throws. */
 export function textOf(thrown: unknown): string {
-  if (thrown instanceof Error) {
-    return thrown.message || thrown.name;
-  }
   try {
-    return String(thrown);
+    return String(thrown instanceof Error ? thrown.message || thrown.name : thrown);
   } catch {
-    return "something was thrown that has no text";
+    return typeOf(thrown);
+  }
+}
+
+/** What was thrown, with its stack and causes; the name of its type if it cannot say. It never throws. */
+export function shown(thrown: unknown): string {
+  try {
+    return inspect(thrown);
+  } catch {
+    return typeOf(thrown);
+  }
+}
+
+function typeOf(thrown: unknown): string {
+  try {
+    return String(Object.getPrototypeOf(thrown).constructor.name);
+  } catch {
+    return "something that has no text";
   }
 }

@@ -53,5 +53,9 @@ export function isUnexpected(error: unknown): boolean {
 
 /** Whether an error only says that the signal was aborted. */
 function isAbort(error: unknown): boolean {
-  return error instanceof Ending || (error instanceof Error && error.name === "AbortError");
+  try {
+    return error instanceof Ending || (error instanceof Error && error.name === "AbortError");
+  } catch {
+    return false; // it cannot say
+  }
 }

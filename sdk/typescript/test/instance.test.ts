@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 
 import { ConflictError, Executor, type ExecutorOptions, Final, type Run, Stopping } from "../src/index";
 import { Requests } from "../src/requests";
@@ -124,6 +125,39 @@ test("a failure logs its stack and cause, and what a handler throws on purpose d
   await nats.until((s) => s.data === "+ACK");
   assert.match(nats.of(`log.g.${RUN_ID}`).join(), /db is away/);
   assert.equal(JSON.parse(nats.of(EVENTS)[0] ?? "").retry, true);
+});
+
+test("an error that cannot say what it is fails its run, and does not keep it", async () => {
+  class Mute extends Error {
+    constructor(private readonly what: string) {
+      super("boom");
+      for (const field of ["message", "name", "stack"].filter((f) => f === what)) {
+        Object.defineProperty(this, field, { get: () => this.refuse() });
+      }
+    }
+
+    [inspect.custom](): string {
+      return this.what === "inspect" ? this.refuse() : "shown";
+    }
+
+    private refuse(): string {
+      throw new Error("no");
+    }
+  }
+  for (const [what, message] of [["inspect", "boom"], ["message", "Mute"], ["name", "boom"], ["stack", "boom"]] as const) {
+    const { instance, nats } = instanceOf(new Executor().handler("h", () => Promise.reject(new Mute(what))));
+    instance.attempts.start(trigger(), REPLY);
+    await nats.until((s) => s.subject === REPLY && s.data === "+ACK");
+    const end = JSON.parse(nats.of(EVENTS)[0] ?? "");
+    assert.deepEqual([end.status, end.message], ["failed", message], what);
+    assert.match(nats.of(`log.g.${RUN_ID}`).join(), what === "inspect" ? /Mute/ : /shown/);
+  }
+  for (const thrown of [Object.create(null), new Proxy({}, { getPrototypeOf: () => assert.fail() })]) {
+    const { instance, nats } = instanceOf(new Executor().handler("h", () => Promise.reject(thrown)));
+    instance.attempts.start(trigger(), REPLY);
+    await nats.until((s) => s.subject === REPLY && s.data === "+ACK");
+    assert.equal(JSON.parse(nats.of(EVENTS)[0] ?? "").status, "failed");
+  }
 });
 
 test("a run that ends well while the executor stops counts, and any other is given back", async () => {
