@@ -105,7 +105,7 @@ export class Puller {
     }
   }
 
-  /** Give up requests that have died unseen, and ask for what is free. */
+  /** Give up requests that have died unseen, or whose slots other runs have taken, and ask for what is free. */
   look(free: number): void {
     const now = monotonic();
     let n = free;
@@ -116,6 +116,10 @@ export class Puller {
         }
       }
       n -= c.ordered();
+    }
+    if (n < 0) {
+      this.release();
+      n = free;
     }
     if (n <= 0 || !this.bus.connected) {
       return;

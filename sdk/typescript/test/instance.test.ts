@@ -497,6 +497,24 @@ test("what is asked of an instance that stops does not undo the stop", async () 
   await done;
 });
 
+test("a pull request whose slots other runs have taken is given up", () => {
+  const of = instanceOf(new Executor().handler("h", () => new Promise(() => {})), { slots: 4 });
+  of.instance["introduced"] = true;
+  of.instance.slotFree();
+  const inbox = of.nats.listeners.at(-1)?.subject ?? "";
+  of.nats.onPing = () => new Promise(() => {}); // its listener stays, for what is on its way
+  const asked = () => of.nats.of("$JS.API.CONSUMER.MSG.NEXT.TRIG.any-g").map((body) => JSON.parse(body).batch as number);
+  const look = () => of.instance["puller"].look(of.instance.attempts.free());
+  look();
+  assert.deepEqual(asked(), [4]);
+  of.instance.attempts.start(trigger(), REPLY);
+  look();
+  assert.deepEqual(asked(), [4, 3]);
+  of.nats.deliver(inbox, message(inbox, raw({ attempt: 2 }), { reply: REPLY }));
+  look();
+  assert.equal(of.instance.attempts.live.size, 2);
+});
+
 test("slots that become free are asked for at once, and not one by one", async () => {
   const { instance, nats } = instanceOf(new Executor().handler("h", () => undefined));
   instance.slots = 8;

@@ -95,18 +95,22 @@ final class Puller {
 
   /** Asks for what is free, unless it is little and more is on order: look does that soon. */
   void slotFree(long now) {
-    int ordered = consumers.stream().mapToInt(Consumer::ordered).sum();
+    int ordered = ordered();
     if (of.runs.free() - ordered >= Math.max(ordered, 1)) {
       look(now);
     }
   }
 
-  /** Gives up requests that have died unseen, and asks for what is free. */
+  private int ordered() {
+    return consumers.stream().mapToInt(Consumer::ordered).sum();
+  }
+
+  /** Gives up requests that have died unseen, or whose slots other runs have taken, and asks for what is free. */
   void look(long now) {
-    if (consumers.stream().flatMap(c -> c.requests.stream()).anyMatch(r -> now - r.heard > SILENCE)) {
+    if (ordered() > of.runs.free() || consumers.stream().flatMap(c -> c.requests.stream()).anyMatch(r -> now - r.heard > SILENCE)) {
       release();
     }
-    int free = of.runs.free() - consumers.stream().mapToInt(Consumer::ordered).sum();
+    int free = of.runs.free() - ordered();
     if (free <= 0 || !of.broker.isConnected()) {
       return;
     }

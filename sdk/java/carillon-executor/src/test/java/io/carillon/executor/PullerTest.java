@@ -1,6 +1,7 @@
 package io.carillon.executor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
@@ -10,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +70,28 @@ class PullerTest {
     assertEquals(List.of(8), batches()); // 7 are free, and 8 on order
     slots(16);
     assertEquals(List.of(8, 8), batches());
+  }
+
+  @Test
+  void aRequestWhoseSlotsOtherRunsHaveTakenIsGivenUp() throws Exception {
+    instance.broker.use(nats.connection);
+    slots(8);
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      Thread.sleep(60_000);
+      return null;
+    });
+    Trigger t = Triggers.of("");
+    instance.loop.submit(() -> instance.runs.start(t, Triggers.REPLY, "")).get();
+    assertTrue(nats.listeners.containsKey(inbox()));
+    instance.loop.submit(() -> puller.look(System.nanoTime())).get();
+    nats.pong.complete(true);
+    untilQuiet();
+    instance.loop.submit(() -> puller.look(System.nanoTime())).get();
+    assertEquals(List.of(8, 7), batches());
+  }
+
+  private void untilQuiet() throws InterruptedException {
+    FakeNats.until(() -> CompletableFuture.supplyAsync(puller::isQuiet, instance.loop).join());
   }
 
   /** The inbox of the last pull request. */
