@@ -111,7 +111,7 @@ final class Puller {
       release();
     }
     int free = of.runs.free() - ordered();
-    if (free <= 0 || !of.broker.isConnected()) {
+    if (free <= 0 || !isQuiet() || !of.broker.isConnected()) {
       return;
     }
     if (consumers.size() > 1) {
@@ -214,7 +214,7 @@ final class Puller {
     }
   }
 
-  /** Whether no request that was given up may still bring something. */
+  /** Whether no request that was given up may still bring something. Before, another one would ask for the same slots. */
   boolean isQuiet() {
     return draining == 0;
   }
