@@ -124,7 +124,13 @@ export class Heart {
         at: new Date().toISOString(),
       };
       const subject = `$KV.HANDLER.${this.of.group}.${Buffer.from(h.name).toString("base64url")}`;
-      this.of.spawn(this.of.bus.untilStored(subject, () => JSON.stringify(about), {}));
+      const text = JSON.stringify(about);
+      const [bytes, most] = [Buffer.byteLength(text), this.of.bus.maxPayload];
+      if (bytes > most) {
+        this.of.log.error(`handler ${h.name} is not announced: what it does and accepts has ${bytes} bytes, and NATS takes ${most}: shorten its schemas, or raise max_payload in nats.conf`);
+        continue;
+      }
+      this.of.spawn(this.of.bus.untilStored(subject, () => text, {}));
     }
   }
 

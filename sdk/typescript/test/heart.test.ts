@@ -5,6 +5,7 @@ import { type TestContext, test } from "node:test";
 
 import { Heart } from "../src/heart";
 import { ConflictError, Executor } from "../src/index";
+import { Logger } from "../src/log";
 import { instanceOf } from "./nats";
 
 const KEY = "$KV.INST.g.i";
@@ -65,6 +66,18 @@ test("a heartbeat that cannot be read yet is looked for again, a second later", 
   const { done, took } = await introduce(t, () => (looks > 10 ? 7 : 0), () => (++looks > 10 ? { host: "web1", control_secret: "x" } : null));
   await done;
   assert.ok(took >= 25_000 && took < 35_000, `it took ${took} ms`);
+});
+
+test("an announcement that NATS does not take is given up with an error", async () => {
+  const errors: string[] = [];
+  const log = new Logger((level, text) => errors.push(`${level} ${text}`));
+  const app = new Executor().handler("big", { description: "x".repeat(20_000) }, () => 1).handler("small", () => 1);
+  const of = instanceOf(app, {}, log);
+  of.nats.info = { max_payload: 12 << 10 };
+  new Heart(of.instance).announce();
+  await new Promise(setImmediate);
+  assert.deepEqual(of.nats.sent.map((s) => s.subject), [`$KV.HANDLER.g.${Buffer.from("small").toString("base64url")}`]);
+  assert.match(errors.join("\n"), /^error handler big .*max_payload[^\n]*$/);
 });
 
 test("a heartbeat names this version of the SDK, and what runs here", () => {

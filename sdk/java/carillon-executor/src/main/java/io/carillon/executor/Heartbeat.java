@@ -127,10 +127,16 @@ final class Heartbeat {
     }
   }
 
-  /** Publishes what a handler does and takes, until it is stored. */
+  /** Publishes what a handler does and takes, until it is stored; not if NATS would never take it. */
   void announce(String name, Registration handler) {
     String key = Base64.getUrlEncoder().withoutPadding().encodeToString(name.getBytes(StandardCharsets.UTF_8));
     byte[] about = Json.bytes(handler.about(of.settings));
+    long most = of.broker.maxPayload();
+    if (about.length > most) {
+      LOG.error("handler {} is not announced: what it does and accepts has {} bytes, and at most {} fit into the max_payload of NATS:"
+          + " shorten its schemas, or raise max_payload in nats.conf", name, about.length, most);
+      return;
+    }
     try {
       of.broker.untilStored("$KV.HANDLER." + of.settings.group() + "." + key, null, () -> about);
     } catch (InterruptedException e) {

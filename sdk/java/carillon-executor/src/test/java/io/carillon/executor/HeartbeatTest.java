@@ -2,11 +2,14 @@ package io.carillon.executor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
@@ -64,6 +67,16 @@ class HeartbeatTest {
     shows(-1, n -> beat(10L + n, of("another")));
     var conflict = assertThrows(InstanceConflictException.class, () -> heartbeat.introduce());
     assertTrue(conflict.getMessage().matches("instance i of group billing lives on host web7, process 4711: give each .*CARILLON_INSTANCE.*"), conflict.getMessage());
+  }
+
+  @Test
+  void anAnnouncementThatNatsDoesNotTakeIsGivenUp() {
+    Handlers handlers = new Handlers();
+    handlers.register("big", Void.class, Void.class, (run, nothing) -> null).description("x".repeat(20_000));
+    handlers.register("small", Void.class, Void.class, (run, nothing) -> null);
+    nats.maxPayload = 16 << 10;
+    assertTimeoutPreemptively(Duration.ofSeconds(10), () -> handlers.all().forEach(heartbeat::announce));
+    assertEquals(List.of("$KV.HANDLER.billing.c21hbGw"), nats.sent.stream().map(Message::getSubject).toList());
   }
 
   @Test
