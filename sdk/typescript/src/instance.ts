@@ -57,6 +57,7 @@ export class Instance {
   private introduced: boolean | Promise<void> = false; // on this connection, or under way
   private introducing: Promise<void> = Promise.resolve(); // all that is under way
   private readonly introductions = new AbortController(); // ends them
+  private unsaid = false; // the heartbeat that is being stored does not tell all
   private conflict: unknown;
   private stopping = false;
   private behind = 0; // how long what comes now may have waited
@@ -96,7 +97,7 @@ export class Instance {
       if (!(await this.heart.introduce(this.stop))) {
         return;
       }
-      this.introduced = true;
+      this.online();
       this.log.info(`executor started: group ${this.group}, instance ${this.name}, ${this.slots} slots, handlers ${[...this.handlers.keys()].sort().join(", ")}`);
       this.heart.announce();
       this.telemetry.observe(() => ({ total: this.slots, inUse: this.attempts.live.size }));
@@ -245,10 +246,19 @@ export class Instance {
     this.beat();
   }
 
-  /** Publish a heartbeat, unless what is stored under this name may be another's. */
+  /** Publish a heartbeat; once it is introduced, as what is stored under this name before may be another's. */
   private beat(): void {
-    if (this.introduced === true) {
+    this.unsaid = this.introduced !== true;
+    if (!this.unsaid) {
       this.heart.beat();
+    }
+  }
+
+  /** Its first heartbeat is stored. */
+  private online(): void {
+    this.introduced = true;
+    if (this.unsaid) {
+      this.beat();
     }
   }
 

@@ -453,6 +453,16 @@ test("an instance that finds another one of its name while it stops ends its run
   assert.ok(of.nats.of(REPLY).includes("+ACK") && !of.nats.of("$KV.INST.g.i").includes(""));
 });
 
+test("what changes while the first heartbeat is being stored is told after it", () => {
+  const of = instanceOf(new Executor());
+  of.instance.set(2, { zone: "eu" });
+  assert.equal(of.nats.of("$KV.INST.g.i").length, 0);
+  of.instance["online"]();
+  assert.equal(JSON.parse(of.nats.of("$KV.INST.g.i")[0] ?? "{}").slots, 2);
+  of.instance["online"]();
+  assert.equal(of.nats.of("$KV.INST.g.i").length, 1, "nothing has changed since");
+});
+
 test("an introduction that is under way when an instance has drained does not revive its heartbeat", async () => {
   for (const stored of [true, false]) {
     const of = instanceOf(new Executor());
