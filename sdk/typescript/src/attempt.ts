@@ -215,6 +215,9 @@ export class Attempt {
   }
 
   private finish(outcome: Outcome): void {
+    if (this.killed !== undefined && (outcome.status === "" || outcome.status === "lost")) {
+      outcome = { status: "cancelled", message: this.killed.message };
+    }
     this.over = true;
     const masked = { ...outcome, message: cut(this.runLog.mask(outcome.message)) };
     this.span?.end(masked);
@@ -226,7 +229,7 @@ export class Attempt {
     this.runLog.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere");
     await this.runLog.close();
     if (this.killed !== undefined) {
-      this.finish({ status: "cancelled", message: this.killed.message });
+      this.finish({ status: "", message: "" });
       return;
     }
     this.giveUpLines();

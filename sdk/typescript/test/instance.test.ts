@@ -231,8 +231,8 @@ test("a killed run ends as cancelled, with who and why", async () => {
   assert.deepEqual([end.status, end.message], ["cancelled", "cancelled by ann: wrong day"]);
 });
 
-test("a run that is killed while it is given back ends as cancelled", async () => {
-  for (const logged of [false, true]) {
+test("a run that is killed while a stop ends it ends as cancelled", async () => {
+  for (const [logged, delivery] of [[false, "at_least_once"], [true, "at_least_once"], [false, "at_most_once"]] as const) {
     const began = promise();
     const ended = promise();
     const of = instanceOf(new Executor().handler("h", (run) => {
@@ -243,7 +243,7 @@ test("a run that is killed while it is given back ends as cancelled", async () =
       await (logged && subject.startsWith("log.") ? ended.done : undefined);
       return { stream: "EVT", seq: 1 };
     };
-    of.instance.attempts.start(trigger(), REPLY);
+    of.instance.attempts.start(trigger({ delivery }), REPLY);
     await began.done;
     for (const attempt of of.instance.attempts.live.values()) {
       attempt.end(new Stopping("the executor is stopping"));

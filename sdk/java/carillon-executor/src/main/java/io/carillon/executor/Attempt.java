@@ -174,8 +174,9 @@ final class Attempt {
 
   private void finish(Outcome outcome) {
     over = true;
+    boolean stopped = outcome.status().isEmpty() || outcome.status().equals("lost");
     try {
-      tellEnd(outcome);
+      tellEnd(stopped && killed != null ? Outcome.of("cancelled", killed) : outcome);
     } catch (Throwable t) { // such as an OutOfMemoryError
       unreported(t);
     }
@@ -216,7 +217,7 @@ final class Attempt {
   private void acknowledge(Outcome outcome) {
     boolean done = !outcome.status().isEmpty();
     if (!done && killed != null) {
-      conclude("cancelled", killed);
+      finish(outcome);
       return;
     }
     if (done) {

@@ -352,6 +352,25 @@ class InstanceTest {
   }
 
   @Test
+  void anAtMostOnceRunThatIsKilledWhileTheExecutorStopsEndsAsCancelled() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch told = new CountDownLatch(1);
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      begun.countDown();
+      awaitUninterruptibly(told);
+      throw new IllegalStateException("stopped");
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    start("\"delivery\": \"at_most_once\"");
+    begun.await();
+    instance.loop.submit(() -> instance.runs.endAll()).get();
+    assertEquals("accepted", ask("kill", "{\"run_id\": \"" + Triggers.of("").runId() + "\", \"by\": \"ann\"}").at("/value/answer").asText());
+    told.countDown();
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
+    assertEquals("cancelled", Json.parse(nats.last(EVENTS)).get("status").asText());
+  }
+
+  @Test
   void aResultThatNatsDoesNotTakeIsLeftOutWithANote() throws Exception {
     handlers.register("h", Void.class, String.class, (run, nothing) -> "x".repeat(20_000));
     nats.maxPayload = 16 << 10;
