@@ -23,7 +23,7 @@ type verdict int
 
 const (
 	leave    verdict = iota // say nothing: when it comes again, servers find out who has it, or its end
-	giveBack                // another instance shall have it; servers take this for a word that nobody has begun it
+	giveBack                // another instance gets it: to servers this says that nobody has begun it
 	reported                // its end is stored: acknowledge
 )
 

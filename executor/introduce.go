@@ -86,7 +86,7 @@ const nameEvery = time.Second
 func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, patience time.Duration) error {
 	var over, seen uint64 // sequences: of what is over, and of another's heartbeat
 	var since time.Time   // when that was seen first
-	looked := 0           // at it
+	looked := 0           // how often that was seen
 	for asked := time.Now(); ; {
 		err := e.publish(ctx, bus.FirstHeartbeat(m, over))
 		if !jet.LostRace(err) {

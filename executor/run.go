@@ -38,8 +38,8 @@ type Run struct {
 	claimed atomic.Bool
 	// called is whether the handler has been.
 	called atomic.Bool
-	// killed is who ended the run, and why; nil if nobody has. It counts though a stop was first: what a
-	// user has been told ends must not begin elsewhere.
+	// killed says who cancelled the run, and why; nil if nobody did. It wins over a stop that came first:
+	// a user was told that the run ends, so it must not begin elsewhere.
 	killed atomic.Pointer[killedError]
 	// held is the claim on a routed at_most_once attempt. The attempt's goroutines use it.
 	held *bus.Claim

@@ -140,7 +140,7 @@ func (i *instance) settleEnd(r *run) {
 func (i *instance) giveUp(ctx context.Context, r *run, g giveUp) {
 	i.lastLines(ctx, r)
 	select {
-	case said := <-r.callbacks: // it may have succeeded, and would be begun anew
+	case said := <-r.callbacks: // it may have succeeded, and must not run again
 		said.done <- i.reported(ctx, r, said.Callback)
 		return
 	default:
@@ -152,8 +152,8 @@ func (i *instance) giveUp(ctx context.Context, r *run, g giveUp) {
 	}
 }
 
-// endByPolicy ends a run of which its executor says nothing by the policy of its job. It returns false if
-// another bridge has the run.
+// endByPolicy ends a run whose executor says nothing, by the policy of its job. It returns false if another
+// bridge has the run.
 func (i *instance) endByPolicy(ctx context.Context, r *run, why string) bool {
 	switch e := r.kept.Ending; {
 	case e != nil:

@@ -374,8 +374,8 @@ func (i *instance) cutOffAll() {
 }
 
 // cutOff ends a run by the policy of its job, and then at its executor. In that order, and Unheard:
-// else the run would fail because we killed it, and nobody would begin it anew. But a drain has a limit
-// also while NATS stores nothing.
+// else the run would fail because we killed it, and would not run again elsewhere. A drain keeps its
+// limit also while NATS stores nothing.
 func (i *instance) cutOff(ctx context.Context, r *run, why string) {
 	r.kept.Unheard = true
 	over := make(chan bool, 1)

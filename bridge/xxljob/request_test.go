@@ -35,7 +35,7 @@ func (w *world) tell(instance, verb string, body any) (*fleet.InstanceReply, err
 	return w.conn.AskInstance(w.ctx, beat.Address(), verb, nil, data, 5*time.Second)
 }
 
-// mustTell tells the first instance, which has to do it.
+// mustTell sends a request to the first instance, and fails the test unless it is accepted.
 func (w *world) mustTell(verb string, body any) *fleet.InstanceReply {
 	w.Helper()
 	reply, err := w.tell(first, verb, body)
@@ -185,7 +185,7 @@ func TestADrainWithALimitEndsRunsByThePoliciesOfTheirJobs(t *testing.T) {
 		}
 		time.Sleep(19 * time.Second)
 		if n := len(w.endsOf(again)) + len(w.endsOf(once)) + len(other.Taken()); n != 0 {
-			w.Errorf("within its time %d runs have ended or begun anew", n)
+			w.Errorf("%d runs ended or began again before the limit", n)
 		}
 		w.wantEnd(once, 10*time.Second, job.StatusLost, "the executor was drained, and its time was over")
 		w.online(1)

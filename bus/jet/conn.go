@@ -96,7 +96,7 @@ func Connect(cfg Config) (*Conn, error) {
 			}
 			why := bus.HideSecrets(err.Error())
 			if group, is := strings.CutPrefix(cfg.Inbox, bus.ExecutorInbox("")); is && errors.Is(err, nats.ErrPermissionViolation) {
-				why += "; a credential is for its group only, and this one may be for another than " + group
+				why += "; each credential is for one group: check that this one is for group " + group
 			}
 			if sub != nil {
 				log.Warn("bus error", "subject", bus.HideSecrets(sub.Subject), "error", why)

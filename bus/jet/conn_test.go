@@ -42,7 +42,7 @@ func TestTheLogDoesNotTellTheSecretOfAnInstance(t *testing.T) {
 
 func TestTheLogOfAnExecutorSaysThatItsCredentialMayBeForAnotherGroup(t *testing.T) {
 	text := refusedTo(t, jet.Config{Inbox: bus.ExecutorInbox("billing")}, bus.NewAddress("billing", "web1", bus.NewControlSecret()).Subject("*"))
-	if !strings.Contains(text, "exec.billing.…") || !strings.Contains(text, "a credential is for its group only, and this one may be for another than billing") {
+	if !strings.Contains(text, "exec.billing.…") || !strings.Contains(text, "each credential is for one group: check that this one is for group billing") {
 		t.Errorf("the log says: %s", text)
 	}
 }

@@ -29,7 +29,7 @@ def test_why_there_is_no_connection_says_what_to_do(settings, error, words):
 
 def test_a_permission_that_is_lacking_names_the_group():
     text = explain(nats.errors.Error("nats: Permissions Violation for Publish to \"evt.3.other\""), WITH)
-    assert "this one may be for another than billing" in text
+    assert "check that this one is for group billing" in text
 
 
 def test_a_file_of_certificates_that_is_none_is_named(tmp_path):

@@ -196,7 +196,7 @@ export function explain(e: Error, settings: Settings): string {
   const text = textOf(e);
   if (/permissions violation/i.test(text)) {
     const subject = text.replace(/-[0-9a-f]{40}/, "-…"); // which is the secret of this instance
-    return `${subject}; a credential is for one group, and this one may be for another than ${settings.group}`;
+    return `${subject}; each credential is for one group: check that this one is for group ${settings.group}`;
   }
   return /authorization|authentication/i.test(text) ? `it ${aboutCredential(settings)} (${text})` : text;
 }

@@ -118,7 +118,7 @@ export class Instance {
     bus.onReconnect = () => this.introduceAnew();
   }
 
-  /** Have a heartbeat stored before more is pulled: the last one may be forgotten. */
+  /** Store a heartbeat again before the next pull: servers may have forgotten the last one. */
   private introduceAnew(): void {
     this.puller.release();
     this.introduced = false;

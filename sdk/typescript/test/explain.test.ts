@@ -29,8 +29,8 @@ test("why there is no connection says what to do", () => {
 test("an error of a connection says what to do, and no secret", () => {
   const secret = "0123456789abcdef".repeat(3).slice(0, 40);
   const cases: Array<[settings: typeof WITH, error: string, says: string]> = [
-    [WITH, 'Permissions Violation for Publish to "evt.3.other"', 'Permissions Violation for Publish to "evt.3.other"; a credential is for one group, and this one may be for another than billing'],
-    [WITH, `Permissions Violation for Subscription to "exec.billing.web1-4711-k3x9qa-${secret}.*"`, 'Permissions Violation for Subscription to "exec.billing.web1-4711-k3x9qa-….*"; a credential is for one group'],
+    [WITH, 'Permissions Violation for Publish to "evt.3.other"', 'Permissions Violation for Publish to "evt.3.other"; each credential is for one group: check that this one is for group billing'],
+    [WITH, `Permissions Violation for Subscription to "exec.billing.web1-4711-k3x9qa-${secret}.*"`, 'Permissions Violation for Subscription to "exec.billing.web1-4711-k3x9qa-….*"; each credential is for one group'],
     [WITH, "User Authentication Revoked", "it refuses the credential: is it for group billing, and not revoked?"],
     [WITHOUT, "Authorization Violation", "it wants a credential: set CARILLON_CREDENTIAL_FILE"],
     [WITH, "Slow Consumer", "Slow Consumer"],

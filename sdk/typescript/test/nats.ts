@@ -6,6 +6,7 @@ import { Bus, type Headers } from "../src/bus";
 import { Executor, type ExecutorOptions } from "../src/executor";
 import { Instance } from "../src/instance";
 import { Logger } from "../src/log";
+import { Requests } from "../src/requests";
 import { complete, type Settings } from "../src/settings";
 import { decode } from "../src/trigger";
 
@@ -131,4 +132,22 @@ export function raw(more: Record<string, unknown> = {}): string {
 
 export function trigger(more: Record<string, unknown> = {}) {
   return decode(raw(more), "token", 1, "g");
+}
+
+/** A promise, and what resolves it. */
+export function promise() {
+  let resolve = () => {};
+  const done = new Promise<void>((r) => {
+    resolve = r;
+  });
+  return { done, resolve };
+}
+
+export type Of = ReturnType<typeof instanceOf>;
+
+/** The answer of an instance to a request. */
+export function ask(of: Of, verb: string, body = "", headers = {}) {
+  const subject = `exec.g.i-${of.instance.secret}.${verb}`;
+  new Requests(of.instance).hear(message(subject, body, { reply: "answer", headers: { "Carillon-Message": "request.v1", ...headers } }));
+  return JSON.parse(of.nats.of("answer").at(-1) ?? "null");
 }

@@ -89,7 +89,7 @@ def explain(e: BaseException, settings: Settings) -> str:
     # NATS quotes subjects in its errors, and that of requests has the secret of this instance.
     text = re.sub(r'\bexec\.([^.\s"]+)\.[^\s"]+', r"exec.\1.…", str(e) or type(e).__name__, flags=re.IGNORECASE)
     if "permissions violation" in text.lower():
-        return f"{text}; a credential is for one group, and this one may be for another than {settings.group}"
+        return f"{text}; each credential is for one group: check that this one is for group {settings.group}"
     return f"it {_about_credential(settings)} ({text})" if _is_refusal(e) else text
 
 
