@@ -17,6 +17,9 @@ type Assets struct {
 	// Shards is for a new cluster. An existing one keeps its own, and a different
 	// wish is an error. Zero takes what is there, else DefaultShards.
 	Shards int
+	// Partitions is for a new cluster, like Shards, of which it has at least as many. Zero takes
+	// what is there, else 1, which is all that servers can serve so far.
+	Partitions bus.Partitions
 	// Restoring sets up what a restore has left half done. Defaults to false: that is
 	// job.ErrConflict.
 	Restoring bool

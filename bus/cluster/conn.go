@@ -10,8 +10,9 @@ import (
 
 // Config is what is fixed when a cluster is made.
 type Config struct {
-	Shards    int       `json:"shards"`
-	CreatedAt time.Time `json:"created_at"`
+	Shards     int            `json:"shards"`
+	Partitions bus.Partitions `json:"partitions,omitempty"`
+	CreatedAt  time.Time      `json:"created_at"`
 }
 
 // Conn is a server's connection. It is safe for concurrent use.

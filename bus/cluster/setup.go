@@ -45,6 +45,9 @@ func (c *Conn) Setup(ctx context.Context, a Assets) error {
 	if a.Shards < 0 || a.Shards > bus.MaxShards {
 		return &job.InvalidError{Field: "shards", Reason: fmt.Sprintf("%d must be between 1 and %d", a.Shards, bus.MaxShards)}
 	}
+	if a.Partitions < 0 || a.Partitions > 1 {
+		return &job.InvalidError{Field: "partitions", Reason: fmt.Sprintf("%d must be 1", a.Partitions)}
+	}
 	rest := time.NewTimer(0)
 	defer rest.Stop()
 	for begun := time.Now(); ; {
@@ -156,6 +159,9 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 	if a.Shards != 0 && a.Shards != c.cluster.Shards {
 		return fmt.Errorf("%w: the cluster was made with %d shards, which cannot change; leave the number out or give %d", job.ErrConflict, c.cluster.Shards, c.cluster.Shards)
 	}
+	if have := c.cluster.Partitions.Count(); a.Partitions != 0 && a.Partitions.Count() != have {
+		return fmt.Errorf("%w: the cluster was made with %d partitions, which cannot change; leave the number out or give %d", job.ErrConflict, have, have)
+	}
 	return nil
 }
 
@@ -182,7 +188,7 @@ func (c *Conn) Open(ctx context.Context) error {
 		return fmt.Errorf("read cluster configuration: %w", err)
 	}
 	var cfg Config
-	if err := json.Unmarshal(entry.Value(), &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > bus.MaxShards {
+	if err := json.Unmarshal(entry.Value(), &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > bus.MaxShards || cfg.Partitions < 0 || cfg.Partitions > 1 {
 		return fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, bus.BucketCluster, entry.Value())
 	}
 	c.cluster = cfg

@@ -69,3 +69,18 @@ func TestSetupNeverLowersWhatAnOperatorHasRaised(t *testing.T) {
 		}
 	})
 }
+
+func TestSetupRefusesPartitionsThatServersCannotServe(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		conn := clustertest.Connect(t, bustest.NewBroker(t), "node")
+		for _, n := range []bus.Partitions{-1, 2} {
+			var bad *job.InvalidError
+			if err := conn.Setup(t.Context(), cluster.Assets{Shards: 4, Partitions: n}); !errors.As(err, &bad) || bad.Field != "partitions" {
+				t.Errorf("%d partitions: %v", n, err)
+			}
+		}
+		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 4, Partitions: 1}); err != nil || conn.Cluster().Partitions.Count() != 1 {
+			t.Errorf("1 partition: %v, %d", err, conn.Cluster().Partitions.Count())
+		}
+	})
+}
