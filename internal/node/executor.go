@@ -158,7 +158,16 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	for _, l := range watched {
 		g.Go(func() error { return l.run(watching) })
 	}
-	err = e.Run(cmd.Context())
+	running, stopRun := context.WithCancelCause(cmd.Context())
+	defer stopRun(nil)
+	g.Go(func() error {
+		err := workers.Watch(watching)
+		if err != nil {
+			stopRun(err) // it gives its runs back, and takes no more
+		}
+		return err
+	})
+	err = e.Run(running)
 	stop()
 	return errors.Join(err, g.Wait())
 }

@@ -22,6 +22,7 @@ type puppet struct {
 	Stderr string   `json:"stderr,omitempty"` // text
 	Flood  bool     `json:"flood,omitempty"`  // of standard error, without end
 	Lines  []string `json:"lines,omitempty"`
+	Half   string   `json:"half,omitempty"` // a line without its end
 	Exit   int      `json:"exit,omitempty"`
 	Cancel []string `json:"cancel,omitempty"` // lines, when it is cancelled
 }
@@ -144,6 +145,7 @@ func (f *fakeWorker) run(id string, p puppet) {
 	}
 	f.now.Add(-1)
 	f.say(id, p.Lines, strings.NewReplacer("PID", strconv.Itoa(os.Getpid()), "ATONCE", strconv.Itoa(int(f.atOnce.Load()))))
+	fmt.Print(p.Half)
 	if p.Exit != 0 {
 		os.Exit(p.Exit)
 	}

@@ -61,31 +61,13 @@ func (w *Workers) place(ctx context.Context) (*process, error) {
 			w.mu.Unlock()
 			return best, nil
 		}
-		changed, none, why := w.changed, len(w.up) == 0, w.down
-		left := w.cfg.StartWithin - time.Since(w.downAt)
+		changed := w.changed
 		w.mu.Unlock()
-
-		if err := w.await(ctx, changed, none, left, why); err != nil {
-			return nil, err
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
-	}
-}
-
-// await waits until something has changed. While there is none up, it does so for as long as left.
-func (w *Workers) await(ctx context.Context, changed <-chan struct{}, none bool, left time.Duration, why error) error {
-	var late <-chan time.Time
-	if none {
-		timer := time.NewTimer(left)
-		defer timer.Stop()
-		late = timer.C
-	}
-	select {
-	case <-changed:
-		return nil
-	case <-late:
-		return fmt.Errorf("no worker process is up for %s: %w", w.cfg.StartWithin, why)
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

@@ -103,6 +103,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger) (*process, error) 
 		defer close(p.ended)
 		_ = cmd.Wait() // its state says how it ended
 		processgroup.Kill(cmd.Process)
+		p.stdout.line = p.heardLast
 		p.stdout.finish()
 		p.stderr.close(p.delay)
 		p.closeInput()
@@ -303,6 +304,16 @@ func (p *process) heard(line, end []byte) {
 		return
 	}
 	p.take(&m)
+}
+
+// heardLast takes a line that has no end, because the process has ended. A message that is not whole
+// is none: its run fails with the process.
+func (p *process) heardLast(line, end []byte) {
+	if line = bytes.TrimSpace(line); end == nil && (!bytes.HasPrefix(line, []byte("{")) || json.Valid(line)) {
+		p.heard(line, end)
+		return
+	}
+	p.warn(p.only(), "worker process ended within a message", "text", excerpt(p.masked(string(line))))
 }
 
 // stray takes a line that is no message.

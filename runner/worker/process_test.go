@@ -166,7 +166,41 @@ func TestAProcessThatRegistersSomethingElseIsNotUsed(t *testing.T) {
 	want(t, w.do(puppet{Exit: 3}), job.StatusFailed, "exit status 3")
 	w.log.waitFor(t, "registers something else than before: the handlers other, not echo, puppet; restart the executor")
 	w.log.waitFor(t, "next_try_in=800ms") // each pause is twice as long
-	want(t, w.do(puppet{}), job.StatusFailed, "no worker process is up for 3s: worker process 1 registers something else")
+	if err := w.workers.Watch(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "no worker process has been up for 3s: worker process 1 registers something else") {
+		t.Error(err)
+	}
+}
+
+func TestARunWaitsForAProcessAsLongAsItMay(t *testing.T) {
+	w := newWorld(t, func(c *Config) { c.StartWithin = time.Millisecond * 200 }, "differs", t.TempDir()+"/first")
+	want(t, w.do(puppet{Exit: 3}), job.StatusFailed, "exit status 3")
+	if err := w.workers.Watch(t.Context()); err == nil {
+		t.Error("nobody was told that no process is up")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	waiting := make(chan executor.Rehearsed, 1)
+	go func() { waiting <- w.rehearse(ctx, "puppet", puppet{}, nil) }()
+	w.log.waitFor(t, "next_try_in=1.6s")
+	select {
+	case r := <-waiting:
+		t.Errorf("ended as %q with message %q", r.Status, r.Message)
+	default:
+	}
+	cancel(errors.New("the executor stops"))
+	<-waiting
+}
+
+func TestWatchingWorkersEndsWithItsContext(t *testing.T) {
+	w := newWorld(t, nil, "normal")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.workers.Watch(ctx); err != nil {
+		t.Error(err)
+	}
+	var none *Workers
+	if err := none.Watch(ctx); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestProcessesAreShutDown(t *testing.T) {

@@ -237,6 +237,21 @@ func TestAnEndThatCannotBeReadEndsTheRun(t *testing.T) {
 	want(t, w.do(puppet{Lines: []string{`{"id":"ID","message":"` + strings.Repeat("x", maxLine) + `","type":"error"}`}}), job.StatusFailed, "cannot be read")
 }
 
+func TestAnEndThatIsHalfWrittenIsNone(t *testing.T) {
+	w := newWorld(t, nil, "normal")
+	for _, half := range []string{
+		`{"type":"result","id":"1","result":{"paid":`,
+		`{"type":"result","id":"1","result":"` + strings.Repeat("x", maxLine),
+		`{"type":"error","id":"1","final":true,"mess`,
+	} {
+		want(t, w.do(puppet{Half: half, Exit: 3}), job.StatusFailed, "the worker process ended: exit status 3")
+	}
+	whole := `{"type":"result","id":"1","result":7}`
+	if r := w.do(puppet{Half: whole, Exit: 3}); string(r.Result) != "7" {
+		t.Errorf("ended as %q with message %q and result %s", r.Status, r.Message, r.Result)
+	}
+}
+
 func TestALineThatOnlyLooksLikeAnEndIsNone(t *testing.T) {
 	w := newWorld(t, nil, "normal")
 	line := `{"id": 1, "result": NaN}`

@@ -23,8 +23,8 @@ type Config struct {
 	// how long a process may take to end when it is shut down. It must be less than
 	// [executor.Config.Patience]. Defaults to 5 s.
 	KillAfter time.Duration
-	// StartWithin is how long a process may take to register, and how long a run waits while no
-	// process is up. Defaults to 1 minute.
+	// StartWithin is how long a process may take to register, and how long none may be up; see
+	// [Workers.Watch]. Defaults to 1 minute.
 	StartWithin time.Duration
 	// Logger hears what processes say outside of runs, and of their ends. Defaults to none.
 	Logger *slog.Logger
@@ -123,6 +123,36 @@ func (w *Workers) Register(e *executor.Executor) {
 	}
 	for _, h := range w.reg.Handlers {
 		e.Handle(h.Name, executor.HandlerFunc(w.handle), executor.Describe(h.Description), executor.ParamsSchema(h.Params), executor.ResultSchema(h.Result))
+	}
+}
+
+// Watch waits until no process has been up for [Config.StartWithin], and returns why. Then the
+// executor should stop: its runs would wait. Watch returns nil once ctx is done.
+func (w *Workers) Watch(ctx context.Context) error {
+	if w == nil {
+		<-ctx.Done()
+		return nil
+	}
+	for {
+		w.mu.Lock()
+		changed, none, why := w.changed, len(w.up) == 0, w.down
+		left := w.cfg.StartWithin - time.Since(w.downAt)
+		w.mu.Unlock()
+		if none && left <= 0 {
+			return fmt.Errorf("no worker process has been up for %s: %w", w.cfg.StartWithin, why)
+		}
+		if !none {
+			left = w.cfg.StartWithin // a change comes first
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+		timer.Stop()
 	}
 }
 
