@@ -111,7 +111,7 @@ func newMasker(secrets map[string]string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// jsonForms returns text as Go, JavaScript, Python and PHP write it within a string of JSON.
+// jsonForms returns text as Go, JavaScript, Python, PHP and .NET write it within a string of JSON.
 func jsonForms(text string) []string {
 	quoted, _ := json.Marshal(text) // text has always a form
 	var plain strings.Builder
@@ -119,15 +119,23 @@ func jsonForms(text string) []string {
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(text)
 	script := strings.TrimSpace(plain.String())
-	var python strings.Builder
+	var python, dotNET strings.Builder
 	for _, unit := range utf16.Encode([]rune(script)) {
-		if unit < utf8.RuneSelf {
-			python.WriteByte(byte(unit))
-		} else {
+		switch {
+		case unit >= utf8.RuneSelf:
 			fmt.Fprintf(&python, `\u%04x`, unit)
+			fmt.Fprintf(&dotNET, `\u%04X`, unit)
+			continue
+		case strings.ContainsRune("&'+<>`", rune(unit)):
+			fmt.Fprintf(&dotNET, `\u%04X`, unit)
+		default:
+			dotNET.WriteByte(byte(unit))
 		}
+		python.WriteByte(byte(unit))
 	}
-	forms := []string{string(quoted), script, python.String(), strings.ReplaceAll(python.String(), "/", `\/`)}
+	net := dotNET.String()
+	net = `"` + strings.ReplaceAll(net[1:len(net)-1], `\"`, `\u0022`) + `"`
+	forms := []string{string(quoted), script, python.String(), strings.ReplaceAll(python.String(), "/", `\/`), net}
 	for i, form := range forms {
 		forms[i] = form[1 : len(form)-1]
 	}
