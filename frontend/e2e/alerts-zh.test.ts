@@ -52,7 +52,7 @@ it("says nothing in English to who reads Chinese", async () => {
   const check = async (where: string) => expect(await english(page), where).toEqual([]);
 
   const builtIn = page.locator("tr", { hasText: "clocks-wrong" });
-  await builtIn.getByText("时钟偏差过大。时钟有误的服务器会停止触发").waitFor();
+  await builtIn.getByText("该机器上的服务器会停止触发").waitFor();
   await check("rules");
   await page.getByRole("button", { name: "新建规则" }).click();
   await page.getByRole("button", { name: "用最近 7 天试算" }).click();

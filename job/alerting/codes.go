@@ -30,12 +30,12 @@ var codes = map[Code]text{
 	"run_not_begun": {
 		"job limit others",
 		"{job} has not begun {limit} after its fire time[, and {others} other jobs]",
-		"任务 {job} 触发 {limit} 后仍未开始运行[，另有 {others} 个任务异常]",
+		"任务 {job} 在触发时间过去 {limit} 后仍未开始运行[，另有 {others} 个任务异常]",
 	},
 	"run_not_ended": {
 		"job limit others",
 		"{job} has not ended {limit} after its fire time[, and {others} other jobs]",
-		"任务 {job} 触发 {limit} 后仍未结束[，另有 {others} 个任务异常]",
+		"任务 {job} 在触发时间过去 {limit} 后仍未结束[，另有 {others} 个任务异常]",
 	},
 	"run_began_late": {
 		"job limit others",
@@ -50,7 +50,7 @@ var codes = map[Code]text{
 	"discrepancy": {
 		"job others",
 		"the ledger of {job} has a discrepancy[, and {others} other jobs]",
-		"任务 {job} 的账本出现差异[，另有 {others} 个任务异常]",
+		"任务 {job} 的触发台账出现差异[，另有 {others} 个任务异常]",
 	},
 	"no_executor": {
 		"group",
@@ -60,17 +60,17 @@ var codes = map[Code]text{
 	"stream_full": {
 		"stream percent",
 		"stream {stream} is {percent} % full; at 100 % nothing is taken any more",
-		"流 {stream} 已占用 {percent}%，占满后将拒绝写入",
+		"消息流 {stream} 已占用 {percent}%，占满后将拒绝写入",
 	},
 	"lines_waiting": {
 		"stream percent",
 		"stream {stream} is {percent} % full of what waits for the log store; at 100 % the oldest lines are lost",
-		"流 {stream} 中等待写入日志库的日志已占 {percent}%，占满后最早的日志会丢失",
+		"消息流 {stream} 中等待写入日志存储的日志已占 {percent}%，占满后最早的日志会丢失",
 	},
 	"store_full": {
 		"percent free",
 		"the disk of the log store is {percent} % full, with {free} GB free; at 100 % history waits on the streams, and \"carillon retention\" says what is kept",
-		"日志库磁盘已占用 {percent}%，剩余 {free} GB；占满后历史会积压在流上，保留策略见 carillon retention",
+		"日志存储的磁盘已占用 {percent}%，剩余 {free} GB；占满后历史会积压在消息流中，保留规则见 carillon retention",
 	},
 	"message_refused": {
 		"group reason",
@@ -85,7 +85,7 @@ var codes = map[Code]text{
 	"shards_parked": {
 		"shards count reason",
 		"NATS refuses what {count|shard|shards} {shards} is to store, and its jobs do not fire: {reason}",
-		"NATS 拒绝存储分片 {shards} 的数据，其任务不会触发：{reason}",
+		"NATS 拒绝存储分区 {shards} 的数据，这些分区的任务不会触发：{reason}",
 	},
 	"clock_ahead": {
 		"node apart",
@@ -110,7 +110,7 @@ var codes = map[Code]text{
 	"over_budget": {
 		"group until",
 		"executors of group {group} send more than their budget: NATS refuses them until {until}",
-		"分组 {group} 的执行器发送量超出配额，NATS 在 {until} 前拒绝其连接",
+		"分组 {group} 的执行器发送量超出配额，NATS 在 {until} 之前拒绝其连接",
 	},
 	"instance_suspended": {
 		"instance group reason until others",
@@ -142,71 +142,71 @@ var codes = map[Code]text{
 	"target_met":     {"", "the target is met again, or was removed", "已重新达标，或目标已移除"},
 	"all_well":       {"", "all is well again", "已恢复正常"},
 	"executor_back":  {"group", "group {group} has an executor again", "分组 {group} 已有执行器在线"},
-	"stream_level":   {"stream percent", "stream {stream} is {percent} % full", "流 {stream} 占用降至 {percent}%"},
-	"store_level":    {"percent free", "the disk of the log store is {percent} % full, with {free} GB free", "日志库磁盘占用降至 {percent}%，剩余 {free} GB"},
-	"shards_store":   {"", "all shards store again", "所有分片已恢复存储"},
+	"stream_level":   {"stream percent", "stream {stream} is {percent} % full", "消息流 {stream} 占用降至 {percent}%"},
+	"store_level":    {"percent free", "the disk of the log store is {percent} % full, with {free} GB free", "日志存储的磁盘占用降至 {percent}%，剩余 {free} GB"},
+	"shards_store":   {"", "all shards store again", "所有分区已恢复存储"},
 	"clocks_right":   {"", "the clock is in line again, or the server is gone", "时钟已恢复正常，或该服务器已下线"},
 	"may_connect":    {"", "its executors may connect again", "其执行器可以重新连接"},
 	"none_suspended": {"group", "no instance of group {group} is suspended any more", "分组 {group} 已没有暂停派发的实例"},
-	"ledger_healed":  {"", "what was missing in the ledger has come", "账本中缺失的记录已补齐"},
+	"ledger_healed":  {"", "what was missing in the ledger has come", "触发台账中缺失的记录已补齐"},
 	"rule_gone":      {"rule", "alert {rule} was deleted or disabled", "告警规则 {rule} 已删除或停用"},
 	"resolved_by":    {"by", "resolved by {by}", "由 {by} 解决"},
-	"was_test":       {"", "it was a test", "测试消息"},
+	"was_test":       {"", "it was a test", "这是一条测试消息"},
 
 	"fired_at": {"fire_time", "fired at {fire_time}", "触发时间 {fire_time}"},
 	"fire_of":  {"fire_time reason", "fire of {fire_time}: {reason}", "{fire_time} 的触发：{reason}"},
 
 	"channel_gone":     {"", "there is no such channel any more", "该渠道已不存在"},
 	"channel_disabled": {"", "the channel is disabled", "该渠道已停用"},
-	"silenced_by":      {"by until", "silenced by {by} until {until}", "被 {by} 静默至 {until}"},
-	"quiet_hours":      {"", "quiet hours", "处于静默时段"},
+	"silenced_by":      {"by until", "silenced by {by} until {until}", "已由 {by} 静默至 {until}"},
+	"quiet_hours":      {"", "quiet hours", "处于免打扰时段"},
 	"over_before_sent": {"error", "it was over before it could be sent[; {error}]", "发送之前告警已恢复"},
 	"acknowledged_by":  {"by", "acknowledged by {by}", "已由 {by} 认领"},
-	"snoozed_by":       {"by", "snoozed by {by}", "被 {by} 暂缓"},
+	"snoozed_by":       {"by", "snoozed by {by}", "已由 {by} 暂缓"},
 	"snooze_ended":     {"", "it is not snoozed any more", "暂缓已结束"},
 	"answered":         {"answer body", "answered {answer}: [{body}]", "对方响应 {answer}[：{body}]"},
 	"redirected":       {"answer", "answered {answer}: redirects are not followed", "对方响应 {answer}：不跟随重定向"},
 	"chat_refused":     {"code text", "refused with code {code}: [{text}]", "对方拒绝，错误码 {code}[：{text}]"},
 	"no_answer":        {"", "the other side did not answer in time", "对方未及时响应"},
 	"secret_missing":   {"secret", "the channel has no secret \"{secret}\" yet", "渠道尚未设置密钥 {secret}"},
-	"secret_closed":    {"secret", "the channel's secret \"{secret}\" was sealed with another master key; set it again", "渠道密钥 {secret} 由另一个主密钥加密，请重新设置"},
-	"no_master_key":    {"", "this server has no master key, which opens the channel's secrets", "该服务器没有主密钥，无法解开渠道的密钥"},
+	"secret_closed":    {"secret", "the channel's secret \"{secret}\" was sealed with another master key; set it again", "渠道密钥 {secret} 是用另一个主密钥加密的，请重新设置"},
+	"no_master_key":    {"", "this server has no master key, which opens the channel's secrets", "该服务器没有主密钥，无法解密渠道的密钥"},
 	"not_sent":         {"error", "{error}", "发送失败：{error}"},
 
 	"rule_dead_letters": {
 		"",
 		"Servers refused messages about runs. List them with \"carillon get dead-letters\": each has its reason.",
-		"与运行有关的消息被拒绝，原因见 carillon get dead-letters。",
+		"服务器拒绝了与运行有关的消息。用 carillon get dead-letters 查看这些消息及原因。",
 	},
 	"rule_streams_nearly_full": {
 		"",
 		"A NATS stream is nearly full. A full TRIG or EVT refuses messages, and a full LOG drops its oldest lines. Raise the limit of the stream, or find out who fills it.",
-		"NATS 的流即将占满。占满后会拒绝消息，或丢失最早的日志：请扩容，或查明是谁在写入。",
+		"NATS 消息流即将占满。TRIG 或 EVT 占满后会拒绝消息，LOG 占满后会丢弃最早的日志。请调高消息流的上限，或查明是谁在写入。",
 	},
 	"rule_streams_full": {
 		"",
 		"A NATS stream is full, or will be soon. No run is triggered while TRIG is full, and no result is reported while EVT is. Raise the limit of the stream.",
-		"NATS 的流已经或即将拒绝消息：运行无法触发（TRIG），或结果无法上报（EVT）。",
+		"NATS 消息流已占满，或即将占满。TRIG 占满时无法触发运行，EVT 占满时无法上报结果。请调高消息流的上限。",
 	},
 	"rule_shards_parked": {
 		"",
 		"NATS keeps refusing what a shard has to store, so the jobs of this shard do not fire. The incident says which limit to raise.",
-		"NATS 持续拒绝存储某个分片的数据，其任务不会触发。告警中会指出需要调高的限制。",
+		"NATS 持续拒绝存储某个分区的数据，该分区的任务不会触发。告警中会指出需要调高的限制。",
 	},
 	"rule_clocks_wrong": {
 		"",
 		"The clock of a machine is wrong. Its server fires nothing, and the other servers fire its jobs. Check NTP on that machine.",
-		"时钟偏差过大。时钟有误的服务器会停止触发，由其他服务器接管：请检查该机器的 NTP。",
+		"某台机器的时钟偏差过大。该机器上的服务器会停止触发，由其他服务器接管。请检查该机器的 NTP。",
 	},
 	"rule_groups_over_budget": {
 		"",
 		"The executors of a group sent more than their budget, so NATS disconnected them for a while. Meanwhile their runs wait. Find out what they send.",
-		"某分组的执行器发送量超出配额，NATS 断开并在一段时间内拒绝其连接。其运行会等待，或白白执行。",
+		"某分组的执行器发送量超出配额，NATS 会断开其连接，并在一段时间内拒绝重连，期间该分组的运行会等待。请查明它们在发送什么。",
 	},
 	"rule_instances_suspended": {
 		"",
 		"An executor keeps giving its triggers back, so it gets no new ones for a while. Find its name with \"carillon get groups\", stop it, and read its log.",
-		"某个执行器反复退回触发，会暂停派发一段时间，名称见 carillon get groups。请停止它并查看其日志。",
+		"某个执行器反复退回触发，因此会暂停向它派发一段时间。用 carillon get groups 查看其名称，停止它并查看其日志。",
 	},
 }
 

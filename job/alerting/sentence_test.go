@@ -111,7 +111,7 @@ func TestInstantsAreInTheZoneOfTheReader(t *testing.T) {
 	}
 	f(Reader{}, "silenced by mia until 2026-01-05T19:30:00Z")
 	f(Reader{English, time.UTC}, "silenced by mia until 2026-01-05 19:30:00 UTC")
-	f(Reader{Chinese, shanghai}, "被 mia 静默至 2026-01-06 03:30:00 +08:00 Asia/Shanghai")
+	f(Reader{Chinese, shanghai}, "已由 mia 静默至 2026-01-06 03:30:00 +08:00 Asia/Shanghai")
 }
 
 // needsRepository skips a test that reads files which are no part of this module.

@@ -90,10 +90,10 @@ it("a Chinese page has no English sentence for runs that did not go as planned",
     }),
   ];
   expect(runs.map((r) => resultOf(r, (reason) => (reason ? inChinese(reason) : "")))).toEqual([
-    "仍有 2 个运行未结束，已达并发上限（阻塞策略）",
-    "触发延迟过久；错过策略为 skip",
-    "其触发消息已离开消息流，并且没有收到结束报告",
-    "第 1 次尝试超时，10 s 后失败重试",
+    "仍有 2 次运行未结束，已达并发上限（阻塞处理策略）",
+    "发现过晚；过期策略为 skip",
+    "其触发消息已不在消息流中，也没有收到结束事件",
+    "第 1 次尝试超时，10 s 后重试",
     "分组 billing 没有执行器",
   ]);
 });

@@ -11,7 +11,7 @@ export const errors: typeof english = {
   bars: (n, peak) => `此范围内共 ${number(n)} 次失败的尝试，单格最多 ${number(peak)} 次`,
   seen: (first, last) => `首次 ${first}，最近 ${last}`,
   versions: (list) => `版本 ${list}`,
-  overTime: "随时间",
+  overTime: "时间分布",
   attempts: "尝试",
   lastSeen: "最近出现",
   since: (first) => `始于 ${first}`,

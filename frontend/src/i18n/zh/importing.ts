@@ -9,11 +9,11 @@ const counts = (rows: { outcome: string }[], words: [string, string][]) =>
 
 export const importing: typeof english = {
   title: "导入任务",
-  hint: "在您看到每项结果之前，不会保存任何内容。",
+  hint: "先检查每个任务的导入结果，确认后才会保存。",
   format: "格式",
   file: "打开文件…",
   zone: "时区",
-  groupElse: "转储中没有执行器的任务归入的分组",
+  groupElse: "转储中找不到执行器的任务，归入此分组",
   texts: {
     yaml: "任务与日历，多个以 --- 分隔",
     crontab: "crontab 内容",
@@ -42,7 +42,7 @@ export const importing: typeof english = {
   overwrite: (n) => `覆盖 ${n} 个在此新建或修改过的任务`,
   dry: (rows) =>
     rows.length === 0
-      ? "其中没有文档。"
+      ? "没有可导入的内容。"
       : `${counts(rows, [
           ["created", "新建"],
           ["changed", "更改"],

@@ -5,7 +5,7 @@ export const logs: typeof english = {
   level: "级别",
   found: (n, more) => `${n.toLocaleString("zh-CN")}${more ? "+" : ""} 行`,
   none: "没有匹配的日志行",
-  noneHint: "行中须包含所有词语，不分顺序与大小写。请扩大范围、减少词语，或用 * 匹配单词的一部分。",
+  noneHint: "一行日志须包含所有关键词，不分顺序与大小写。请扩大范围、减少关键词，或用 * 匹配单词的一部分。",
   onlyJob: "仅此任务",
   around: "前后日志行",
   piece: (i) => `分片 ${i}`,
@@ -20,10 +20,10 @@ export const logs: typeof english = {
   countedSince: (at) => `仅统计到 ${at} 为止；缩短范围或增加筛选条件后可统计全部。`,
   uncounted: "未统计",
   tail: "实时跟踪",
-  tailHint: "随输出实时显示，每秒至多 500 行。",
+  tailHint: "随输出实时显示，每秒最多 500 行。",
   rate: (n, shown) =>
     shown < n
       ? `每秒 ${n.toLocaleString("zh-CN")} 行，显示 ${shown} 行`
       : `每秒 ${n.toLocaleString("zh-CN")} 行`,
-  dropped: "输出过快，部分日志行未能查看。",
+  dropped: "输出过快，部分日志行缺失。",
 };

@@ -10,7 +10,7 @@ export const pause: Messages["pause"] = {
     at: "指定时间…",
   },
   at: (zone) => `时间（${zone}）`,
-  ahead: "请填写尚未到来的时间",
+  ahead: "请填写将来的时间",
   resumes: (time) => `将于 ${time} 自动恢复，该时刻的触发会运行。`,
   none: "接下来的触发都不在暂停期间。",
   pausedUntil: (time) => `暂停至 ${time}`,

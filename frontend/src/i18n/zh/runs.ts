@@ -9,7 +9,7 @@ export const runs: Messages["runs"] = {
     trigger: "触发方式",
     fire: "计划时间",
     delay: "延迟",
-    duration: "时长",
+    duration: "耗时",
     executor: "执行器",
     result: "结果",
     started: "开始",

@@ -51,7 +51,7 @@ export const status: Record<Status, string> = {
 export const cause: Record<Cause, string> = {
   schedule: "调度",
   misfire: "错过补跑",
-  backfill: "回填",
+  backfill: "补数",
   manual: "手动",
   api: "API",
   parent: "父任务",
