@@ -111,25 +111,27 @@ type bench struct {
 }
 
 var benches = []bench{
-	{"fire", "triggers committed per second, and how late", true, benchOptions{jobs: 100_000, runFor: 20 * time.Second, replicas: 1}, benchFire},
-	{"herd", "jobs that are all due in the same second", false, benchOptions{jobs: 100_000, replicas: 1}, benchHerd},
-	{"takeover", "time from the death of a node until another fires for all its jobs", false, benchOptions{jobs: 1_000_000}, benchTakeover},
-	{"run", "whole runs per second: trigger, handler, callback, stored", true, benchOptions{jobs: 200_000, instances: 1, runFor: 20 * time.Second, replicas: 1}, benchRun},
-	{"bridge", "whole runs per second at executors of XXL-JOB that answer at once: trigger, call, callback, log, stored", true, benchOptions{jobs: 20_000, instances: 4, runFor: 20 * time.Second}, benchBridge},
-	{"overlap", "runs per second of jobs that queue, under constant pressure, and whether all come in order", true, benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
-	{"isolation", "how late a group's runs begin, before and after the executors of another are stuck", false, benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
-	{"backlog", "what triggers cost that wait for a group whose executors are all stuck", false, benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
-	{"api", "time of lists and gets over many jobs and runs, and memory of open streams", true, benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
-	{"outage", "how late jobs fire while ClickHouse is away, and while it takes a day's history after that", true, benchOptions{jobs: 20_000, rate: 1000, runFor: 20 * time.Second, runs: 500_000}, benchOutage},
-	{"ingest", "log lines and ends of runs stored per second in ClickHouse, ten lines a run", false, benchOptions{jobs: 100_000}, benchIngest},
+	{"fire", "measure how many triggers are committed per second, and how late they are", true, benchOptions{jobs: 100_000, runFor: 20 * time.Second, replicas: 1}, benchFire},
+	{"herd", "measure jobs that are all due in the same second", false, benchOptions{jobs: 100_000, replicas: 1}, benchHerd},
+	{"takeover", "measure how long the jobs of a killed node do not fire", false, benchOptions{jobs: 1_000_000}, benchTakeover},
+	{"run", "measure complete runs per second: trigger, handler, callback, stored", true, benchOptions{jobs: 200_000, instances: 1, runFor: 20 * time.Second, replicas: 1}, benchRun},
+	{"bridge", "measure complete runs per second on XXL-JOB executors that answer at once: trigger, call, callback, log, stored", true, benchOptions{jobs: 20_000, instances: 4, runFor: 20 * time.Second}, benchBridge},
+	{"overlap", "measure runs per second of jobs that queue under constant load, and check their order", true, benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
+	{"isolation", "measure how late the runs of a group start, before and after the executors of another group hang", false, benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
+	{"backlog", "measure the cost of triggers that wait for a group whose executors all hang", false, benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
+	{"api", "measure the API: lists and gets over many jobs and runs, and the memory of open streams", true, benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
+	{"outage", "measure how late jobs fire while ClickHouse is down, and while it catches up afterwards", true, benchOptions{jobs: 20_000, rate: 1000, runFor: 20 * time.Second, runs: 500_000}, benchOutage},
+	{"ingest", "measure how many log lines and ends of runs ClickHouse stores per second, with ten lines per run", false, benchOptions{jobs: 100_000}, benchIngest},
 }
 
 func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench NAME",
 		Short: "Measure this machine against the raw limits of NATS",
-		Long: "Measure this machine. Each bench starts what it needs itself, on a temporary directory, and leaves nothing\n" +
-			"behind. Benches of ClickHouse make a database in the one that --store names, and drop it. The raw limit is taken in the same run: compare ratios, not machines.",
+		Long: "Measure this machine. Each benchmark starts the servers that it needs in a temporary directory, and\n" +
+			"removes them afterwards. Benchmarks of ClickHouse create a database on the server of --store, and\n" +
+			"drop it. Each also measures the raw limit of NATS or ClickHouse: compare the ratios, not the\n" +
+			"machines.",
 		Example: "  carillon bench fire --jobs 1000000 --rate 20000 --for 30s\n  carillon bench herd -o json",
 	}
 	for _, b := range benches {
@@ -151,47 +153,47 @@ func newBenchCommand() *cobra.Command {
 				return r.print(cmd, opts.output)
 			},
 		}
-		sub.Flags().IntVar(&opts.jobs, "jobs", opts.jobs, "how many jobs")
+		sub.Flags().IntVar(&opts.jobs, "jobs", opts.jobs, "number of jobs")
 		if b.rated {
-			sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as go")
+			sub.Flags().IntVar(&opts.rate, "rate", opts.rate, "fires per second; 0 is as many as possible")
 		}
 		if opts.runFor > 0 {
 			sub.Flags().DurationVar(&opts.runFor, "for", opts.runFor, "how long to measure")
 		}
 		if opts.instances > 0 {
 			sub.Flags().StringVar(&opts.route, "route", "any", "the jobs' `route`")
-			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "how many executors there are")
+			sub.Flags().IntVar(&opts.instances, "instances", opts.instances, "number of executors")
 			cli.Complete(sub, "route", cli.Words[string](job.Routes)...)
 		}
 		if opts.replicas > 0 {
-			sub.Flags().IntVar(&opts.replicas, "replicas", opts.replicas, "how many copies each stream has, each on a NATS server of its own in this process: 1, 3 or 5")
+			sub.Flags().IntVar(&opts.replicas, "replicas", opts.replicas, "copies of each stream, each on its own NATS server in this process: 1, 3 or 5")
 		}
 		if b.name == "run" || b.name == "bridge" {
-			sub.Flags().Lookup("rate").Usage = "fires per second; 0 has each job fire once, all at one instant"
+			sub.Flags().Lookup("rate").Usage = "fires per second; with 0, each job fires once, all at the same time"
 			sub.Flags().Lookup("for").Usage = "how long jobs fire at that rate"
 		}
 		if b.name == "run" {
 			sub.Flags().StringVar(&opts.nats, "nats-config", "", "start NATS with this configuration `file` instead of the built-in one; it must not join other servers")
-			sub.Flags().StringVar(&opts.executor, "executor", "", "measure the executor that this `command` starts, which has a handler noop, beside the one that is built in")
+			sub.Flags().StringVar(&opts.executor, "executor", "", "also measure the executor that this `command` starts; it needs a handler noop")
 		}
 		if b.name == "outage" || b.name == "ingest" {
-			sub.Flags().StringVar(&opts.store, "store", "", "ClickHouse in which a database is made and dropped: `clickhouse://USER:PASSWORD@HOST`")
+			sub.Flags().StringVar(&opts.store, "store", "", "the ClickHouse server on which to create and drop a database: `clickhouse://USER:PASSWORD@HOST`")
 			_ = sub.MarkFlagRequired("store")
 		}
 		if b.name == "outage" {
-			sub.Flags().Lookup("for").Usage = "how long ClickHouse is away after all that has gathered"
-			sub.Flags().IntVar(&opts.runs, "runs", opts.runs, "how many runs have ended meanwhile, with ten log lines each")
+			sub.Flags().Lookup("for").Usage = "how long ClickHouse stays down after these runs have ended"
+			sub.Flags().IntVar(&opts.runs, "runs", opts.runs, "number of runs that end while ClickHouse is down, with ten log lines each")
 		}
 		if b.name == "api" {
 			sub.Flags().Lookup("rate").Usage = "requests per second"
-			sub.Flags().IntVar(&opts.runs, "runs", opts.runs, "how many runs the history has")
-			sub.Flags().IntVar(&opts.streams, "streams", opts.streams, "how many live tails are opened")
+			sub.Flags().IntVar(&opts.runs, "runs", opts.runs, "number of runs in the history")
+			sub.Flags().IntVar(&opts.streams, "streams", opts.streams, "number of live tails to open")
 		}
 		sub.Flags().StringVarP(&opts.output, "output", "o", "table", "table or json")
 		if b.name == "takeover" {
-			sub.Flags().BoolVar(&opts.cold, "cold", false, "one node has all, and the other is only started when that has died")
+			sub.Flags().BoolVar(&opts.cold, "cold", false, "start the second node only when the first has died")
 		}
-		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile of what is measured to this `file`")
+		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile of the measurement to this `file`")
 		cmd.AddCommand(sub)
 	}
 	cmd.AddCommand(newQueryCommand(), newScaleCommand(), newSeedCommand())

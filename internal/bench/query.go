@@ -267,17 +267,17 @@ func newQueryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query",
 		Short: "Measure lists, searches and reports on a history of a given size",
-		Long: "Ask what the console's pages and reports ask, some times each, and tell how long it took. Without --store, a store is\n" +
-			"made for it and removed afterwards, an SQLite file. The aims are those for\n" +
+		Long: "Run the queries of the console's pages and reports, several times each, and show how long they take.\n" +
+			"Without --store, the command creates an SQLite file and removes it afterwards. The targets are for\n" +
 			"ClickHouse with 10,000,000 runs and 100,000,000 lines on two cores.",
 		Example: "  carillon bench query --runs 1000000 --lines 0\n" +
 			"  carillon bench query --store clickhouse://carillon@localhost:9000/bench",
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&where, "store", "", "ask this one, which \"carillon bench seed\" has filled: an SQLite `file` or a clickhouse:// address")
-	cmd.Flags().IntVar(&runs, "runs", 1_000_000, "how many runs to make")
-	cmd.Flags().IntVar(&lines, "lines", 0, "how many log lines to make")
-	cmd.Flags().IntVar(&times, "times", 7, "how often to ask each question")
+	cmd.Flags().StringVar(&where, "store", "", "query this store, filled by \"carillon bench seed\": an SQLite `file` or a clickhouse:// address")
+	cmd.Flags().IntVar(&runs, "runs", 1_000_000, "number of runs to create")
+	cmd.Flags().IntVar(&lines, "lines", 0, "number of log lines to create")
+	cmd.Flags().IntVar(&times, "times", 7, "how many times to run each query")
 	cmd.Flags().VarP(&output, "output", "o", "table, json or yaml")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if runs < 1 || lines < 0 || times < 1 {

@@ -67,18 +67,20 @@ func newScaleCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "scale",
-		Short: "Measure what a run costs as one thing grows and all else stands still",
-		Long: fmt.Sprintf("Measure the CPU and the lateness of a run, as one thing grows and all else stands still: jobs, fires per second, groups, instances\n"+
-			"of a group, scheduler nodes, runs in the history, shards. What does not grow is %d jobs of %d group with %d instance, %d fires a second,\n"+
-			"%d node, %d shards, and an empty history. Everything runs in this process, with SQLite. cpu_ratio compares with the first row of what\n"+
-			"grows. Lateness is from the fire time to the start of the handler; all fires of a second are due at once.",
+		Short: "Measure the cost of a run as one dimension grows and the others stay the same",
+		Long: fmt.Sprintf("Measure the CPU time and the lateness of a run while one dimension grows and the others stay the\n"+
+			"same: jobs, fires per second, groups, instances of a group, scheduler nodes, runs in the history, or\n"+
+			"shards. The base is %d jobs of %d group with %d instance, %d fires per second, %d node, %d shards,\n"+
+			"and an empty history. Everything runs in this process, with SQLite. cpu_ratio compares a row with the\n"+
+			"first row of its dimension. Lateness is the time from the fire time to the start of the handler; all\n"+
+			"fires of a second are due at once.",
 			standing.jobs, standing.groups, standing.instances, standing.rate, standing.nodes, standing.shards),
 		Example: "  carillon bench scale --only groups,instances --most 100",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().StringSliceVar(&only, "only", names, "what grows")
-	cmd.Flags().IntVar(&most, "most", 1_000_000, "leave out measurements with more of what grows")
-	cmd.Flags().DurationVar(&runFor, "for", runFor, "how long each measurement fires jobs")
+	cmd.Flags().StringSliceVar(&only, "only", names, "dimensions to measure")
+	cmd.Flags().IntVar(&most, "most", 1_000_000, "skip measurements above this value of the dimension")
+	cmd.Flags().DurationVar(&runFor, "for", runFor, "how long jobs fire in each measurement")
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "table or json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for _, name := range only {

@@ -196,17 +196,18 @@ func newSeedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "seed",
 		Short: "Fill a history with generated runs and lines, for bench query",
-		Long: "Fill a history with runs of --jobs jobs over the last 30 days, some busier than others, of which a few percent fail, and\n" +
-			"with their log lines. It is the same each time but for its dates; in a ClickHouse its days are alike but for the newest of\n" +
-			"them, of which ClickHouse makes the others itself. What it makes stays: use a store of its own.",
+		Long: "Fill a log store with generated runs of the last 30 days and their log lines. Some jobs run more often\n" +
+			"than others, and a few percent of the runs fail. The data is the same each time, except for its\n" +
+			"dates. In ClickHouse, all days but the newest are copies of one day. The command deletes nothing\n" +
+			"afterwards: use a store of its own.",
 		Example: "  carillon bench seed --store /tmp/bench.db --runs 1000000 --lines 0\n" +
 			"  carillon bench seed --store clickhouse://carillon@localhost:9000/bench --runs 10000000 --lines 100000000",
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&where, "store", "", "an SQLite `file`, or clickhouse://USER:PASSWORD@HOST/DATABASE")
-	cmd.Flags().IntVar(&jobs, "jobs", seedJobs, "how many jobs, of ten groups: group-0/job-0, group-1/job-1 and so on")
-	cmd.Flags().IntVar(&runs, "runs", 1_000_000, "how many runs")
-	cmd.Flags().IntVar(&lines, "lines", 10_000_000, "how many log lines")
+	cmd.Flags().IntVar(&jobs, "jobs", seedJobs, "number of jobs, in ten groups: group-0/job-0, group-1/job-1 and so on")
+	cmd.Flags().IntVar(&runs, "runs", 1_000_000, "number of runs")
+	cmd.Flags().IntVar(&lines, "lines", 10_000_000, "number of log lines")
 	_ = cmd.MarkFlagRequired("store")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if jobs < 1 || runs < 1 || lines < 0 {

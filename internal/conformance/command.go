@@ -19,10 +19,10 @@ func Commands() []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "conformance -- COMMAND [ARG…]",
 		Short: "Test an executor of any language against the protocol",
-		Long: "Test an executor of any language against the protocol.\n\n" +
-			"The command starts NATS and the executor, plays Carillon's side, and prints each case as passed or failed: what was sent, what\n" +
-			"came back, and the passage of docs/reference/protocol.md that asks for it. The executor reads CARILLON_NATS and CARILLON_GROUP, and\n" +
-			"needs these handlers:\n\n" + handlerList(),
+		Long: "Test an executor of any language against the protocol. The command starts NATS and the executor, and\n" +
+			"acts as the server. It prints for each case whether it passed; for a failed one, also what was sent,\n" +
+			"what came back, and the section of docs/reference/protocol.md with the rule. The executor reads\n" +
+			"CARILLON_NATS and CARILLON_GROUP, and needs these handlers:\n\n" + handlerList(),
 		Example: "  carillon conformance -- python worker.py\n  carillon conformance --case kill -- ./worker\n  carillon conformance --slow -o junit -- node worker.js > report.xml",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

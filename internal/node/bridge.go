@@ -238,7 +238,7 @@ type bridgeOptions struct {
 }
 
 func newBridgeCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "bridge", Short: "Let executors of other schedulers attach", Example: "  carillon bridge xxl-job --help", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "bridge", Short: "Run executors of other schedulers on Carillon", Example: "  carillon bridge xxl-job --help", Args: cobra.NoArgs}
 	cmd.AddCommand(newXXLJobCommand())
 	return cmd
 }
@@ -248,12 +248,12 @@ func newXXLJobCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "xxl-job",
 		Short: "Let executors of XXL-JOB attach unchanged",
-		Long: "Run a bridge to which executors of XXL-JOB attach unchanged: to them it is their admin. Each of them\n" +
-			"becomes an instance of the executor group that its AppName stands for, and runs the jobs of that\n" +
+		Long: "Run a bridge to which executors of XXL-JOB attach unchanged, as if it were their admin. Each executor\n" +
+			"becomes an instance of the executor group that is named by its AppName, and runs the jobs of that\n" +
 			"group. Point xxl.job.admin.addresses of the executors at the address of --listen. Several bridges\n" +
 			"share the executors, and take over from one that dies. All versions from 2.2 on can attach.\n\n" +
 			"Executors must show an access token (xxl.job.accessToken), and are called at the address that they\n" +
-			"register. With --check, the command only asks one executor whether it would attach, and why not.",
+			"register. With --check, the command only checks whether one executor would attach.",
 		Example: "  carillon bridge xxl-job --nats nats://n1:4222 --listen 0.0.0.0:8080 --groups billing --credential bridge.seed --access-token-file tokens\n" +
 			"  carillon bridge xxl-job --check http://10.0.0.5:9999 --access-token-file tokens --allow-private-addresses",
 		Args: cobra.NoArgs,

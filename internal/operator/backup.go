@@ -81,10 +81,11 @@ func newRestoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore -f FILE",
 		Short: "Restore the configuration from a backup",
-		Long: "Restore what \"carillon backup\" wrote into a NATS account that has no Carillon yet, before you start servers on it.\n" +
-			"The command connects to NATS with the keys of a server. It refuses an incomplete file. If a restore is interrupted, run it\n" +
-			"again with the same file; no server starts until it has finished. Fires that were due in between are not caught up.\n" +
-			"With --dry-run, show how the present configuration differs from the file.",
+		Long: "Restore the file of \"carillon backup\" into an empty NATS account, before you start servers on it. The\n" +
+			"command needs the server keys for NATS. It refuses an incomplete file. If a restore is interrupted,\n" +
+			"run it again with the same file; no server starts until it has finished. Fires that were due since\n" +
+			"the backup are not caught up. With --dry-run, show how the present configuration differs from the\n" +
+			"file.",
 		Example: "  carillon restore -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys --replicas 3\n" +
 			"  carillon restore -f carillon.backup --dry-run --nats tls://n1:4222",
 		Args: cobra.NoArgs,

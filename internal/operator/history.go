@@ -17,12 +17,12 @@ func newHistoryReleaseCommand() *cobra.Command {
 	var o operatorOptions
 	cmd := &cobra.Command{
 		Use:   "release",
-		Short: "Let another log store keep the history",
-		Long: "Let the log store of the next server that starts keep the history of the cluster. Servers refuse\n" +
-			"to start with a second log store, because each would get a part of the history. Use the command\n" +
-			"when you replace the log store on purpose: from SQLite to ClickHouse, or after a lost disk. Stop the\n" +
-			"servers with the old log store first. What is in it stays there. The command needs the keys of a\n" +
-			"server for NATS.",
+		Short: "Allow another log store to take over the history",
+		Long: "Allow the next server that starts to keep the history of the cluster in its log store. Otherwise\n" +
+			"servers refuse to start with a second log store, because each store would get a part of the history.\n" +
+			"Use this command when you replace the log store: from SQLite to ClickHouse, or after a lost disk.\n" +
+			"Stop the servers with the old log store first. Its data is neither moved nor deleted. The command\n" +
+			"needs the server keys for NATS.",
 		Example: "  carillon history release --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys",
 		Args:    cobra.NoArgs,
 	}

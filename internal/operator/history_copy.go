@@ -29,20 +29,20 @@ func newHistoryCopyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "copy --from sqlite:DIR --to clickhouse://…",
 		Short: "Copy the history from SQLite to ClickHouse",
-		Long: "Copy the history of a server from its --data folder to ClickHouse, and compare the two. Stop all servers\n" +
-			"first: jobs do not fire while you copy. If the copy is interrupted, run it again; it goes on where it\n" +
-			"ended. The command refuses a database that has a history, unless that is a copy of the same one.\n" +
-			"Nothing is deleted. Afterwards run \"carillon history release\", and start the servers with --store.\n" +
-			"The command needs the keys of a server for NATS, where it reads how long lines are kept.\n" +
-			"Give the address of ClickHouse in the environment as CARILLON_STORE to keep its password out of\n" +
-			"process lists.",
+		Long: "Copy the history of a server from its --data folder to ClickHouse, and compare the two. Stop all\n" +
+			"servers first; jobs do not fire during the copy. If the copy is interrupted, run the command again:\n" +
+			"it continues where it stopped. It refuses a database that already has a history, unless that is an\n" +
+			"earlier copy of the same one. Nothing is deleted. Afterwards run \"carillon history release\", and\n" +
+			"start the servers with --store.\n\n" +
+			"The command needs the server keys for NATS, to read the retention rules. Set CARILLON_STORE instead\n" +
+			"of --to to keep the password of ClickHouse out of process lists.",
 		Example: "  export CARILLON_STORE='clickhouse://carillon:PASSWORD@ch1/carillon'\n" +
 			"  carillon history copy --from sqlite:/var/lib/carillon --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys",
 		Args: cobra.NoArgs,
 	}
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVar(&from, "from", "", "what to copy: `sqlite:DIR`, with the --data folder of the server")
-	cmd.Flags().StringVar(&to, "to", "", "where to: `clickhouse`://USER:PASSWORD@HOST/DATABASE (default: from CARILLON_STORE)")
+	cmd.Flags().StringVar(&from, "from", "", "source, `sqlite:DIR`, with the --data folder of the server")
+	cmd.Flags().StringVar(&to, "to", "", "target, `clickhouse`://USER:PASSWORD@HOST/DATABASE (default: from CARILLON_STORE)")
 	cmd.Flags().VarP(&output, "output", "o", "`format` of the comparison: table, json or yaml")
 	if err := cmd.MarkFlagRequired("from"); err != nil {
 		panic("BUG: " + err.Error())
@@ -112,7 +112,7 @@ func copyHistory(cmd *cobra.Command, conn *cluster.Conn, source *sqlite.Store, t
 		return err
 	}
 	if !result.Equal() {
-		return errors.New("the copy differs from the history: see the days that say so")
+		return errors.New("the copy differs from the history; the output shows on which days")
 	}
 	cmd.PrintErrln("the copy is complete; run \"carillon history release\", and start the servers with --store")
 	return nil

@@ -37,7 +37,7 @@ func (t *Table) WriteNames(w io.Writer) error {
 	seen := map[string]bool{}
 	for i, row := range t.Rows {
 		if i == 0 && len(row) > 1 && row[0] != strings.ToUpper(row[0]) {
-			return errors.New("this answer is no list of names; use -o json or -o yaml")
+			return errors.New("this command has no names to list; use -o json or -o yaml")
 		}
 		if i > 0 && len(row) > 1 && !seen[row[0]] {
 			seen[row[0]] = true

@@ -50,7 +50,7 @@ func newUncordonCommand() *cobra.Command {
 	return newInstanceCommand(&cobra.Command{
 		Use:     "uncordon INSTANCE...",
 		Short:   "Uncordon executor instances",
-		Long:    "Let cordoned or draining executor instances take runs again.",
+		Long:    "Uncordon cordoned or draining executor instances: they take runs again.",
 		Example: "  carillon uncordon web1-4711-k3x9qa",
 	}, func(ctx context.Context, api *client.API, group, instance string) (client.InstanceReply, error) {
 		return client.Read[client.InstanceReply](api.UncordonInstance(ctx, group, instance))

@@ -19,8 +19,9 @@ func newLedgerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Check that every fire is accounted for",
-		Long: "The ledger computes every fire that a job owed from the versions of the job, and compares them with the history.\n" +
-			"A fire has an outcome: it ran, was caught up, skipped or missed, or is pending. Anything else is a discrepancy.",
+		Long: "The ledger computes from the versions of each job which fires were due, and compares them with the\n" +
+			"history. Each fire has an outcome: it ran, was caught up, skipped or missed, or is pending. Anything\n" +
+			"else is a discrepancy.",
 		Example: "  carillon ledger verify --since 7d\n  carillon ledger show ops/backup --since 7d",
 	}
 	cmd.AddCommand(newLedgerShowCommand(), newLedgerVerifyCommand())

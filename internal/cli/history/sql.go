@@ -78,7 +78,7 @@ func newSQLCommand() *cobra.Command {
 		}
 		defer func() { _ = resp.Body.Close() }()
 		if _, err := io.Copy(cmd.OutOrStdout(), resp.Body); err != nil {
-			return fmt.Errorf("read the answer, of which the rest is missing: %w", err)
+			return fmt.Errorf("read the answer, which is incomplete: %w", err)
 		}
 		return nil
 	}

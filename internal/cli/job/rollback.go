@@ -24,8 +24,8 @@ func newRollbackCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback JOB --version N",
 		Short: "Roll back a job to an earlier version",
-		Long: "Save an earlier version of a job, with its script, as the newest one. This also brings back a deleted job.\n" +
-			"With --dry-run, show which fields would change.",
+		Long: "Save an earlier version of a job, with its script, as the newest one. This also restores a deleted\n" +
+			"job. With --dry-run, show which fields would change.",
 		Example: "  carillon get versions billing/report\n" +
 			"  carillon rollback billing/report --version 3 --dry-run\n" +
 			"  carillon rollback billing/report --version 3 --note \"the new script loses rows\"",
@@ -34,7 +34,7 @@ func newRollbackCommand() *cobra.Command {
 	r := cli.NewRemote(cmd)
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.Flags().IntVar(&version, "version", 0, "the `number` of the version")
-	cmd.Flags().StringVar(&note, "note", "", "why, for the audit log (default: which version it was)")
+	cmd.Flags().StringVar(&note, "note", "", "the reason, for the audit log (default: the number of the version)")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change without changing it")
 	if err := cmd.MarkFlagRequired("version"); err != nil {
 		panic("BUG: " + err.Error())
