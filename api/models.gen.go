@@ -143,30 +143,30 @@ type Access = rights.Access
 type AffectedFire struct {
 	FireTime time.Time `json:"fire_time"`
 
-	// Skipped Whether it would be skipped; else it would run
+	// Skipped true: it would be skipped. false: it would run
 	Skipped bool `json:"skipped"`
 }
 
 // AffectedJob defines model for AffectedJob.
 type AffectedJob struct {
-	// Fires The first 5 of them
+	// Fires The first five of them
 	Fires    []AffectedFire `json:"fires"`
 	Job      job.Name       `json:"job"`
 	Released int            `json:"released"`
 	Skipped  int            `json:"skipped"`
 }
 
-// Alert A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
+// Alert An alert rule. `when` has exactly one condition; without it, the condition is `ends` with failed, timed_out, lost and missed.
 type Alert = alerting.Rule
 
 // AlertItem defines model for AlertItem.
 type AlertItem struct {
-	// AboutCode Of the description of a built-in rule; absent once somebody has described it in other words
+	// AboutCode The code of a built-in description. Absent if somebody changed the description
 	AboutCode SentenceCode `json:"about_code,omitempty"`
 	Author    string       `json:"author,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
 
-	// Definition A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed.
+	// Definition An alert rule. `when` has exactly one condition; without it, the condition is `ends` with failed, timed_out, lost and missed.
 	Definition Alert     `json:"definition"`
 	Revision   uint64    `json:"revision"`
 	UpdatedAt  time.Time `json:"updated_at"`
@@ -179,37 +179,37 @@ type AlertList struct {
 
 // AlertTrial defines model for AlertTrial.
 type AlertTrial struct {
-	// From Of the oldest run that was looked at, where there were more; else seven days ago
+	// From The time of the oldest run that was checked, if there were more; else seven days ago
 	From time.Time `json:"from"`
 
 	// Items The newest 50 of them
 	Items []AlertTrialItem `json:"items"`
 
-	// Runs How many runs were looked at
+	// Runs Number of runs that were checked
 	Runs int       `json:"runs"`
 	To   time.Time `json:"to"`
 
-	// Total How many incidents there would have been
+	// Total Number of incidents that the rule would have opened
 	Total int `json:"total"`
 }
 
 // AlertTrialItem defines model for AlertTrialItem.
 type AlertTrialItem struct {
-	// Count Of bad runs
+	// Count Number of bad runs
 	Count    int       `json:"count"`
 	OpenedAt time.Time `json:"opened_at"`
 
-	// ResolvedAt Absent while it would still be open
+	// ResolvedAt Absent if it would still be open
 	ResolvedAt time.Time `json:"resolved_at,omitzero"`
 	Subject    string    `json:"subject"`
 	Summary    string    `json:"summary"`
 
-	// SummaryCode Names a sentence beside its English text, so that it can be said in other languages. A text without a code is somebody's own.
+	// SummaryCode The code of a sentence, for clients that show it in another language. Texts that users wrote have no code.
 	//
 	// Examples: run_ended
 	SummaryCode SentenceCode `json:"summary_code,omitempty"`
 
-	// SummaryParams What the sentence is about, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
+	// SummaryParams The parameters of the sentence, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
 	//
 	// Examples: {"job":"billing/report","status":"failed"}
 	SummaryParams SentenceParams `json:"summary_params,omitempty"`
@@ -220,12 +220,12 @@ type AuditEntry = trail.Entry
 
 // AuditLogPage defines model for AuditLogPage.
 type AuditLogPage struct {
-	// AsOf The bus does not answer: what was changed after this may be missing. Absent where all is there
+	// AsOf The bus does not answer: changes after this time may be missing. Absent if nothing is missing
 	AsOf  time.Time    `json:"as_of,omitzero"`
 	Items []AuditEntry `json:"items"`
 	Next  string       `json:"next,omitempty"`
 
-	// Since The log store does not answer, or is far behind: what was changed before this may be missing. Absent where all is there
+	// Since The log store does not answer, or is far behind: changes before this time may be missing. Absent if nothing is missing
 	Since time.Time `json:"since,omitzero"`
 }
 
@@ -239,26 +239,26 @@ type BackfillList struct {
 
 // BackfillRequest defines model for BackfillRequest.
 type BackfillRequest struct {
-	// Again Also fires that an earlier backfill has run with success
+	// Again Include fires that an earlier backfill has run successfully
 	Again bool `json:"again,omitempty"`
 
-	// AtOnce How many of its runs may be alive; 1 by default
+	// AtOnce Maximum number of its live runs; default 1
 	AtOnce int `json:"at_once,omitempty"`
 
-	// DryRun Only say which fires would run
+	// DryRun Only return the fires that would run
 	DryRun bool `json:"dry_run,omitempty"`
 
 	// From Fire time, inclusive
 	From time.Time `json:"from"`
 
-	// ID The backfill's name; chosen by the server when absent
+	// ID The id of the backfill. Defaults to a new one
 	ID   string `json:"id,omitempty"`
 	Note string `json:"note,omitempty"`
 
-	// Only Which fires: missed is the default; all are also those from before the job was there
+	// Only The fires to run; default missed. all includes fires from before the job existed
 	Only outcome.Only `json:"only,omitempty"`
 
-	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	// To Fire time, exclusive; at most 92 days after `from`. Defaults to now
 	To time.Time `json:"to,omitempty"`
 }
 
@@ -269,28 +269,28 @@ type BackfillResult struct {
 	// Fires Oldest first
 	Fires []LedgerEntry `json:"fires"`
 
-	// LeftOut How many fires an earlier backfill has run, or has yet to
+	// LeftOut Number of fires that an earlier backfill has run, or will still run
 	LeftOut int `json:"left_out"`
 }
 
-// BulkOutcome The result for an object, or with dry_run what it would be. unchanged: it was so already; refused: there is a problem, and if its status is 503, it is unknown whether the change was made
+// BulkOutcome The result for an object; with dry_run, the expected result. unchanged: it was already so. refused: see the problem; with status 503, it is unknown whether the change was made
 type BulkOutcome string
 
 // BusState defines model for BusState.
 type BusState = fleet.State
 
-// Calendar A named set of dates and windows of the week, to which schedules refer in only and except.
+// Calendar A named set of dates and weekly windows, to which schedules refer in only and except.
 type Calendar = job.Calendar
 
 // CalendarFile defines model for CalendarFile.
 type CalendarFile struct {
-	// Text The file, as RFC 5545 has it
+	// Text The iCalendar file (RFC 5545)
 	Text string `json:"text"`
 
-	// Years For how many years, from this one on, to write out what recurs without end and is not on the same dates each year
+	// Years For how many years, from this one on, to expand events that recur without end on changing dates
 	Years int `json:"years,omitempty"`
 
-	// Zone The time zone in which dates are meant. Defaults to that of the file, or else UTC
+	// Zone The time zone of the dates. Defaults to that of the file, else UTC
 	Zone string `json:"zone,omitempty"`
 }
 
@@ -299,19 +299,19 @@ type CalendarFileEvent struct {
 	// Dates As in a calendar: 2026-12-25, or 12-25 for every year
 	Dates []string `json:"dates"`
 
-	// Days Of one that is on days of every week: which
+	// Days For a weekly event: its days
 	//
 	// Examples: sat,sun
 	Days string `json:"days,omitempty"`
 
-	// Line Where it begins, from 1
+	// Line The line number of the event, from 1
 	Line int `json:"line"`
 
-	// Note The same in words, or up to when it was written out
+	// Note The same in words, or until when it was expanded
 	Note    reason.Text              `json:"note,omitempty"`
 	Outcome CalendarFileEventOutcome `json:"outcome"`
 
-	// Reason Why it was left out. over: or no day of it is left
+	// Reason Why it was left out. over: it is over, or has no day left
 	Reason string `json:"reason,omitempty"`
 	Title  string `json:"title"`
 }
@@ -323,17 +323,17 @@ type CalendarFileEventOutcome string
 type CalendarFileRead struct {
 	Dates []string `json:"dates"`
 
-	// Events In the order of the file
+	// Events The events, in the order of the file
 	Events []CalendarFileEvent `json:"events"`
 
-	// Title What the file calls itself; may be empty
+	// Title The title of the file; can be empty
 	Title string `json:"title"`
 
-	// Until Up to which day events that recur without end were written out
+	// Until Until which day events without end are expanded
 	Until   string           `json:"until,omitempty"`
 	Windows []CalendarWindow `json:"windows"`
 
-	// Zone That of the request or else of the file; empty if neither has one
+	// Zone The time zone of the request, or else of the file; empty if neither has one
 	Zone string `json:"zone"`
 }
 
@@ -350,17 +350,17 @@ type CalendarList struct {
 
 // CalendarPreview defines model for CalendarPreview.
 type CalendarPreview struct {
-	// Complete False when there were too many jobs or fires to look at all
+	// Complete false if there were too many jobs or fires to check all
 	Complete bool      `json:"complete"`
 	From     time.Time `json:"from"`
 
-	// Jobs Those that name the calendar, at most 500, in order of name
+	// Jobs Jobs that use the calendar, at most 500, by name
 	Jobs []AffectedJob `json:"jobs"`
 
-	// Released Fires that would run and are skipped now
+	// Released Fires that would run, and are skipped now
 	Released int `json:"released"`
 
-	// Skipped Fires that would be skipped and run now
+	// Skipped Fires that would be skipped, and run now
 	Skipped int       `json:"skipped"`
 	To      time.Time `json:"to"`
 }
@@ -371,16 +371,16 @@ type CalendarVersion = job.CalendarVersion
 // CalendarWindow defines model for CalendarWindow.
 type CalendarWindow = job.Window
 
-// Can The executor groups in which one can do something; `*` alone is everywhere
+// Can The executor groups in which the user can do something; `*` is all groups
 type Can struct {
-	// Admin Everywhere: users, tokens of others
+	// Admin With `*`: manage users, and tokens of others
 	Admin []string `json:"admin"`
 
-	// Edit Save and delete jobs; everywhere: calendars too
+	// Edit Save and delete jobs; with `*` also calendars
 	Edit []string `json:"edit"`
 	Logs []string `json:"logs"`
 
-	// Operate Run, cancel, pause, resume
+	// Operate Run, cancel, pause and resume jobs
 	Operate []string `json:"operate"`
 	Params  []string `json:"params"`
 	Scripts []string `json:"scripts"`
@@ -390,14 +390,14 @@ type Can struct {
 
 // CancelAccepted defines model for CancelAccepted.
 type CancelAccepted struct {
-	// Found queued or pending: it does not run; running: its instance has been told
+	// Found queued or pending: it will not start. running: its instance has been told to stop it
 	Found job.Status `json:"found"`
 	RunID job.RunID  `json:"run_id"`
 }
 
 // CancelRequest defines model for CancelRequest.
 type CancelRequest struct {
-	// Job group/name of a run so new that the history may not have it yet
+	// Job group/name of the run's job, for a run that the history may not have yet
 	Job    job.Name `json:"job,omitempty"`
 	Reason string   `json:"reason,omitempty"`
 }
@@ -413,7 +413,7 @@ type Changed struct {
 	// More More has changed than is named
 	More bool `json:"more"`
 
-	// Names Jobs, as group/name, of jobs and runs; groups, of executors
+	// Names For jobs and runs, jobs as group/name; for executors, groups
 	Names []string `json:"names"`
 }
 
@@ -434,11 +434,11 @@ type ChannelItem struct {
 	// Health Whether messages get through to a channel.
 	Health ChannelHealth `json:"health"`
 
-	// Missing The names of those without which it cannot be used
+	// Missing The names of the secrets that the channel still needs
 	Missing  []string `json:"missing"`
 	Revision uint64   `json:"revision"`
 
-	// Secrets The names of those that are set
+	// Secrets The names of the secrets that are set
 	Secrets   []string  `json:"secrets"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -463,22 +463,22 @@ type Check struct {
 	Ok   bool   `json:"ok"`
 }
 
-// Child A job that runs after another. In a request it may be its name alone, as text.
+// Child A job that runs after this one. In a request it can be its name alone, as text.
 type Child = job.Child
 
 // ClockChange defines model for ClockChange.
 type ClockChange struct {
-	// AfterSeconds And from then on
+	// AfterSeconds Offset from UTC after the change
 	AfterSeconds int       `json:"after_seconds"`
 	At           time.Time `json:"at"`
 
-	// BeforeSeconds How far clocks are ahead of UTC until then
+	// BeforeSeconds Offset from UTC before the change
 	BeforeSeconds int `json:"before_seconds"`
 
-	// Gap What becomes of fires whose time of day does not exist: one of them when the gap ends, or none
+	// Gap What happens to fires whose time of day does not exist: one fire when the gap ends, or none
 	Gap string `json:"gap"`
 
-	// Overlap Which of two equal times of day has the fire
+	// Overlap Which of two equal times of day fires
 	Overlap string `json:"overlap"`
 }
 
@@ -487,15 +487,15 @@ type ConsumerState = fleet.ConsumerState
 
 // Credential defines model for Credential.
 type Credential struct {
-	// Author Who made it
+	// Author The user who created it
 	Author string `json:"author"`
 
-	// BridgeGroups If it is for a bridge, the groups that it serves
+	// BridgeGroups For a bridge: the groups that it serves
 	BridgeGroups []string  `json:"bridge_groups,omitempty"`
 	CreatedAt    time.Time `json:"created_at"`
 	Expired      bool      `json:"expired"`
 
-	// ExpiresAt Absent for never
+	// ExpiresAt Absent if it does not expire
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Group Examples: billing
@@ -504,15 +504,15 @@ type Credential struct {
 	// ID Examples: cx4hq2m7zk3wd5t
 	ID string `json:"id"`
 
-	// Name Where it is, or what for
+	// Name Where or what it is used for
 	//
 	// Examples: web1
 	Name string `json:"name"`
 
-	// PublicKey The public half of its key
+	// PublicKey The public key
 	PublicKey string `json:"public_key"`
 
-	// Replaces The id of the one that was rotated into it
+	// Replaces The id of the credential that it replaces
 	Replaces string `json:"replaces,omitempty"`
 }
 
@@ -523,14 +523,14 @@ type CredentialList struct {
 
 // CredentialRequest defines model for CredentialRequest.
 type CredentialRequest struct {
-	// BridgeGroups Makes it the credential of a bridge (`carillon bridge xxl-job`), which may do what executors of
-	// all these groups may. This group must be one of them.
+	// BridgeGroups Makes it a credential for a bridge (`carillon bridge xxl-job`), with the permissions
+	// of executors of all these groups. This group must be one of them.
 	BridgeGroups []string `json:"bridge_groups,omitempty"`
 
-	// ExpiresIn How long it works. Defaults to ever
+	// ExpiresIn How long it is valid. Defaults to no limit
 	ExpiresIn job.Duration `json:"expires_in,omitempty"`
 
-	// Name Its place or purpose
+	// Name Where or what it is used for
 	//
 	// Examples: web1
 	Name string `json:"name"`
@@ -538,21 +538,21 @@ type CredentialRequest struct {
 
 // CrontabLine defines model for CrontabLine.
 type CrontabLine struct {
-	// Job What was made of an imported line
+	// Job The job that an imported line becomes
 	Job *job.Job `json:"job,omitempty"`
 
-	// Line Counts from 1
+	// Line The line number, from 1
 	Line int `json:"line"`
 
-	// Note Why it was skipped or is broken, or what one should know of it
+	// Note Why it was skipped or is broken, or a remark about it
 	Note reason.Text `json:"note,omitempty"`
 
-	// Outcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
+	// Outcome imported: see job. setting: applies to the lines below. skipped: cron would run it, but a cluster cannot
 	Outcome CrontabLineOutcome `json:"outcome"`
 	Text    string             `json:"text"`
 }
 
-// CrontabLineOutcome imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
+// CrontabLineOutcome imported: see job. setting: applies to the lines below. skipped: cron would run it, but a cluster cannot
 type CrontabLineOutcome string
 
 // CrontabLines defines model for CrontabLines.
@@ -565,13 +565,13 @@ type CrontabRequest struct {
 	// Group The executor group of the jobs
 	Group string `json:"group,omitempty"`
 
-	// System Whether a user is named before each command, as in /etc/crontab. Defaults to what the text looks like
+	// System Whether each command has a user before it, as in /etc/crontab. Detected by default
 	System *bool `json:"system,omitempty"`
 
 	// Text The crontab
 	Text string `json:"text"`
 
-	// Zone The time zone of lines before which no CRON_TZ stands
+	// Zone Time zone of lines without a CRON_TZ above them
 	Zone string `json:"zone,omitempty"`
 }
 
@@ -583,24 +583,24 @@ type DeadLetterContent struct {
 	// At When it was refused
 	At time.Time `json:"at"`
 
-	// Message The kind and the version of the message, as its header gives them
+	// Message The kind and version of the message, from its header
 	Message string `json:"message,omitempty"`
 
 	// Reason Why it was refused
 	Reason   string `json:"reason"`
 	Sequence uint64 `json:"sequence"`
 
-	// Size Of its data, in bytes
+	// Size Size of the data in bytes
 	Size int `json:"size"`
 
-	// Stream From which it came
+	// Stream The stream that it came from
 	Stream  string `json:"stream"`
 	Subject string `json:"subject"`
 
-	// Text The data. Bytes that are not UTF-8 are replaced
+	// Text The data; bytes that are not UTF-8 are replaced
 	Text string `json:"text"`
 
-	// Whole Whether the letter has all of the data
+	// Whole Whether the dead letter has all of the data
 	Whole bool `json:"whole"`
 }
 
@@ -608,17 +608,17 @@ type DeadLetterContent struct {
 type DeadLetterPage struct {
 	Items []DeadLetter `json:"items"`
 
-	// Next The cursor of the next page. Absent on the last
+	// Next The cursor of the next page. Absent on the last one
 	Next string `json:"next,omitempty"`
 
-	// Total How many there are on all pages
+	// Total Number of dead letters on all pages
 	Total uint64 `json:"total"`
 }
 
 // Delivery defines model for Delivery.
 type Delivery = alerting.Delivery
 
-// DeliveryAnswer What the other side said to the last attempt
+// DeliveryAnswer The response to the last attempt
 type DeliveryAnswer = alerting.Answer
 
 // DeliveryItem defines model for DeliveryItem.
@@ -627,12 +627,12 @@ type DeliveryItem struct {
 	Incident string   `json:"incident"`
 	Summary  string   `json:"summary"`
 
-	// SummaryCode Names a sentence beside its English text, so that it can be said in other languages. A text without a code is somebody's own.
+	// SummaryCode The code of a sentence, for clients that show it in another language. Texts that users wrote have no code.
 	//
 	// Examples: run_ended
 	SummaryCode SentenceCode `json:"summary_code,omitempty"`
 
-	// SummaryParams What the sentence is about, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
+	// SummaryParams The parameters of the sentence, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
 	//
 	// Examples: {"job":"billing/report","status":"failed"}
 	SummaryParams SentenceParams `json:"summary_params,omitempty"`
@@ -679,21 +679,21 @@ type FieldChange struct {
 	// Examples: schedule.cron
 	Field string `json:"field"`
 
-	// From Absent when the field was not set
+	// From Absent if the field was not set
 	From interface{} `json:"from,omitempty"`
 
-	// To Absent when the field is not set any more
+	// To Absent if the field is no longer set
 	To interface{} `json:"to,omitempty"`
 }
 
 // FieldError defines model for FieldError.
 type FieldError struct {
-	// Field A path in the document, or a parameter's name; empty for the whole
+	// Field A path in the document, or the name of a parameter; empty for the whole request
 	Field string `json:"field"`
 
-	// Reason Why something is as it is. `text` is in English. `code` and `params` say the same, for
-	// who shows it in another language; docs/reference/reasons.md lists them. What somebody
-	// else wrote, such as the error of a handler, has no code.
+	// Reason Why something is as it is. `text` is in English. `code` and `params` are the same
+	// sentence for clients that show it in another language; docs/reference/reasons.md lists
+	// the codes. Texts from others, such as the error of a handler, have no code.
 	Reason Reason `json:"reason"`
 }
 
@@ -702,31 +702,31 @@ type Finding = outcome.JobEntry
 
 // Fire defines model for Fire.
 type Fire struct {
-	// Clock Of a fire that a moved clock has to do with
+	// Clock For a fire that a clock change affects
 	Clock *FireClock `json:"clock,omitempty"`
 
-	// Due When it is dispatched, the fire time plus the spread
+	// Due When the fire is dispatched: the fire time plus the spread
 	Due      time.Time `json:"due"`
 	FireTime time.Time `json:"fire_time"`
 
-	// Reason Why something is as it is. `text` is in English. `code` and `params` say the same, for
-	// who shows it in another language; docs/reference/reasons.md lists them. What somebody
-	// else wrote, such as the error of a handler, has no code.
+	// Reason Why something is as it is. `text` is in English. `code` and `params` are the same
+	// sentence for clients that show it in another language; docs/reference/reasons.md lists
+	// the codes. Texts from others, such as the error of a handler, have no code.
 	Reason Reason `json:"reason,omitempty"`
 
-	// Skip Of a fire that somebody has skipped
+	// Skip For a skipped fire: who skipped it and why
 	Skip *job.Skip `json:"skip,omitempty"`
 
-	// Skipped It will not run: reason says why
+	// Skipped The fire will not run; see reason
 	Skipped bool `json:"skipped,omitempty"`
 }
 
 // FireClock defines model for FireClock.
 type FireClock struct {
-	// Kind Its time of day does not exist, so it comes when the gap ends; or that time comes twice, and this is the first or the second
+	// Kind after_gap: the time of day does not exist, and the fire comes when the gap ends. first_pass, second_pass: the time of day comes twice, and this is the first or the second
 	Kind string `json:"kind"`
 
-	// Wall The time of day that the expression names
+	// Wall The time of day in the expression
 	//
 	// Examples: 02:30:00
 	Wall string `json:"wall"`
@@ -734,20 +734,20 @@ type FireClock struct {
 
 // FireCounts defines model for FireCounts.
 type FireCounts struct {
-	// Complete False when there are more than two million fires: then later jobs were not counted
+	// Complete false if there are more than two million fires, and later jobs were not counted
 	Complete bool `json:"complete"`
 
-	// Counts Of each part, in order
+	// Counts One number per interval, in order
 	Counts []int     `json:"counts"`
 	From   time.Time `json:"from"`
 
-	// Jobs How many jobs fire within the range
+	// Jobs Number of jobs that fire in the range
 	Jobs int `json:"jobs"`
 
-	// Minutes With load=true: how many of the fires come on each of the 60 minutes of an hour, in UTC
+	// Minutes With load=true: number of fires on each of the 60 minutes of an hour, in UTC
 	Minutes []int `json:"minutes,omitempty"`
 
-	// SlotMs With load=true, of each part: how long slots will be taken by the runs that begin in it, by how long half of the attempts of each job took at most in the last seven days. Absent while the log store does not answer
+	// SlotMs With load=true, per interval: how long its runs will take slots, by the median duration of each job's attempts of the last seven days. Absent while the log store does not answer
 	SlotMs []int64   `json:"slot_ms,omitempty"`
 	To     time.Time `json:"to"`
 }
@@ -760,50 +760,50 @@ type FirePage struct {
 	To    time.Time  `json:"to"`
 }
 
-// Grant The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
+// Grant The right to see and change parts of visible jobs. logs: what runs print and return. params: parameters. scripts: scripts, commands and requests. secrets: values of the task's environment, and the credentials of its request. sql: the whole history in SQL, which also requires viewer, logs and params for all groups. Without the grant, documents have `(hidden)`; saving such a document keeps the stored values
 type Grant = rights.Grant
 
 // Group defines model for Group.
 type Group struct {
-	// Dispatched Its runs begin by priority and within these limits, when a dispatcher says so; executors do not pull them
+	// Dispatched A dispatcher starts its runs, by priority and within these limits; executors do not pull them
 	Dispatched    bool       `json:"dispatched,omitempty"`
 	ExecutorGroup string     `json:"executor_group"`
 	Instances     []Instance `json:"instances"`
 
-	// Limit How many of its runs are alive at once at most; absent is no limit
+	// Limit Maximum number of live runs. Absent if there is no limit
 	Limit int `json:"limit,omitempty"`
 
-	// Pause Of a group that is paused: since when, until when, by whom and why
+	// Pause For a paused group: since when, until when, by whom and why
 	Pause *job.Pause `json:"pause,omitempty"`
 
-	// Rate How many of its runs begin per second at most; absent is no limit
+	// Rate Maximum number of runs that start per second. Absent if there is no limit
 	Rate float64 `json:"rate,omitempty"`
 
-	// State empty: no live instance, so its triggers wait; draining: none that takes new runs
+	// State empty: no live instance, so its triggers wait. draining: no instance takes new runs
 	State GroupState `json:"state"`
 
-	// Suspended Why servers pull its triggers too and hand them out; absent while executors give none back again and again
+	// Suspended Why servers also pull its triggers and hand them out. Absent unless an executor keeps giving triggers back
 	Suspended string `json:"suspended,omitempty"`
 
-	// Waiting Of such a group, how many runs have not been handed to a dispatcher
+	// Waiting For a dispatched group: number of runs that wait for the dispatcher
 	Waiting int `json:"waiting,omitempty"`
 
-	// WaitingRuns How many of its runs wait for an executor, by the history; absent while that does not answer
+	// WaitingRuns Number of runs that wait for an executor, from the history. Absent while that does not answer
 	WaitingRuns *int `json:"waiting_runs,omitempty"`
 
 	// WaitingSince When the longest-waiting of these runs began to wait
 	WaitingSince time.Time `json:"waiting_since,omitzero"`
 }
 
-// GroupState empty: no live instance, so its triggers wait; draining: none that takes new runs
+// GroupState empty: no live instance, so its triggers wait. draining: no instance takes new runs
 type GroupState string
 
 // GroupLimits defines model for GroupLimits.
 type GroupLimits struct {
-	// Limit Runs alive at once; 0 is no limit
+	// Limit Maximum number of live runs; 0 is no limit
 	Limit int `json:"limit,omitempty"`
 
-	// Rate Runs begun per second; 0 is no limit
+	// Rate Maximum number of runs that start per second; 0 is no limit
 	Rate float64 `json:"rate,omitempty"`
 }
 
@@ -816,12 +816,12 @@ type GroupList struct {
 type GroupUsage struct {
 	From time.Time `json:"from"`
 
-	// Items Equal parts of the range, the oldest first, up to the one in progress
+	// Items Equal intervals, oldest first, up to the present one
 	Items []UsagePart `json:"items"`
 	To    time.Time   `json:"to"`
 }
 
-// HTTPTask A request. url, headers, body and auth may contain ${NAME}: a variable of the run
+// HTTPTask An HTTP request. url, headers, body and auth can contain ${NAME}: a variable of the run
 // such as CARILLON_RUN_ID, one of env or secrets, or params.FIELD.
 type HTTPTask = job.HTTP
 
@@ -831,13 +831,13 @@ type HandlerItem struct {
 	Description string    `json:"description,omitempty"`
 	Handler     string    `json:"handler"`
 
-	// Instances Those that have it now
+	// Instances The instances that have it now
 	Instances []string `json:"instances"`
 
-	// ParamsSchema A JSON schema of the parameters; absent when nothing is known of them
+	// ParamsSchema A JSON schema of the parameters. Absent if it is unknown
 	ParamsSchema json.RawMessage `json:"params_schema,omitempty"`
 
-	// Version Of the program that announced it last
+	// Version The version of the program that announced it last
 	Version string `json:"version,omitempty"`
 }
 
@@ -855,14 +855,14 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
-// HeldJob A job whose fires wait for a newer server: one saved a version that the others cannot read.
+// HeldJob A job whose fires wait for a newer server, because the others cannot read its version.
 type HeldJob = outcome.Held
 
 // HeldRole defines model for HeldRole.
 type HeldRole struct {
 	Node string `json:"node"`
 
-	// Role dispatch-GROUP is there for those who see the group
+	// Role dispatch-GROUP is included if the caller can see the group
 	//
 	// Examples: ingest, dispatch-billing
 	Role string `json:"role"`
@@ -876,33 +876,33 @@ type HistoryState struct {
 	AsOf    time.Time       `json:"as_of"`
 	Backlog []IngestBacklog `json:"backlog"`
 
-	// Bytes On disk, of the server that answers; 0 while the store does not
+	// Bytes Disk usage of the log store of the responding server; 0 while it does not answer
 	Bytes int64 `json:"bytes"`
 
-	// CaughtUpAt When the log store will have caught up, if all streams shrink as they did within the last half a minute. Absent when it is not behind, and when one of them does not shrink
+	// CaughtUpAt When the log store will have caught up, if all streams shrink as in the last half minute. Absent if it is not behind, or if a stream does not shrink
 	CaughtUpAt time.Time `json:"caught_up_at,omitzero"`
 
-	// DeadLetters Messages that were refused and are kept
+	// DeadLetters Number of refused messages that are kept
 	DeadLetters uint64 `json:"dead_letters"`
 
-	// DiskBytes Size of the disk below the store: of several the one that is the fullest; 0 when it is not known
+	// DiskBytes Size of the log store's disk (with several, the fullest one); 0 if unknown
 	DiskBytes int64 `json:"disk_bytes"`
 
-	// DiskFreeBytes What is free of it
+	// DiskFreeBytes Free space on that disk
 	DiskFreeBytes int64 `json:"disk_free_bytes"`
 
-	// OldestRun Its fire time
+	// OldestRun The fire time of the oldest run
 	OldestRun time.Time `json:"oldest_run,omitzero"`
 
-	// StandIn What the streams answer with for a log store that is away. Absent while the store itself is asked
+	// StandIn What the streams provide while the log store is down. Absent otherwise
 	StandIn      *runlog.Partial `json:"stand_in,omitempty"`
 	StoreAnswers bool            `json:"store_answers"`
 }
 
-// HostLoad How busy an instance's machine is, with all its programs
+// HostLoad The load of an instance's machine, with all its programs
 type HostLoad = fleet.HostLoad
 
-// Incident What a rule has found, from when it began until it is over.
+// Incident Something that a rule has found, from its beginning to its end.
 type Incident = alerting.Incident
 
 // IncidentNote defines model for IncidentNote.
@@ -918,18 +918,18 @@ type IncidentPage struct {
 
 // IncidentSnooze defines model for IncidentSnooze.
 type IncidentSnooze struct {
-	// Lasts From 1s to 720h; 0s ends a snooze
+	// Lasts From 1s to 720h; 0s ends the snooze
 	Lasts job.Duration `json:"for"`
 	Note  string       `json:"note,omitempty"`
 }
 
-// IngestBacklog What waits on a stream to be moved into the log store
+// IngestBacklog The messages of a stream that wait for the log store
 type IngestBacklog = fleet.IngestBacklog
 
 // Instance defines model for Instance.
 type Instance = fleet.Instance
 
-// InstanceReply What an instance says to a request.
+// InstanceReply The answer of an instance to a request.
 type InstanceReply = fleet.InstanceReply
 
 // InstanceSettings defines model for InstanceSettings.
@@ -937,11 +937,11 @@ type InstanceSettings = fleet.SetRequest
 
 // Invitation defines model for Invitation.
 type Invitation struct {
-	// Administrator It creates the first administrator, who chooses a name too
+	// Administrator The link creates the first administrator, who also chooses a name
 	Administrator bool      `json:"administrator"`
 	ExpiresAt     time.Time `json:"expires_at"`
 
-	// User Whose password it sets
+	// User The user whose password the link sets
 	User string `json:"user,omitempty"`
 }
 
@@ -952,7 +952,7 @@ type InvitationAccept struct {
 	// Password At least 12 characters
 	Password string `json:"password"`
 
-	// User The first administrator's name; else it may be left out
+	// User The name of the first administrator; otherwise absent
 	User string `json:"user,omitempty"`
 }
 
@@ -974,37 +974,37 @@ type Job = job.Job
 type JobBulk struct {
 	Action JobBulkAction `json:"action"`
 
-	// AddTags Of edit: tags that each is to have
+	// AddTags For edit: tags to add
 	AddTags []string `json:"add_tags,omitempty"`
 
-	// Cursor With filter: the next of the answer before
+	// Cursor With filter: the `next` of the previous response
 	Cursor string `json:"cursor,omitempty"`
 
-	// DryRun Only say what would become of each
+	// DryRun Only return what would happen to each job
 	DryRun bool `json:"dry_run,omitempty"`
 
-	// Filter All jobs that match, a page at a time; `{}` is all jobs
+	// Filter All matching jobs, a page at a time; `{}` is all jobs
 	Filter *JobFilter `json:"filter,omitempty"`
 
-	// Jobs group/name of each; one that is named twice counts once
+	// Jobs group/name; a job that is named twice counts once
 	Jobs []job.Name `json:"jobs,omitempty"`
 
-	// Limit With filter: the most jobs in the page
+	// Limit With filter: maximum number of jobs in the page
 	Limit int `json:"limit,omitempty"`
 
-	// Note Why, of pause, resume and edit
+	// Note For pause, resume and edit: the reason
 	Note string `json:"note,omitempty"`
 
-	// Owner Of edit: who answers for the jobs; empty is nobody
+	// Owner For edit: the owner; empty removes it
 	Owner *string `json:"owner,omitempty"`
 
-	// RemoveTags Of edit: tags that none is to have
+	// RemoveTags For edit: tags to remove
 	RemoveTags []string `json:"remove_tags,omitempty"`
 
-	// RunID Of run: a UUIDv7 chosen by the caller. The ids of the runs follow from it. A request that repeats it within five minutes makes no second runs. Defaults to a new one
+	// RunID For run: a UUIDv7 chosen by the caller, from which the ids of the runs are derived. A request that repeats it within five minutes creates no further runs. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 
-	// Until Of pause: when each resumes by itself. Defaults to never
+	// Until For pause: when the jobs resume automatically. Defaults to never
 	Until time.Time `json:"until,omitempty"`
 }
 
@@ -1015,13 +1015,13 @@ type JobBulkAction string
 type JobBulkItem struct {
 	Job job.Name `json:"job"`
 
-	// Problem Why it is refused
+	// Problem Why the change was refused
 	Problem *Problem `json:"problem,omitempty"`
 
-	// Result The result for an object, or with dry_run what it would be. unchanged: it was so already; refused: there is a problem, and if its status is 503, it is unknown whether the change was made
+	// Result The result for an object; with dry_run, the expected result. unchanged: it was already so. refused: see the problem; with status 503, it is unknown whether the change was made
 	Result BulkOutcome `json:"result"`
 
-	// RunID The run that was begun
+	// RunID The run that was started
 	RunID job.RunID `json:"run_id,omitempty"`
 }
 
@@ -1031,10 +1031,10 @@ type JobBulkResult struct {
 	DryRun bool          `json:"dry_run"`
 	Items  []JobBulkItem `json:"items"`
 
-	// Next With filter: there are more, after this
+	// Next With filter: the cursor of the next page
 	Next string `json:"next,omitempty"`
 
-	// Total How many jobs were named, or match the filter on all pages
+	// Total Number of named jobs, or of jobs that match the filter on all pages
 	Total int `json:"total"`
 }
 
@@ -1045,16 +1045,16 @@ type JobCountRequest struct {
 
 // JobCounts defines model for JobCounts.
 type JobCounts struct {
-	// Totals One number for each filter, in their order. null if the filter uses `last` or `error` and the log store does not answer.
+	// Totals One number per filter, in the order of the request. null if the filter uses `last` or `error` and the log store does not answer.
 	Totals []*int `json:"totals"`
 }
 
 // JobDiff defines model for JobDiff.
 type JobDiff struct {
-	// Changes In order of field
+	// Changes In the order of the fields
 	Changes []FieldChange `json:"changes"`
 
-	// From 0 when `to` is the first version that is kept: then all its fields are new
+	// From 0 if `to` is the first kept version; all its fields are then new
 	From int      `json:"from"`
 	Job  job.Name `json:"job"`
 	To   int      `json:"to"`
@@ -1064,19 +1064,19 @@ type JobDiff struct {
 type JobFacet struct {
 	Count int `json:"count"`
 
-	// Message Of an error: that of one of the runs
+	// Message For an error: the message of one of the runs
 	Message reason.Text `json:"message,omitempty"`
 
-	// Value none stands for jobs that have no value
+	// Value none: jobs without a value
 	Value string `json:"value"`
 }
 
 // JobFacets defines model for JobFacets.
 type JobFacets struct {
-	// Items By field
+	// Items Values, by field
 	Items map[string][]JobFacet `json:"items"`
 
-	// Total How many jobs match
+	// Total Number of matching jobs
 	Total int `json:"total"`
 }
 
@@ -1091,41 +1091,41 @@ type JobFilter struct {
 
 // JobFires defines model for JobFires.
 type JobFires struct {
-	// Fires When each is dispatched, the fire time plus the spread
+	// Fires The dispatch times: the fire time plus the spread
 	Fires []time.Time `json:"fires"`
 	Job   job.Name    `json:"job"`
 
-	// More There are more within the range than were asked for
+	// More The range has more fires than requested
 	More bool `json:"more"`
 
-	// Offset From a fire time to its dispatch
+	// Offset The time from the fire time to its dispatch
 	Offset job.Duration `json:"offset"`
 
-	// UsualMs With usual=true: how long half of its attempts of the last seven days took at most; absent while there is none, or the log store does not answer
+	// UsualMs With usual=true: the median duration of its attempts of the last seven days. Absent if there are none, or if the log store does not answer
 	UsualMs int64 `json:"usual_ms,omitempty"`
 }
 
 // JobItem defines model for JobItem.
 type JobItem struct {
-	// Definition A job as it was saved. It holds for fires after effective_from.
+	// Definition A saved version of a job. It applies to fires after effective_from.
 	Definition JobVersion `json:"definition"`
 
 	// LastRuns Newest fire first; null while the log store does not answer
 	LastRuns []Run `json:"last_runs"`
 
-	// NextFires None while the job is paused; those from then on while it is paused until an instant
+	// NextFires Empty while the job is paused; with paused_until, the fires from then on
 	NextFires []Fire `json:"next_fires"`
 
-	// PauseReason Of a job that paused itself
+	// PauseReason For a job that paused itself: why
 	PauseReason reason.Text `json:"pause_reason,omitempty"`
 
-	// Revision What the ETag says
+	// Revision The number in the ETag
 	Revision uint64 `json:"revision"`
 
-	// Warnings Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks
+	// Warnings Only for a single job: what prevents its runs from starting, such as no executor for its kind of task
 	Warnings []FieldError `json:"warnings,omitempty"`
 
-	// Week With week=true; absent while the log store does not answer, and until it first has after the server started
+	// Week With week=true. Absent while the log store does not answer, and after a start of the server until it has answered once
 	Week *JobWeek `json:"week,omitempty"`
 }
 
@@ -1134,47 +1134,47 @@ type JobPage struct {
 	Items []JobItem `json:"items"`
 	Next  string    `json:"next,omitempty"`
 
-	// Total How many jobs match
+	// Total Number of matching jobs
 	Total int `json:"total"`
 }
 
 // JobTitles defines model for JobTitles.
 type JobTitles struct {
-	// Owners The same of those that have an owner
+	// Owners Owners, by group/name
 	Owners map[string]string `json:"owners"`
 
-	// Titles By group/name
+	// Titles Titles, by group/name
 	Titles map[string]string `json:"titles"`
 }
 
-// JobVersion A job as it was saved. It holds for fires after effective_from.
+// JobVersion A saved version of a job. It applies to fires after effective_from.
 type JobVersion = job.Version
 
-// JobWeek How a job did in the last seven days
+// JobWeek Statistics of a job for the last seven days
 type JobWeek struct {
-	// Executed How many runs have ended that were executed
+	// Executed Number of executed runs that have ended
 	Executed int `json:"executed"`
 
-	// Failed How many of them failed, timed out or were lost
+	// Failed Number of them that failed, timed out or were lost
 	Failed int `json:"failed"`
 
-	// P50Ms How long half of the attempts took at most; 0 while there is none
+	// P50Ms 50th percentile of the duration of attempts; 0 if there are none
 	P50Ms int64 `json:"p50_ms"`
 
-	// P95Ms How long 95 of 100 attempts took at most; 0 while there is none
+	// P95Ms 95th percentile of the duration of attempts; 0 if there are none
 	P95Ms int64 `json:"p95_ms"`
 
-	// SuccessRate As in reports: the share of the runs that its schedule asked for that succeeded, from 0 to 1; absent while there is none
+	// SuccessRate As in reports: the share of scheduled runs that succeeded, from 0 to 1. Absent if there are none
 	SuccessRate *float64 `json:"success_rate,omitempty"`
 }
 
-// Keep How long to keep what; what is missing is as the next wider rule says
+// Keep How long to keep history; an absent value comes from the next wider rule
 type Keep = job.Keep
 
-// KeepFacts How long to keep what happened beside runs, from 1h to 1825d
+// KeepFacts How long to keep records other than runs and logs; from 1h to 1825d
 type KeepFacts = job.KeepFacts
 
-// Labels As a selector, only instances that have all of them are considered
+// Labels As a selector: only instances with all of these labels are considered
 //
 // Examples: {"zone":"eu"}
 type Labels = job.Labels
@@ -1194,51 +1194,51 @@ type Level = string
 // LogBucket defines model for LogBucket.
 type LogBucket = runlog.HitBucket
 
-// LogEnd The data of a tail's last event.
+// LogEnd The data of the last event of a tail.
 type LogEnd struct {
-	// Missing Lines that the run printed but that could not be found
+	// Missing Number of lines that the run printed but that could not be found
 	Missing int64 `json:"missing"`
 
-	// Run One attempt of a run, one piece of such an attempt, or several fires with one outcome.
+	// Run One attempt of a run, one piece of an attempt, or several fires with one outcome.
 	Run Run `json:"run"`
 }
 
 // LogFind defines model for LogFind.
 type LogFind struct {
-	// Complete Whether the whole log was looked at
+	// Complete Whether the whole log was searched
 	Complete bool `json:"complete"`
 
-	// LastSeq The last line that was looked at
+	// LastSeq The number of the last line that was searched
 	LastSeq int64 `json:"last_seq"`
 
-	// Levels How many lines of each level the log has
+	// Levels Number of lines of the log per level
 	Levels map[string]int `json:"levels"`
 
-	// Seqs The numbers of the first 10,000 of them
+	// Seqs The numbers of the first 10,000 matching lines
 	Seqs []int64 `json:"seqs"`
 
-	// Total How many lines were found
+	// Total Number of matching lines
 	Total int `json:"total"`
 }
 
 // LogHistogram defines model for LogHistogram.
 type LogHistogram struct {
-	// Buckets The oldest first
+	// Buckets Oldest first
 	Buckets []LogBucket `json:"buckets"`
 
-	// Complete Whether all were counted
+	// Complete Whether all buckets were counted
 	Complete bool      `json:"complete"`
 	From     time.Time `json:"from"`
 
-	// Since Where a bucket begins: those before it were not counted, for want of time. `from` when all were, `to` when none was
+	// Since The beginning of the oldest bucket that was counted; older ones were not, for lack of time. Equal to `from` if all were counted, and to `to` if none was
 	Since time.Time `json:"since"`
 
-	// Step Of a bucket; the last may end sooner, at `to`
+	// Step The length of a bucket; the last one can end earlier, at `to`
 	Step job.Duration `json:"step"`
 	To   time.Time    `json:"to"`
 }
 
-// LogHit A line that a search has found
+// LogHit A line that matches a search
 type LogHit = runlog.Hit
 
 // LogHits defines model for LogHits.
@@ -1258,34 +1258,34 @@ type LogPage struct {
 	BroadcastIndex runlog.Piece `json:"broadcast_index,omitzero"`
 	Items          []LogLine    `json:"items"`
 
-	// NextSeq The from_seq of the next page; absent when there was no more
+	// NextSeq The from_seq of the next page. Absent if there are no more lines
 	NextSeq int64     `json:"next_seq,omitempty"`
 	RunID   job.RunID `json:"run_id"`
 }
 
-// LogRange Part of a text, in characters (code points) from 0
+// LogRange A part of a text, in characters (code points) from 0
 type LogRange = runlog.Range
 
-// LogRate What there was to hear within a second.
+// LogRate The counts of one second.
 type LogRate struct {
-	// Dropped More came than could be looked at, since the stream was opened
+	// Dropped Whether lines were dropped since the stream was opened, because there were too many to read
 	Dropped bool `json:"dropped"`
 
-	// Lines That match
+	// Lines Number of matching lines
 	Lines int `json:"lines"`
 
-	// Shown Of these that were sent
+	// Shown Number of matching lines that were sent
 	Shown int `json:"shown"`
 }
 
-// Map Has a run done in pieces, spread over the group. Either pieces or split is set.
+// Map Splits a run into pieces for the executors of the group. Either pieces or split is set.
 type Map = job.Map
 
 // MarkRequest defines model for MarkRequest.
 type MarkRequest struct {
 	As job.Mark `json:"as"`
 
-	// Note What was done, or why
+	// Note What was done, or the reason
 	Note string `json:"note"`
 }
 
@@ -1293,46 +1293,46 @@ type MarkRequest struct {
 type Me struct {
 	Access []Access `json:"access"`
 
-	// Can The executor groups in which one can do something; `*` alone is everywhere
+	// Can The executor groups in which the user can do something; `*` is all groups
 	Can         Can    `json:"can"`
 	DisplayName string `json:"display_name,omitempty"`
 
-	// HasPassword And so can change it
+	// HasPassword Whether the user has a password, and can change it
 	HasPassword bool `json:"has_password,omitempty"`
 
-	// How local: on the machine of a `carillon dev`
+	// How local: on the machine of `carillon dev`
 	How rights.How `json:"how"`
 
-	// SignOutAt Where to sign out of the OIDC provider too, once one has signed out here
+	// SignOutAt Where to sign out of the OIDC provider, after signing out here
 	SignOutAt string `json:"sign_out_at,omitempty"`
 	User      string `json:"user"`
 }
 
-// Misfire What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text.
+// Misfire What happens to fires that are noticed more than `grace` late. In a request it can be the policy alone, as text.
 type Misfire = job.Misfire
 
 // NewCredential defines model for NewCredential.
 type NewCredential struct {
 	Credential Credential `json:"credential"`
 
-	// Seed What the executor is given: the private half of its key
+	// Seed The seed for the executor: the private half of the key
 	Seed string `json:"seed"`
 }
 
 // NewToken defines model for NewToken.
 type NewToken struct {
-	// Secret What goes after `Authorization: Bearer`
+	// Secret The text after `Authorization: Bearer`
 	Secret string `json:"secret"`
 	Token  Token  `json:"token"`
 }
 
 // Node defines model for Node.
 type Node struct {
-	// Info What the node says of itself
+	// Info What the node reports about itself
 	Info json.RawMessage `json:"info,omitempty"`
 	Node string          `json:"node"`
 
-	// Shards Those that it owns, in order
+	// Shards The shards that it owns, in order
 	Shards []int `json:"shards"`
 }
 
@@ -1340,58 +1340,58 @@ type Node struct {
 type NodeList struct {
 	Items []Node `json:"items"`
 
-	// Moves When shards came to those who own them, the newest first; at most 100
+	// Moves When shards came to their present owners, newest first; at most 100
 	Moves []ShardMove `json:"moves"`
 
-	// Roles What one process does for all, by name
+	// Roles Tasks that one process does for the cluster, by name
 	Roles []HeldRole `json:"roles"`
 
-	// Shards How many there are
+	// Shards Number of shards
 	Shards int `json:"shards"`
 
-	// Unowned Those that no node owns at the moment
+	// Unowned Shards without an owner at the moment
 	Unowned []int `json:"unowned"`
 }
 
 // Note defines model for Note.
 type Note struct {
-	// Note Why
+	// Note The reason, for the audit log
 	Note string `json:"note,omitempty"`
 }
 
 // OffsetSuggestion defines model for OffsetSuggestion.
 type OffsetSuggestion struct {
-	// Fires How many it has within the range
+	// Fires Number of its fires in the range
 	Fires int `json:"fires"`
 
 	// Job group/name
 	Job string `json:"job"`
 
-	// Spread What its schedule's spread could be
+	// Spread The suggested spread of its schedule
 	Spread job.Duration `json:"spread"`
 }
 
 // OffsetSuggestions defines model for OffsetSuggestions.
 type OffsetSuggestions struct {
-	// BusiestAfter The same with all suggestions
+	// BusiestAfter The same after all suggestions are applied
 	BusiestAfter int `json:"busiest_after"`
 
-	// BusiestBefore How many fires are due in the busiest minute of the range
+	// BusiestBefore Number of fires in the busiest minute of the range
 	BusiestBefore int       `json:"busiest_before"`
 	From          time.Time `json:"from"`
 
-	// Items Those of the most crowded minutes first, 200 at most
+	// Items The most crowded minutes first, at most 200
 	Items []OffsetSuggestion `json:"items"`
 	To    time.Time          `json:"to"`
 }
 
-// Outcome The outcome of a fire. ran, caught_up (noticed late, run all the same): its run has
-// ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
-// come to it yet; unjudged: nothing is known, and nothing follows from that;
-// discrepancy: it contradicts what Carillon promises.
+// Outcome The outcome of a fire. ran: its run has ended. caught_up: it was noticed late, and its
+// run has ended. pending: its run has not ended. skipped, missed: it has no run, and a
+// recorded reason. undecided: its shard has not reached it yet. unjudged: there is not
+// enough data to tell. discrepancy: it contradicts what Carillon promises.
 type Outcome = outcome.Outcome
 
-// Overlap What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text.
+// Overlap What happens to a new run while others of the job are alive. In a request it can be the policy alone, as text.
 type Overlap = job.Overlap
 
 // Overview defines model for Overview.
@@ -1405,15 +1405,15 @@ type PasswordChange struct {
 	Password string `json:"password"`
 }
 
-// Pause A switch for everything, or for a group. While it is on, every fire is recorded as skipped.
+// Pause The pause of everything, or of a group. While it is on, every fire is recorded as skipped.
 type Pause = job.Pause
 
 // PauseRequest defines model for PauseRequest.
 type PauseRequest struct {
-	// Note Why
+	// Note The reason, for the audit log
 	Note string `json:"note,omitempty"`
 
-	// Until When it resumes by itself. Defaults to never
+	// Until When the job resumes automatically. Defaults to never
 	Until time.Time `json:"until,omitempty"`
 }
 
@@ -1422,39 +1422,39 @@ type PauseSwitch struct {
 	Note   string `json:"note,omitempty"`
 	Paused bool   `json:"paused"`
 
-	// Until Of a pause: when it ends by itself. Defaults to never
+	// Until For a pause: when it ends automatically. Defaults to never
 	Until time.Time `json:"until,omitempty"`
 }
 
 // PieceList defines model for PieceList.
 type PieceList struct {
-	// Counts How many fires have each status; those that none has are left out.
+	// Counts Number of fires per status, without zeros.
 	Counts StatusCounts `json:"counts"`
 	Items  []Run        `json:"items"`
 
-	// NextIndex The from_index of the next page; absent on the last
+	// NextIndex The from_index of the next page. Absent on the last one
 	NextIndex int `json:"next_index,omitempty"`
 
-	// Total In how many pieces the run is done; 0 when it is not
+	// Total Number of pieces of the run; 0 if it has none
 	Total int `json:"total"`
 }
 
 // Preview defines model for Preview.
 type Preview struct {
-	// Clock Of a cron expression: when the clocks of its zone are moved next; absent when they are not
+	// Clock For a cron expression: the next clock change of its zone. Absent if there is none
 	Clock *ClockChange `json:"clock,omitempty"`
 
-	// Fires Fewer than asked for when there are no more
+	// Fires Fewer than requested if there are no more
 	Fires []Fire           `json:"fires"`
 	Kind  job.ScheduleKind `json:"kind"`
 
-	// Note Why there are no fires, or what keeps them from running
+	// Note Why there are no fires, or why they will not run
 	Note reason.Text `json:"note,omitempty"`
 
-	// PerDay How many fires there are within a day, skipped ones among them
+	// PerDay Number of fires within a day, including skipped ones
 	PerDay int `json:"per_day,omitempty"`
 
-	// PerYear The same within 365 days; beyond 100,000 by the pace of those
+	// PerYear Number of fires within 365 days; above 100,000, an estimate
 	PerYear int `json:"per_year,omitempty"`
 
 	// Schedule The schedule in a few words
@@ -1468,10 +1468,10 @@ type PreviewRequest struct {
 	// Examples: */5 * * * *
 	Expr string `json:"expr,omitempty"`
 
-	// From Fires after this instant. Defaults to now
+	// From List fires after this time. Defaults to now
 	From time.Time `json:"from,omitempty"`
 
-	// Job The job's name, which decides what H stands for
+	// Job The name of the job, which determines H
 	Job      job.Name      `json:"job,omitempty"`
 	N        int           `json:"n,omitempty"`
 	Schedule *job.Schedule `json:"schedule,omitempty"`
@@ -1480,7 +1480,7 @@ type PreviewRequest struct {
 	Zone string `json:"zone,omitempty"`
 }
 
-// Problem RFC 9457, with a code for programs and the fields that are wrong.
+// Problem An error as in RFC 9457, with a code for programs and the invalid fields.
 type Problem struct {
 	Code string `json:"code"`
 
@@ -1488,10 +1488,10 @@ type Problem struct {
 	Detail string       `json:"detail,omitempty"`
 	Errors []FieldError `json:"errors,omitempty"`
 
-	// Reason The same with its code, where it has one
+	// Reason The same with its code, if it has one
 	Reason reason.Text `json:"reason,omitempty"`
 
-	// RequestID Under which the server's log has more
+	// RequestID The id under which the server's log has details
 	RequestID string `json:"request_id"`
 
 	// Status The HTTP status
@@ -1504,29 +1504,29 @@ type Problem struct {
 
 // PutJobResult defines model for PutJobResult.
 type PutJobResult struct {
-	// Changes Field by field against the version before
+	// Changes The fields that differ from the version before
 	Changes []FieldChange `json:"changes"`
 
-	// Definition A job as it was saved. It holds for fires after effective_from.
+	// Definition A saved version of a job. It applies to fires after effective_from.
 	Definition JobVersion `json:"definition"`
 
-	// DryRun Nothing was saved; result says what would become of it
+	// DryRun Nothing was saved; `result` is what would happen
 	DryRun bool               `json:"dry_run"`
 	Result PutJobResultResult `json:"result"`
 
-	// Revision 0 for a job that a dry run would create
+	// Revision 0 if a dry run would create the job
 	Revision uint64 `json:"revision"`
 
-	// Warnings What is allowed, and most likely wrong
+	// Warnings Settings that are allowed, but probably wrong
 	Warnings []FieldError `json:"warnings,omitempty"`
 }
 
 // PutJobResultResult defines model for PutJobResult.Result.
 type PutJobResultResult string
 
-// Reason Why something is as it is. `text` is in English. `code` and `params` say the same, for
-// who shows it in another language; docs/reference/reasons.md lists them. What somebody
-// else wrote, such as the error of a handler, has no code.
+// Reason Why something is as it is. `text` is in English. `code` and `params` are the same
+// sentence for clients that show it in another language; docs/reference/reasons.md lists
+// the codes. Texts from others, such as the error of a handler, have no code.
 type Reason = reason.Text
 
 // Refusal A message of an instance that servers have refused. It is a dead letter
@@ -1534,7 +1534,7 @@ type Refusal = fleet.Refusal
 
 // Report defines model for Report.
 type Report struct {
-	// From What the rows cover, in whole steps
+	// From The time that the rows cover, in whole steps
 	From  time.Time   `json:"from"`
 	Items []ReportRow `json:"items"`
 	To    time.Time   `json:"to"`
@@ -1545,29 +1545,29 @@ type ReportRow = runlog.ReportRow
 
 // RerunRequest defines model for RerunRequest.
 type RerunRequest struct {
-	// Key Chosen by the caller; tells one wish from another. Defaults to a new one
+	// Key Chosen by the caller; a repeated request with the same key creates no second run. Defaults to a new one
 	Key string `json:"key,omitempty"`
 
-	// Labels In the place of the run's
+	// Labels Instead of the labels of the run
 	Labels job.Labels `json:"labels,omitempty"`
 
-	// Params Any JSON value, instead of the run's parameters
+	// Params Any JSON value, instead of the parameters of the run
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// Pieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
+	// Pieces For a run in pieces: failed repeats only the pieces that did not succeed, unchanged
 	Pieces RerunRequestPieces `json:"pieces,omitempty"`
 
-	// SetParams Fields of the parameters to change, which must then be an object; null removes one
+	// SetParams Fields to change in the parameters, which must be an object; null removes a field
 	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
 
-	// Version Of the job: its newest one, or that of the run
+	// Version The newest version of the job, or that of the run
 	Version RerunRequestVersion `json:"version,omitempty"`
 }
 
-// RerunRequestPieces Of a run in pieces: failed repeats only those that have not succeeded, as they were
+// RerunRequestPieces For a run in pieces: failed repeats only the pieces that did not succeed, unchanged
 type RerunRequestPieces string
 
-// RerunRequestVersion Of the job: its newest one, or that of the run
+// RerunRequestVersion The newest version of the job, or that of the run
 type RerunRequestVersion string
 
 // Retention defines model for Retention.
@@ -1584,12 +1584,12 @@ type RetentionItem struct {
 	Author    string    `json:"author,omitempty"`
 	ChangedAt time.Time `json:"changed_at,omitzero"`
 
-	// LogClasses Lines of one day are stored apart by these classes, in days, and go class by class; a rule between two is the longer one's until all jobs of a day and class agree
+	// LogClasses Log lines of one day are stored in these classes, in days, and are deleted class by class. A rule between two classes uses the longer one, until all jobs of that day and class agree
 	LogClasses []int     `json:"log_classes"`
 	Note       string    `json:"note,omitempty"`
 	Retention  Retention `json:"retention"`
 
-	// Revision 0 while the server's own default holds
+	// Revision 0 while the default of the server applies
 	Revision uint64 `json:"revision"`
 }
 
@@ -1599,19 +1599,19 @@ type RetentionRequest struct {
 	Retention Retention `json:"retention"`
 }
 
-// Retry When there is another attempt. In a request it may be the limit alone, as a number.
+// Retry When a failed run is retried. In a request it can be the limit alone, as a number.
 type Retry = job.Retry
 
-// Role Each may all that the one before it may. An admin everywhere manages users and tokens.
+// Role Each role has all permissions of the one before it. An admin of all groups manages users and tokens.
 type Role = rights.Role
 
 // RotationRequest defines model for RotationRequest.
 type RotationRequest struct {
-	// Overlap How long the old one works on, at most 30d; `0s` is not at all
+	// Overlap How long the old credential stays valid, at most 30d; `0s` revokes it now
 	Overlap *job.Duration `json:"overlap,omitempty"`
 }
 
-// Run One attempt of a run, one piece of such an attempt, or several fires with one outcome.
+// Run One attempt of a run, one piece of an attempt, or several fires with one outcome.
 type Run = runlog.Run
 
 // RunAccepted defines model for RunAccepted.
@@ -1622,7 +1622,7 @@ type RunAccepted struct {
 	Reason reason.Text `json:"reason,omitempty"`
 	RunID  job.RunID   `json:"run_id"`
 
-	// Status pending; queued or skipped, when others of its runs are alive
+	// Status pending; queued or skipped if other runs of the job are alive
 	Status  job.Status `json:"status"`
 	Version int        `json:"version"`
 }
@@ -1631,34 +1631,34 @@ type RunAccepted struct {
 type RunBulk struct {
 	Action RunBulkAction `json:"action"`
 
-	// As Of mark, which must have it
+	// As For mark: required
 	As job.Mark `json:"as,omitempty"`
 
-	// Cursor With filter: the next of the answer before
+	// Cursor With filter: the `next` of the previous response
 	Cursor string `json:"cursor,omitempty"`
 
-	// DryRun Only say what would become of each
+	// DryRun Only return what would happen to each run
 	DryRun bool `json:"dry_run,omitempty"`
 
-	// Filter All runs that match, a page at a time. Without `status`, those that the action is for: cancel takes pending, queued and running, the others failed, timed_out, cancelled and lost
+	// Filter All matching runs, a page at a time. Defaults for `status`: pending, queued and running for cancel; failed, timed_out, cancelled and lost for the other actions
 	Filter *RunFilter `json:"filter,omitempty"`
 
-	// Key Of rerun: chosen by the caller; asking again with it makes no second runs. Defaults to a new one
+	// Key For rerun: chosen by the caller; a repeated request with the same key creates no further runs. Defaults to a new one
 	Key string `json:"key,omitempty"`
 
-	// Limit With filter: the most runs in the page
+	// Limit With filter: maximum number of runs in the page
 	Limit int `json:"limit,omitempty"`
 
-	// Note Of cancel: why, in at most 500 bytes. Of mark: what was done, or why; it must be there
+	// Note For cancel: the reason, at most 500 bytes. For mark: what was done, or the reason; required
 	Note string `json:"note,omitempty"`
 
-	// Pieces Of rerun: failed repeats only those pieces that have not succeeded; runs without pieces are refused
+	// Pieces For rerun: failed repeats only pieces that did not succeed; runs without pieces are refused
 	Pieces RerunRequestPieces `json:"pieces,omitempty"`
 
-	// Runs Their ids; one that is named twice counts once
+	// Runs Run ids; a run that is named twice counts once
 	Runs []job.RunID `json:"runs,omitempty"`
 
-	// Version Of rerun, and of the job: its newest one, or that of the run
+	// Version For rerun: the newest version of the job, or that of the run
 	Version RerunRequestVersion `json:"version,omitempty"`
 }
 
@@ -1667,23 +1667,23 @@ type RunBulkAction string
 
 // RunBulkItem defines model for RunBulkItem.
 type RunBulkItem struct {
-	// Job Absent when there is no such run
+	// Job Absent if the run does not exist
 	Job job.Name `json:"job,omitempty"`
 
-	// Problem Why it is refused
+	// Problem Why the change was refused
 	Problem *Problem `json:"problem,omitempty"`
 
-	// ReranAs With dry_run, of rerun: the newest rerun that there is already
+	// ReranAs For rerun with dry_run: the newest existing rerun
 	ReranAs job.RunID `json:"reran_as,omitempty"`
 
-	// RerunRunID The rerun
+	// RerunRunID The new run
 	RerunRunID job.RunID `json:"rerun_run_id,omitempty"`
 
-	// Result The result for an object, or with dry_run what it would be. unchanged: it was so already; refused: there is a problem, and if its status is 503, it is unknown whether the change was made
+	// Result The result for an object; with dry_run, the expected result. unchanged: it was already so. refused: see the problem; with status 503, it is unknown whether the change was made
 	Result BulkOutcome `json:"result"`
 	RunID  job.RunID   `json:"run_id"`
 
-	// Status What the run was before
+	// Status The status before the change
 	Status job.Status `json:"status,omitempty"`
 }
 
@@ -1693,7 +1693,7 @@ type RunBulkResult struct {
 	DryRun bool          `json:"dry_run"`
 	Items  []RunBulkItem `json:"items"`
 
-	// Next With filter: there may be more, after this
+	// Next With filter: the cursor of the next page, which can be empty
 	Next string `json:"next,omitempty"`
 }
 
@@ -1701,10 +1701,10 @@ type RunBulkResult struct {
 type RunCounts struct {
 	From time.Time `json:"from"`
 
-	// Items Of each part, in order
+	// Items One entry per interval, in order
 	Items []StatusCounts `json:"items"`
 
-	// Scheduled The same counts, only for runs with cause schedule or misfire
+	// Scheduled The same for fires with the cause schedule or misfire only
 	Scheduled []StatusCounts `json:"scheduled"`
 	To        time.Time      `json:"to"`
 }
@@ -1717,32 +1717,32 @@ type RunDetail struct {
 	// Changes The timeline, oldest first
 	Changes []Change `json:"changes"`
 
-	// Error The way in which the newest attempt failed, if it did: its fingerprint, as reportFailures returns it
+	// Error For a failed newest attempt: the fingerprint of its message, as in reportFailures
 	Error string   `json:"error,omitempty"`
 	Job   job.Name `json:"job"`
 
-	// Labels The same of the job's labels
+	// Labels The overrides of the job's labels
 	Labels job.Labels `json:"labels,omitempty"`
 	Mark   *RunMark   `json:"mark,omitempty"`
 
-	// Params The overrides of the job's parameters, if any
+	// Params The overrides of the job's parameters
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// RerunOf The run that this one is a rerun of
+	// RerunOf The run that was rerun
 	RerunOf job.RunID `json:"rerun_of,omitempty"`
 	RunID   job.RunID `json:"run_id"`
 
-	// Status Of the run: queued while its newest attempt has ended and another follows
+	// Status The status of the run: queued if its newest attempt has ended and another follows
 	Status job.Status `json:"status"`
 }
 
 // RunFacets defines model for RunFacets.
 type RunFacets struct {
-	// Items By dimension
+	// Items Values, by dimension
 	Items runlog.Facets `json:"items"`
 }
 
-// RunFilter As the parameters of listRuns
+// RunFilter The parameters of listRuns
 type RunFilter struct {
 	Cause []Cause `json:"cause,omitempty"`
 	Error string  `json:"error,omitempty"`
@@ -1762,9 +1762,9 @@ type RunFilter struct {
 	Version int       `json:"version,omitempty"`
 }
 
-// RunMark What somebody says of a run that has ended without success.
+// RunMark A note of a user on a run that ended without success.
 type RunMark struct {
-	// As none: the mark before it was taken back
+	// As none: the mark was removed
 	As   job.Mark  `json:"as"`
 	At   time.Time `json:"at"`
 	By   string    `json:"by"`
@@ -1779,16 +1779,16 @@ type RunPage struct {
 
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
-	// Cause manual: a person wants it
+	// Cause manual: requested by a person
 	Cause job.Cause `json:"cause,omitempty"`
 
-	// Labels In the place of the job's
+	// Labels Instead of the labels of the job
 	Labels job.Labels `json:"labels,omitempty"`
 
-	// Params Any JSON value, instead of the job's
+	// Params Any JSON value, instead of the parameters of the job
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// RunID A UUIDv7 chosen by the caller. The run's id follows from it. A request that repeats it within five minutes makes no second run. Defaults to a new one
+	// RunID A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it within five minutes creates no second run. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 }
 
@@ -1797,7 +1797,7 @@ type SQLAnswer struct {
 	Columns []SQLColumn     `json:"columns"`
 	Rows    [][]interface{} `json:"rows"`
 
-	// Truncated There were more than max_rows
+	// Truncated Whether there were more rows than max_rows
 	Truncated bool `json:"truncated"`
 }
 
@@ -1805,7 +1805,7 @@ type SQLAnswer struct {
 type SQLColumn struct {
 	Name string `json:"name"`
 
-	// Type As the store calls it
+	// Type The type, as the log store names it
 	Type string `json:"type"`
 }
 
@@ -1813,7 +1813,7 @@ type SQLColumn struct {
 type SQLRequest struct {
 	Format SQLRequestFormat `json:"format,omitempty"`
 
-	// MaxRows More are left out
+	// MaxRows Maximum number of rows; further rows are left out
 	MaxRows int `json:"max_rows,omitempty"`
 
 	// Query Examples: SELECT job, count() FROM v_runs WHERE status = 'failed' GROUP BY job
@@ -1826,11 +1826,11 @@ type SQLRequest struct {
 // SQLRequestFormat defines model for SQLRequest.Format.
 type SQLRequestFormat string
 
-// Schedule When a job fires. At most one of cron, fixed_rate, fixed_delay and once is
-// set; a job with none of them runs only when somebody asks.
+// Schedule When a job fires. At most one of cron, fixed_rate, fixed_delay and once is set; without
+// any, the job runs only on request.
 type Schedule = job.Schedule
 
-// ScriptTask A program, with the run's parameters and the index and total of its piece as arguments. Either source or digest is set.
+// ScriptTask A script. Its arguments are the parameters of the run, and the index and total of its piece. Either source or digest is set.
 type ScriptTask = job.Script
 
 // Secret defines model for Secret.
@@ -1838,14 +1838,14 @@ type Secret struct {
 	Author      string `json:"author,omitempty"`
 	Description string `json:"description,omitempty"`
 
-	// KeyID Names the key that opens it
+	// KeyID The id of the key that decrypts it
 	KeyID string `json:"key_id"`
 
-	// Secret Its name
+	// Secret The name of the secret
 	Secret    string    `json:"secret"`
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// UsedBy Jobs of the group whose tasks ask for it, as group/name, of a list
+	// UsedBy In a list: jobs of the group whose tasks use it, as group/name
 	UsedBy []string `json:"used_by,omitempty"`
 }
 
@@ -1862,12 +1862,12 @@ type SecretRequest struct {
 	Value string `json:"value"`
 }
 
-// SentenceCode Names a sentence beside its English text, so that it can be said in other languages. A text without a code is somebody's own.
+// SentenceCode The code of a sentence, for clients that show it in another language. Texts that users wrote have no code.
 //
 // Examples: run_ended
 type SentenceCode = alerting.Code
 
-// SentenceParams What the sentence is about, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
+// SentenceParams The parameters of the sentence, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
 //
 // Examples: {"job":"billing/report","status":"failed"}
 type SentenceParams = alerting.Params
@@ -1883,14 +1883,14 @@ type Session struct {
 	Address   string    `json:"address,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
-	// Current It is that of this request
+	// Current Whether it is the session of this request
 	Current bool `json:"current"`
 
-	// ExpiresAt At the latest: it ends after 12 hours without use
+	// ExpiresAt The latest end; a session ends earlier after 12 hours without use
 	ExpiresAt time.Time `json:"expires_at"`
 	ID        string    `json:"id"`
 
-	// SeenAt Of its last use, within some minutes
+	// SeenAt The last use, accurate to some minutes
 	SeenAt    time.Time `json:"seen_at"`
 	UserAgent string    `json:"user_agent,omitempty"`
 }
@@ -1919,16 +1919,16 @@ type SignInRequest struct {
 
 // SignInWays defines model for SignInWays.
 type SignInWays struct {
-	// Local Nobody needs to sign in: this is `carillon dev`, asked from its own machine
+	// Local Nobody needs to sign in: this is `carillon dev`, and the request comes from its own machine
 	Local bool `json:"local"`
 
 	// NeedsAdministrator There is no administrator yet; the link to create one is in the server's log
 	NeedsAdministrator bool `json:"needs_administrator"`
 
-	// Password With user name and password
+	// Password Sign-in with user name and password
 	Password bool `json:"password"`
 
-	// Provider At this OIDC provider, from /api/v1/sign-in/oidc
+	// Provider Sign-in at this OIDC provider, from /api/v1/sign-in/oidc
 	Provider string `json:"provider,omitempty"`
 }
 
@@ -1951,17 +1951,17 @@ type SilenceRequest struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
-// Skip A fire that somebody has skipped.
+// Skip A skipped fire.
 type Skip = job.Skip
 
 // SkipRequest defines model for SkipRequest.
 type SkipRequest struct {
-	// FireTime A fire of the job's schedule, at least a second ahead
+	// FireTime A fire of the schedule, at least one second ahead
 	FireTime time.Time `json:"fire_time"`
 	Reason   string    `json:"reason,omitempty"`
 }
 
-// Spread How long something took. Percentiles are exact to about one percent.
+// Spread A distribution of durations. Percentiles are accurate to about one percent.
 type Spread = runlog.Spread
 
 // StandIn defines model for StandIn.
@@ -1970,19 +1970,19 @@ type StandIn = runlog.Partial
 // Status defines model for Status.
 type Status = job.Status
 
-// StatusCounts How many fires have each status; those that none has are left out.
+// StatusCounts Number of fires per status, without zeros.
 type StatusCounts = map[job.Status]int
 
 // StreamState defines model for StreamState.
 type StreamState = fleet.StreamState
 
-// Tally How many fires had which outcome. What is 0 is absent.
+// Tally Number of fires per outcome, without zeros.
 type Tally = outcome.Tally
 
-// Target A service level objective: what the runs that the schedule asks for must reach, over 30 days. It needs a schedule, and changes nothing about its fires.
+// Target A service level objective for the scheduled runs of 30 days. It requires a schedule, and does not change when the job fires.
 type Target = job.Target
 
-// TargetVerdict How the runs of the range compare with the job's target. Only in rows by job, without a step, that have started_after among their times.
+// TargetVerdict Compares the runs of the range with the target of the job. Only in rows by job, without a step, and with started_after among their times.
 type TargetVerdict = runlog.Verdict
 
 // Task What a run does. Exactly one of handler, shell, command, http and script is set.
@@ -1996,10 +1996,10 @@ type Token struct {
 	ExpiresAt time.Time `json:"expires_at"`
 	ID        string    `json:"id"`
 
-	// Name What it is for
+	// Name What the token is used for
 	Name string `json:"name"`
 
-	// Rests It does not work, because its user has not signed in at the OIDC provider for too long. It works again after their next sign-in
+	// Rests The token does not work, because its user has not signed in at the OIDC provider for too long. It works again after their next sign-in
 	Rests bool   `json:"rests,omitempty"`
 	User  string `json:"user"`
 }
@@ -2011,20 +2011,20 @@ type TokenList struct {
 
 // TokenRequest defines model for TokenRequest.
 type TokenRequest struct {
-	// Access Defaults to all that its user may
+	// Access Defaults to all permissions of the user
 	Access []Access `json:"access,omitempty"`
 
 	// ExpiresIn At most 366d
 	ExpiresIn job.Duration `json:"expires_in,omitempty"`
 
-	// Name What it is for
+	// Name What the token is used for
 	Name string `json:"name"`
 
-	// User Whose. Defaults to one's own
+	// User The owner. Defaults to the caller
 	User string `json:"user,omitempty"`
 }
 
-// UsagePart A run that is done in pieces waits as one, until its first piece starts. Each piece takes a slot
+// UsagePart A run in pieces waits as one run until its first piece starts. Each piece takes a slot
 type UsagePart = runlog.UsagePart
 
 // UserEdit defines model for UserEdit.
@@ -2041,16 +2041,16 @@ type UserItem struct {
 	Disabled    bool      `json:"disabled"`
 	DisplayName string    `json:"display_name,omitempty"`
 
-	// Revision What the ETag says
+	// Revision The number in the ETag
 	Revision uint64 `json:"revision"`
 
-	// SignsIn never: no password has been chosen yet, or it is a program
+	// SignsIn never: no password has been chosen yet, or the user is a program
 	SignsIn   UserItemSignsIn `json:"signs_in"`
 	UpdatedAt time.Time       `json:"updated_at"`
 	User      string          `json:"user"`
 }
 
-// UserItemSignsIn never: no password has been chosen yet, or it is a program
+// UserItemSignsIn never: no password has been chosen yet, or the user is a program
 type UserItemSignsIn string
 
 // UserList defines model for UserList.
@@ -2073,40 +2073,40 @@ type XXLJobEntries struct {
 
 // XXLJobEntry defines model for XXLJobEntry.
 type XXLJobEntry struct {
-	// ID The job's number in XXL-JOB
+	// ID The id of the job in XXL-JOB
 	ID int `json:"id"`
 
-	// Job What was made of it
+	// Job The job that it becomes
 	Job *job.Job `json:"job,omitempty"`
 
-	// Line Of the dump, from 1
+	// Line The line number in the dump, from 1
 	Line int `json:"line"`
 
-	// Note Why it was skipped or is broken, or what one should know of it
+	// Note Why it was skipped or is broken, or a remark about it
 	Note reason.Text `json:"note,omitempty"`
 
-	// Origin The note for the version that is saved. A job of the same name whose newest version has another note is not from here, or was edited since
+	// Origin The note of the version to save. If the newest version of a job with this name has another note, the job was not imported from here, or was edited since
 	Origin string `json:"origin"`
 
-	// Outcome imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
+	// Outcome imported: see job. skipped: XXL-JOB runs it, but Carillon cannot. broken: no valid job can be made of it
 	Outcome XXLJobEntryOutcome `json:"outcome"`
 
 	// Title Its description in XXL-JOB
 	Title string `json:"title"`
 }
 
-// XXLJobEntryOutcome imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
+// XXLJobEntryOutcome imported: see job. skipped: XXL-JOB runs it, but Carillon cannot. broken: no valid job can be made of it
 type XXLJobEntryOutcome string
 
 // XXLJobRequest defines model for XXLJobRequest.
 type XXLJobRequest struct {
-	// Group The executor group of jobs whose own is not in the dump. Without it they are broken
+	// Group The executor group of jobs whose group is not in the dump. Without it, such jobs are broken
 	Group string `json:"group,omitempty"`
 
-	// Text The dump, as mysqldump writes it
+	// Text The output of mysqldump
 	Text string `json:"text"`
 
-	// Zone The time zone of XXL-JOB's admin, by which its cron expressions go
+	// Zone The time zone of XXL-JOB's admin, in which its cron expressions are evaluated
 	Zone string `json:"zone,omitempty"`
 }
 
@@ -2160,34 +2160,34 @@ type UserName = string
 
 // DeleteChannelParams defines parameters for DeleteChannel.
 type DeleteChannelParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // PutChannelParams defines parameters for PutChannel.
 type PutChannelParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteChannelSecretParams defines parameters for DeleteChannelSecret.
 type DeleteChannelSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // PutChannelSecretParams defines parameters for PutChannelSecret.
 type PutChannelSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -2196,16 +2196,16 @@ type ListDeliveriesParams struct {
 	Channel string `form:"channel,omitempty" json:"channel,omitempty"`
 	State   string `form:"state,omitempty" json:"state,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListIncidentsParams defines parameters for ListIncidents.
 type ListIncidentsParams struct {
-	// State Open is whatever is not over: firing, acknowledged or snoozed
+	// State open: firing, acknowledged or snoozed
 	State string `form:"state,omitempty" json:"state,omitempty"`
 
-	// Alert The rule's name
+	// Alert The name of the rule
 	Alert string `form:"alert,omitempty" json:"alert,omitempty"`
 
 	// Group The executor group
@@ -2214,73 +2214,73 @@ type ListIncidentsParams struct {
 	// Job group/name
 	Job string `form:"job,omitempty" json:"job,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // AcknowledgeIncidentParams defines parameters for AcknowledgeIncident.
 type AcknowledgeIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // ResolveIncidentParams defines parameters for ResolveIncident.
 type ResolveIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // SnoozeIncidentParams defines parameters for SnoozeIncident.
 type SnoozeIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteAlertParams defines parameters for DeleteAlert.
 type DeleteAlertParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // PutAlertParams defines parameters for PutAlert.
 type PutAlertParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // AddSilenceParams defines parameters for AddSilence.
 type AddSilenceParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // EndSilenceParams defines parameters for EndSilence.
 type EndSilenceParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // ListAuditLogParams defines parameters for ListAuditLog.
 type ListAuditLogParams struct {
-	// User Who
+	// User Only changes by this user
 	User string `form:"user,omitempty" json:"user,omitempty"`
 
-	// Operation What, as this contract names operations
+	// Operation Only this operation, by its operationId
 	Operation string `form:"operation,omitempty" json:"operation,omitempty"`
 
-	// Object To what: a part of it
+	// Object Only changes of objects that contain this text
 	Object string `form:"object,omitempty" json:"object,omitempty"`
 	Group  string `form:"group,omitempty" json:"group,omitempty"`
 	Result string `form:"result,omitempty" json:"result,omitempty"`
@@ -2291,49 +2291,49 @@ type ListAuditLogParams struct {
 	// To Exclusive
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // DeleteCalendarParams defines parameters for DeleteCalendar.
 type DeleteCalendarParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // PutCalendarParams defines parameters for PutCalendar.
 type PutCalendarParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // ListDeadLettersParams defines parameters for ListDeadLetters.
 type ListDeadLettersParams struct {
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // FollowEventsParams defines parameters for FollowEvents.
 type FollowEventsParams struct {
-	// Topic Only these. Defaults to all
+	// Topic Only these topics. Defaults to all
 	Topic []FollowEventsParamsTopic `form:"topic,omitempty" json:"topic,omitempty"`
 
-	// LastEventID The id of the last event received
+	// LastEventID The id of the last received event
 	LastEventID string `json:"Last-Event-ID,omitempty"`
 }
 
@@ -2354,16 +2354,16 @@ type ListFiresParams struct {
 	// Q Only jobs whose name or description contains this text
 	Q string `form:"q,omitempty" json:"q,omitempty"`
 
-	// PerJob How many fires to give of each job
+	// PerJob Maximum number of fires per job
 	PerJob int `form:"per_job,omitempty" json:"per_job,omitempty"`
 
-	// Usual Also how long a run of each job usually takes
+	// Usual Include how long a run of each job usually takes
 	Usual bool `form:"usual,omitempty" json:"usual,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -2375,16 +2375,16 @@ type CountFiresParams struct {
 	// To Inclusive, at most 31 days after from
 	To time.Time `form:"to" json:"to"`
 
-	// Parts Into how many parts to divide the range
+	// Parts Number of intervals
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Apart Only jobs whose next two fires are at least so far apart, such as 5m
+	// Apart Only jobs whose next two fires are at least this far apart, such as 5m
 	Apart string `form:"apart,omitempty" json:"apart,omitempty"`
 
-	// Load Also what the fires will take of the executors and on which minutes they come
+	// Load Include the slot time that the fires will need, and how they spread over the minutes of an hour
 	Load bool `form:"load,omitempty" json:"load,omitempty"`
 }
 
@@ -2402,43 +2402,43 @@ type SuggestOffsetsParams struct {
 
 // PutGroupParams defines parameters for PutGroup.
 type PutGroupParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // CreateCredentialParams defines parameters for CreateCredential.
 type CreateCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // RevokeCredentialParams defines parameters for RevokeCredential.
 type RevokeCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // RotateCredentialParams defines parameters for RotateCredential.
 type RotateCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // PauseGroupParams defines parameters for PauseGroup.
 type PauseGroupParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteSecretParams defines parameters for DeleteSecret.
 type DeleteSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // PutSecretParams defines parameters for PutSecret.
 type PutSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -2450,13 +2450,13 @@ type GetGroupUsageParams struct {
 	// To At most 31 days after `from`. Defaults to now
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Parts Into how many parts to divide the range
+	// Parts Number of intervals
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 }
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
-	// Job Only these jobs, as group/name; may be given more than once. Those that do not exist are left out
+	// Job Only these jobs, as group/name; can be repeated. Unknown jobs are left out
 	Job []string `form:"job,omitempty" json:"job,omitempty"`
 
 	// Group Only jobs of this executor group
@@ -2465,37 +2465,37 @@ type ListJobsParams struct {
 	// Q Only jobs whose name, title, description, owner, handler or tags contain this text
 	Q string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Paused Only jobs that are paused, or only those that are not
+	// Paused Only paused jobs (true), or only jobs that are not paused (false)
 	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
 
-	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
+	// Last Only jobs whose last run has this status; can be repeated
 	Last []Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. Jobs must fit all fields, and one of the values of a field. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h those changed within the last one
+	// Where Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. A job must match every field, and for each field one of the values. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h jobs that were changed within the last hour
 	Where []string `form:"where,omitempty" json:"where,omitempty"`
 
-	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last
+	// Sort The order; a hyphen before the field reverses it. attention: failed jobs by failures in a row, then jobs that run longer than usual (if their statistics are known), then by next fire. success and p95 are of the last seven days. Jobs without a value come last
 	Sort string `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Week Whether to tell of each job how it did in the last seven days
+	// Week Include statistics of the last seven days for each job
 	Week bool `form:"week,omitempty" json:"week,omitempty"`
 
-	// Fires How many next fires to give for each job
+	// Fires Number of next fires to include for each job
 	Fires *int `form:"fires,omitempty" json:"fires,omitempty"`
 
-	// Runs How many last runs to give for each job
+	// Runs Number of last runs to include for each job
 	Runs *int `form:"runs,omitempty" json:"runs,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ChangeJobsParams defines parameters for ChangeJobs.
 type ChangeJobsParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -2504,31 +2504,31 @@ type FacetJobsParams struct {
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Q As of listJobs
+	// Q As in listJobs
 	Q string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Paused As of listJobs
+	// Paused As in listJobs
 	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
 
-	// Last As of listJobs
+	// Last As in listJobs
 	Last []Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where As of listJobs
+	// Where As in listJobs
 	Where []string `form:"where,omitempty" json:"where,omitempty"`
 }
 
 // NameJobsParams defines parameters for NameJobs.
 type NameJobsParams struct {
-	// Job group/name; may be given more than once
+	// Job group/name; can be repeated
 	Job []string `form:"job" json:"job"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.
 type DeleteJobParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -2540,125 +2540,125 @@ type GetJobParams struct {
 
 // PutJobParams defines parameters for PutJob.
 type PutJobParams struct {
-	// DryRun Check and compare only
+	// DryRun Only check the document and compare it with the present version
 	DryRun bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
-	// Note Why
+	// Note The reason, for the audit log
 	Note string `form:"note,omitempty" json:"note,omitempty"`
 
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // BackfillJobParams defines parameters for BackfillJob.
 type BackfillJobParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // CancelBackfillParams defines parameters for CancelBackfill.
 type CancelBackfillParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // DiffJobParams defines parameters for DiffJob.
 type DiffJobParams struct {
-	// From The version before. Defaults to the one before `to`
+	// From The older version. Defaults to the one before `to`
 	From int `form:"from,omitempty" json:"from,omitempty"`
 
-	// To The version after. Defaults to the newest
+	// To The newer version. Defaults to the newest
 	To int `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // GetJobLedgerParams defines parameters for GetJobLedger.
 type GetJobLedgerParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	// To Fire time, exclusive; at most 92 days after `from`. Defaults to now
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Outcome Only fires with this outcome
+	// Outcome Only fires with this outcome; can be repeated
 	Outcome []Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PauseJobParams defines parameters for PauseJob.
 type PauseJobParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // PreviewJobParams defines parameters for PreviewJob.
 type PreviewJobParams struct {
-	// From Fires after this instant. Defaults to now
+	// From List fires after this time. Defaults to now
 	From time.Time `form:"from,omitempty" json:"from,omitempty"`
 	N    int       `form:"n,omitempty" json:"n,omitempty"`
 }
 
 // ResumeJobParams defines parameters for ResumeJob.
 type ResumeJobParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // RunFireEarlyParams defines parameters for RunFireEarly.
 type RunFireEarlyParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // SkipFireParams defines parameters for SkipFire.
 type SkipFireParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // UnskipFireParams defines parameters for UnskipFire.
 type UnskipFireParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // VerifyLedgerParams defines parameters for VerifyLedger.
 type VerifyLedgerParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	// To Fire time, exclusive; at most 92 days after `from`. Defaults to now
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many jobs a page has
+	// Limit Maximum number of jobs in a page
 	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -2676,16 +2676,16 @@ type ListDiscrepanciesParams struct {
 	// To Fire time, exclusive
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // SearchLogsParams defines parameters for SearchLogs.
 type SearchLogsParams struct {
-	// Text As in `timeout "connection refused"`
+	// Text Such as `timeout "connection refused"`
 	Text  string  `form:"text,omitempty" json:"text,omitempty"`
 	Level []Level `form:"level,omitempty" json:"level,omitempty"`
 
@@ -2700,17 +2700,17 @@ type SearchLogsParams struct {
 	// To Fire time of the run, exclusive
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Context How many lines before and after each to give too
+	// Context Number of lines to include before and after each match
 	Context int `form:"context,omitempty" json:"context,omitempty"`
 	Limit   int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CountLogsParams defines parameters for CountLogs.
 type CountLogsParams struct {
-	// Text As in `timeout "connection refused"`
+	// Text Such as `timeout "connection refused"`
 	Text  string  `form:"text,omitempty" json:"text,omitempty"`
 	Level []Level `form:"level,omitempty" json:"level,omitempty"`
 
@@ -2725,37 +2725,37 @@ type CountLogsParams struct {
 	// To Fire time of the run, exclusive: at most ten years after `from`. Defaults to now
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Parts Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond
+	// Parts Number of intervals; fewer if an interval would be shorter than a millisecond
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 }
 
 // GetOverviewParams defines parameters for GetOverview.
 type GetOverviewParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Fire time, exclusive. Defaults to now
 	To ReportTo `form:"to,omitempty" json:"to,omitempty"`
 
-	// Group Only of this executor group
+	// Group Only this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Top How long each list may be
+	// Top Maximum number of entries in each list
 	Top int `form:"top,omitempty" json:"top,omitempty"`
 
-	// Zone IANA name of the time zone whose days the trend has, when it is by day. Then the trend and the totals are of whole days in this zone. Defaults to UTC
+	// Zone IANA time zone for the days of a trend by day; the trend and the totals then cover whole days in this zone. Defaults to UTC
 	Zone string `form:"zone,omitempty" json:"zone,omitempty"`
 }
 
 // SetPauseParams defines parameters for SetPause.
 type SetPauseParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // ReportFailuresParams defines parameters for ReportFailures.
 type ReportFailuresParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Fire time, exclusive. Defaults to now
@@ -2765,65 +2765,65 @@ type ReportFailuresParams struct {
 	Job   []string `form:"job,omitempty" json:"job,omitempty"`
 	Group string   `form:"group,omitempty" json:"group,omitempty"`
 
-	// Status Some of failed, timed_out and lost. Defaults to all three
+	// Status failed, timed_out or lost; can be repeated. Defaults to all three
 	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
 	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
 	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
 
-	// Version Of the job
+	// Version The version of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
 
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	// MinAttempt Only attempts with this number or higher: with 2, retries
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
+	// Error Only attempts with this error fingerprint, as returned by reportFailures
 	Error string `form:"error,omitempty" json:"error,omitempty"`
 
-	// Parts Also count attempts in this many equal parts of the range
+	// Parts Also count attempts in this number of equal intervals
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ReportRunsParams defines parameters for ReportRuns.
 type ReportRunsParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From ReportFrom `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Fire time, exclusive. Defaults to now
 	To ReportTo `form:"to,omitempty" json:"to,omitempty"`
 
-	// By A row for each: group, job, version with job; or group and instance. Nothing is all together
+	// By One row per value: group, job, version (with `job`), or group and instance. Without it, one row for all
 	By []Dimension `form:"by,omitempty" json:"by,omitempty"`
 
-	// Step A row for each. Minutes are not known by job, version and instance
+	// Step One row per step. Minutes are not available by job, version or instance
 	Step runlog.Step `form:"step,omitempty" json:"step,omitempty"`
 
-	// Zone IANA name of the time zone whose days a step of days has, such as Asia/Kolkata; days then have 23 to 25 hours, and reach back 100 days. Defaults to UTC
+	// Zone IANA time zone for the days of a step, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC
 	Zone string `form:"zone,omitempty" json:"zone,omitempty"`
 
-	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
+	// Order The order: oldest first; most runs or failures; highest failure ratio; longest attempts or latest starts, by the 95th percentile. Defaults to time with a step, else to runs
 	Order runlog.Order `form:"order,omitempty" json:"order,omitempty"`
 
-	// Times What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all
+	// Times The timings to include; the others have a count of 0. Each takes as long to compute as all the counts. Defaults to all
 	Times []runlog.Timing `form:"times,omitempty" json:"times,omitempty"`
 
 	// Job group/name
 	Job   []string `form:"job,omitempty" json:"job,omitempty"`
 	Group string   `form:"group,omitempty" json:"group,omitempty"`
 
-	// Limit Of rows
+	// Limit Maximum number of rows
 	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PutRetentionParams defines parameters for PutRetention.
 type PutRetentionParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -2836,7 +2836,7 @@ type ListRunsParams struct {
 	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
 	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
 
-	// Version Of the job
+	// Version The version of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
 
 	// From Fire time, inclusive
@@ -2845,28 +2845,28 @@ type ListRunsParams struct {
 	// To Fire time, exclusive
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Parent Only runs that run after this one
+	// Parent Only runs that follow this run
 	Parent string `form:"parent,omitempty" json:"parent,omitempty"`
 
 	// RerunOf Only reruns of this run
 	RerunOf string `form:"rerun_of,omitempty" json:"rerun_of,omitempty"`
 
-	// Attempts all: a row for each attempt, selected by its own status
+	// Attempts all: one row per attempt, selected by the status of the attempt
 	Attempts ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
 
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	// MinAttempt Only attempts with this number or higher: with 2, retries
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
+	// Error Only attempts with this error fingerprint, as returned by reportFailures
 	Error string `form:"error,omitempty" json:"error,omitempty"`
 
-	// Sort What the list is sorted by, the least first; with a minus, the greatest first
+	// Sort The field to sort by, ascending; with a minus sign before it, descending
 	Sort ListRunsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -2878,7 +2878,7 @@ type ListRunsParamsSort string
 
 // ChangeRunsParams defines parameters for ChangeRuns.
 type ChangeRunsParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
@@ -2890,7 +2890,7 @@ type CountRunsParams struct {
 	// To Fire time, exclusive
 	To time.Time `form:"to" json:"to"`
 
-	// Parts Into how many parts to divide the range
+	// Parts Number of intervals
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 
 	// Job group/name
@@ -2900,13 +2900,13 @@ type CountRunsParams struct {
 	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
 	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
 
-	// Version Of the job
+	// Version The version of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
 
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	// MinAttempt Only attempts with this number or higher: with 2, retries
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
+	// Error Only attempts with this error fingerprint, as returned by reportFailures
 	Error string `form:"error,omitempty" json:"error,omitempty"`
 }
 
@@ -2915,7 +2915,7 @@ type FacetRunsParams struct {
 	// By Defaults to all
 	By []Dimension `form:"by,omitempty" json:"by,omitempty"`
 
-	// Values How many of each
+	// Values Maximum number of values per dimension
 	Values int `form:"values,omitempty" json:"values,omitempty"`
 
 	// From Fire time, inclusive
@@ -2931,53 +2931,53 @@ type FacetRunsParams struct {
 	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
 	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
 
-	// Version Of the job
+	// Version The version of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
 
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	// MinAttempt Only attempts with this number or higher: with 2, retries
 	MinAttempt int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
+	// Error Only attempts with this error fingerprint, as returned by reportFailures
 	Error string `form:"error,omitempty" json:"error,omitempty"`
 }
 
 // CancelRunParams defines parameters for CancelRun.
 type CancelRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
-	// Attempt Defaults to the newest
+	// Attempt The attempt. Defaults to the newest
 	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
-	// BroadcastIndex Which piece's; absent is the run's as a whole
+	// BroadcastIndex The index of the piece. Without it, the lines of the run as a whole
 	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
 
-	// FromSeq The first line to give; lines count from 1
+	// FromSeq The number of the first line; lines count from 1
 	FromSeq int64 `form:"from_seq,omitempty" json:"from_seq,omitempty"`
 
-	// ToSeq The last line to give; with `tail`, the page before a line
+	// ToSeq The number of the last line. With `tail`, it selects the page that ends there
 	ToSeq int64 `form:"to_seq,omitempty" json:"to_seq,omitempty"`
 
 	// Level Only lines of these levels
 	Level []Level `form:"level,omitempty" json:"level,omitempty"`
 
-	// Tail The last `limit` lines rather than the first
+	// Tail Return the last `limit` lines instead of the first
 	Tail  bool `form:"tail,omitempty" json:"tail,omitempty"`
 	Limit int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // FindInLogsParams defines parameters for FindInLogs.
 type FindInLogsParams struct {
-	// Attempt Defaults to the newest
+	// Attempt The attempt. Defaults to the newest
 	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
-	// BroadcastIndex Which piece's; absent is the run's as a whole
+	// BroadcastIndex The index of the piece. Without it, the lines of the run as a whole
 	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
 
-	// Text What lines have to have, in any case. Without it no line is found
+	// Text The text to find, in any case. Without it, no line matches
 	Text string `form:"text,omitempty" json:"text,omitempty"`
 
 	// Regex Whether the text is a regular expression (RE2)
@@ -2989,31 +2989,31 @@ type FindInLogsParams struct {
 
 // MarkRunParams defines parameters for MarkRun.
 type MarkRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // ListPiecesParams defines parameters for ListPieces.
 type ListPiecesParams struct {
-	// Attempt Which attempt's. Defaults to the newest of each piece
+	// Attempt The attempt. Defaults to the newest of each piece
 	Attempt int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
-	// FromIndex The first index to give
+	// FromIndex The index of the first piece to list
 	FromIndex int `form:"from_index,omitempty" json:"from_index,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // RerunRunParams defines parameters for RerunRun.
 type RerunRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // BeginProviderSignInParams defines parameters for BeginProviderSignIn.
 type BeginProviderSignInParams struct {
-	// To The path of the console where to go on
+	// To The path of the console to return to after the sign-in
 	To string `form:"to,omitempty" json:"to,omitempty"`
 }
 
@@ -3022,29 +3022,29 @@ type FinishProviderSignInParams struct {
 	State string `form:"state,omitempty" json:"state,omitempty"`
 	Code  string `form:"code,omitempty" json:"code,omitempty"`
 
-	// Error Why the provider refuses
+	// Error Why the provider refused the sign-in
 	Error            string `form:"error,omitempty" json:"error,omitempty"`
 	ErrorDescription string `form:"error_description,omitempty" json:"error_description,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
-	// User Whose. Defaults to one's own; `*` is everybody's
+	// User Owner of the tokens; `*` is all users. Defaults to the caller
 	User string `form:"user,omitempty" json:"user,omitempty"`
 }
 
 // DeleteUserParams defines parameters for DeleteUser.
 type DeleteUserParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 }
 
 // PutUserParams defines parameters for PutUser.
 type PutUserParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 

@@ -476,22 +476,22 @@ type ServerInterface interface {
 	// PutChannel Create or replace a channel
 	// (PUT /api/v1/alerts/channels/{channel})
 	PutChannel(c *fiber.Ctx, channel ChannelName, params PutChannelParams) error
-	// DeleteChannelSecret Remove a secret of a channel
+	// DeleteChannelSecret Delete a secret of a channel
 	// (DELETE /api/v1/alerts/channels/{channel}/secrets/{secret})
 	DeleteChannelSecret(c *fiber.Ctx, channel ChannelName, secret string, params DeleteChannelSecretParams) error
 	// PutChannelSecret Set a secret of a channel
 	// (PUT /api/v1/alerts/channels/{channel}/secrets/{secret})
 	PutChannelSecret(c *fiber.Ctx, channel ChannelName, secret string, params PutChannelSecretParams) error
-	// TestChannel Send a test message to a channel, also in quiet hours and silences
+	// TestChannel Send a test message to a channel, even in quiet hours and silences
 	// (POST /api/v1/alerts/channels/{channel}/test)
 	TestChannel(c *fiber.Ctx, channel ChannelName) error
-	// ListDeliveries List deliveries, those of the newest incident first
+	// ListDeliveries List deliveries, newest incident first
 	// (GET /api/v1/alerts/deliveries)
 	ListDeliveries(c *fiber.Ctx, params ListDeliveriesParams) error
 	// ListIncidents List incidents, newest first
 	// (GET /api/v1/alerts/incidents)
 	ListIncidents(c *fiber.Ctx, params ListIncidentsParams) error
-	// GetIncident Show an incident with every delivery
+	// GetIncident Show an incident with all its deliveries
 	// (GET /api/v1/alerts/incidents/{incident})
 	GetIncident(c *fiber.Ctx, incident IncidentID) error
 	// AcknowledgeIncident Acknowledge an incident; its reminders stop
@@ -524,13 +524,13 @@ type ServerInterface interface {
 	// EndSilence End a silence
 	// (DELETE /api/v1/alerts/silences/{silence})
 	EndSilence(c *fiber.Ctx, silence string, params EndSilenceParams) error
-	// TryAlert Try a rule on the last seven days
+	// TryAlert Test a rule against the runs of the last seven days
 	// (POST /api/v1/alerts/try)
 	TryAlert(c *fiber.Ctx) error
 	// ListAuditLog List the audit log, newest first
 	// (GET /api/v1/audit-log)
 	ListAuditLog(c *fiber.Ctx, params ListAuditLogParams) error
-	// GetBus Show how NATS stores everything: servers, streams, copies and consumers
+	// GetBus Show the state of NATS: servers, streams, replicas and consumers
 	// (GET /api/v1/bus)
 	GetBus(c *fiber.Ctx) error
 	// ListCalendars List calendars by name
@@ -563,13 +563,13 @@ type ServerInterface interface {
 	// CollectDiagnostics Create a diagnostics bundle
 	// (POST /api/v1/diagnostics)
 	CollectDiagnostics(c *fiber.Ctx) error
-	// ListFires List what will fire in a range of time, by job
+	// ListFires List upcoming fires by job
 	// (GET /api/v1/fires)
 	ListFires(c *fiber.Ctx, params ListFiresParams) error
-	// CountFires Count what will fire, over a range of time in equal parts
+	// CountFires Count upcoming fires, in equal intervals
 	// (GET /api/v1/fires/counts)
 	CountFires(c *fiber.Ctx, params CountFiresParams) error
-	// SuggestOffsets List jobs that fire together in a range of time, and could fire a little later
+	// SuggestOffsets Suggest offsets for jobs that fire at the same time
 	// (GET /api/v1/fires/offsets)
 	SuggestOffsets(c *fiber.Ctx, params SuggestOffsetsParams) error
 	// ListGroups List executor groups and their live instances
@@ -593,10 +593,10 @@ type ServerInterface interface {
 	// ListHandlers List the handlers of a group with their parameters
 	// (GET /api/v1/groups/{group}/handlers)
 	ListHandlers(c *fiber.Ctx, group GroupName) error
-	// CordonInstance Cordon an instance: it takes no more runs, and stays
+	// CordonInstance Cordon an instance: it takes no more runs, and keeps running
 	// (POST /api/v1/groups/{group}/instances/{instance}/cordon)
 	CordonInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
-	// DrainInstance Drain an instance: it finishes its runs, and leaves
+	// DrainInstance Drain an instance: it finishes its runs, then stops
 	// (POST /api/v1/groups/{group}/instances/{instance}/drain)
 	DrainInstance(c *fiber.Ctx, group GroupName, instance InstanceName) error
 	// SetInstance Change an instance's slots or labels
@@ -617,10 +617,10 @@ type ServerInterface interface {
 	// PutSecret Create or replace a secret
 	// (PUT /api/v1/groups/{group}/secrets/{secret})
 	PutSecret(c *fiber.Ctx, group GroupName, secret string, params PutSecretParams) error
-	// GetGroupUsage Report how busy the executors of a group were over time
+	// GetGroupUsage Report how busy the executors of a group were
 	// (GET /api/v1/groups/{group}/usage)
 	GetGroupUsage(c *fiber.Ctx, group GroupName, params GetGroupUsageParams) error
-	// GetHistory Show how far the history has come, and its size
+	// GetHistory Show up to which time the history is complete, and its size
 	// (GET /api/v1/history)
 	GetHistory(c *fiber.Ctx) error
 	// ReadCalendarFile Preview the import of an iCalendar file (.ics)
@@ -650,7 +650,7 @@ type ServerInterface interface {
 	// FacetJobs List the values that jobs can be filtered by
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(c *fiber.Ctx, params FacetJobsParams) error
-	// NameJobs List titles and owners of some jobs
+	// NameJobs List the titles and owners of jobs
 	// (GET /api/v1/jobs/titles)
 	NameJobs(c *fiber.Ctx, params NameJobsParams) error
 	// DeleteJob Delete a job; its history stays
@@ -662,19 +662,19 @@ type ServerInterface interface {
 	// PutJob Create a job, or save its next version
 	// (PUT /api/v1/jobs/{group}/{name})
 	PutJob(c *fiber.Ctx, group GroupName, name JobName, params PutJobParams) error
-	// ListBackfills List a job's backfills that are running, or ended within a day
+	// ListBackfills List a job's backfills that are running or ended within the last day
 	// (GET /api/v1/jobs/{group}/{name}/backfills)
 	ListBackfills(c *fiber.Ctx, group GroupName, name JobName) error
 	// BackfillJob Start a backfill: run past fires, after those that are due now
 	// (POST /api/v1/jobs/{group}/{name}/backfills)
 	BackfillJob(c *fiber.Ctx, group GroupName, name JobName, params BackfillJobParams) error
-	// CancelBackfill Cancel a backfill: no further run of it starts
+	// CancelBackfill Cancel a backfill: no more of its runs start
 	// (POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel)
 	CancelBackfill(c *fiber.Ctx, group GroupName, name JobName, backfill string, params CancelBackfillParams) error
 	// DiffJob Compare two versions of a job, field by field
 	// (GET /api/v1/jobs/{group}/{name}/diff)
 	DiffJob(c *fiber.Ctx, group GroupName, name JobName, params DiffJobParams) error
-	// GetJobLedger List every fire that a job owed, with its outcome, oldest first
+	// GetJobLedger List every fire of a job that was due, with its outcome, oldest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(c *fiber.Ctx, group GroupName, name JobName, params GetJobLedgerParams) error
 	// PauseJob Pause a job; its fires are recorded as skipped
@@ -704,13 +704,13 @@ type ServerInterface interface {
 	// VerifyLedger Count the outcomes of all fires by job and day, with the discrepancies
 	// (GET /api/v1/ledger)
 	VerifyLedger(c *fiber.Ctx, params VerifyLedgerParams) error
-	// ListDiscrepancies List the discrepancies that the continuous check found, the newest fires first
+	// ListDiscrepancies List the discrepancies that the continuous verification found, newest fires first
 	// (GET /api/v1/ledger/discrepancies)
 	ListDiscrepancies(c *fiber.Ctx, params ListDiscrepanciesParams) error
 	// SearchLogs Search the logs of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(c *fiber.Ctx, params SearchLogsParams) error
-	// CountLogs Count the log lines that a search finds, over a range of time in equal parts
+	// CountLogs Count the log lines that match a search, in equal intervals
 	// (GET /api/v1/logs/histogram)
 	CountLogs(c *fiber.Ctx, params CountLogsParams) error
 	// GetMe Show the current user and permissions
@@ -719,7 +719,7 @@ type ServerInterface interface {
 	// SetMyPassword Change your password
 	// (PUT /api/v1/me/password)
 	SetMyPassword(c *fiber.Ctx) error
-	// ListMySessions List your sessions, the last used first
+	// ListMySessions List your sessions, last used first
 	// (GET /api/v1/me/sessions)
 	ListMySessions(c *fiber.Ctx) error
 	// EndMySession End one of your sessions
@@ -728,7 +728,7 @@ type ServerInterface interface {
 	// ListNodes List live scheduler nodes with their shards
 	// (GET /api/v1/nodes)
 	ListNodes(c *fiber.Ctx) error
-	// GetOverview Show the state of everything in one call
+	// GetOverview Show an overview of everything
 	// (GET /api/v1/overview)
 	GetOverview(c *fiber.Ctx, params GetOverviewParams) error
 	// GetPause Show whether everything is paused
@@ -740,13 +740,13 @@ type ServerInterface interface {
 	// PreviewSchedule List the next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(c *fiber.Ctx) error
-	// RepairReports Recompute the counts of a day from its runs
+	// RepairReports Rebuild the counters of a day from its runs
 	// (POST /api/v1/reports/days/{day}/repair)
 	RepairReports(c *fiber.Ctx, day string) error
 	// ReportFailures List the causes of failed attempts
 	// (GET /api/v1/reports/failures)
 	ReportFailures(c *fiber.Ctx, params ReportFailuresParams) error
-	// ReportRuns Report outcomes of runs, over time or by a property
+	// ReportRuns Report outcomes of runs over time or by dimension
 	// (GET /api/v1/reports/runs)
 	ReportRuns(c *fiber.Ctx, params ReportRunsParams) error
 	// GetRetention Show the retention of the history
@@ -755,7 +755,7 @@ type ServerInterface interface {
 	// PutRetention Change the retention of the history
 	// (PUT /api/v1/retention)
 	PutRetention(c *fiber.Ctx, params PutRetentionParams) error
-	// PreviewRetention Preview what a retention would delete, and its disk usage in the long run
+	// PreviewRetention Preview what a retention deletes, and its long-term disk usage
 	// (POST /api/v1/retention/preview)
 	PreviewRetention(c *fiber.Ctx) error
 	// ListRuns List runs, newest fire first
@@ -764,7 +764,7 @@ type ServerInterface interface {
 	// ChangeRuns Cancel, rerun or mark many runs
 	// (POST /api/v1/runs/bulk)
 	ChangeRuns(c *fiber.Ctx, params ChangeRunsParams) error
-	// CountRuns Count fires by outcome, over a range of time in equal parts
+	// CountRuns Count fires by outcome, in equal intervals
 	// (GET /api/v1/runs/counts)
 	CountRuns(c *fiber.Ctx, params CountRunsParams) error
 	// FacetRuns List the values that runs can be filtered by
@@ -773,10 +773,10 @@ type ServerInterface interface {
 	// GetRun Show a run's attempts and its timeline
 	// (GET /api/v1/runs/{run_id})
 	GetRun(c *fiber.Ctx, runID RunID) error
-	// CancelRun End a run that is pending or running
+	// CancelRun Cancel a pending or running run
 	// (POST /api/v1/runs/{run_id}/cancel)
 	CancelRun(c *fiber.Ctx, runID RunID, params CancelRunParams) error
-	// GetLogs List log lines of one attempt of a run
+	// GetLogs List the log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(c *fiber.Ctx, runID RunID, params GetLogsParams) error
 	// FindInLogs Search the log of one attempt, and count its lines
@@ -797,7 +797,7 @@ type ServerInterface interface {
 	// SignIn Sign in with a user name and a password
 	// (POST /api/v1/sign-in)
 	SignIn(c *fiber.Ctx) error
-	// BeginProviderSignIn Go to the page of the OIDC provider to sign in
+	// BeginProviderSignIn Redirect to the sign-in page of the OIDC provider
 	// (GET /api/v1/sign-in/oidc)
 	BeginProviderSignIn(c *fiber.Ctx, params BeginProviderSignInParams) error
 	// FinishProviderSignIn Finish a sign-in at the OIDC provider
@@ -806,13 +806,13 @@ type ServerInterface interface {
 	// SignOut Sign out: end the session of the cookie
 	// (POST /api/v1/sign-out)
 	SignOut(c *fiber.Ctx) error
-	// ListTokens List your API tokens; an administrator sees those of others too
+	// ListTokens List your API tokens; administrators can list those of others
 	// (GET /api/v1/tokens)
 	ListTokens(c *fiber.Ctx, params ListTokensParams) error
 	// CreateToken Create an API token
 	// (POST /api/v1/tokens)
 	CreateToken(c *fiber.Ctx) error
-	// RevokeToken Revoke one of your tokens; an administrator can revoke those of others too
+	// RevokeToken Revoke a token: your own, or as an administrator anyone's
 	// (DELETE /api/v1/tokens/{token})
 	RevokeToken(c *fiber.Ctx, token string) error
 	// ListUsers List users by name
@@ -827,13 +827,13 @@ type ServerInterface interface {
 	// PutUser Create a user without a password, or edit one
 	// (PUT /api/v1/users/{user})
 	PutUser(c *fiber.Ctx, user UserName, params PutUserParams) error
-	// InviteUser Create a one-time link with which a user chooses a password
+	// InviteUser Create a one-time link for a user to choose a password
 	// (POST /api/v1/users/{user}/invite)
 	InviteUser(c *fiber.Ctx, user UserName) error
 	// EndUserSessions End all sessions of a user
 	// (DELETE /api/v1/users/{user}/sessions)
 	EndUserSessions(c *fiber.Ctx, user UserName) error
-	// ListUserSessions List a user's sessions, the last used first
+	// ListUserSessions List a user's sessions, last used first
 	// (GET /api/v1/users/{user}/sessions)
 	ListUserSessions(c *fiber.Ctx, user UserName) error
 	// GetVersion Show the server's version
@@ -11193,22 +11193,22 @@ type StrictServerInterface interface {
 	// PutChannel Create or replace a channel
 	// (PUT /api/v1/alerts/channels/{channel})
 	PutChannel(ctx context.Context, request PutChannelRequestObject) (PutChannelResponseObject, error)
-	// DeleteChannelSecret Remove a secret of a channel
+	// DeleteChannelSecret Delete a secret of a channel
 	// (DELETE /api/v1/alerts/channels/{channel}/secrets/{secret})
 	DeleteChannelSecret(ctx context.Context, request DeleteChannelSecretRequestObject) (DeleteChannelSecretResponseObject, error)
 	// PutChannelSecret Set a secret of a channel
 	// (PUT /api/v1/alerts/channels/{channel}/secrets/{secret})
 	PutChannelSecret(ctx context.Context, request PutChannelSecretRequestObject) (PutChannelSecretResponseObject, error)
-	// TestChannel Send a test message to a channel, also in quiet hours and silences
+	// TestChannel Send a test message to a channel, even in quiet hours and silences
 	// (POST /api/v1/alerts/channels/{channel}/test)
 	TestChannel(ctx context.Context, request TestChannelRequestObject) (TestChannelResponseObject, error)
-	// ListDeliveries List deliveries, those of the newest incident first
+	// ListDeliveries List deliveries, newest incident first
 	// (GET /api/v1/alerts/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
 	// ListIncidents List incidents, newest first
 	// (GET /api/v1/alerts/incidents)
 	ListIncidents(ctx context.Context, request ListIncidentsRequestObject) (ListIncidentsResponseObject, error)
-	// GetIncident Show an incident with every delivery
+	// GetIncident Show an incident with all its deliveries
 	// (GET /api/v1/alerts/incidents/{incident})
 	GetIncident(ctx context.Context, request GetIncidentRequestObject) (GetIncidentResponseObject, error)
 	// AcknowledgeIncident Acknowledge an incident; its reminders stop
@@ -11241,13 +11241,13 @@ type StrictServerInterface interface {
 	// EndSilence End a silence
 	// (DELETE /api/v1/alerts/silences/{silence})
 	EndSilence(ctx context.Context, request EndSilenceRequestObject) (EndSilenceResponseObject, error)
-	// TryAlert Try a rule on the last seven days
+	// TryAlert Test a rule against the runs of the last seven days
 	// (POST /api/v1/alerts/try)
 	TryAlert(ctx context.Context, request TryAlertRequestObject) (TryAlertResponseObject, error)
 	// ListAuditLog List the audit log, newest first
 	// (GET /api/v1/audit-log)
 	ListAuditLog(ctx context.Context, request ListAuditLogRequestObject) (ListAuditLogResponseObject, error)
-	// GetBus Show how NATS stores everything: servers, streams, copies and consumers
+	// GetBus Show the state of NATS: servers, streams, replicas and consumers
 	// (GET /api/v1/bus)
 	GetBus(ctx context.Context, request GetBusRequestObject) (GetBusResponseObject, error)
 	// ListCalendars List calendars by name
@@ -11280,13 +11280,13 @@ type StrictServerInterface interface {
 	// CollectDiagnostics Create a diagnostics bundle
 	// (POST /api/v1/diagnostics)
 	CollectDiagnostics(ctx context.Context, request CollectDiagnosticsRequestObject) (CollectDiagnosticsResponseObject, error)
-	// ListFires List what will fire in a range of time, by job
+	// ListFires List upcoming fires by job
 	// (GET /api/v1/fires)
 	ListFires(ctx context.Context, request ListFiresRequestObject) (ListFiresResponseObject, error)
-	// CountFires Count what will fire, over a range of time in equal parts
+	// CountFires Count upcoming fires, in equal intervals
 	// (GET /api/v1/fires/counts)
 	CountFires(ctx context.Context, request CountFiresRequestObject) (CountFiresResponseObject, error)
-	// SuggestOffsets List jobs that fire together in a range of time, and could fire a little later
+	// SuggestOffsets Suggest offsets for jobs that fire at the same time
 	// (GET /api/v1/fires/offsets)
 	SuggestOffsets(ctx context.Context, request SuggestOffsetsRequestObject) (SuggestOffsetsResponseObject, error)
 	// ListGroups List executor groups and their live instances
@@ -11310,10 +11310,10 @@ type StrictServerInterface interface {
 	// ListHandlers List the handlers of a group with their parameters
 	// (GET /api/v1/groups/{group}/handlers)
 	ListHandlers(ctx context.Context, request ListHandlersRequestObject) (ListHandlersResponseObject, error)
-	// CordonInstance Cordon an instance: it takes no more runs, and stays
+	// CordonInstance Cordon an instance: it takes no more runs, and keeps running
 	// (POST /api/v1/groups/{group}/instances/{instance}/cordon)
 	CordonInstance(ctx context.Context, request CordonInstanceRequestObject) (CordonInstanceResponseObject, error)
-	// DrainInstance Drain an instance: it finishes its runs, and leaves
+	// DrainInstance Drain an instance: it finishes its runs, then stops
 	// (POST /api/v1/groups/{group}/instances/{instance}/drain)
 	DrainInstance(ctx context.Context, request DrainInstanceRequestObject) (DrainInstanceResponseObject, error)
 	// SetInstance Change an instance's slots or labels
@@ -11334,10 +11334,10 @@ type StrictServerInterface interface {
 	// PutSecret Create or replace a secret
 	// (PUT /api/v1/groups/{group}/secrets/{secret})
 	PutSecret(ctx context.Context, request PutSecretRequestObject) (PutSecretResponseObject, error)
-	// GetGroupUsage Report how busy the executors of a group were over time
+	// GetGroupUsage Report how busy the executors of a group were
 	// (GET /api/v1/groups/{group}/usage)
 	GetGroupUsage(ctx context.Context, request GetGroupUsageRequestObject) (GetGroupUsageResponseObject, error)
-	// GetHistory Show how far the history has come, and its size
+	// GetHistory Show up to which time the history is complete, and its size
 	// (GET /api/v1/history)
 	GetHistory(ctx context.Context, request GetHistoryRequestObject) (GetHistoryResponseObject, error)
 	// ReadCalendarFile Preview the import of an iCalendar file (.ics)
@@ -11367,7 +11367,7 @@ type StrictServerInterface interface {
 	// FacetJobs List the values that jobs can be filtered by
 	// (GET /api/v1/jobs/facets)
 	FacetJobs(ctx context.Context, request FacetJobsRequestObject) (FacetJobsResponseObject, error)
-	// NameJobs List titles and owners of some jobs
+	// NameJobs List the titles and owners of jobs
 	// (GET /api/v1/jobs/titles)
 	NameJobs(ctx context.Context, request NameJobsRequestObject) (NameJobsResponseObject, error)
 	// DeleteJob Delete a job; its history stays
@@ -11379,19 +11379,19 @@ type StrictServerInterface interface {
 	// PutJob Create a job, or save its next version
 	// (PUT /api/v1/jobs/{group}/{name})
 	PutJob(ctx context.Context, request PutJobRequestObject) (PutJobResponseObject, error)
-	// ListBackfills List a job's backfills that are running, or ended within a day
+	// ListBackfills List a job's backfills that are running or ended within the last day
 	// (GET /api/v1/jobs/{group}/{name}/backfills)
 	ListBackfills(ctx context.Context, request ListBackfillsRequestObject) (ListBackfillsResponseObject, error)
 	// BackfillJob Start a backfill: run past fires, after those that are due now
 	// (POST /api/v1/jobs/{group}/{name}/backfills)
 	BackfillJob(ctx context.Context, request BackfillJobRequestObject) (BackfillJobResponseObject, error)
-	// CancelBackfill Cancel a backfill: no further run of it starts
+	// CancelBackfill Cancel a backfill: no more of its runs start
 	// (POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel)
 	CancelBackfill(ctx context.Context, request CancelBackfillRequestObject) (CancelBackfillResponseObject, error)
 	// DiffJob Compare two versions of a job, field by field
 	// (GET /api/v1/jobs/{group}/{name}/diff)
 	DiffJob(ctx context.Context, request DiffJobRequestObject) (DiffJobResponseObject, error)
-	// GetJobLedger List every fire that a job owed, with its outcome, oldest first
+	// GetJobLedger List every fire of a job that was due, with its outcome, oldest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(ctx context.Context, request GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error)
 	// PauseJob Pause a job; its fires are recorded as skipped
@@ -11421,13 +11421,13 @@ type StrictServerInterface interface {
 	// VerifyLedger Count the outcomes of all fires by job and day, with the discrepancies
 	// (GET /api/v1/ledger)
 	VerifyLedger(ctx context.Context, request VerifyLedgerRequestObject) (VerifyLedgerResponseObject, error)
-	// ListDiscrepancies List the discrepancies that the continuous check found, the newest fires first
+	// ListDiscrepancies List the discrepancies that the continuous verification found, newest fires first
 	// (GET /api/v1/ledger/discrepancies)
 	ListDiscrepancies(ctx context.Context, request ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error)
 	// SearchLogs Search the logs of all runs, newest run first
 	// (GET /api/v1/logs)
 	SearchLogs(ctx context.Context, request SearchLogsRequestObject) (SearchLogsResponseObject, error)
-	// CountLogs Count the log lines that a search finds, over a range of time in equal parts
+	// CountLogs Count the log lines that match a search, in equal intervals
 	// (GET /api/v1/logs/histogram)
 	CountLogs(ctx context.Context, request CountLogsRequestObject) (CountLogsResponseObject, error)
 	// GetMe Show the current user and permissions
@@ -11436,7 +11436,7 @@ type StrictServerInterface interface {
 	// SetMyPassword Change your password
 	// (PUT /api/v1/me/password)
 	SetMyPassword(ctx context.Context, request SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error)
-	// ListMySessions List your sessions, the last used first
+	// ListMySessions List your sessions, last used first
 	// (GET /api/v1/me/sessions)
 	ListMySessions(ctx context.Context, request ListMySessionsRequestObject) (ListMySessionsResponseObject, error)
 	// EndMySession End one of your sessions
@@ -11445,7 +11445,7 @@ type StrictServerInterface interface {
 	// ListNodes List live scheduler nodes with their shards
 	// (GET /api/v1/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
-	// GetOverview Show the state of everything in one call
+	// GetOverview Show an overview of everything
 	// (GET /api/v1/overview)
 	GetOverview(ctx context.Context, request GetOverviewRequestObject) (GetOverviewResponseObject, error)
 	// GetPause Show whether everything is paused
@@ -11457,13 +11457,13 @@ type StrictServerInterface interface {
 	// PreviewSchedule List the next fires of a schedule that is not saved
 	// (POST /api/v1/preview)
 	PreviewSchedule(ctx context.Context, request PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error)
-	// RepairReports Recompute the counts of a day from its runs
+	// RepairReports Rebuild the counters of a day from its runs
 	// (POST /api/v1/reports/days/{day}/repair)
 	RepairReports(ctx context.Context, request RepairReportsRequestObject) (RepairReportsResponseObject, error)
 	// ReportFailures List the causes of failed attempts
 	// (GET /api/v1/reports/failures)
 	ReportFailures(ctx context.Context, request ReportFailuresRequestObject) (ReportFailuresResponseObject, error)
-	// ReportRuns Report outcomes of runs, over time or by a property
+	// ReportRuns Report outcomes of runs over time or by dimension
 	// (GET /api/v1/reports/runs)
 	ReportRuns(ctx context.Context, request ReportRunsRequestObject) (ReportRunsResponseObject, error)
 	// GetRetention Show the retention of the history
@@ -11472,7 +11472,7 @@ type StrictServerInterface interface {
 	// PutRetention Change the retention of the history
 	// (PUT /api/v1/retention)
 	PutRetention(ctx context.Context, request PutRetentionRequestObject) (PutRetentionResponseObject, error)
-	// PreviewRetention Preview what a retention would delete, and its disk usage in the long run
+	// PreviewRetention Preview what a retention deletes, and its long-term disk usage
 	// (POST /api/v1/retention/preview)
 	PreviewRetention(ctx context.Context, request PreviewRetentionRequestObject) (PreviewRetentionResponseObject, error)
 	// ListRuns List runs, newest fire first
@@ -11481,7 +11481,7 @@ type StrictServerInterface interface {
 	// ChangeRuns Cancel, rerun or mark many runs
 	// (POST /api/v1/runs/bulk)
 	ChangeRuns(ctx context.Context, request ChangeRunsRequestObject) (ChangeRunsResponseObject, error)
-	// CountRuns Count fires by outcome, over a range of time in equal parts
+	// CountRuns Count fires by outcome, in equal intervals
 	// (GET /api/v1/runs/counts)
 	CountRuns(ctx context.Context, request CountRunsRequestObject) (CountRunsResponseObject, error)
 	// FacetRuns List the values that runs can be filtered by
@@ -11490,10 +11490,10 @@ type StrictServerInterface interface {
 	// GetRun Show a run's attempts and its timeline
 	// (GET /api/v1/runs/{run_id})
 	GetRun(ctx context.Context, request GetRunRequestObject) (GetRunResponseObject, error)
-	// CancelRun End a run that is pending or running
+	// CancelRun Cancel a pending or running run
 	// (POST /api/v1/runs/{run_id}/cancel)
 	CancelRun(ctx context.Context, request CancelRunRequestObject) (CancelRunResponseObject, error)
-	// GetLogs List log lines of one attempt of a run
+	// GetLogs List the log lines of one attempt of a run
 	// (GET /api/v1/runs/{run_id}/logs)
 	GetLogs(ctx context.Context, request GetLogsRequestObject) (GetLogsResponseObject, error)
 	// FindInLogs Search the log of one attempt, and count its lines
@@ -11514,7 +11514,7 @@ type StrictServerInterface interface {
 	// SignIn Sign in with a user name and a password
 	// (POST /api/v1/sign-in)
 	SignIn(ctx context.Context, request SignInRequestObject) (SignInResponseObject, error)
-	// BeginProviderSignIn Go to the page of the OIDC provider to sign in
+	// BeginProviderSignIn Redirect to the sign-in page of the OIDC provider
 	// (GET /api/v1/sign-in/oidc)
 	BeginProviderSignIn(ctx context.Context, request BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error)
 	// FinishProviderSignIn Finish a sign-in at the OIDC provider
@@ -11523,13 +11523,13 @@ type StrictServerInterface interface {
 	// SignOut Sign out: end the session of the cookie
 	// (POST /api/v1/sign-out)
 	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
-	// ListTokens List your API tokens; an administrator sees those of others too
+	// ListTokens List your API tokens; administrators can list those of others
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
 	// CreateToken Create an API token
 	// (POST /api/v1/tokens)
 	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
-	// RevokeToken Revoke one of your tokens; an administrator can revoke those of others too
+	// RevokeToken Revoke a token: your own, or as an administrator anyone's
 	// (DELETE /api/v1/tokens/{token})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
 	// ListUsers List users by name
@@ -11544,13 +11544,13 @@ type StrictServerInterface interface {
 	// PutUser Create a user without a password, or edit one
 	// (PUT /api/v1/users/{user})
 	PutUser(ctx context.Context, request PutUserRequestObject) (PutUserResponseObject, error)
-	// InviteUser Create a one-time link with which a user chooses a password
+	// InviteUser Create a one-time link for a user to choose a password
 	// (POST /api/v1/users/{user}/invite)
 	InviteUser(ctx context.Context, request InviteUserRequestObject) (InviteUserResponseObject, error)
 	// EndUserSessions End all sessions of a user
 	// (DELETE /api/v1/users/{user}/sessions)
 	EndUserSessions(ctx context.Context, request EndUserSessionsRequestObject) (EndUserSessionsResponseObject, error)
-	// ListUserSessions List a user's sessions, the last used first
+	// ListUserSessions List a user's sessions, last used first
 	// (GET /api/v1/users/{user}/sessions)
 	ListUserSessions(ctx context.Context, request ListUserSessionsRequestObject) (ListUserSessionsResponseObject, error)
 	// GetVersion Show the server's version

@@ -351,34 +351,34 @@ type UserName = api.UserName
 
 // DeleteChannelParams defines parameters for DeleteChannel.
 type DeleteChannelParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PutChannelParams defines parameters for PutChannel.
 type PutChannelParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteChannelSecretParams defines parameters for DeleteChannelSecret.
 type DeleteChannelSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PutChannelSecretParams defines parameters for PutChannelSecret.
 type PutChannelSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -387,16 +387,16 @@ type ListDeliveriesParams struct {
 	Channel *string `form:"channel,omitempty" json:"channel,omitempty"`
 	State   *string `form:"state,omitempty" json:"state,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListIncidentsParams defines parameters for ListIncidents.
 type ListIncidentsParams struct {
-	// State Open is whatever is not over: firing, acknowledged or snoozed
+	// State open: firing, acknowledged or snoozed
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
-	// Alert The rule's name
+	// Alert The name of the rule
 	Alert *string `form:"alert,omitempty" json:"alert,omitempty"`
 
 	// Group The executor group
@@ -405,73 +405,73 @@ type ListIncidentsParams struct {
 	// Job group/name
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // AcknowledgeIncidentParams defines parameters for AcknowledgeIncident.
 type AcknowledgeIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ResolveIncidentParams defines parameters for ResolveIncident.
 type ResolveIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // SnoozeIncidentParams defines parameters for SnoozeIncident.
 type SnoozeIncidentParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteAlertParams defines parameters for DeleteAlert.
 type DeleteAlertParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PutAlertParams defines parameters for PutAlert.
 type PutAlertParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // AddSilenceParams defines parameters for AddSilence.
 type AddSilenceParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // EndSilenceParams defines parameters for EndSilence.
 type EndSilenceParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ListAuditLogParams defines parameters for ListAuditLog.
 type ListAuditLogParams struct {
-	// User Who
+	// User Only changes by this user
 	User *string `form:"user,omitempty" json:"user,omitempty"`
 
-	// Operation What, as this contract names operations
+	// Operation Only this operation, by its operationId
 	Operation *string `form:"operation,omitempty" json:"operation,omitempty"`
 
-	// Object To what: a part of it
+	// Object Only changes of objects that contain this text
 	Object *string `form:"object,omitempty" json:"object,omitempty"`
 	Group  *string `form:"group,omitempty" json:"group,omitempty"`
 	Result *string `form:"result,omitempty" json:"result,omitempty"`
@@ -482,49 +482,49 @@ type ListAuditLogParams struct {
 	// To Exclusive
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // DeleteCalendarParams defines parameters for DeleteCalendar.
 type DeleteCalendarParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PutCalendarParams defines parameters for PutCalendar.
 type PutCalendarParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ListDeadLettersParams defines parameters for ListDeadLetters.
 type ListDeadLettersParams struct {
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // FollowEventsParams defines parameters for FollowEvents.
 type FollowEventsParams struct {
-	// Topic Only these. Defaults to all
+	// Topic Only these topics. Defaults to all
 	Topic *[]FollowEventsParamsTopic `form:"topic,omitempty" json:"topic,omitempty"`
 
-	// LastEventID The id of the last event received
+	// LastEventID The id of the last received event
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
@@ -544,16 +544,16 @@ type ListFiresParams struct {
 	// Q Only jobs whose name or description contains this text
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// PerJob How many fires to give of each job
+	// PerJob Maximum number of fires per job
 	PerJob *int `form:"per_job,omitempty" json:"per_job,omitempty"`
 
-	// Usual Also how long a run of each job usually takes
+	// Usual Include how long a run of each job usually takes
 	Usual *bool `form:"usual,omitempty" json:"usual,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -565,16 +565,16 @@ type CountFiresParams struct {
 	// To Inclusive, at most 31 days after from
 	To time.Time `form:"to" json:"to"`
 
-	// Parts Into how many parts to divide the range
+	// Parts Number of intervals
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Apart Only jobs whose next two fires are at least so far apart, such as 5m
+	// Apart Only jobs whose next two fires are at least this far apart, such as 5m
 	Apart *string `form:"apart,omitempty" json:"apart,omitempty"`
 
-	// Load Also what the fires will take of the executors and on which minutes they come
+	// Load Include the slot time that the fires will need, and how they spread over the minutes of an hour
 	Load *bool `form:"load,omitempty" json:"load,omitempty"`
 }
 
@@ -592,43 +592,43 @@ type SuggestOffsetsParams struct {
 
 // PutGroupParams defines parameters for PutGroup.
 type PutGroupParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // CreateCredentialParams defines parameters for CreateCredential.
 type CreateCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // RevokeCredentialParams defines parameters for RevokeCredential.
 type RevokeCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // RotateCredentialParams defines parameters for RotateCredential.
 type RotateCredentialParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PauseGroupParams defines parameters for PauseGroup.
 type PauseGroupParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteSecretParams defines parameters for DeleteSecret.
 type DeleteSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PutSecretParams defines parameters for PutSecret.
 type PutSecretParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -640,13 +640,13 @@ type GetGroupUsageParams struct {
 	// To At most 31 days after `from`. Defaults to now
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Parts Into how many parts to divide the range
+	// Parts Number of intervals
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 }
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
-	// Job Only these jobs, as group/name; may be given more than once. Those that do not exist are left out
+	// Job Only these jobs, as group/name; can be repeated. Unknown jobs are left out
 	Job *[]string `form:"job,omitempty" json:"job,omitempty"`
 
 	// Group Only jobs of this executor group
@@ -655,37 +655,37 @@ type ListJobsParams struct {
 	// Q Only jobs whose name, title, description, owner, handler or tags contain this text
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Paused Only jobs that are paused, or only those that are not
+	// Paused Only paused jobs (true), or only jobs that are not paused (false)
 	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
 
-	// Last Only jobs whose last run has one of these statuses; given more than once, any of them
+	// Last Only jobs whose last run has this status; can be repeated
 	Last *[]Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. Jobs must fit all fields, and one of the values of a field. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h those changed within the last one
+	// Where Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. A job must match every field, and for each field one of the values. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h jobs that were changed within the last hour
 	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
 
-	// Sort What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last
+	// Sort The order; a hyphen before the field reverses it. attention: failed jobs by failures in a row, then jobs that run longer than usual (if their statistics are known), then by next fire. success and p95 are of the last seven days. Jobs without a value come last
 	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Week Whether to tell of each job how it did in the last seven days
+	// Week Include statistics of the last seven days for each job
 	Week *bool `form:"week,omitempty" json:"week,omitempty"`
 
-	// Fires How many next fires to give for each job
+	// Fires Number of next fires to include for each job
 	Fires *int `form:"fires,omitempty" json:"fires,omitempty"`
 
-	// Runs How many last runs to give for each job
+	// Runs Number of last runs to include for each job
 	Runs *int `form:"runs,omitempty" json:"runs,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ChangeJobsParams defines parameters for ChangeJobs.
 type ChangeJobsParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -694,31 +694,31 @@ type FacetJobsParams struct {
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Q As of listJobs
+	// Q As in listJobs
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Paused As of listJobs
+	// Paused As in listJobs
 	Paused *bool `form:"paused,omitempty" json:"paused,omitempty"`
 
-	// Last As of listJobs
+	// Last As in listJobs
 	Last *[]Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where As of listJobs
+	// Where As in listJobs
 	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
 }
 
 // NameJobsParams defines parameters for NameJobs.
 type NameJobsParams struct {
-	// Job group/name; may be given more than once
+	// Job group/name; can be repeated
 	Job []string `form:"job" json:"job"`
 }
 
 // DeleteJobParams defines parameters for DeleteJob.
 type DeleteJobParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -730,125 +730,125 @@ type GetJobParams struct {
 
 // PutJobParams defines parameters for PutJob.
 type PutJobParams struct {
-	// DryRun Check and compare only
+	// DryRun Only check the document and compare it with the present version
 	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
-	// Note Why
+	// Note The reason, for the audit log
 	Note *string `form:"note,omitempty" json:"note,omitempty"`
 
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // BackfillJobParams defines parameters for BackfillJob.
 type BackfillJobParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // CancelBackfillParams defines parameters for CancelBackfill.
 type CancelBackfillParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // DiffJobParams defines parameters for DiffJob.
 type DiffJobParams struct {
-	// From The version before. Defaults to the one before `to`
+	// From The older version. Defaults to the one before `to`
 	From *int `form:"from,omitempty" json:"from,omitempty"`
 
-	// To The version after. Defaults to the newest
+	// To The newer version. Defaults to the newest
 	To *int `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // GetJobLedgerParams defines parameters for GetJobLedger.
 type GetJobLedgerParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	// To Fire time, exclusive; at most 92 days after `from`. Defaults to now
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Outcome Only fires with this outcome
+	// Outcome Only fires with this outcome; can be repeated
 	Outcome *[]Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PauseJobParams defines parameters for PauseJob.
 type PauseJobParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PreviewJobParams defines parameters for PreviewJob.
 type PreviewJobParams struct {
-	// From Fires after this instant. Defaults to now
+	// From List fires after this time. Defaults to now
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 	N    *int       `form:"n,omitempty" json:"n,omitempty"`
 }
 
 // ResumeJobParams defines parameters for ResumeJob.
 type ResumeJobParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // RunFireEarlyParams defines parameters for RunFireEarly.
 type RunFireEarlyParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // SkipFireParams defines parameters for SkipFire.
 type SkipFireParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // UnskipFireParams defines parameters for UnskipFire.
 type UnskipFireParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // VerifyLedgerParams defines parameters for VerifyLedger.
 type VerifyLedgerParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Fire time, exclusive; at most 92 days after from. Defaults to now
+	// To Fire time, exclusive; at most 92 days after `from`. Defaults to now
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit How many jobs a page has
+	// Limit Maximum number of jobs in a page
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -866,16 +866,16 @@ type ListDiscrepanciesParams struct {
 	// To Fire time, exclusive
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // SearchLogsParams defines parameters for SearchLogs.
 type SearchLogsParams struct {
-	// Text As in `timeout "connection refused"`
+	// Text Such as `timeout "connection refused"`
 	Text  *string  `form:"text,omitempty" json:"text,omitempty"`
 	Level *[]Level `form:"level,omitempty" json:"level,omitempty"`
 
@@ -890,17 +890,17 @@ type SearchLogsParams struct {
 	// To Fire time of the run, exclusive
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Context How many lines before and after each to give too
+	// Context Number of lines to include before and after each match
 	Context *int `form:"context,omitempty" json:"context,omitempty"`
 	Limit   *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CountLogsParams defines parameters for CountLogs.
 type CountLogsParams struct {
-	// Text As in `timeout "connection refused"`
+	// Text Such as `timeout "connection refused"`
 	Text  *string  `form:"text,omitempty" json:"text,omitempty"`
 	Level *[]Level `form:"level,omitempty" json:"level,omitempty"`
 
@@ -915,37 +915,37 @@ type CountLogsParams struct {
 	// To Fire time of the run, exclusive: at most ten years after `from`. Defaults to now
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Parts Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond
+	// Parts Number of intervals; fewer if an interval would be shorter than a millisecond
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 }
 
 // GetOverviewParams defines parameters for GetOverview.
 type GetOverviewParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From *ReportFrom `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Fire time, exclusive. Defaults to now
 	To *ReportTo `form:"to,omitempty" json:"to,omitempty"`
 
-	// Group Only of this executor group
+	// Group Only this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Top How long each list may be
+	// Top Maximum number of entries in each list
 	Top *int `form:"top,omitempty" json:"top,omitempty"`
 
-	// Zone IANA name of the time zone whose days the trend has, when it is by day. Then the trend and the totals are of whole days in this zone. Defaults to UTC
+	// Zone IANA time zone for the days of a trend by day; the trend and the totals then cover whole days in this zone. Defaults to UTC
 	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
 }
 
 // SetPauseParams defines parameters for SetPause.
 type SetPauseParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ReportFailuresParams defines parameters for ReportFailures.
 type ReportFailuresParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From *ReportFrom `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Fire time, exclusive. Defaults to now
@@ -955,65 +955,65 @@ type ReportFailuresParams struct {
 	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
 	Group *string   `form:"group,omitempty" json:"group,omitempty"`
 
-	// Status Some of failed, timed_out and lost. Defaults to all three
+	// Status failed, timed_out or lost; can be repeated. Defaults to all three
 	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
 	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
 	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
 
-	// Version Of the job
+	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
 
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	// MinAttempt Only attempts with this number or higher: with 2, retries
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
+	// Error Only attempts with this error fingerprint, as returned by reportFailures
 	Error *string `form:"error,omitempty" json:"error,omitempty"`
 
-	// Parts Also count attempts in this many equal parts of the range
+	// Parts Also count attempts in this number of equal intervals
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ReportRunsParams defines parameters for ReportRuns.
 type ReportRunsParams struct {
-	// From Fire time, inclusive. Defaults to a day before to
+	// From Fire time, inclusive. Defaults to one day before `to`
 	From *ReportFrom `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Fire time, exclusive. Defaults to now
 	To *ReportTo `form:"to,omitempty" json:"to,omitempty"`
 
-	// By A row for each: group, job, version with job; or group and instance. Nothing is all together
+	// By One row per value: group, job, version (with `job`), or group and instance. Without it, one row for all
 	By *[]Dimension `form:"by,omitempty" json:"by,omitempty"`
 
-	// Step A row for each. Minutes are not known by job, version and instance
+	// Step One row per step. Minutes are not available by job, version or instance
 	Step *runlog.Step `form:"step,omitempty" json:"step,omitempty"`
 
-	// Zone IANA name of the time zone whose days a step of days has, such as Asia/Kolkata; days then have 23 to 25 hours, and reach back 100 days. Defaults to UTC
+	// Zone IANA time zone for the days of a step, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC
 	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
 
-	// Order What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs
+	// Order The order: oldest first; most runs or failures; highest failure ratio; longest attempts or latest starts, by the 95th percentile. Defaults to time with a step, else to runs
 	Order *runlog.Order `form:"order,omitempty" json:"order,omitempty"`
 
-	// Times What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all
+	// Times The timings to include; the others have a count of 0. Each takes as long to compute as all the counts. Defaults to all
 	Times *[]runlog.Timing `form:"times,omitempty" json:"times,omitempty"`
 
 	// Job group/name
 	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
 	Group *string   `form:"group,omitempty" json:"group,omitempty"`
 
-	// Limit Of rows
+	// Limit Maximum number of rows
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // PutRetentionParams defines parameters for PutRetention.
 type PutRetentionParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -1026,7 +1026,7 @@ type ListRunsParams struct {
 	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
 	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
 
-	// Version Of the job
+	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
 
 	// From Fire time, inclusive
@@ -1035,28 +1035,28 @@ type ListRunsParams struct {
 	// To Fire time, exclusive
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Parent Only runs that run after this one
+	// Parent Only runs that follow this run
 	Parent *string `form:"parent,omitempty" json:"parent,omitempty"`
 
 	// RerunOf Only reruns of this run
 	RerunOf *string `form:"rerun_of,omitempty" json:"rerun_of,omitempty"`
 
-	// Attempts all: a row for each attempt, selected by its own status
+	// Attempts all: one row per attempt, selected by the status of the attempt
 	Attempts *ListRunsParamsAttempts `form:"attempts,omitempty" json:"attempts,omitempty"`
 
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	// MinAttempt Only attempts with this number or higher: with 2, retries
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
+	// Error Only attempts with this error fingerprint, as returned by reportFailures
 	Error *string `form:"error,omitempty" json:"error,omitempty"`
 
-	// Sort What the list is sorted by, the least first; with a minus, the greatest first
+	// Sort The field to sort by, ascending; with a minus sign before it, descending
 	Sort *ListRunsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Cursor The next of the page before
+	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
@@ -1066,7 +1066,7 @@ type ListRunsParamsSort = api.ListRunsParamsSort
 
 // ChangeRunsParams defines parameters for ChangeRuns.
 type ChangeRunsParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -1078,7 +1078,7 @@ type CountRunsParams struct {
 	// To Fire time, exclusive
 	To time.Time `form:"to" json:"to"`
 
-	// Parts Into how many parts to divide the range
+	// Parts Number of intervals
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 
 	// Job group/name
@@ -1088,13 +1088,13 @@ type CountRunsParams struct {
 	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
 	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
 
-	// Version Of the job
+	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
 
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	// MinAttempt Only attempts with this number or higher: with 2, retries
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
+	// Error Only attempts with this error fingerprint, as returned by reportFailures
 	Error *string `form:"error,omitempty" json:"error,omitempty"`
 }
 
@@ -1103,7 +1103,7 @@ type FacetRunsParams struct {
 	// By Defaults to all
 	By *[]Dimension `form:"by,omitempty" json:"by,omitempty"`
 
-	// Values How many of each
+	// Values Maximum number of values per dimension
 	Values *int `form:"values,omitempty" json:"values,omitempty"`
 
 	// From Fire time, inclusive
@@ -1119,53 +1119,53 @@ type FacetRunsParams struct {
 	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
 	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
 
-	// Version Of the job
+	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
 
-	// MinAttempt Only attempts from this one on: with 2, runs that were tried again
+	// MinAttempt Only attempts with this number or higher: with 2, retries
 	MinAttempt *int `form:"min_attempt,omitempty" json:"min_attempt,omitempty"`
 
-	// Error Only what failed in this way: a fingerprint, as reportFailures returns it
+	// Error Only attempts with this error fingerprint, as returned by reportFailures
 	Error *string `form:"error,omitempty" json:"error,omitempty"`
 }
 
 // CancelRunParams defines parameters for CancelRun.
 type CancelRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
-	// Attempt Defaults to the newest
+	// Attempt The attempt. Defaults to the newest
 	Attempt *int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
-	// BroadcastIndex Which piece's; absent is the run's as a whole
+	// BroadcastIndex The index of the piece. Without it, the lines of the run as a whole
 	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
 
-	// FromSeq The first line to give; lines count from 1
+	// FromSeq The number of the first line; lines count from 1
 	FromSeq *int64 `form:"from_seq,omitempty" json:"from_seq,omitempty"`
 
-	// ToSeq The last line to give; with `tail`, the page before a line
+	// ToSeq The number of the last line. With `tail`, it selects the page that ends there
 	ToSeq *int64 `form:"to_seq,omitempty" json:"to_seq,omitempty"`
 
 	// Level Only lines of these levels
 	Level *[]Level `form:"level,omitempty" json:"level,omitempty"`
 
-	// Tail The last `limit` lines rather than the first
+	// Tail Return the last `limit` lines instead of the first
 	Tail  *bool `form:"tail,omitempty" json:"tail,omitempty"`
 	Limit *int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // FindInLogsParams defines parameters for FindInLogs.
 type FindInLogsParams struct {
-	// Attempt Defaults to the newest
+	// Attempt The attempt. Defaults to the newest
 	Attempt *int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
-	// BroadcastIndex Which piece's; absent is the run's as a whole
+	// BroadcastIndex The index of the piece. Without it, the lines of the run as a whole
 	BroadcastIndex *int `form:"broadcast_index,omitempty" json:"broadcast_index,omitempty"`
 
-	// Text What lines have to have, in any case. Without it no line is found
+	// Text The text to find, in any case. Without it, no line matches
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
 
 	// Regex Whether the text is a regular expression (RE2)
@@ -1177,31 +1177,31 @@ type FindInLogsParams struct {
 
 // MarkRunParams defines parameters for MarkRun.
 type MarkRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ListPiecesParams defines parameters for ListPieces.
 type ListPiecesParams struct {
-	// Attempt Which attempt's. Defaults to the newest of each piece
+	// Attempt The attempt. Defaults to the newest of each piece
 	Attempt *int `form:"attempt,omitempty" json:"attempt,omitempty"`
 
-	// FromIndex The first index to give
+	// FromIndex The index of the first piece to list
 	FromIndex *int `form:"from_index,omitempty" json:"from_index,omitempty"`
 
-	// Limit The most entries in the page
+	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // RerunRunParams defines parameters for RerunRun.
 type RerunRunParams struct {
-	// CarillonUser Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // BeginProviderSignInParams defines parameters for BeginProviderSignIn.
 type BeginProviderSignInParams struct {
-	// To The path of the console where to go on
+	// To The path of the console to return to after the sign-in
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 }
 
@@ -1210,29 +1210,29 @@ type FinishProviderSignInParams struct {
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 	Code  *string `form:"code,omitempty" json:"code,omitempty"`
 
-	// Error Why the provider refuses
+	// Error Why the provider refused the sign-in
 	Error            *string `form:"error,omitempty" json:"error,omitempty"`
 	ErrorDescription *string `form:"error_description,omitempty" json:"error_description,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
-	// User Whose. Defaults to one's own; `*` is everybody's
+	// User Owner of the tokens; `*` is all users. Defaults to the caller
 	User *string `form:"user,omitempty" json:"user,omitempty"`
 }
 
 // DeleteUserParams defines parameters for DeleteUser.
 type DeleteUserParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PutUserParams defines parameters for PutUser.
 type PutUserParams struct {
-	// IfMatch The ETag that the thing must have
+	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: there must be none
+	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 

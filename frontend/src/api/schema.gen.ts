@@ -16,8 +16,8 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a user name and a password
-         * @description 401 says that one of the two is wrong, or the user is disabled; 429 that too
-         *     many sign-ins of this user or from this address have failed.
+         * @description 401: the user name or the password is wrong, or the user is disabled. 429: too many
+         *     sign-ins of this user or from this address have failed.
          */
         post: operations["signIn"];
         delete?: never;
@@ -33,7 +33,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Go to the page of the OIDC provider to sign in */
+        /** Redirect to the sign-in page of the OIDC provider */
         get: operations["beginProviderSignIn"];
         put?: never;
         post?: never;
@@ -52,8 +52,8 @@ export interface paths {
         };
         /**
          * Finish a sign-in at the OIDC provider
-         * @description Leads on to the console: signed in, or with `refused` in the address, which says
-         *     why not.
+         * @description Redirects to the console. If the sign-in failed, the address has the reason in
+         *     `refused`.
          */
         get: operations["finishProviderSignIn"];
         put?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out: end the session of the cookie
-         * @description Without a session, or with one that is over, it does nothing.
+         * @description Does nothing without a session, or after its end.
          */
         post: operations["signOut"];
         delete?: never;
@@ -95,8 +95,8 @@ export interface paths {
         put?: never;
         /**
          * Show what a one-time link is for
-         * @description The link's secret is what follows `#invitation=` in it. One that has been
-         *     used, has expired or is not whole answers 404.
+         * @description The secret of the link is the text after `#invitation=`. 404: the link has been used,
+         *     has expired or is incomplete.
          */
         post: operations["readInvitation"];
         delete?: never;
@@ -116,8 +116,8 @@ export interface paths {
         put?: never;
         /**
          * Use a one-time link to choose a password, and sign in
-         * @description With the link that a server prints when there is no administrator, it creates
-         *     the first one, under the name that `user` says.
+         * @description A server without an administrator logs a link that creates the first one, with the name
+         *     in `user`.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -153,8 +153,8 @@ export interface paths {
         get?: never;
         /**
          * Change your password
-         * @description All other sessions end. Only a session may do this, not a token. A wrong
-         *     current password answers 401.
+         * @description Ends all other sessions. It requires a session; a token cannot do this. 401: the current
+         *     password is wrong.
          */
         put: operations["setMyPassword"];
         post?: never;
@@ -171,7 +171,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your sessions, the last used first */
+        /** List your sessions, last used first */
         get: operations["listMySessions"];
         put?: never;
         post?: never;
@@ -186,7 +186,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id */
+                /** @description The id of the session */
                 session: string;
             };
             cookie?: never;
@@ -232,10 +232,9 @@ export interface paths {
         get: operations["getUser"];
         /**
          * Create a user without a password, or edit one
-         * @description A new user gets a password by a one-time link (`invite`), or signs in by OIDC;
-         *     one that is a program needs neither, only tokens. Disabling a user ends its
-         *     sessions and stops its tokens. The last administrator cannot be taken away:
-         *     409.
+         * @description A new user chooses a password with a one-time link (`invite`) or signs in by OIDC. A
+         *     user for a program needs only tokens. Disabling a user ends its sessions and stops its
+         *     tokens. 409: this would leave no administrator.
          */
         put: operations["putUser"];
         post?: never;
@@ -259,9 +258,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a one-time link with which a user chooses a password
-         * @description The link is shown this once. Until it is used the present password holds;
-         *     using it ends the user's sessions.
+         * Create a one-time link for a user to choose a password
+         * @description The link is shown only once. The present password stays valid until the link is used;
+         *     using it ends all sessions of the user.
          */
         post: operations["inviteUser"];
         delete?: never;
@@ -280,7 +279,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** List a user's sessions, the last used first */
+        /** List a user's sessions, last used first */
         get: operations["listUserSessions"];
         put?: never;
         post?: never;
@@ -300,10 +299,9 @@ export interface paths {
         };
         /**
          * List the audit log, newest first
-         * @description Each change that was made has one entry; requests that were refused have none.
-         *     Entries come from the log store, and from the stream what is not there yet; so they
-         *     are there for as long as the retention says. A page may be short, or empty, and have
-         *     a `next` all the same.
+         * @description Each change has one entry; refused requests have none. Entries come from the log store,
+         *     and newer ones from the stream. They are kept for the retention of the audit log. A page
+         *     can be short or empty and still have a `next`.
          */
         get: operations["listAuditLog"];
         put?: never;
@@ -338,14 +336,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your API tokens; an administrator sees those of others too */
+        /** List your API tokens; administrators can list those of others */
         get: operations["listTokens"];
         put?: never;
         /**
          * Create an API token
-         * @description The secret is in this answer and nowhere else. A token may do what its
-         *     `access` says, as far as its user may at the time. Only an administrator
-         *     makes tokens of others; no token makes tokens that may do more than itself.
+         * @description The secret is shown only in this response. A token has the permissions of its `access`,
+         *     limited to those that its user has at the time of a request. Only administrators can
+         *     create tokens for others. A token cannot create one with more permissions than its own.
          */
         post: operations["createToken"];
         delete?: never;
@@ -359,7 +357,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id */
+                /** @description The id of the token */
                 token: string;
             };
             cookie?: never;
@@ -367,7 +365,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke one of your tokens; an administrator can revoke those of others too */
+        /** Revoke a token: your own, or as an administrator anyone's */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
@@ -400,9 +398,9 @@ export interface paths {
         };
         /**
          * List the values that jobs can be filtered by
-         * @description How many jobs have each group, owner, tag, type, handler, kind of schedule, state,
-         *     status of the last run and error of it, the most frequent first, a hundred of each at
-         *     most. Each is counted without what where and last say of it.
+         * @description Counts jobs by group, owner, tag, type, handler, kind of schedule, state, status of the
+         *     last run and its error: at most 100 values of each, the most frequent first. The counts
+         *     of a field ignore the conditions on that field.
          */
         get: operations["facetJobs"];
         put?: never;
@@ -437,7 +435,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List titles and owners of some jobs */
+        /** List the titles and owners of jobs */
         get: operations["nameJobs"];
         put?: never;
         post?: never;
@@ -458,11 +456,10 @@ export interface paths {
         put?: never;
         /**
          * Pause, resume, run, delete or tag many jobs
-         * @description The jobs that are named, or a page of those that a filter selects; at most 1000 a
-         *     request. Each is changed as a request of its own would change it: whoever asks must
-         *     be allowed to in its group, and each change has its own entry in the audit log. The
-         *     answer is 200 and has the result of each. With `dry_run` nothing is changed,
-         *     and it says what would change.
+         * @description Changes the named jobs, or a page of the jobs that a filter selects, at most 1000 per
+         *     request. Each job is changed as by its own request: it needs permission in its group,
+         *     and has its own entry in the audit log. The response is 200 with the result of each job.
+         *     With `dry_run`, nothing is changed, and the results say what would change.
          */
         post: operations["changeJobs"];
         delete?: never;
@@ -487,11 +484,10 @@ export interface paths {
         get: operations["getJob"];
         /**
          * Create a job, or save its next version
-         * @description A document equal to the present version changes nothing. The document is the
-         *     whole job: one without `paused` and `paused_until` resumes a job that somebody has paused.
-         *     `If-Match` with
-         *     the ETag of a get makes sure that nobody else's edit is overwritten;
-         *     `If-None-Match: *` that the job is new.
+         * @description A document equal to the present version changes nothing. The document is the whole job:
+         *     without `paused` and `paused_until`, it resumes a paused job. `If-Match` with the ETag
+         *     of a get prevents overwriting somebody else's edit; `If-None-Match: *` requires that the
+         *     job is new.
          */
         put: operations["putJob"];
         post?: never;
@@ -516,7 +512,7 @@ export interface paths {
         };
         /**
          * List the kept versions of a job, newest first
-         * @description The newest may be a tombstone, `deleted`.
+         * @description The newest version can be a tombstone (`deleted`).
          */
         get: operations["listJobVersions"];
         put?: never;
@@ -541,7 +537,7 @@ export interface paths {
         };
         /**
          * Compare two versions of a job, field by field
-         * @description A version that is not kept any more is not found.
+         * @description 404: the version is not kept any more.
          */
         get: operations["diffJob"];
         put?: never;
@@ -568,8 +564,8 @@ export interface paths {
         put?: never;
         /**
          * Pause a job; its fires are recorded as skipped
-         * @description A job that is paused already stays as it is. With `until` it resumes at that instant by
-         *     itself: the fires before it are skipped, the one at it runs.
+         * @description A paused job is unchanged. With `until`, it resumes automatically at that time: earlier
+         *     fires are skipped, and a fire at that time runs.
          */
         post: operations["pauseJob"];
         delete?: never;
@@ -616,9 +612,9 @@ export interface paths {
         put?: never;
         /**
          * Run a job now
-         * @description The answer comes when the run is committed. After a 503 it is not known
-         *     whether it was: ask again with the same `run_id`, which makes no second run
-         *     within five minutes.
+         * @description The response comes after the run is committed. After a 503, it is unknown whether the
+         *     run was committed: repeat the request with the same `run_id`, which does not create a
+         *     second run within five minutes.
          */
         post: operations["runJob"];
         delete?: never;
@@ -643,9 +639,10 @@ export interface paths {
         put?: never;
         /**
          * Skip one upcoming fire
-         * @description The fire is recorded as skipped when it comes, with who skipped it and why. It makes
-         *     a version of the job, and later versions keep it, whatever their documents say, until
-         *     the fire is past; a job has at most 100. A fire that is skipped already stays as it is.
+         * @description At its time, the fire is recorded as skipped, with the user and the reason. The skip is
+         *     saved as a version of the job. Later versions keep it until the fire time has passed,
+         *     whatever their documents contain. A job can have at most 100 skips. A fire that is
+         *     already skipped is unchanged.
          */
         post: operations["skipFire"];
         delete?: never;
@@ -670,7 +667,7 @@ export interface paths {
         put?: never;
         /**
          * Undo the skip of a fire
-         * @description A fire that ran early stays skipped, as it would run twice: that is a conflict.
+         * @description 409: the fire ran early, and would run twice.
          */
         post: operations["unskipFire"];
         delete?: never;
@@ -695,8 +692,9 @@ export interface paths {
         put?: never;
         /**
          * Run an upcoming fire now instead of later
-         * @description The fire is skipped, and a run is made in its place: one write says both, so after a
-         *     503 the run is made as soon as there is a scheduler node. Asking again tells of the same run.
+         * @description Skips the fire and creates a run in its place, in one write: after a 503, the run is
+         *     created as soon as a scheduler node is available. A repeated request returns the same
+         *     run.
          */
         post: operations["runFireEarly"];
         delete?: never;
@@ -740,9 +738,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List every fire that a job owed, with its outcome, oldest first
-         * @description The fires are computed again from the versions that the job had, and compared with
-         *     the history. A page may have fewer entries than it could when `outcome` selects few.
+         * List every fire of a job that was due, with its outcome, oldest first
+         * @description The fires are computed from the versions of the job, and compared with the history. With
+         *     `outcome`, a page can be short and still have a `next`.
          */
         get: operations["getJobLedger"];
         put?: never;
@@ -765,16 +763,16 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** List a job's backfills that are running, or ended within a day */
+        /** List a job's backfills that are running or ended within the last day */
         get: operations["listBackfills"];
         put?: never;
         /**
          * Start a backfill: run past fires, after those that are due now
-         * @description Each fire gets a run of its own, of cause `backfill`, with its fire time and the job's
-         *     newest version. They are begun in order, `at_once` of them alive at a time, and
-         *     do not count for the job's overlap. A fire that an earlier backfill has yet to run, or
-         *     has run with success, is left out, so asking again doubles nothing. With `dry_run` the
-         *     answer is the list, and nothing runs.
+         * @description Each fire gets its own run, with the cause `backfill`, the original fire time and the
+         *     newest version of the job. They start in order, at most `at_once` at a time, and the
+         *     overlap policy ignores them. Fires that an earlier backfill has run successfully, or
+         *     will still run, are left out; so a repeated request does not run a fire twice. With
+         *     `dry_run`, the response lists the fires, and nothing runs.
          */
         post: operations["backfillJob"];
         delete?: never;
@@ -799,8 +797,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a backfill: no further run of it starts
-         * @description Runs that have begun go on. One that has begun all its runs answers 409.
+         * Cancel a backfill: no more of its runs start
+         * @description Runs that have started continue. 409: all runs of the backfill have started.
          */
         post: operations["cancelBackfill"];
         delete?: never;
@@ -818,9 +816,9 @@ export interface paths {
         };
         /**
          * Count the outcomes of all fires by job and day, with the discrepancies
-         * @description A page ends after some jobs, some discrepancies or some seconds, and may end within
-         *     a job: rows of one job and day on several pages are to be added. Jobs that have been
-         *     deleted are among them as long as their versions are kept.
+         * @description A page ends after a number of jobs or discrepancies, or after some seconds. It can end
+         *     within a job: add up rows of the same job and day on different pages. Deleted jobs are
+         *     included as long as their versions are kept.
          */
         get: operations["verifyLedger"];
         put?: never;
@@ -839,9 +837,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the discrepancies that the continuous check found, the newest fires first
-         * @description Each fire that contradicted the promise, as it was found: kept for as long as the
-         *     retention says, also when the fire's versions and its history are no more.
+         * List the discrepancies that the continuous verification found, newest fires first
+         * @description Each discrepancy is shown as it was found. It is kept for its own retention, even after
+         *     the versions of the job and the history are gone.
          */
         get: operations["listDiscrepancies"];
         put?: never;
@@ -880,8 +878,8 @@ export interface paths {
         put?: never;
         /**
          * Preview the import of a crontab
-         * @description Nothing is saved: the jobs are documents for PUT. Lines that cron would not
-         *     understand either are broken, and keep no other line from being read.
+         * @description Nothing is saved: the response has documents for PUT. Lines that cron would not
+         *     understand are marked as broken; the other lines are still read.
          */
         post: operations["readCrontab"];
         delete?: never;
@@ -901,9 +899,9 @@ export interface paths {
         put?: never;
         /**
          * Preview the import of an XXL-JOB dump
-         * @description Nothing is saved: the jobs are documents for PUT. The dump needs the tables xxl_job_group
-         *     and xxl_job_info, of version 2.2 or later; nothing else in it is read. A job that cannot be
-         *     made, or that we cannot run, keeps no other from being read.
+         * @description Nothing is saved: the response has documents for PUT. The dump needs the tables
+         *     xxl_job_group and xxl_job_info, of version 2.2 or later; other tables are ignored. Jobs
+         *     that cannot be converted or run are marked; the other jobs are still read.
          */
         post: operations["readXXLJob"];
         delete?: never;
@@ -923,10 +921,10 @@ export interface paths {
         put?: never;
         /**
          * Preview the import of an iCalendar file (.ics)
-         * @description Nothing is saved: the dates and windows are for PUT. Events that last whole days are taken,
-         *     from the first day of this year on; those that last part of a day, are cancelled or are
-         *     over are left out, with the reason. A file with anything that bears on its days and is not
-         *     understood is refused, by the number of the line.
+         * @description Nothing is saved: the response has the dates and windows for PUT. All-day events are
+         *     imported, from the first day of this year on. Events that last part of a day, are
+         *     cancelled or are over are left out, with the reason. 400: the file has a date rule that
+         *     Carillon does not understand; the error has the line number.
          */
         post: operations["readCalendarFile"];
         delete?: never;
@@ -961,15 +959,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show how far the history has come, and its size
-         * @description Runs, logs and reports have all that happened before `as_of`. What came later may be
-         *     missing: it waits on the streams for the log store, as long as they have room.
+         * Show up to which time the history is complete, and its size
+         * @description Runs, logs and reports are complete up to `as_of`. Later records can be missing: they
+         *     wait in the streams for the log store, as long as the streams have room.
          *
-         *     While a shared log store is away, lists of runs and jobs, single runs, logs and the
-         *     overview are answered from the streams, as `stand_in` says, and so have their newest
-         *     part only. Such an answer has the headers `Carillon-Since`, before which something may
-         *     be missing, and `Carillon-As-Of`, after which. An answer of a store that is behind has
-         *     the latter.
+         *     While a shared log store is down, lists of runs and jobs, single runs, logs and the
+         *     overview are read from the streams (`stand_in`), and have only the newest records. Such
+         *     a response has the header `Carillon-Since`: earlier records can be missing; and
+         *     `Carillon-As-Of`: later ones can be missing. A response from a log store that is behind
+         *     has `Carillon-As-Of`.
          */
         get: operations["getHistory"];
         put?: never;
@@ -991,13 +989,12 @@ export interface paths {
         put?: never;
         /**
          * Run a SELECT on the history
-         * @description For administrators, and for those with the grant `sql` everywhere; both need `logs`
-         *     and `params` everywhere, as the answer has what is in the store, whatever group it is
-         *     of. Others than administrators are refused while the store's user for SQL may read
-         *     the audit log. Tables and views are those of docs/reference/reports.md.
-         *     The statement ends when the client closes the connection. When something goes
-         *     wrong after the answer has begun, the connection is closed before its end.
-         *     A store without SQL is a `conflict`.
+         * @description Requires an administrator, or the grant `sql` for all groups; and the grants `logs` and
+         *     `params` for all groups, because a query can read everything in the store. Others than
+         *     administrators are refused while the store's SQL user can read the audit log.
+         *     docs/reference/reports.md lists the tables and views. The query is stopped when the
+         *     client closes the connection. If an error occurs after the response has begun, the
+         *     connection is closed before its end. 409: this log store has no SQL.
          */
         post: operations["querySQL"];
         delete?: never;
@@ -1015,8 +1012,8 @@ export interface paths {
         };
         /**
          * List refused messages, newest first
-         * @description What executors or servers have sent and the history could not take: forged, damaged, or
-         *     in words of a newer version. They are kept for two weeks, as far as 64 MiB last.
+         * @description Messages from executors or servers that the history refused: forged, damaged, or from a
+         *     newer version. They are kept for two weeks, up to 64 MiB in total.
          */
         get: operations["listDeadLetters"];
         put?: never;
@@ -1060,9 +1057,10 @@ export interface paths {
         put?: never;
         /**
          * Replay a refused message, for example after an upgrade
-         * @description It is published where it was, and the letter is deleted. If it is refused again there
-         *     is a new letter; if the history has it already nothing changes. A letter that has
-         *     not all of its message, or is not of TRIG, EVT or LOG, is a `conflict`.
+         * @description Publishes the message again on its subject, and deletes the dead letter. If it is
+         *     refused again, there is a new dead letter. If the history already has it, nothing
+         *     changes. 409: the dead letter does not have the whole message, or its stream is not
+         *     TRIG, EVT or LOG.
          */
         post: operations["replayDeadLetter"];
         delete?: never;
@@ -1082,10 +1080,10 @@ export interface paths {
         get: operations["getRetention"];
         /**
          * Change the retention of the history
-         * @description What holds for a job is the rule for the job, else that for its group, else the
-         *     default. Lines that are written from now on are kept so. Of what is there, runs go
-         *     as the new rules say, and lines by whole days: sooner if all jobs of a day allow
-         *     it, and later than the rules under which they were written never.
+         * @description The rule of a job comes before the rule of its group, and that before the default.
+         *     Existing runs follow the new rules. New log lines follow them too; existing lines are
+         *     deleted by whole days, earlier if all jobs of a day allow it, and under the old rules at
+         *     the latest.
          */
         put: operations["putRetention"];
         post?: never;
@@ -1104,7 +1102,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Preview what a retention would delete, and its disk usage in the long run */
+        /** Preview what a retention deletes, and its long-term disk usage */
         post: operations["previewRetention"];
         delete?: never;
         options?: never;
@@ -1163,9 +1161,10 @@ export interface paths {
         put?: never;
         /**
          * List the fires of the next year that saving a calendar would affect
-         * @description Nothing is saved. Of jobs that the caller sees and whose schedules name the calendar in only
-         *     or except: the fires that would be skipped and run now, and those that would run and are
-         *     skipped now. Paused jobs are left out, and so are fires that somebody skips.
+         * @description Nothing is saved. Lists the fires that would be skipped and now run, and those that
+         *     would run and are now skipped, of jobs that the caller can see and whose schedules use
+         *     the calendar in `only` or `except`. Paused jobs and fires that somebody skips are left
+         *     out.
          */
         post: operations["previewCalendar"];
         delete?: never;
@@ -1183,17 +1182,16 @@ export interface paths {
         };
         /**
          * List runs, newest fire first
-         * @description A run that is `running` on an instance whose heartbeat has ceased is shown as
-         *     `pending`, with the reason, though `status` selects it as `running`.
-         *     A run is one row, its newest attempt as a whole: one that waits for another
-         *     attempt (`retrying`) is selected and counted as `queued`. Several fires with one
-         *     outcome (`count` above 1) are one row. A filter given more than once means any of its values.
+         * @description A run that is `running` on an instance without a heartbeat is shown as `pending`, with
+         *     the reason, but `status` selects it as `running`. A run is one row, shown by its newest
+         *     attempt. A run that waits for another attempt (`retrying`) is selected and counted as
+         *     `queued`. Several fires with the same outcome can be one row (`count` above 1). A filter
+         *     that is repeated matches any of its values.
          *
-         *     Runs are stored in the order of their fires, and the newest first come at once, page
-         *     by page. Any other order (`sort`) costs a look at all runs of the range: it needs
-         *     `from`, at most 31 days before `to` (which is now unless it is given), and has one page, the
-         *     first `limit` runs. `delay` is from the fire time to the start, of runs that a schedule
-         *     asked for. Runs without the value come last.
+         *     Runs are stored by fire time, and newest-first pages are fast. Any other order (`sort`)
+         *     reads all runs of the range: it requires `from`, at most 31 days before `to` (default
+         *     now), and returns one page with the first `limit` runs. `delay` is the time from the
+         *     fire time to the start, for scheduled runs. Runs without the value come last.
          */
         get: operations["listRuns"];
         put?: never;
@@ -1215,9 +1213,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel, rerun or mark many runs
-         * @description As changeJobs: the runs that are named, or a page of those that a filter selects,
-         *     newest fire first; at most 1000 a request. A run of a group whose runs one may not
-         *     see is not found.
+         * @description Like changeJobs: changes the named runs, or a page of the runs that a filter selects,
+         *     newest fire first, at most 1000 per request. Runs of groups that the caller cannot see
+         *     are not found.
          */
         post: operations["changeRuns"];
         delete?: never;
@@ -1235,8 +1233,8 @@ export interface paths {
         };
         /**
          * Export runs, newest fire first, as a stream
-         * @description Filters are those of listRuns. A status is that of the attempt. An export that is cut off
-         *     ends its connection: it has no last chunk.
+         * @description The filters are those of listRuns; a status is that of the attempt. If the export is
+         *     interrupted, the connection closes without the last chunk.
          */
         get: operations["exportRuns"];
         put?: never;
@@ -1255,9 +1253,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count fires by outcome, over a range of time in equal parts
-         * @description A fire without a run counts as one too. A filter given more than once means
-         *     any of its values.
+         * Count fires by outcome, in equal intervals
+         * @description Fires without a run are counted too. A filter that is repeated matches any of its
+         *     values.
          */
         get: operations["countRuns"];
         put?: never;
@@ -1277,9 +1275,9 @@ export interface paths {
         };
         /**
          * List the values that runs can be filtered by
-         * @description How many fires each status, cause, group, job, version and instance has, the most
-         *     frequent first. Each is counted without what the filter itself says of it. A filter
-         *     given more than once means any of its values.
+         * @description Counts fires by status, cause, group, job, version and instance, the most frequent
+         *     first. The counts of a dimension ignore the filter on that dimension. A filter that is
+         *     repeated matches any of its values.
          */
         get: operations["facetRuns"];
         put?: never;
@@ -1298,11 +1296,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show the state of everything in one call
-         * @description What is under way now; and of a range of fire times, the last 24 hours unless it is
-         *     given: totals, the trend, the busiest minutes, the jobs that take longest and those
-         *     that fail most, and in which ways attempts failed. The range is widened to whole
-         *     hours, or beyond 72 hours to whole days.
+         * Show an overview of everything
+         * @description What is running now, and for a range of fire times (default: the last 24 hours): totals,
+         *     trend, busiest minutes, slowest jobs, jobs that fail most, and causes of failures. The
+         *     range is widened to whole hours, or above 72 hours to whole days.
          */
         get: operations["getOverview"];
         put?: never;
@@ -1321,10 +1318,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Report outcomes of runs, over time or by a property
-         * @description Counts of runs by how they ended, and how long attempts took and how late they were,
-         *     from counts that are kept beside the runs and outlive them: minutes for 8 days, hours
-         *     and instances for 100 days, days for five years.
+         * Report outcomes of runs over time or by dimension
+         * @description Counts of runs by status, durations of attempts, and how late they started. They come
+         *     from counters that outlive the runs: per minute for 8 days, per hour and instance for
+         *     100 days, and per day for five years.
          */
         get: operations["reportRuns"];
         put?: never;
@@ -1344,8 +1341,8 @@ export interface paths {
         };
         /**
          * List the causes of failed attempts
-         * @description Attempts that failed, timed out or were lost, by the first line of their message, in
-         *     which ids, addresses and numbers count as the same; the most frequent first.
+         * @description Groups failed, timed-out and lost attempts by the first line of their message, the most
+         *     frequent first. Ids, addresses and numbers in messages are ignored.
          */
         get: operations["reportFailures"];
         put?: never;
@@ -1361,7 +1358,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description In UTC, such as 2026-03-01 */
+                /** @description A day in UTC, such as 2026-03-01 */
                 day: string;
             };
             cookie?: never;
@@ -1369,9 +1366,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Recompute the counts of a day from its runs
-         * @description Nothing but a change by hand makes that necessary. The day must have runs in the
-         *     history, and in ClickHouse must have been over for an hour.
+         * Rebuild the counters of a day from its runs
+         * @description Needed only after a change of the database by hand. The day must have runs in the
+         *     history. With ClickHouse, it must have ended at least an hour ago.
          */
         post: operations["repairReports"];
         delete?: never;
@@ -1388,9 +1385,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what will fire in a range of time, by job
-         * @description Paused jobs are left out, and so are fires that a calendar or somebody skips. Jobs that
-         *     do not fire within the range are not listed.
+         * List upcoming fires by job
+         * @description Without paused jobs, and without fires that a calendar or somebody skips. Jobs that do
+         *     not fire in the range are not listed.
          */
         get: operations["listFires"];
         put?: never;
@@ -1409,8 +1406,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count what will fire, over a range of time in equal parts
-         * @description Paused jobs are left out, and so are fires that a calendar or somebody skips.
+         * Count upcoming fires, in equal intervals
+         * @description Without paused jobs, and without fires that a calendar or somebody skips.
          */
         get: operations["countFires"];
         put?: never;
@@ -1429,11 +1426,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List jobs that fire together in a range of time, and could fire a little later
-         * @description Jobs by cron or at a fixed rate whose fires fall into a crowded minute and are far
-         *     enough apart, each with a `spread` for its schedule: it moves when a fire is
-         *     dispatched, and not its fire time. Jobs that have a spread are left alone. Nothing is
-         *     changed: who wants the offsets saves the jobs with them.
+         * Suggest offsets for jobs that fire at the same time
+         * @description Lists jobs with a cron expression or a fixed rate whose fires fall into a crowded minute
+         *     and are far enough apart. Each has a suggested `spread` for its schedule: it delays the
+         *     dispatch of a fire, but not its fire time. Jobs with a spread are left out. Nothing is
+         *     changed; to apply the offsets, save the jobs with them.
          */
         get: operations["suggestOffsets"];
         put?: never;
@@ -1476,7 +1473,7 @@ export interface paths {
         };
         /**
          * List the pieces of a run by index
-         * @description A piece of which nothing was heard yet is counted, but not listed.
+         * @description Pieces without any event yet are counted, but not listed.
          */
         get: operations["listPieces"];
         put?: never;
@@ -1500,8 +1497,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a run that is pending or running
-         * @description A run that has ended already answers 409.
+         * Cancel a pending or running run
+         * @description 409: the run has already ended.
          */
         post: operations["cancelRun"];
         delete?: never;
@@ -1524,11 +1521,10 @@ export interface paths {
         put?: never;
         /**
          * Rerun a finished run
-         * @description Makes a new run with the fire time and the overrides of the finished one (parameters
-         *     and labels), unless the request has others. The answer comes
-         *     when the new run is committed. Asking again with the same `key` makes no second one.
-         *     A run that has not ended answers 409, and so does one that can not be repeated as
-         *     it was: its version or its pieces are not kept any more.
+         * @description Creates a run with the fire time, parameters and labels of the finished run, unless the
+         *     request overrides them. The response comes after the new run is committed. A repeated
+         *     request with the same `key` does not create a second run. 409: the run has not ended, or
+         *     its version or pieces are not kept any more.
          */
         post: operations["rerunRun"];
         delete?: never;
@@ -1551,11 +1547,11 @@ export interface paths {
         put?: never;
         /**
          * Mark a failed run as handled
-         * @description `handled`: somebody has seen to it. `succeeded`: its work was done by hand. `none`
-         *     takes the mark before it back. The mark and its note stand beside the run's status,
-         *     which does not change, and on its timeline; the latest counts. Nothing follows from
-         *     it: children and retries go by the status. It is in the history within a second or
-         *     so. A run that has not ended, that has succeeded or was skipped answers 409.
+         * @description `handled`: somebody has taken care of it. `succeeded`: the work was done by hand.
+         *     `none`: removes the mark. The mark and its note are shown next to the status, which does
+         *     not change, and in the timeline; the newest mark applies. Children and retries follow
+         *     the status, not the mark. The history has the mark within about a second. 409: the run
+         *     has not ended, has succeeded, or was skipped.
          */
         post: operations["markRun"];
         delete?: never;
@@ -1573,12 +1569,12 @@ export interface paths {
         };
         /**
          * Search the logs of all runs, newest run first
-         * @description Lines that have all of the words of `text`, in any order and case, and what
-         *     stands in double quotes as it stands there. A word is a sequence of letters and
-         *     digits; other characters only part words. With a `*` before or after it, it may be
-         *     the end, the beginning or the middle of a word: `time*`, `*out`, `*meo*`. Words of
-         *     scripts without spaces, such as Chinese, are found anywhere. A filter given more than
-         *     once means any of its values. Of a run the last line comes first.
+         * @description Finds lines that contain all words of `text`, in any order and case, and all phrases in
+         *     double quotes exactly. A word is a sequence of letters and digits; other characters
+         *     separate words. With `*` before or after it, it matches the end, the beginning or the
+         *     middle of a word: `time*`, `*out`, `*meo*`. Words of scripts without spaces, such as
+         *     Chinese, are found anywhere. A filter that is repeated matches any of its values. Within
+         *     a run, the last line comes first.
          */
         get: operations["searchLogs"];
         put?: never;
@@ -1597,11 +1593,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count the log lines that a search finds, over a range of time in equal parts
-         * @description Each bucket has, by level, how many lines a search from `at` on finds whose runs
-         *     fired within `step`. It is counted from the newest bucket on, for two seconds at
-         *     most: buckets before `since` were not counted.
-         *     Filters are those of the search.
+         * Count the log lines that match a search, in equal intervals
+         * @description Each bucket counts, by level, the matching lines of runs that fired between `at` and
+         *     `at` plus `step`. Counting starts at the newest bucket and stops after two seconds:
+         *     buckets before `since` are not counted. The filters are those of the search.
          */
         get: operations["countLogs"];
         put?: never;
@@ -1621,16 +1616,16 @@ export interface paths {
         };
         /**
          * Follow the logs of all runs
-         * @description Server-sent events, of lines that match as those of a search do:
+         * @description Server-sent events with lines that match as in a search:
          *
-         *     - `lines`: a JSON array of LogLine, 500 a second at most: of more, some from each
-         *       tenth of a second. A text is cut at 4096 bytes.
-         *     - `rate`: how many lines matched within the last second, and how many of them were
-         *       sent: a LogRate. It is left out while there are none.
-         *     - `bye`: the server stops, or one may not listen any more.
+         *     - `lines`: a JSON array of LogLine, at most 500 lines per second. If there are more, it
+         *       has some of each tenth of a second. A text is cut at 4096 bytes.
+         *     - `rate`: the number of matching lines in the last second, and how many of them were
+         *       sent, as a LogRate. Left out while there are none.
+         *     - `bye`: the server stops, or the permission has ended.
          *
-         *     Nothing of it is kept, and none is sent again: what was missed is in the history. A
-         *     comment is sent every 15 seconds.
+         *     The stream cannot be resumed; missed lines are in the history. A comment is sent every
+         *     15 seconds.
          */
         get: operations["watchLogs"];
         put?: never;
@@ -1652,8 +1647,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List log lines of one attempt of a run
-         * @description With `Accept: text/plain`, the lines' text alone, one a line.
+         * List the log lines of one attempt of a run
+         * @description With `Accept: text/plain`, only the text of the lines, one per line.
          */
         get: operations["getLogs"];
         put?: never;
@@ -1676,8 +1671,8 @@ export interface paths {
         };
         /**
          * Search the log of one attempt, and count its lines
-         * @description It looks at the whole log, for five seconds at most. Lines match as they are shown:
-         *     without the escape sequences of a terminal.
+         * @description Searches the whole log, for at most five seconds. Lines are matched as they are shown,
+         *     without terminal escape sequences.
          */
         get: operations["findInLogs"];
         put?: never;
@@ -1700,16 +1695,15 @@ export interface paths {
         };
         /**
          * Follow the log of a run, or of one attempt or piece
-         * @description Server-sent events: what is stored, then what is printed, each line once.
+         * @description Server-sent events: first the stored lines, then new ones, each line once.
          *
-         *     - `lines`: a JSON array of LogLine; the event's `id` is `attempt:seq` of the
-         *       last of them.
-         *     - `end`: the run (or the attempt, or the piece) has ended and all its lines were sent; its data is
-         *       LogEnd. The stream closes.
-         *     - `bye`: the server stops, or one may not listen any more; connect again with
-         *       `Last-Event-ID`.
+         *     - `lines`: a JSON array of LogLine. The `id` of the event is `attempt:seq` of its last
+         *       line.
+         *     - `end`: the run (or the attempt, or the piece) has ended and all its lines were sent.
+         *       The data is LogEnd. The stream closes.
+         *     - `bye`: the server stops, or the permission has ended. Reconnect with `Last-Event-ID`.
          *
-         *     A comment is sent every 15 seconds of silence.
+         *     A comment is sent after 15 seconds without an event.
          */
         get: operations["tailLogs"];
         put?: never;
@@ -1729,19 +1723,17 @@ export interface paths {
         };
         /**
          * Stream change events
-         * @description Server-sent events, so that a page need not keep asking. They say what has
-         *     changed, not how: what one shows is then asked for again. The history may have a
-         *     run up to a second later than its event.
+         * @description Server-sent events, so that clients need not poll. An event names what has changed, but
+         *     not how: load it again. The history can have a change up to a second after its event.
          *
-         *     - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of the topic has
-         *       changed. The data is Changed.
-         *     - `reload`: an unknown number of events may be missing; load everything again.
-         *     - `bye`: the server stops, or one may not listen any more; connect again.
+         *     - `jobs`, `runs`, `executors`, `cluster`, `alerts`: something of this topic has changed.
+         *       The data is Changed.
+         *     - `reload`: events may be missing; load everything again.
+         *     - `bye`: the server stops, or the permission has ended. Reconnect.
          *
-         *     At most four of each come in a second, whatever happens, and who reads slowly
-         *     gets fewer, with the same in them. Connect with the `id` of the last event as
-         *     `Last-Event-ID` to go on after it, within a minute. A comment is sent every 15
-         *     seconds of silence.
+         *     Each topic sends at most four events per second. Slow clients get fewer events, which
+         *     together name the same changes. To resume within a minute, connect with the `id` of the
+         *     last event as `Last-Event-ID`. A comment is sent after 15 seconds without an event.
          */
         get: operations["followEvents"];
         put?: never;
@@ -1777,8 +1769,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show how NATS stores everything: servers, streams, copies and consumers
-         * @description Consumers that hand out a group's triggers are there for those who see that group.
+         * Show the state of NATS: servers, streams, replicas and consumers
+         * @description The consumers of a group's triggers are included if the caller can see the group.
          */
         get: operations["getBus"];
         put?: never;
@@ -1798,7 +1790,7 @@ export interface paths {
         };
         /**
          * List executor groups and their live instances
-         * @description A group without an instance is listed too; its triggers wait.
+         * @description Groups without instances are listed too; their triggers wait.
          */
         get: operations["listGroups"];
         put?: never;
@@ -1822,9 +1814,10 @@ export interface paths {
         get?: never;
         /**
          * Set the limits of a group
-         * @description Both limits hold in the whole cluster, for runs of all jobs of the group. What goes
-         *     beyond waits as `pending`, those of a higher `priority` first, and is missed when its
-         *     job's `start_within` is over. They hold from a moment after the answer on.
+         * @description The limits apply to the whole cluster and to the runs of all jobs of the group. Runs
+         *     beyond a limit stay `pending`; those with a higher `priority` start first. A run that
+         *     has not started when its job's `start_within` is over is missed. New limits apply
+         *     shortly after the response.
          */
         put: operations["putGroup"];
         post?: never;
@@ -1847,9 +1840,9 @@ export interface paths {
         get?: never;
         /**
          * Pause or resume all jobs of a group
-         * @description One switch for the group, beside the pauses of its jobs: a fire runs when neither its
-         *     job, its group nor everything is paused. It holds for fires after the answer. Runs that
-         *     have started continue, and runs that somebody requests still happen.
+         * @description Independent of the pauses of single jobs: a fire runs if neither its job, its group nor
+         *     everything is paused. It applies to fires after the response. Runs that have started
+         *     continue, and manual runs still start.
          */
         put: operations["pauseGroup"];
         post?: never;
@@ -1870,11 +1863,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Report how busy the executors of a group were over time
-         * @description Waiting runs, the longest wait, starts and ends, and slots in use, in equal parts of a range.
-         *     It is computed from the history: from runs that fired in the range or in the 24 hours before
-         *     it, from older ones that still wait or run, and from those of a backfill that were committed
-         *     then. What still waits or runs counts up to now.
+         * Report how busy the executors of a group were
+         * @description Waiting runs, the longest wait, started and ended runs, and slots in use, in equal
+         *     intervals. Computed from the history: from runs that fired in the range or in the 24
+         *     hours before it, older runs that still wait or run, and runs that a backfill committed
+         *     in the range. Runs that still wait or run count up to now.
          */
         get: operations["getGroupUsage"];
         put?: never;
@@ -1897,8 +1890,8 @@ export interface paths {
         };
         /**
          * List the handlers of a group with their parameters
-         * @description Those that executors have announced in the last 30 days, whether or not one is
-         *     there now, and those that live instances name.
+         * @description The handlers that executors announced in the last 30 days, even if none is online now,
+         *     and those of live instances.
          */
         get: operations["listHandlers"];
         put?: never;
@@ -1937,7 +1930,7 @@ export interface paths {
                 /** @description The executor group */
                 group: components["parameters"]["GroupName"];
                 /**
-                 * @description Its name
+                 * @description The name of the secret
                  * @example db-password
                  */
                 secret: string;
@@ -1947,9 +1940,9 @@ export interface paths {
         get?: never;
         /**
          * Create or replace a secret
-         * @description The server seals it for the group's executors and forgets it; nobody can read it
-         *     back. Runs that begin from now on get the new value. A 409 says that this server
-         *     has no key.
+         * @description The server encrypts the value for the group's executors and does not keep it; nobody can
+         *     read it back. Runs that start afterwards get the new value. 409: this server has no
+         *     master key.
          */
         put: operations["putSecret"];
         post?: never;
@@ -1975,9 +1968,9 @@ export interface paths {
         put?: never;
         /**
          * Create a credential
-         * @description With it, a program connects to NATS as an executor of this group and may do no
-         *     more than one needs. The seed is in this answer and nowhere else. A 409 says that
-         *     NATS does not ask this server who may connect.
+         * @description With a credential, a program can connect to NATS as an executor of this group, with no
+         *     other permissions. The seed is shown only in this response. 409: NATS does not ask this
+         *     server to authenticate executors.
          */
         post: operations["createCredential"];
         delete?: never;
@@ -1994,7 +1987,7 @@ export interface paths {
                 /** @description The executor group */
                 group: components["parameters"]["GroupName"];
                 /**
-                 * @description Its id
+                 * @description The id of the credential
                  * @example cx4hq2m7zk3wd5t
                  */
                 credential: components["parameters"]["CredentialID"];
@@ -2019,7 +2012,7 @@ export interface paths {
                 /** @description The executor group */
                 group: components["parameters"]["GroupName"];
                 /**
-                 * @description Its id
+                 * @description The id of the credential
                  * @example cx4hq2m7zk3wd5t
                  */
                 credential: components["parameters"]["CredentialID"];
@@ -2051,11 +2044,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Drain an instance: it finishes its runs, and leaves
-         * @description It takes no more runs, and ends when it has none, however long that takes. With `within` it ends after that time at
-         *     the latest, like an executor that is stopped: live runs are cancelled and given back, so that another instance
-         *     starts them again. Runs of jobs with delivery at_most_once are recorded as lost. A further request changes the
-         *     time, or removes it. `uncordon` ends the drain.
+         * Drain an instance: it finishes its runs, then stops
+         * @description The instance takes no more runs, and stops when all its runs have ended. With `within`,
+         *     it stops after that time at the latest: live runs are cancelled and given back, and
+         *     another instance starts them again. Runs with delivery `at_most_once` are recorded as
+         *     lost instead. Another request changes or removes the time limit. `uncordon` ends the
+         *     drain.
          */
         post: operations["drainInstance"];
         delete?: never;
@@ -2079,8 +2073,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cordon an instance: it takes no more runs, and stays
-         * @description What it has goes on. It holds until `uncordon`, or until the instance ends.
+         * Cordon an instance: it takes no more runs, and keeps running
+         * @description Its present runs continue. It stays cordoned until `uncordon`, or until it stops.
          */
         post: operations["cordonInstance"];
         delete?: never;
@@ -2105,7 +2099,7 @@ export interface paths {
         put?: never;
         /**
          * Uncordon an instance: it takes runs again
-         * @description Whether it was cordoned or is draining.
+         * @description For a cordoned or a draining instance.
          */
         post: operations["uncordonInstance"];
         delete?: never;
@@ -2130,7 +2124,7 @@ export interface paths {
         put?: never;
         /**
          * Change an instance's slots or labels
-         * @description Until it ends. What is absent stays.
+         * @description Until the instance stops. Absent fields are unchanged.
          */
         post: operations["setInstance"];
         delete?: never;
@@ -2166,9 +2160,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a rule on the last seven days
-         * @description Nothing is saved, and no message goes out. The rule is played back over the newest 20,000 runs of
-         *     its jobs that have ended. One that is not about runs is refused: nothing is known of its past.
+         * Test a rule against the runs of the last seven days
+         * @description Nothing is saved or sent. The rule is applied to the newest 20,000 finished runs of its
+         *     jobs. 400: the condition of the rule is not about runs.
          */
         post: operations["tryAlert"];
         delete?: never;
@@ -2182,7 +2176,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description The rule's name */
+                /** @description The name of the rule */
                 alert: string;
             };
             cookie?: never;
@@ -2191,7 +2185,7 @@ export interface paths {
         get: operations["getAlert"];
         /**
          * Create or replace a rule
-         * @description It holds for what happens from then on. Its channels must exist.
+         * @description It applies to events from now on. Its channels must exist.
          */
         put: operations["putAlert"];
         post?: never;
@@ -2233,13 +2227,13 @@ export interface paths {
         get: operations["getChannel"];
         /**
          * Create or replace a channel
-         * @description It keeps its secrets, unless its kind or the place where they go is another than before.
+         * @description The channel keeps its secrets, unless its kind or its target changes.
          */
         put: operations["putChannel"];
         post?: never;
         /**
          * Delete a channel
-         * @description A 409 says that a rule uses it.
+         * @description 409: a rule uses the channel.
          */
         delete: operations["deleteChannel"];
         options?: never;
@@ -2254,7 +2248,7 @@ export interface paths {
             path: {
                 /** @description The channel's name */
                 channel: components["parameters"]["ChannelName"];
-                /** @description Its name */
+                /** @description The name of the secret */
                 secret: "url" | "secret" | "password" | "routing_key";
             };
             cookie?: never;
@@ -2262,14 +2256,14 @@ export interface paths {
         get?: never;
         /**
          * Set a secret of a channel
-         * @description Chats need `url`, the address that they gave out; `dingtalk` and `feishu` take a
-         *     `secret` besides, with which they are signed, as a `webhook` does; `email` takes
-         *     the `password` of its user, and `pagerduty` needs a `routing_key`. The server
-         *     seals it; nobody can read it back. A 409 says that this server has no key.
+         * @description Chat channels need `url`, the address of their webhook. `dingtalk`, `feishu` and
+         *     `webhook` also accept `secret`, which signs requests. `email` accepts the `password` of
+         *     its user, and `pagerduty` needs `routing_key`. The server encrypts the value; nobody can
+         *     read it back. 409: this server has no master key.
          */
         put: operations["putChannelSecret"];
         post?: never;
-        /** Remove a secret of a channel */
+        /** Delete a secret of a channel */
         delete: operations["deleteChannelSecret"];
         options?: never;
         head?: never;
@@ -2289,8 +2283,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test message to a channel, also in quiet hours and silences
-         * @description It waits up to 20 s for the outcome, which is in the answer's one delivery. If that is still `waiting`, no server sends alerts now.
+         * Send a test message to a channel, even in quiet hours and silences
+         * @description Waits up to 20 s for the outcome, which is in the one delivery of the response. If that is still `waiting`, no server sends notifications now.
          */
         post: operations["testChannel"];
         delete?: never;
@@ -2308,7 +2302,7 @@ export interface paths {
         };
         /**
          * List incidents, newest first
-         * @description Incidents are kept in the log store for as long as the retention says. Those that concern several groups are for those who see all.
+         * @description Incidents are kept in the log store for their retention. Incidents about several groups are shown only to users who can see all groups.
          */
         get: operations["listIncidents"];
         put?: never;
@@ -2329,7 +2323,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** Show an incident with every delivery */
+        /** Show an incident with all its deliveries */
         get: operations["getIncident"];
         put?: never;
         post?: never;
@@ -2353,7 +2347,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge an incident; its reminders stop
-         * @description A 409 says that it is over.
+         * @description 409: the incident is resolved.
          */
         post: operations["acknowledgeIncident"];
         delete?: never;
@@ -2376,7 +2370,7 @@ export interface paths {
         put?: never;
         /**
          * Snooze an incident, or end its snooze
-         * @description Who has heard of it is reminded when the snooze ends, unless it is over or acknowledged. A 409 says that it is over.
+         * @description When the snooze ends, a reminder is sent to the channels that have been notified, unless the incident is resolved or acknowledged. 409: the incident is resolved.
          */
         post: operations["snoozeIncident"];
         delete?: never;
@@ -2399,7 +2393,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve an incident
-         * @description The next bad run opens another one. A 409 says that it was over already.
+         * @description The next bad run opens a new incident. 409: the incident is already resolved.
          */
         post: operations["resolveIncident"];
         delete?: never;
@@ -2415,7 +2409,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List deliveries, those of the newest incident first */
+        /** List deliveries, newest incident first */
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
@@ -2437,7 +2431,7 @@ export interface paths {
         put?: never;
         /**
          * Create a silence
-         * @description What is still open when the silence ends is sent then. Of `alert`, `executor_group` and `job` each that is given must fit; none stands for all incidents.
+         * @description Incidents that are still open when the silence ends are sent then. An incident must match all given fields (`alert`, `executor_group` and `job`); without any, the silence is for all incidents.
          */
         post: operations["addSilence"];
         delete?: never;
@@ -2451,7 +2445,7 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id */
+                /** @description The id of the silence */
                 silence: string;
             };
             cookie?: never;
@@ -2513,7 +2507,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show this reference as a page */
+        /** Show this reference as an HTML page */
         get: operations["getReference"];
         put?: never;
         post?: never;
@@ -2530,7 +2524,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the contract of this API */
+        /** Get this OpenAPI document */
         get: operations["getContract"];
         put?: never;
         post?: never;
@@ -2596,23 +2590,23 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description Each may all that the one before it may. An admin everywhere manages users and tokens.
+         * @description Each role has all permissions of the one before it. An admin of all groups manages users and tokens.
          * @enum {string}
          */
         Role: "viewer" | "operator" | "editor" | "admin";
         /**
-         * @description The right to see something of a job that one can see, and to change it: what runs print and return; what they are given; scripts, commands and requests; values of the task's environment and what its request signs in with; the whole history in SQL, which counts only together with viewer, logs and params everywhere. Where it is missing, documents have `(hidden)`; saved again so, they keep what is stored
+         * @description The right to see and change parts of visible jobs. logs: what runs print and return. params: parameters. scripts: scripts, commands and requests. secrets: values of the task's environment, and the credentials of its request. sql: the whole history in SQL, which also requires viewer, logs and params for all groups. Without the grant, documents have `(hidden)`; saving such a document keeps the stored values
          * @enum {string}
          */
         Grant: "logs" | "params" | "scripts" | "secrets" | "sql";
         Access: {
             role: components["schemas"]["Role"];
             /**
-             * @description An executor group; `*` is everywhere
+             * @description An executor group; `*` is all groups
              * @example billing
              */
             group: string;
-            /** @description In the place of those that come with the role: all for admin, all but sql for editor, logs and params for operator, logs for viewer */
+            /** @description Replaces the default grants of the role: all for admin, all but sql for editor, logs and params for operator, logs for viewer */
             grants?: components["schemas"]["Grant"][] | null;
         };
         /** @description One change. */
@@ -2628,7 +2622,7 @@ export interface components {
             how: "session" | "token" | "local" | "sign-in";
             /** @description The id of the token */
             token?: string;
-            /** @description From where */
+            /** @description The network address of the client */
             address?: string;
             /** @example putJob */
             operation: string;
@@ -2636,12 +2630,12 @@ export interface components {
             object: string;
             group?: string;
             /**
-             * @description unknown: the server that made the change, or the answer, was lost
+             * @description unknown: the server that made the change, or its response, was lost
              * @enum {string}
              */
             result: "done" | "unknown";
             note?: string;
-            /** @description Secrets are left out */
+            /** @description The changed fields, without secrets */
             changes?: components["schemas"]["FieldChange"][];
         };
         AuditLogPage: {
@@ -2649,21 +2643,21 @@ export interface components {
             next?: string;
             /**
              * Format: date-time
-             * @description The log store does not answer, or is far behind: what was changed before this may be missing. Absent where all is there
+             * @description The log store does not answer, or is far behind: changes before this time may be missing. Absent if nothing is missing
              */
             since?: string;
             /**
              * Format: date-time
-             * @description The bus does not answer: what was changed after this may be missing. Absent where all is there
+             * @description The bus does not answer: changes after this time may be missing. Absent if nothing is missing
              */
             as_of?: string;
         };
         SignInWays: {
-            /** @description Nobody needs to sign in: this is `carillon dev`, asked from its own machine */
+            /** @description Nobody needs to sign in: this is `carillon dev`, and the request comes from its own machine */
             local: boolean;
-            /** @description With user name and password */
+            /** @description Sign-in with user name and password */
             password: boolean;
-            /** @description At this OIDC provider, from /api/v1/sign-in/oidc */
+            /** @description Sign-in at this OIDC provider, from /api/v1/sign-in/oidc */
             provider?: string;
             /** @description There is no administrator yet; the link to create one is in the server's log */
             needs_administrator: boolean;
@@ -2676,16 +2670,16 @@ export interface components {
             invitation: string;
         };
         Invitation: {
-            /** @description It creates the first administrator, who chooses a name too */
+            /** @description The link creates the first administrator, who also chooses a name */
             administrator: boolean;
-            /** @description Whose password it sets */
+            /** @description The user whose password the link sets */
             user?: string;
             /** Format: date-time */
             expires_at: string;
         };
         InvitationAccept: {
             invitation: string;
-            /** @description The first administrator's name; else it may be left out */
+            /** @description The name of the first administrator; otherwise absent */
             user?: string;
             /** @description At least 12 characters */
             password: string;
@@ -2704,25 +2698,25 @@ export interface components {
             user: string;
             display_name?: string;
             /**
-             * @description local: on the machine of a `carillon dev`
+             * @description local: on the machine of `carillon dev`
              * @enum {string}
              */
             how: "session" | "token" | "local";
             access: components["schemas"]["Access"][];
             can: components["schemas"]["Can"];
-            /** @description And so can change it */
+            /** @description Whether the user has a password, and can change it */
             has_password?: boolean;
-            /** @description Where to sign out of the OIDC provider too, once one has signed out here */
+            /** @description Where to sign out of the OIDC provider, after signing out here */
             sign_out_at?: string;
         };
-        /** @description The executor groups in which one can do something; `*` alone is everywhere */
+        /** @description The executor groups in which the user can do something; `*` is all groups */
         Can: {
             view: string[];
-            /** @description Run, cancel, pause, resume */
+            /** @description Run, cancel, pause and resume jobs */
             operate: string[];
-            /** @description Save and delete jobs; everywhere: calendars too */
+            /** @description Save and delete jobs; with `*` also calendars */
             edit: string[];
-            /** @description Everywhere: users, tokens of others */
+            /** @description With `*`: manage users, and tokens of others */
             admin: string[];
             logs: string[];
             params: string[];
@@ -2735,17 +2729,17 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description Of its last use, within some minutes
+             * @description The last use, accurate to some minutes
              */
             seen_at: string;
             /**
              * Format: date-time
-             * @description At the latest: it ends after 12 hours without use
+             * @description The latest end; a session ends earlier after 12 hours without use
              */
             expires_at: string;
             address?: string;
             user_agent?: string;
-            /** @description It is that of this request */
+            /** @description Whether it is the session of this request */
             current: boolean;
         };
         SessionList: {
@@ -2757,7 +2751,7 @@ export interface components {
             access: components["schemas"]["Access"][];
             disabled: boolean;
             /**
-             * @description never: no password has been chosen yet, or it is a program
+             * @description never: no password has been chosen yet, or the user is a program
              * @enum {string}
              */
             signs_in: "password" | "oidc" | "never";
@@ -2767,7 +2761,7 @@ export interface components {
             updated_at: string;
             /**
              * Format: int64
-             * @description What the ETag says
+             * @description The number in the ETag
              */
             revision: number;
         };
@@ -2781,7 +2775,7 @@ export interface components {
         };
         Token: {
             id: string;
-            /** @description What it is for */
+            /** @description What the token is used for */
             name: string;
             user: string;
             access: components["schemas"]["Access"][];
@@ -2790,18 +2784,18 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
             expired: boolean;
-            /** @description It does not work, because its user has not signed in at the OIDC provider for too long. It works again after their next sign-in */
+            /** @description The token does not work, because its user has not signed in at the OIDC provider for too long. It works again after their next sign-in */
             rests?: boolean;
         };
         TokenList: {
             items: components["schemas"]["Token"][];
         };
         TokenRequest: {
-            /** @description What it is for */
+            /** @description What the token is used for */
             name: string;
-            /** @description Whose. Defaults to one's own */
+            /** @description The owner. Defaults to the caller */
             user?: string;
-            /** @description Defaults to all that its user may */
+            /** @description Defaults to all permissions of the user */
             access?: components["schemas"]["Access"][];
             /**
              * @description At most 366d
@@ -2811,7 +2805,7 @@ export interface components {
         };
         NewToken: {
             token: components["schemas"]["Token"];
-            /** @description What goes after `Authorization: Bearer` */
+            /** @description The text after `Authorization: Bearer` */
             secret: string;
         };
         /**
@@ -2824,29 +2818,29 @@ export interface components {
         /** @enum {string} */
         Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "retry";
         /**
-         * @description Why something is as it is. `text` is in English. `code` and `params` say the same, for
-         *     who shows it in another language; docs/reference/reasons.md lists them. What somebody
-         *     else wrote, such as the error of a handler, has no code.
+         * @description Why something is as it is. `text` is in English. `code` and `params` are the same
+         *     sentence for clients that show it in another language; docs/reference/reasons.md lists
+         *     the codes. Texts from others, such as the error of a handler, have no code.
          */
         Reason: {
-            /** @description All of it, with what is in and */
+            /** @description The whole text, including the reasons in `and` */
             text: string;
             code?: string;
             params?: {
                 [key: string]: string;
             };
-            /** @description What else there is to say */
+            /** @description Further reasons */
             and?: components["schemas"]["Reason"];
         };
         /** @enum {string} */
         Level: "debug" | "info" | "warn" | "error";
         /**
-         * @description When a job fires. At most one of cron, fixed_rate, fixed_delay and once is
-         *     set; a job with none of them runs only when somebody asks.
+         * @description When a job fires. At most one of cron, fixed_rate, fixed_delay and once is set; without
+         *     any, the job runs only on request.
          */
         Schedule: {
             /**
-             * @description Five fields are Unix cron, six or seven Quartz; @daily and the like, @every 90s, @at 2026-03-01T09:00:00Z; H is chosen by a hash of the job
+             * @description Five fields are Unix cron, six or seven are Quartz. @daily and similar, @every 90s and @at 2026-03-01T09:00:00Z work too. H is a value from the hash of the job's name
              * @example 0 3 * * *
              */
             cron?: string;
@@ -2861,13 +2855,13 @@ export interface components {
              */
             zone?: string;
             /**
-             * @description What happens when clocks change: auto, quartz, vixie, or gap=…,overlap=…
+             * @description Behavior when clocks change: auto, quartz, vixie, or gap=…,overlap=…
              * @default auto
              */
             dst?: string;
             /**
              * Format: date-time
-             * @description Fixes the phase of fixed_rate
+             * @description The start of the first interval of fixed_rate
              */
             anchor?: string;
             /** Format: date-time */
@@ -2875,17 +2869,17 @@ export interface components {
             /** Format: date-time */
             until?: string;
             spread?: components["schemas"]["Duration"];
-            /** @description Calendars; a fire that none of them contains is skipped */
+            /** @description Calendars; fires that none of them contains are skipped */
             only?: string[];
-            /** @description Calendars; a fire that one of them contains is skipped */
+            /** @description Calendars; fires that one of them contains are skipped */
             except?: string[];
             /**
-             * @description For cron with calendars: a fire on a day that they exclude moves to the next day that they allow, or to the last one before, at the same time of day, at most 31 days. The expression has at most 24 times of day
+             * @description For cron with calendars: a fire on an excluded day moves to the next allowed day, or to the last allowed day before, at the same time of day and by at most 31 days. The expression can have at most 24 times of day
              * @enum {string}
              */
             shift?: "next" | "previous";
         };
-        /** @description What becomes of fires noticed more than grace late. In a request it may be the policy alone, as text. */
+        /** @description What happens to fires that are noticed more than `grace` late. In a request it can be the policy alone, as text. */
         Misfire: {
             /**
              * @default fire_once
@@ -2896,16 +2890,16 @@ export interface components {
             max_count?: number;
             max_age?: components["schemas"]["Duration"];
         };
-        /** @description What becomes of a run that is wanted while others of its job are alive. In a request it may be the policy alone, as text. */
+        /** @description What happens to a new run while others of the job are alive. In a request it can be the policy alone, as text. */
         Overlap: {
             /**
              * @default allow
              * @enum {string}
              */
             policy?: "allow" | "queue" | "skip" | "replace";
-            /** @description How many runs may be alive at once; 1 by default, and any number for allow */
+            /** @description Maximum number of live runs; default 1, and unlimited for allow */
             limit?: number;
-            /** @description How many runs may wait, 100 by default; for queue only */
+            /** @description Maximum number of waiting runs; default 100; for queue only */
             queue?: number;
             /**
              * @description For queue only
@@ -2914,28 +2908,28 @@ export interface components {
              */
             when_full?: "skip_newest" | "skip_oldest";
         };
-        /** @description A service level objective: what the runs that the schedule asks for must reach, over 30 days. It needs a schedule, and changes nothing about its fires. */
+        /** @description A service level objective for the scheduled runs of 30 days. It requires a schedule, and does not change when the job fires. */
         Target: {
             /**
-             * @description How many of these runs must succeed, in percent. Missed runs count as failures; skipped and cancelled runs do not count
+             * @description The share of these runs that must succeed, in percent. Missed runs count as failures; skipped and cancelled runs do not count
              * @example 99.5
              */
             success_rate?: number;
-            /** @description 95 % of these runs must start within this time after their fire time; 7 days at most */
+            /** @description 95 % of these runs must start within this time after their fire time; at most 7 days */
             start_delay?: components["schemas"]["Duration"];
         };
-        /** @description Has a run done in pieces, spread over the group. Either pieces or split is set. */
+        /** @description Splits a run into pieces for the executors of the group. Either pieces or split is set. */
         Map: {
-            /** @description How many there are */
+            /** @description The number of pieces */
             pieces?: number;
-            /** @description The first attempt returns a JSON list, each element of which is the item of one piece */
+            /** @description The first attempt returns a JSON list; each element becomes the item of one piece */
             split?: boolean;
-            /** @description How many pieces may be with the executors at once; 0 is any number */
+            /** @description Maximum number of pieces at executors at once; 0 is no limit */
             at_once?: number;
         };
-        /** @description When there is another attempt. In a request it may be the limit alone, as a number. */
+        /** @description When a failed run is retried. In a request it can be the limit alone, as a number. */
         Retry: {
-            /** @description How many attempts there may be after the first */
+            /** @description Maximum number of attempts after the first */
             limit?: number;
             /**
              * @default exponential
@@ -2946,15 +2940,15 @@ export interface components {
             max_delay?: components["schemas"]["Duration"];
             jitter_percent?: number;
             on?: ("failed" | "timed_out" | "lost")[];
-            /** @description Narrows failed to these codes */
+            /** @description Retry after `failed` only for these exit codes */
             exit_codes?: number[];
             /**
-             * @description A run of the schedule gets no further attempt once the run of a later fire has succeeded: it ends as cancelled
+             * @description Do not retry a scheduled run once the run of a later fire has succeeded; it ends as cancelled
              * @default false
              */
             drop_stale?: boolean;
         };
-        /** @description A job that runs after another. In a request it may be its name alone, as text. */
+        /** @description A job that runs after this one. In a request it can be its name alone, as text. */
         Child: {
             /** @description group/name */
             job: string;
@@ -2964,7 +2958,7 @@ export interface components {
              */
             on?: "success" | "failure" | "end";
             /**
-             * @description The parent's result becomes the child's parameters
+             * @description Use the result of the parent as the parameters of the child
              * @default false
              */
             pass_result?: boolean;
@@ -2985,14 +2979,14 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
-            /** @description Names of variables and of the group's secrets that they hold; only the executor sees those */
+            /** @description Secrets of the group by the name of the environment variable; only the executor sees the values */
             secrets?: {
                 [key: string]: string;
             };
             stdin?: string;
         };
         /**
-         * @description A request. url, headers, body and auth may contain ${NAME}: a variable of the run
+         * @description An HTTP request. url, headers, body and auth can contain ${NAME}: a variable of the run
          *     such as CARILLON_RUN_ID, one of env or secrets, or params.FIELD.
          */
         HTTPTask: {
@@ -3006,28 +3000,28 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description Without one, POST, PUT and PATCH send the run's parameters as JSON */
+            /** @description Without a body, POST, PUT and PATCH send the parameters of the run as JSON */
             body?: string;
             auth?: {
                 bearer?: string;
                 user?: string;
                 password?: string;
             };
-            /** @description Statuses that make the run succeed: 204, 2xx or 200-299. Defaults to 2xx */
+            /** @description Statuses for which the run succeeds, such as 204, 2xx or 200-299. Defaults to 2xx */
             success?: string[];
             /** @default false */
             follow_redirects?: boolean;
         };
-        /** @description A program, with the run's parameters and the index and total of its piece as arguments. Either source or digest is set. */
+        /** @description A script. Its arguments are the parameters of the run, and the index and total of its piece. Either source or digest is set. */
         ScriptTask: {
             /**
              * @description groovy is Java code from XXL-JOB (GLUE). Only XXL-JOB executors behind the bridge run it.
              * @enum {string}
              */
             language: "shell" | "python" | "node" | "php" | "powershell" | "starlark" | "groovy";
-            /** @description The text, at most 128 KiB */
+            /** @description The source, at most 128 KiB */
             source?: string;
-            /** @description The SHA-256 of a text that another version of a job of the group has, in hexadecimal */
+            /** @description The SHA-256, in hexadecimal, of a source that another version of a job of the group has */
             digest?: string;
         };
         /** @description What to run and when. */
@@ -3037,16 +3031,16 @@ export interface components {
              * @example billing/nightly-report
              */
             job: string;
-            /** @description What people call the job, if not by its name */
+            /** @description A readable title, shown instead of the name */
             title?: string;
             description?: string;
             /**
-             * @description Who answers for the job: a user or a team
+             * @description The user or team that is responsible for the job
              * @example lin.wei
              */
             owner?: string;
             /**
-             * @description By which the job is found among others: letters, digits, '-', '_' and '.'
+             * @description For filters: letters, digits, '-', '_' and '.'
              * @example [
              *       "money",
              *       "nightly"
@@ -3056,13 +3050,13 @@ export interface components {
             target?: components["schemas"]["Target"];
             schedule?: components["schemas"]["Schedule"];
             /**
-             * @description Every fire is recorded as skipped
+             * @description While true, every fire is recorded as skipped
              * @default false
              */
             paused?: boolean;
             /**
              * Format: date-time
-             * @description Paused up to this instant, at which fires run again; not together with paused
+             * @description Paused until this time; a fire at this time runs. Not together with paused
              */
             paused_until?: string;
             misfire?: components["schemas"]["Misfire"];
@@ -3072,49 +3066,49 @@ export interface components {
              */
             delivery?: "at_least_once" | "at_most_once";
             /**
-             * @description Which instance of the group does a run; with broadcast, each does a piece of it
+             * @description Which instance of the group gets a run; with broadcast, every instance gets a piece
              * @default any
              * @enum {string}
              */
             route?: "any" | "first" | "last" | "round_robin" | "random" | "consistent_hash" | "least_frequently_used" | "least_recently_used" | "failover" | "busyover" | "broadcast";
             labels?: components["schemas"]["Labels"];
             /**
-             * @description Which of the group's pending runs begin first
+             * @description Which pending runs of the group start first
              * @default normal
              * @enum {string}
              */
             priority?: "high" | "normal" | "low";
             map?: components["schemas"]["Map"];
             /**
-             * @description How many pieces of a broadcast are with the executors at once; 0 is no limit, and map has its own
+             * @description Maximum number of pieces of a broadcast at executors at once; 0 is no limit. For map, see its own at_once
              * @default 0
              */
             at_once?: number;
             /**
-             * @description How many pieces of a run have to succeed for it to; only with route broadcast, or map
+             * @description How many pieces must succeed for the run to succeed; only with route broadcast, or map
              * @default all
              * @example 80%
              */
             succeeds_if?: string;
             overlap?: components["schemas"]["Overlap"];
             retry?: components["schemas"]["Retry"];
-            /** @description Jobs that run after this one; a cycle is refused */
+            /** @description Jobs that run after this one; cycles are refused */
             children?: components["schemas"]["Child"][];
-            /** @description Parents, each of which must have ended before the job runs as their child; empty: it runs after each */
+            /** @description Parents that must all have ended before the job runs as their child. Empty: it runs after each parent */
             join?: string[];
             timeout?: components["schemas"]["Duration"];
             total_timeout?: components["schemas"]["Duration"];
             warn_after?: components["schemas"]["Duration"];
             kill_grace?: components["schemas"]["Duration"];
             start_within?: components["schemas"]["Duration"];
-            /** @description Pauses the job when so many runs in a row have ended badly; 0 never does */
+            /** @description Pause the job after this number of unsuccessful runs in a row; 0 disables it */
             pause_after_failures?: number;
             task: components["schemas"]["Task"];
             /** @description Any JSON value */
             params?: unknown;
         };
         /**
-         * @description As a selector, only instances that have all of them are considered
+         * @description As a selector: only instances with all of these labels are considered
          * @example {
          *       "zone": "eu"
          *     }
@@ -3122,20 +3116,20 @@ export interface components {
         Labels: {
             [key: string]: string;
         };
-        /** @description A job as it was saved. It holds for fires after effective_from. */
+        /** @description A saved version of a job. It applies to fires after effective_from. */
         JobVersion: components["schemas"]["Job"] & {
             version: number;
             /** Format: date-time */
             effective_from: string;
             author?: string;
             note?: string;
-            /** @description Fires that somebody has skipped, and that were ahead when the version was saved */
+            /** @description Skipped fires that were still upcoming when the version was saved */
             skips?: components["schemas"]["Skip"][];
             deleted?: boolean;
-            /** @description If it is above the format that this server reads, a newer server has saved the version, and only job, version, effective_from and format are given */
+            /** @description If it is above the format that this server can read, the version is from a newer server, and only job, version, effective_from and format are present */
             format?: number;
         };
-        /** @description A fire that somebody has skipped. */
+        /** @description A skipped fire. */
         Skip: {
             /** Format: date-time */
             fire_time: string;
@@ -3143,13 +3137,13 @@ export interface components {
             /** Format: date-time */
             at: string;
             reason?: string;
-            /** @description The run in its place, of a fire that was run early */
+            /** @description For a fire that ran early: the run in its place */
             run_id?: string;
         };
         SkipRequest: {
             /**
              * Format: date-time
-             * @description A fire of the job's schedule, at least a second ahead
+             * @description A fire of the schedule, at least one second ahead
              */
             fire_time: string;
             reason?: string;
@@ -3157,58 +3151,58 @@ export interface components {
         PauseRequest: {
             /**
              * Format: date-time
-             * @description When it resumes by itself. Defaults to never
+             * @description When the job resumes automatically. Defaults to never
              */
             until?: string;
-            /** @description Why */
+            /** @description The reason, for the audit log */
             note?: string;
         };
         JobItem: {
             definition: components["schemas"]["JobVersion"];
             /**
              * Format: int64
-             * @description What the ETag says
+             * @description The number in the ETag
              */
             revision: number;
-            /** @description None while the job is paused; those from then on while it is paused until an instant */
+            /** @description Empty while the job is paused; with paused_until, the fires from then on */
             next_fires: components["schemas"]["Fire"][];
             /** @description Newest fire first; null while the log store does not answer */
             last_runs: components["schemas"]["Run"][] | null;
-            /** @description With week=true; absent while the log store does not answer, and until it first has after the server started */
+            /** @description With week=true. Absent while the log store does not answer, and after a start of the server until it has answered once */
             week?: components["schemas"]["JobWeek"];
-            /** @description Of a job that paused itself */
+            /** @description For a job that paused itself: why */
             pause_reason?: components["schemas"]["Reason"];
-            /** @description Of one job: what keeps its runs from going well as things are, such as that no executor does such tasks */
+            /** @description Only for a single job: what prevents its runs from starting, such as no executor for its kind of task */
             warnings?: components["schemas"]["FieldError"][];
         };
-        /** @description How a job did in the last seven days */
+        /** @description Statistics of a job for the last seven days */
         JobWeek: {
-            /** @description How many runs have ended that were executed */
+            /** @description Number of executed runs that have ended */
             executed: number;
-            /** @description How many of them failed, timed out or were lost */
+            /** @description Number of them that failed, timed out or were lost */
             failed: number;
             /**
              * Format: double
-             * @description As in reports: the share of the runs that its schedule asked for that succeeded, from 0 to 1; absent while there is none
+             * @description As in reports: the share of scheduled runs that succeeded, from 0 to 1. Absent if there are none
              */
             success_rate?: number;
             /**
              * Format: int64
-             * @description How long half of the attempts took at most; 0 while there is none
+             * @description 50th percentile of the duration of attempts; 0 if there are none
              */
             p50_ms: number;
             /**
              * Format: int64
-             * @description How long 95 of 100 attempts took at most; 0 while there is none
+             * @description 95th percentile of the duration of attempts; 0 if there are none
              */
             p95_ms: number;
         };
         JobTitles: {
-            /** @description By group/name */
+            /** @description Titles, by group/name */
             titles: {
                 [key: string]: string;
             };
-            /** @description The same of those that have an owner */
+            /** @description Owners, by group/name */
             owners: {
                 [key: string]: string;
             };
@@ -3217,27 +3211,27 @@ export interface components {
             filters: components["schemas"]["JobFilter"][];
         };
         JobCounts: {
-            /** @description One number for each filter, in their order. null if the filter uses `last` or `error` and the log store does not answer. */
+            /** @description One number per filter, in the order of the request. null if the filter uses `last` or `error` and the log store does not answer. */
             totals: (number | null)[];
         };
         JobFacets: {
-            /** @description How many jobs match */
+            /** @description Number of matching jobs */
             total: number;
-            /** @description By field */
+            /** @description Values, by field */
             items: {
                 [key: string]: components["schemas"]["JobFacet"][];
             };
         };
         JobFacet: {
-            /** @description none stands for jobs that have no value */
+            /** @description none: jobs without a value */
             value: string;
             count: number;
-            /** @description Of an error: that of one of the runs */
+            /** @description For an error: the message of one of the runs */
             message?: components["schemas"]["Reason"];
         };
         JobPage: {
             items: components["schemas"]["JobItem"][];
-            /** @description How many jobs match */
+            /** @description Number of matching jobs */
             total: number;
             next?: string;
         };
@@ -3245,33 +3239,33 @@ export interface components {
         JobBulk: {
             /** @enum {string} */
             action: "pause" | "resume" | "run" | "delete" | "edit";
-            /** @description group/name of each; one that is named twice counts once */
+            /** @description group/name; a job that is named twice counts once */
             jobs?: string[];
-            /** @description All jobs that match, a page at a time; `{}` is all jobs */
+            /** @description All matching jobs, a page at a time; `{}` is all jobs */
             filter?: components["schemas"]["JobFilter"];
-            /** @description With filter: the next of the answer before */
+            /** @description With filter: the `next` of the previous response */
             cursor?: string;
             /**
-             * @description With filter: the most jobs in the page
+             * @description With filter: maximum number of jobs in the page
              * @default 1000
              */
             limit?: number;
-            /** @description Why, of pause, resume and edit */
+            /** @description For pause, resume and edit: the reason */
             note?: string;
-            /** @description Of edit: who answers for the jobs; empty is nobody */
+            /** @description For edit: the owner; empty removes it */
             owner?: string;
-            /** @description Of edit: tags that each is to have */
+            /** @description For edit: tags to add */
             add_tags?: string[];
-            /** @description Of edit: tags that none is to have */
+            /** @description For edit: tags to remove */
             remove_tags?: string[];
             /**
              * Format: date-time
-             * @description Of pause: when each resumes by itself. Defaults to never
+             * @description For pause: when the jobs resume automatically. Defaults to never
              */
             until?: string;
-            /** @description Of run: a UUIDv7 chosen by the caller. The ids of the runs follow from it. A request that repeats it within five minutes makes no second runs. Defaults to a new one */
+            /** @description For run: a UUIDv7 chosen by the caller, from which the ids of the runs are derived. A request that repeats it within five minutes creates no further runs. Defaults to a new one */
             run_id?: string;
-            /** @description Only say what would become of each */
+            /** @description Only return what would happen to each job */
             dry_run?: boolean;
         };
         /** @description As the parameters of listJobs */
@@ -3285,22 +3279,22 @@ export interface components {
         JobBulkResult: {
             action: string;
             dry_run: boolean;
-            /** @description How many jobs were named, or match the filter on all pages */
+            /** @description Number of named jobs, or of jobs that match the filter on all pages */
             total: number;
             items: components["schemas"]["JobBulkItem"][];
-            /** @description With filter: there are more, after this */
+            /** @description With filter: the cursor of the next page */
             next?: string;
         };
         JobBulkItem: {
             job: string;
             result: components["schemas"]["BulkOutcome"];
-            /** @description The run that was begun */
+            /** @description The run that was started */
             run_id?: string;
-            /** @description Why it is refused */
+            /** @description Why the change was refused */
             problem?: components["schemas"]["Problem"];
         };
         /**
-         * @description The result for an object, or with dry_run what it would be. unchanged: it was so already; refused: there is a problem, and if its status is 503, it is unknown whether the change was made
+         * @description The result for an object; with dry_run, the expected result. unchanged: it was already so. refused: see the problem; with status 503, it is unknown whether the change was made
          * @enum {string}
          */
         BulkOutcome: "changed" | "unchanged" | "refused";
@@ -3308,42 +3302,42 @@ export interface components {
         RunBulk: {
             /** @enum {string} */
             action: "cancel" | "rerun" | "mark";
-            /** @description Their ids; one that is named twice counts once */
+            /** @description Run ids; a run that is named twice counts once */
             runs?: string[];
-            /** @description All runs that match, a page at a time. Without `status`, those that the action is for: cancel takes pending, queued and running, the others failed, timed_out, cancelled and lost */
+            /** @description All matching runs, a page at a time. Defaults for `status`: pending, queued and running for cancel; failed, timed_out, cancelled and lost for the other actions */
             filter?: components["schemas"]["RunFilter"];
-            /** @description With filter: the next of the answer before */
+            /** @description With filter: the `next` of the previous response */
             cursor?: string;
             /**
-             * @description With filter: the most runs in the page
+             * @description With filter: maximum number of runs in the page
              * @default 1000
              */
             limit?: number;
-            /** @description Of cancel: why, in at most 500 bytes. Of mark: what was done, or why; it must be there */
+            /** @description For cancel: the reason, at most 500 bytes. For mark: what was done, or the reason; required */
             note?: string;
             /**
-             * @description Of mark, which must have it
+             * @description For mark: required
              * @enum {string}
              */
             as?: "handled" | "succeeded" | "none";
             /**
-             * @description Of rerun, and of the job: its newest one, or that of the run
+             * @description For rerun: the newest version of the job, or that of the run
              * @default latest
              * @enum {string}
              */
             version?: "latest" | "same";
             /**
-             * @description Of rerun: failed repeats only those pieces that have not succeeded; runs without pieces are refused
+             * @description For rerun: failed repeats only pieces that did not succeed; runs without pieces are refused
              * @default all
              * @enum {string}
              */
             pieces?: "all" | "failed";
-            /** @description Of rerun: chosen by the caller; asking again with it makes no second runs. Defaults to a new one */
+            /** @description For rerun: chosen by the caller; a repeated request with the same key creates no further runs. Defaults to a new one */
             key?: string;
-            /** @description Only say what would become of each */
+            /** @description Only return what would happen to each run */
             dry_run?: boolean;
         };
-        /** @description As the parameters of listRuns */
+        /** @description The parameters of listRuns */
         RunFilter: {
             job?: string[];
             group?: string;
@@ -3370,21 +3364,21 @@ export interface components {
             action: string;
             dry_run: boolean;
             items: components["schemas"]["RunBulkItem"][];
-            /** @description With filter: there may be more, after this */
+            /** @description With filter: the cursor of the next page, which can be empty */
             next?: string;
         };
         RunBulkItem: {
             run_id: string;
-            /** @description Absent when there is no such run */
+            /** @description Absent if the run does not exist */
             job?: string;
-            /** @description What the run was before */
+            /** @description The status before the change */
             status?: components["schemas"]["Status"];
             result: components["schemas"]["BulkOutcome"];
-            /** @description With dry_run, of rerun: the newest rerun that there is already */
+            /** @description For rerun with dry_run: the newest existing rerun */
             reran_as?: string;
-            /** @description The rerun */
+            /** @description The new run */
             rerun_run_id?: string;
-            /** @description Why it is refused */
+            /** @description Why the change was refused */
             problem?: components["schemas"]["Problem"];
         };
         VersionList: {
@@ -3393,25 +3387,25 @@ export interface components {
         PutJobResult: {
             /** @enum {string} */
             result: "created" | "changed" | "unchanged";
-            /** @description Nothing was saved; result says what would become of it */
+            /** @description Nothing was saved; `result` is what would happen */
             dry_run: boolean;
-            /** @description Field by field against the version before */
+            /** @description The fields that differ from the version before */
             changes: components["schemas"]["FieldChange"][];
-            /** @description What is allowed, and most likely wrong */
+            /** @description Settings that are allowed, but probably wrong */
             warnings?: components["schemas"]["FieldError"][];
             definition: components["schemas"]["JobVersion"];
             /**
              * Format: int64
-             * @description 0 for a job that a dry run would create
+             * @description 0 if a dry run would create the job
              */
             revision: number;
         };
         JobDiff: {
             job: string;
-            /** @description 0 when `to` is the first version that is kept: then all its fields are new */
+            /** @description 0 if `to` is the first kept version; all its fields are then new */
             from: number;
             to: number;
-            /** @description In order of field */
+            /** @description In the order of the fields */
             changes: components["schemas"]["FieldChange"][];
         };
         FieldChange: {
@@ -3420,34 +3414,34 @@ export interface components {
              * @example schedule.cron
              */
             field: string;
-            /** @description Absent when the field was not set */
+            /** @description Absent if the field was not set */
             from?: unknown;
-            /** @description Absent when the field is not set any more */
+            /** @description Absent if the field is no longer set */
             to?: unknown;
         };
         Note: {
-            /** @description Why */
+            /** @description The reason, for the audit log */
             note?: string;
         };
         RunRequest: {
-            /** @description Any JSON value, instead of the job's */
+            /** @description Any JSON value, instead of the parameters of the job */
             params?: unknown;
-            /** @description In the place of the job's */
+            /** @description Instead of the labels of the job */
             labels?: components["schemas"]["Labels"];
             /**
-             * @description manual: a person wants it
+             * @description manual: requested by a person
              * @default api
              * @enum {string}
              */
             cause?: "manual" | "api";
-            /** @description A UUIDv7 chosen by the caller. The run's id follows from it. A request that repeats it within five minutes makes no second run. Defaults to a new one */
+            /** @description A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it within five minutes creates no second run. Defaults to a new one */
             run_id?: string;
         };
         RunAccepted: {
             run_id: string;
             job: string;
             version: number;
-            /** @description pending; queued or skipped, when others of its runs are alive */
+            /** @description pending; queued or skipped if other runs of the job are alive */
             status: components["schemas"]["Status"];
             /** @description Why it is queued or skipped */
             reason?: components["schemas"]["Reason"];
@@ -3465,11 +3459,11 @@ export interface components {
              * @default UTC
              */
             zone?: string;
-            /** @description The job's name, which decides what H stands for */
+            /** @description The name of the job, which determines H */
             job?: string;
             /**
              * Format: date-time
-             * @description Fires after this instant. Defaults to now
+             * @description List fires after this time. Defaults to now
              */
             from?: string;
             /** @default 10 */
@@ -3480,31 +3474,31 @@ export interface components {
             schedule: string;
             /** @enum {string} */
             kind: "cron" | "fixed_rate" | "fixed_delay" | "once" | "manual";
-            /** @description Fewer than asked for when there are no more */
+            /** @description Fewer than requested if there are no more */
             fires: components["schemas"]["Fire"][];
-            /** @description Why there are no fires, or what keeps them from running */
+            /** @description Why there are no fires, or why they will not run */
             note?: components["schemas"]["Reason"];
-            /** @description How many fires there are within a day, skipped ones among them */
+            /** @description Number of fires within a day, including skipped ones */
             per_day?: number;
-            /** @description The same within 365 days; beyond 100,000 by the pace of those */
+            /** @description Number of fires within 365 days; above 100,000, an estimate */
             per_year?: number;
-            /** @description Of a cron expression: when the clocks of its zone are moved next; absent when they are not */
+            /** @description For a cron expression: the next clock change of its zone. Absent if there is none */
             clock?: components["schemas"]["ClockChange"];
         };
         ClockChange: {
             /** Format: date-time */
             at: string;
-            /** @description How far clocks are ahead of UTC until then */
+            /** @description Offset from UTC before the change */
             before_seconds: number;
-            /** @description And from then on */
+            /** @description Offset from UTC after the change */
             after_seconds: number;
             /**
-             * @description What becomes of fires whose time of day does not exist: one of them when the gap ends, or none
+             * @description What happens to fires whose time of day does not exist: one fire when the gap ends, or none
              * @enum {string}
              */
             gap: "fire" | "skip";
             /**
-             * @description Which of two equal times of day has the fire
+             * @description Which of two equal times of day fires
              * @enum {string}
              */
             overlap: "first" | "last" | "both";
@@ -3518,58 +3512,58 @@ export interface components {
              */
             group?: string;
             /**
-             * @description The time zone of lines before which no CRON_TZ stands
+             * @description Time zone of lines without a CRON_TZ above them
              * @default UTC
              */
             zone?: string;
-            /** @description Whether a user is named before each command, as in /etc/crontab. Defaults to what the text looks like */
+            /** @description Whether each command has a user before it, as in /etc/crontab. Detected by default */
             system?: boolean;
         };
         CrontabLine: {
-            /** @description Counts from 1 */
+            /** @description The line number, from 1 */
             line: number;
             text: string;
             /**
-             * @description imported: job has it; setting: it holds for the lines below; skipped: cron would run it, a cluster cannot
+             * @description imported: see job. setting: applies to the lines below. skipped: cron would run it, but a cluster cannot
              * @enum {string}
              */
             outcome: "imported" | "setting" | "skipped" | "broken";
-            /** @description Why it was skipped or is broken, or what one should know of it */
+            /** @description Why it was skipped or is broken, or a remark about it */
             note?: components["schemas"]["Reason"];
-            /** @description What was made of an imported line */
+            /** @description The job that an imported line becomes */
             job?: components["schemas"]["Job"];
         };
         CrontabLines: {
             items: components["schemas"]["CrontabLine"][];
         };
         XXLJobRequest: {
-            /** @description The dump, as mysqldump writes it */
+            /** @description The output of mysqldump */
             text: string;
-            /** @description The executor group of jobs whose own is not in the dump. Without it they are broken */
+            /** @description The executor group of jobs whose group is not in the dump. Without it, such jobs are broken */
             group?: string;
             /**
-             * @description The time zone of XXL-JOB's admin, by which its cron expressions go
+             * @description The time zone of XXL-JOB's admin, in which its cron expressions are evaluated
              * @default UTC
              */
             zone?: string;
         };
         XXLJobEntry: {
-            /** @description The job's number in XXL-JOB */
+            /** @description The id of the job in XXL-JOB */
             id: number;
-            /** @description Of the dump, from 1 */
+            /** @description The line number in the dump, from 1 */
             line: number;
             /** @description Its description in XXL-JOB */
             title: string;
             /**
-             * @description imported: job has it; skipped: XXL-JOB would run it, we cannot; broken: it makes no job that could be saved
+             * @description imported: see job. skipped: XXL-JOB runs it, but Carillon cannot. broken: no valid job can be made of it
              * @enum {string}
              */
             outcome: "imported" | "skipped" | "broken";
-            /** @description Why it was skipped or is broken, or what one should know of it */
+            /** @description Why it was skipped or is broken, or a remark about it */
             note?: components["schemas"]["Reason"];
-            /** @description The note for the version that is saved. A job of the same name whose newest version has another note is not from here, or was edited since */
+            /** @description The note of the version to save. If the newest version of a job with this name has another note, the job was not imported from here, or was edited since */
             origin: string;
-            /** @description What was made of it */
+            /** @description The job that it becomes */
             job?: components["schemas"]["Job"];
         };
         XXLJobEntries: {
@@ -3580,25 +3574,25 @@ export interface components {
             fire_time: string;
             /**
              * Format: date-time
-             * @description When it is dispatched, the fire time plus the spread
+             * @description When the fire is dispatched: the fire time plus the spread
              */
             due: string;
-            /** @description It will not run: reason says why */
+            /** @description The fire will not run; see reason */
             skipped?: boolean;
             reason?: components["schemas"]["Reason"];
-            /** @description Of a fire that somebody has skipped */
+            /** @description For a skipped fire: who skipped it and why */
             skip?: components["schemas"]["Skip"];
-            /** @description Of a fire that a moved clock has to do with */
+            /** @description For a fire that a clock change affects */
             clock?: components["schemas"]["FireClock"];
         };
         FireClock: {
             /**
-             * @description Its time of day does not exist, so it comes when the gap ends; or that time comes twice, and this is the first or the second
+             * @description after_gap: the time of day does not exist, and the fire comes when the gap ends. first_pass, second_pass: the time of day comes twice, and this is the first or the second
              * @enum {string}
              */
             kind: "after_gap" | "first_pass" | "second_pass";
             /**
-             * @description The time of day that the expression names
+             * @description The time of day in the expression
              * @example 02:30:00
              */
             wall: string;
@@ -3612,16 +3606,16 @@ export interface components {
             next?: string;
         };
         JobFires: {
-            /** @description From a fire time to its dispatch */
+            /** @description The time from the fire time to its dispatch */
             offset: components["schemas"]["Duration"];
             job: string;
-            /** @description When each is dispatched, the fire time plus the spread */
+            /** @description The dispatch times: the fire time plus the spread */
             fires: string[];
-            /** @description There are more within the range than were asked for */
+            /** @description The range has more fires than requested */
             more: boolean;
             /**
              * Format: int64
-             * @description With usual=true: how long half of its attempts of the last seven days took at most; absent while there is none, or the log store does not answer
+             * @description With usual=true: the median duration of its attempts of the last seven days. Absent if there are none, or if the log store does not answer
              */
             usual_ms?: number;
         };
@@ -3630,19 +3624,19 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description How many fires are due in the busiest minute of the range */
+            /** @description Number of fires in the busiest minute of the range */
             busiest_before: number;
-            /** @description The same with all suggestions */
+            /** @description The same after all suggestions are applied */
             busiest_after: number;
-            /** @description Those of the most crowded minutes first, 200 at most */
+            /** @description The most crowded minutes first, at most 200 */
             items: components["schemas"]["OffsetSuggestion"][];
         };
         OffsetSuggestion: {
             /** @description group/name */
             job: string;
-            /** @description How many it has within the range */
+            /** @description Number of its fires in the range */
             fires: number;
-            /** @description What its schedule's spread could be */
+            /** @description The suggested spread of its schedule */
             spread: components["schemas"]["Duration"];
         };
         FireCounts: {
@@ -3650,15 +3644,15 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description Of each part, in order */
+            /** @description One number per interval, in order */
             counts: number[];
-            /** @description With load=true, of each part: how long slots will be taken by the runs that begin in it, by how long half of the attempts of each job took at most in the last seven days. Absent while the log store does not answer */
+            /** @description With load=true, per interval: how long its runs will take slots, by the median duration of each job's attempts of the last seven days. Absent while the log store does not answer */
             slot_ms?: number[];
-            /** @description With load=true: how many of the fires come on each of the 60 minutes of an hour, in UTC */
+            /** @description With load=true: number of fires on each of the 60 minutes of an hour, in UTC */
             minutes?: number[];
-            /** @description How many jobs fire within the range */
+            /** @description Number of jobs that fire in the range */
             jobs: number;
-            /** @description False when there are more than two million fires: then later jobs were not counted */
+            /** @description false if there are more than two million fires, and later jobs were not counted */
             complete: boolean;
         };
         Overview: {
@@ -3666,23 +3660,23 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description Runs that are pending, queued and running now, whenever they fired */
+            /** @description Number of runs that are pending, queued and running now, whatever their fire time */
             alive: components["schemas"]["StatusCounts"];
             total: components["schemas"]["ReportRow"];
-            /** @description By hour, or by day beyond three days */
+            /** @description By hour, or above three days by day */
             trend: components["schemas"]["ReportRow"][];
-            /** @description Minutes of the last eight days with the most runs */
+            /** @description The minutes of the last eight days with the most runs */
             busiest: components["schemas"]["ReportRow"][];
             /** @description Jobs by the 95th percentile of their duration */
             slowest: components["schemas"]["ReportRow"][];
-            /** @description Jobs by the share of their runs that failed */
+            /** @description Jobs by failure ratio */
             failing: components["schemas"]["ReportRow"][];
             failures: components["schemas"]["Failure"][];
         };
         Report: {
             /**
              * Format: date-time
-             * @description What the rows cover, in whole steps
+             * @description The time that the rows cover, in whole steps
              */
             from: string;
             /** Format: date-time */
@@ -3692,53 +3686,53 @@ export interface components {
         ReportRow: {
             /**
              * Format: date-time
-             * @description When the step begins
+             * @description The beginning of the step
              */
             at?: string;
             group?: string;
             job?: string;
             version?: number;
             instance?: string;
-            /** @description Fires that have come to an end; of an instance, attempts */
+            /** @description Finished fires; for an instance, attempts */
             runs: number;
             statuses: components["schemas"]["StatusCounts"];
-            /** @description Failed, timed out and lost ones among those that were executed, from 0 to 1 */
+            /** @description Share of executed runs that failed, timed out or were lost, from 0 to 1 */
             failure_ratio: number;
-            /** @description Fires that a schedule asked for and that succeeded, failed, timed out, were lost or missed */
+            /** @description Scheduled fires that succeeded, failed, timed out, were lost or missed */
             scheduled: number;
-            /** @description Those of them that succeeded */
+            /** @description Scheduled fires that succeeded */
             scheduled_succeeded: number;
-            /** @description The share of scheduled that succeeded, from 0 to 1. Where no schedule asked for any: that of all runs that succeeded, failed, timed out, were lost or missed. Absent if there are none */
+            /** @description scheduled_succeeded divided by scheduled, from 0 to 1. Without scheduled fires: the share of all runs that succeeded, among those that succeeded, failed, timed out, were lost or missed. Absent if there are none */
             success_rate?: number;
             target?: components["schemas"]["TargetVerdict"];
-            /** @description That were executed */
+            /** @description Number of executed attempts */
             attempts: number;
             duration: components["schemas"]["Spread"];
-            /** @description Of first attempts of scheduled fires, after the fire time */
+            /** @description Time from the fire time to the commit, for first attempts of scheduled fires */
             committed_after: components["schemas"]["Spread"];
-            /** @description Of first attempts of scheduled fires, after the fire time, when an instance got the trigger. Attempts of older executors, which do not tell, are not counted */
+            /** @description Time from the fire time until an instance got the trigger, for first attempts of scheduled fires. Attempts of older executors, which do not report it, are not counted */
             delivered_after: components["schemas"]["Spread"];
-            /** @description Of first attempts of scheduled fires, after the fire time */
+            /** @description Time from the fire time to the start, for first attempts of scheduled fires */
             started_after: components["schemas"]["Spread"];
-            /** @description Of first attempts of scheduled fires, after the fire time */
+            /** @description Time from the fire time to the end, for first attempts of scheduled fires */
             finished_after: components["schemas"]["Spread"];
         };
-        /** @description How the runs of the range compare with the job's target. Only in rows by job, without a step, that have started_after among their times. */
+        /** @description Compares the runs of the range with the target of the job. Only in rows by job, without a step, and with started_after among their times. */
         TargetVerdict: {
             met: boolean;
-            /** @description The target's, in percent */
+            /** @description The success rate of the target, in percent */
             success_rate?: number;
-            /** @description The target's */
+            /** @description The start delay of the target */
             start_delay?: components["schemas"]["Duration"];
-            /** @description How many more runs of the range could have failed; below 0: by how many too many failed */
+            /** @description How many more runs of the range could have failed. Negative: how many too many failed */
             error_budget: number;
         };
-        /** @description How long something took. Percentiles are exact to about one percent. */
+        /** @description A distribution of durations. Percentiles are accurate to about one percent. */
         Spread: {
             count: number;
-            /** @description Of durations */
+            /** @description The mean */
             mean_ms?: number;
-            /** @description Of durations */
+            /** @description The maximum */
             max_ms?: number;
             p50_ms: number;
             p90_ms: number;
@@ -3749,21 +3743,21 @@ export interface components {
             items: components["schemas"]["Failure"][];
         };
         Failure: {
-            /** @description The first line of the message, with # for what varies */
+            /** @description The first line of the message, with # for variable parts */
             fingerprint: string;
-            /** @description Of the newest */
+            /** @description The newest message */
             message: components["schemas"]["Reason"];
             attempts: number;
-            /** @description Ten of them at most */
+            /** @description At most ten jobs */
             jobs: string[];
             job_count: number;
-            /** @description Of the job, if all attempts are of one job: ten at most, the newest first */
+            /** @description Versions of the job, if all attempts are of one job: at most ten, newest first */
             versions?: number[];
-            /** @description Attempts by equal parts of the range, if parts was given */
+            /** @description With parts: number of attempts per interval */
             counts?: number[];
             /**
              * Format: date-time
-             * @description Fire time
+             * @description The first fire time
              */
             first: string;
             /** Format: date-time */
@@ -3773,14 +3767,14 @@ export interface components {
         /** @enum {string} */
         Dimension: "status" | "cause" | "group" | "job" | "version" | "instance";
         RunFacets: {
-            /** @description By dimension */
+            /** @description Values, by dimension */
             items: {
                 [key: string]: components["schemas"]["FacetValue"][];
             };
         };
         FacetValue: {
             value: string;
-            /** @description Fires */
+            /** @description Number of fires */
             count: number;
         };
         RunCounts: {
@@ -3788,26 +3782,26 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description Of each part, in order */
+            /** @description One entry per interval, in order */
             items: components["schemas"]["StatusCounts"][];
-            /** @description The same counts, only for runs with cause schedule or misfire */
+            /** @description The same for fires with the cause schedule or misfire only */
             scheduled: components["schemas"]["StatusCounts"][];
         };
-        /** @description How many fires have each status; those that none has are left out. */
+        /** @description Number of fires per status, without zeros. */
         StatusCounts: {
             [key: string]: number;
         };
-        /** @description A switch for everything, or for a group. While it is on, every fire is recorded as skipped. */
+        /** @description The pause of everything, or of a group. While it is on, every fire is recorded as skipped. */
         Pause: {
             paused: boolean;
             /**
              * Format: date-time
-             * @description Since when it is as it is. Absent where nobody has used it yet
+             * @description Since when this state applies. Absent if it was never used
              */
             effective_from?: string;
             /**
              * Format: date-time
-             * @description When the pause ends by itself, the fires at that instant running
+             * @description When the pause ends automatically; a fire at this time runs
              */
             until?: string;
             author?: string;
@@ -3819,36 +3813,36 @@ export interface components {
             backlog: components["schemas"]["IngestBacklog"][];
             /**
              * Format: date-time
-             * @description When the log store will have caught up, if all streams shrink as they did within the last half a minute. Absent when it is not behind, and when one of them does not shrink
+             * @description When the log store will have caught up, if all streams shrink as in the last half minute. Absent if it is not behind, or if a stream does not shrink
              */
             caught_up_at?: string;
             store_answers: boolean;
             /**
              * Format: uint64
-             * @description Messages that were refused and are kept
+             * @description Number of refused messages that are kept
              */
             dead_letters: number;
             /**
              * Format: int64
-             * @description On disk, of the server that answers; 0 while the store does not
+             * @description Disk usage of the log store of the responding server; 0 while it does not answer
              */
             bytes: number;
             /**
              * Format: date-time
-             * @description Its fire time
+             * @description The fire time of the oldest run
              */
             oldest_run?: string;
             /**
              * Format: int64
-             * @description Size of the disk below the store: of several the one that is the fullest; 0 when it is not known
+             * @description Size of the log store's disk (with several, the fullest one); 0 if unknown
              */
             disk_bytes: number;
             /**
              * Format: int64
-             * @description What is free of it
+             * @description Free space on that disk
              */
             disk_free_bytes: number;
-            /** @description What the streams answer with for a log store that is away. Absent while the store itself is asked */
+            /** @description What the streams provide while the log store is down. Absent otherwise */
             stand_in?: components["schemas"]["StandIn"];
         };
         DeadLetter: {
@@ -3859,16 +3853,16 @@ export interface components {
              * @description When it was refused
              */
             at: string;
-            /** @description From which it came */
+            /** @description The stream that it came from */
             stream: string;
             subject: string;
-            /** @description The kind and the version of the message, as its header gives them */
+            /** @description The kind and version of the message, from its header */
             message?: string;
             /** @description Why it was refused */
             reason: string;
-            /** @description Of its data, in bytes */
+            /** @description Size of the data in bytes */
             size: number;
-            /** @description Whether the letter has all of the data */
+            /** @description Whether the dead letter has all of the data */
             whole: boolean;
         };
         DeadLetterContent: {
@@ -3879,55 +3873,55 @@ export interface components {
              * @description When it was refused
              */
             at: string;
-            /** @description From which it came */
+            /** @description The stream that it came from */
             stream: string;
             subject: string;
-            /** @description The kind and the version of the message, as its header gives them */
+            /** @description The kind and version of the message, from its header */
             message?: string;
             /** @description Why it was refused */
             reason: string;
-            /** @description Of its data, in bytes */
+            /** @description Size of the data in bytes */
             size: number;
-            /** @description Whether the letter has all of the data */
+            /** @description Whether the dead letter has all of the data */
             whole: boolean;
-            /** @description The data. Bytes that are not UTF-8 are replaced */
+            /** @description The data; bytes that are not UTF-8 are replaced */
             text: string;
         };
         DeadLetterPage: {
             items: components["schemas"]["DeadLetter"][];
-            /** @description The cursor of the next page. Absent on the last */
+            /** @description The cursor of the next page. Absent on the last one */
             next?: string;
             /**
              * Format: uint64
-             * @description How many there are on all pages
+             * @description Number of dead letters on all pages
              */
             total: number;
         };
         StandIn: {
             /**
              * Format: date-time
-             * @description Runs and lines from before may be missing
+             * @description Earlier runs and lines may be missing
              */
             since: string;
             /**
              * Format: date-time
-             * @description What was said after may be missing
+             * @description Later records may be missing
              */
             as_of: string;
         };
-        /** @description What waits on a stream to be moved into the log store */
+        /** @description The messages of a stream that wait for the log store */
         IngestBacklog: {
             stream: string;
             /** Format: uint64 */
             messages: number;
             /**
              * Format: date-time
-             * @description When the oldest of them came
+             * @description The time of the oldest of them
              */
             since?: string;
             /**
              * Format: double
-             * @description How fast the backlog shrinks, in messages per second, over the last half a minute. Absent when there is none, and while it does not shrink
+             * @description How fast the backlog shrinks, in messages per second, over the last half minute. Absent if there is no backlog, or if it does not shrink
              */
             per_second?: number;
         };
@@ -3940,7 +3934,7 @@ export interface components {
              */
             format?: "json" | "ndjson" | "csv";
             /**
-             * @description More are left out
+             * @description Maximum number of rows; further rows are left out
              * @default 10000
              */
             max_rows?: number;
@@ -3952,38 +3946,38 @@ export interface components {
         };
         SQLColumn: {
             name: string;
-            /** @description As the store calls it */
+            /** @description The type, as the log store names it */
             type: string;
         };
         SQLAnswer: {
             columns: components["schemas"]["SQLColumn"][];
             rows: unknown[][];
-            /** @description There were more than max_rows */
+            /** @description Whether there were more rows than max_rows */
             truncated: boolean;
         };
-        /** @description How long to keep what; what is missing is as the next wider rule says */
+        /** @description How long to keep history; an absent value comes from the next wider rule */
         Keep: {
-            /** @description From 1h to 1825d, from the fire time on */
+            /** @description How long to keep runs, from their fire time; from 1h to 1825d */
             runs?: components["schemas"]["Duration"];
-            /** @description The same of log lines, which go by whole days */
+            /** @description How long to keep log lines, in whole days; from 1h to 1825d */
             logs?: components["schemas"]["Duration"];
         };
-        /** @description How long to keep what happened beside runs, from 1h to 1825d */
+        /** @description How long to keep records other than runs and logs; from 1h to 1825d */
         KeepFacts: {
-            /** @description Who changed what; 1825d when left out */
+            /** @description The audit log; default 1825d */
             audit?: components["schemas"]["Duration"];
-            /** @description Incidents and the messages about them; 400d when left out */
+            /** @description Incidents and their notifications; default 400d */
             alerts?: components["schemas"]["Duration"];
-            /** @description Of the ledger, by fire times; 400d when left out */
+            /** @description Discrepancies of the ledger, by fire time; default 400d */
             discrepancies?: components["schemas"]["Duration"];
         };
         Retention: {
             default: components["schemas"]["Keep"];
-            /** @description By executor group */
+            /** @description Rules by executor group */
             groups?: {
                 [key: string]: components["schemas"]["Keep"];
             };
-            /** @description By group/name */
+            /** @description Rules by group/name */
             jobs?: {
                 [key: string]: components["schemas"]["Keep"];
             };
@@ -3997,14 +3991,14 @@ export interface components {
             retention: components["schemas"]["Retention"];
             /**
              * Format: uint64
-             * @description 0 while the server's own default holds
+             * @description 0 while the default of the server applies
              */
             revision: number;
             author?: string;
             note?: string;
             /** Format: date-time */
             changed_at?: string;
-            /** @description Lines of one day are stored apart by these classes, in days, and go class by class; a rule between two is the longer one's until all jobs of a day and class agree */
+            /** @description Log lines of one day are stored in these classes, in days, and are deleted class by class. A rule between two classes uses the longer one, until all jobs of that day and class agree */
             log_classes: number[];
         };
         RetentionAmount: {
@@ -4014,7 +4008,7 @@ export interface components {
             lines: number;
             /**
              * Format: int64
-             * @description On disk
+             * @description Disk usage in bytes
              */
             bytes: number;
         };
@@ -4028,14 +4022,14 @@ export interface components {
             paused: boolean;
             /**
              * Format: date-time
-             * @description Of a pause: when it ends by itself. Defaults to never
+             * @description For a pause: when it ends automatically. Defaults to never
              */
             until?: string;
             note?: string;
         };
-        /** @description A named set of dates and windows of the week, to which schedules refer in only and except. */
+        /** @description A named set of dates and weekly windows, to which schedules refer in only and except. */
         Calendar: {
-            /** @description Its name */
+            /** @description The name of the calendar */
             calendar: string;
             description?: string;
             /** @default UTC */
@@ -4067,18 +4061,18 @@ export interface components {
             items: components["schemas"]["CalendarItem"][];
         };
         CalendarFile: {
-            /** @description The file, as RFC 5545 has it */
+            /** @description The iCalendar file (RFC 5545) */
             text: string;
-            /** @description The time zone in which dates are meant. Defaults to that of the file, or else UTC */
+            /** @description The time zone of the dates. Defaults to that of the file, else UTC */
             zone?: string;
             /**
-             * @description For how many years, from this one on, to write out what recurs without end and is not on the same dates each year
+             * @description For how many years, from this one on, to expand events that recur without end on changing dates
              * @default 5
              */
             years?: number;
         };
         CalendarFileEvent: {
-            /** @description Where it begins, from 1 */
+            /** @description The line number of the event, from 1 */
             line: number;
             title: string;
             /** @enum {string} */
@@ -4086,30 +4080,30 @@ export interface components {
             /** @description As in a calendar: 2026-12-25, or 12-25 for every year */
             dates: string[];
             /**
-             * @description Of one that is on days of every week: which
+             * @description For a weekly event: its days
              * @example sat,sun
              */
             days?: string;
             /**
-             * @description Why it was left out. over: or no day of it is left
+             * @description Why it was left out. over: it is over, or has no day left
              * @enum {string}
              */
             reason?: "part_of_day" | "cancelled" | "over";
-            /** @description The same in words, or up to when it was written out */
+            /** @description The same in words, or until when it was expanded */
             note?: components["schemas"]["Reason"];
         };
         CalendarFileRead: {
-            /** @description What the file calls itself; may be empty */
+            /** @description The title of the file; can be empty */
             title: string;
-            /** @description That of the request or else of the file; empty if neither has one */
+            /** @description The time zone of the request, or else of the file; empty if neither has one */
             zone: string;
             dates: string[];
             windows: components["schemas"]["CalendarWindow"][];
-            /** @description In the order of the file */
+            /** @description The events, in the order of the file */
             events: components["schemas"]["CalendarFileEvent"][];
             /**
              * Format: date
-             * @description Up to which day events that recur without end were written out
+             * @description Until which day events without end are expanded
              */
             until?: string;
         };
@@ -4123,33 +4117,33 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description Fires that would be skipped and run now */
+            /** @description Fires that would be skipped, and run now */
             skipped: number;
-            /** @description Fires that would run and are skipped now */
+            /** @description Fires that would run, and are skipped now */
             released: number;
-            /** @description Those that name the calendar, at most 500, in order of name */
+            /** @description Jobs that use the calendar, at most 500, by name */
             jobs: components["schemas"]["AffectedJob"][];
-            /** @description False when there were too many jobs or fires to look at all */
+            /** @description false if there were too many jobs or fires to check all */
             complete: boolean;
         };
         AffectedJob: {
             job: string;
             skipped: number;
             released: number;
-            /** @description The first 5 of them */
+            /** @description The first five of them */
             fires: components["schemas"]["AffectedFire"][];
         };
         AffectedFire: {
             /** Format: date-time */
             fire_time: string;
-            /** @description Whether it would be skipped; else it would run */
+            /** @description true: it would be skipped. false: it would run */
             skipped: boolean;
         };
         /**
-         * @description The outcome of a fire. ran, caught_up (noticed late, run all the same): its run has
-         *     ended; pending: it has not; skipped, missed: there was a reason; undecided: its shard has not
-         *     come to it yet; unjudged: nothing is known, and nothing follows from that;
-         *     discrepancy: it contradicts what Carillon promises.
+         * @description The outcome of a fire. ran: its run has ended. caught_up: it was noticed late, and its
+         *     run has ended. pending: its run has not ended. skipped, missed: it has no run, and a
+         *     recorded reason. undecided: its shard has not reached it yet. unjudged: there is not
+         *     enough data to tell. discrepancy: it contradicts what Carillon promises.
          * @enum {string}
          */
         Outcome: "ran" | "caught_up" | "pending" | "skipped" | "missed" | "undecided" | "unjudged" | "discrepancy";
@@ -4158,37 +4152,37 @@ export interface components {
             fire_time: string;
             /**
              * Format: date-time
-             * @description When it was to be dispatched: the fire time, moved by the schedule's spread
+             * @description When it was due for dispatch: the fire time plus the spread of the schedule
              */
             due: string;
-            /** @description Of the job */
+            /** @description The version of the job */
             version?: number;
             outcome: components["schemas"]["Outcome"];
-            /** @description Why there was no run, why it ended so, waits or was late, what is wrong, or why that cannot be said */
+            /** @description Why there was no run, why the run ended, waits or was late, what is wrong, or why the fire cannot be judged */
             reason?: components["schemas"]["Reason"];
-            /** @description The run that the fire owes; of several fires with one outcome there is one for the first only */
+            /** @description The run of the fire; for several fires with one outcome, only the first has one */
             run_id: string;
             status?: components["schemas"]["Status"];
-            /** @description The newest */
+            /** @description The newest attempt */
             attempt?: number;
             /**
              * Format: date-time
-             * @description Of the first attempt that was committed
+             * @description When the first attempt was committed
              */
             committed_at?: string;
             /**
              * Format: date-time
-             * @description Of the first attempt that began
+             * @description When the first attempt started
              */
             started_at?: string;
             /** Format: date-time */
             finished_at?: string;
-            /** @description From due to committed_at */
+            /** @description The time from due to committed_at */
             late?: components["schemas"]["Duration"];
         };
-        /** @description How many fires had which outcome. What is 0 is absent. */
+        /** @description Number of fires per outcome, without zeros. */
         Tally: {
-            /** @description All of them */
+            /** @description Number of all fires */
             fires: number;
             ran?: number;
             caught_up?: number;
@@ -4198,26 +4192,26 @@ export interface components {
             undecided?: number;
             unjudged?: number;
             discrepancies?: number;
-            /** @description How many of those that ran or were caught up did not succeed */
+            /** @description Number of fires that ran or were caught up, but whose run did not succeed */
             failed?: number;
         };
         LedgerPage: {
             items: components["schemas"]["LedgerEntry"][];
-            /** @description Of all fires that were looked at for the page, whatever their outcome */
+            /** @description Counts of all fires that were checked for the page, whatever their outcome */
             counts: components["schemas"]["Tally"];
             /**
              * Format: date-time
-             * @description The position of the job's shard: up to there fires are judged
+             * @description The position of the job's shard: fires up to it are judged
              */
             decided_until: string;
             /**
              * Format: date-time
-             * @description Where the history begins; absent when it is empty
+             * @description The beginning of the history; absent if it is empty
              */
             history_since?: string;
             /**
              * Format: date-time
-             * @description From when on the job's versions are kept
+             * @description Since when versions of the job are kept
              */
             versions_since: string;
             next?: string;
@@ -4230,28 +4224,28 @@ export interface components {
             from: string;
             /**
              * Format: date-time
-             * @description Fire time, exclusive; at most 92 days after from. Defaults to now
+             * @description Fire time, exclusive; at most 92 days after `from`. Defaults to now
              */
             to?: string;
             /**
-             * @description Which fires: missed is the default; all are also those from before the job was there
+             * @description The fires to run; default missed. all includes fires from before the job existed
              * @enum {string}
              */
             only?: "missed" | "skipped" | "failed" | "all";
-            /** @description How many of its runs may be alive; 1 by default */
+            /** @description Maximum number of its live runs; default 1 */
             at_once?: number;
-            /** @description Only say which fires would run */
+            /** @description Only return the fires that would run */
             dry_run?: boolean;
-            /** @description Also fires that an earlier backfill has run with success */
+            /** @description Include fires that an earlier backfill has run successfully */
             again?: boolean;
             note?: string;
-            /** @description The backfill's name; chosen by the server when absent */
+            /** @description The id of the backfill. Defaults to a new one */
             id?: string;
         };
         BackfillResult: {
             /** @description Oldest first */
             fires: components["schemas"]["LedgerEntry"][];
-            /** @description How many fires an earlier backfill has run, or has yet to */
+            /** @description Number of fires that an earlier backfill has run, or will still run */
             left_out: number;
             backfill?: components["schemas"]["Backfill"];
         };
@@ -4275,17 +4269,17 @@ export interface components {
              * @description The fire time of its last fire
              */
             last: string;
-            /** @description How many fires it has */
+            /** @description Number of its fires */
             total: number;
-            /** @description How many of them, from the first on, have their run */
+            /** @description Number of its fires whose run has started, from the first one on */
             begun: number;
-            /** @description How many of the runs have not ended */
+            /** @description Number of its runs that have not ended */
             alive?: number;
-            /** @description Why there are no further runs */
+            /** @description Why it starts no more runs */
             cancelled?: string;
             /**
              * Format: date-time
-             * @description When its last run ended
+             * @description When the last of its runs ended
              */
             ended_at?: string;
         };
@@ -4293,7 +4287,7 @@ export interface components {
             job: string;
             /**
              * Format: date-time
-             * @description Its beginning, in UTC
+             * @description The beginning of the day, in UTC
              */
             day: string;
             counts: components["schemas"]["Tally"];
@@ -4305,9 +4299,9 @@ export interface components {
             job: string;
             /** Format: date-time */
             fire_time: string;
-            /** @description The run that the fire owes, or that has no fire */
+            /** @description The run that is missing, or that has no fire */
             run_id: string;
-            /** @description Of the job */
+            /** @description The version of the job */
             version?: number;
             /** @description What is wrong */
             reason: components["schemas"]["Reason"];
@@ -4315,34 +4309,34 @@ export interface components {
             found_at: string;
             /**
              * Format: date-time
-             * @description When the continuous verification saw that nothing is wrong any more; absent while something is
+             * @description When the verification found that nothing is wrong any more. Absent until then
              */
             healed_at?: string;
-            /** @description What it saw */
+            /** @description What it found then */
             healed?: components["schemas"]["Reason"];
         };
         DiscrepancyPage: {
             items: components["schemas"]["Discrepancy"][];
             next?: string;
         };
-        /** @description A job whose fires wait for a newer server: one saved a version that the others cannot read. */
+        /** @description A job whose fires wait for a newer server, because the others cannot read its version. */
         HeldJob: {
             job: string;
-            /** @description That cannot be read */
+            /** @description The version that cannot be read */
             version: number;
             /**
              * Format: date-time
-             * @description Its fires after this instant are undecided
+             * @description Fires after this time are undecided
              */
             since: string;
             reason: components["schemas"]["Reason"];
         };
         VerifiedPage: {
             items: components["schemas"]["LedgerDay"][];
-            /** @description Of the page */
+            /** @description Counts of the page */
             total: components["schemas"]["Tally"];
             discrepancies: components["schemas"]["Finding"][];
-            /** @description Jobs whose fires nobody decides at present */
+            /** @description Jobs whose fires no server decides at present */
             held?: components["schemas"]["HeldJob"][];
             /**
              * Format: date-time
@@ -4353,53 +4347,53 @@ export interface components {
         };
         /** @enum {string} */
         Severity: "info" | "warning" | "critical";
-        /** @description A rule. `when` has exactly one kind of condition; left out, it is `ends` with failed, timed_out, lost and missed. */
+        /** @description An alert rule. `when` has exactly one condition; without it, the condition is `ends` with failed, timed_out, lost and missed. */
         Alert: {
-            /** @description Its name */
+            /** @description The name of the rule */
             alert: string;
             description?: string;
             disabled?: boolean;
-            /** @description Which jobs; each that is given must fit, none is all */
+            /** @description The jobs of the rule; they must match all given fields. Without any, all jobs */
             match?: {
                 groups?: string[];
                 /** @description group/name */
                 jobs?: string[];
-                /** @description That the job asks of its instances */
+                /** @description Labels that the job requires of its instances */
                 labels?: {
                     [key: string]: string;
                 };
             };
             when?: {
-                /** @description Final statuses of runs: failed, timed_out, lost, missed, cancelled */
+                /** @description Final statuses of runs: failed, timed_out, lost, missed or cancelled */
                 ends?: string[];
-                /** @description So many such ends one after the other */
+                /** @description This number of such ends in a row */
                 in_a_row?: number;
                 starts_within?: components["schemas"]["Duration"];
                 ends_within?: components["schemas"]["Duration"];
-                /** @description So many times as long as 95 of 100 of the last runs */
+                /** @description More than this factor times the 95th percentile of the last runs */
                 slower_than_p95?: number;
                 no_executor_for?: components["schemas"]["Duration"];
-                /** @description Percent of the bytes that a stream may have */
+                /** @description A stream uses this percentage of its size limit */
                 stream_full?: number;
-                /** @description Percent of the disk of the log store that are used */
+                /** @description The log store's disk is full to this percentage */
                 store_full?: number;
-                /** @description The audit of the ledger finds something */
+                /** @description The verification of the ledger finds a discrepancy */
                 discrepancy?: boolean;
-                /** @description A message about a run is refused and put aside */
+                /** @description A message about a run is refused */
                 dead_letters?: boolean;
-                /** @description NATS refuses for good what a shard is to store, so its jobs do not fire */
+                /** @description NATS permanently refuses what a shard stores, so its jobs do not fire */
                 shards_parked?: boolean;
-                /** @description The clock of a server is out of line, so it fires nothing, or that of NATS */
+                /** @description The clock of a server is wrong, so it fires nothing; or the clock of NATS is */
                 clock_wrong?: boolean;
-                /** @description An executor group sends more than its budget, and is cut off for a while */
+                /** @description An executor group sends more than its budget, and is disconnected for a while */
                 over_budget?: boolean;
-                /** @description A job misses its target, over 30 days */
+                /** @description A job misses its 30-day target */
                 target_missed?: boolean;
-                /** @description An instance gives triggers back again and again, and gets none for a while */
+                /** @description An instance keeps giving triggers back, and gets no new ones for a while */
                 instances_suspended?: boolean;
             };
             /**
-             * @description What shares an incident
+             * @description Which incidents are combined into one
              * @default job
              * @enum {string}
              */
@@ -4407,7 +4401,7 @@ export interface components {
             severity?: components["schemas"]["Severity"];
             wait?: components["schemas"]["Duration"];
             repeat?: components["schemas"]["Duration"];
-            /** @description Do not tell that it is over */
+            /** @description Do not notify when the incident is over */
             no_recovery?: boolean;
             channels?: string[] | null;
         };
@@ -4418,18 +4412,18 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             author?: string;
-            /** @description Of the description of a built-in rule; absent once somebody has described it in other words */
+            /** @description The code of a built-in description. Absent if somebody changed the description */
             about_code?: components["schemas"]["SentenceCode"];
             /** Format: int64 */
             revision: number;
         };
         /**
-         * @description Names a sentence beside its English text, so that it can be said in other languages. A text without a code is somebody's own.
+         * @description The code of a sentence, for clients that show it in another language. Texts that users wrote have no code.
          * @example run_ended
          */
         SentenceCode: string;
         /**
-         * @description What the sentence is about, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
+         * @description The parameters of the sentence, by name: counts in digits, instants as RFC 3339 in UTC, durations such as 1m30s
          * @example {
          *       "job": "billing/report",
          *       "status": "failed"
@@ -4441,14 +4435,14 @@ export interface components {
         AlertTrial: {
             /**
              * Format: date-time
-             * @description Of the oldest run that was looked at, where there were more; else seven days ago
+             * @description The time of the oldest run that was checked, if there were more; else seven days ago
              */
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description How many runs were looked at */
+            /** @description Number of runs that were checked */
             runs: number;
-            /** @description How many incidents there would have been */
+            /** @description Number of incidents that the rule would have opened */
             total: number;
             /** @description The newest 50 of them */
             items: components["schemas"]["AlertTrialItem"][];
@@ -4458,13 +4452,13 @@ export interface components {
             summary: string;
             summary_code?: components["schemas"]["SentenceCode"];
             summary_params?: components["schemas"]["SentenceParams"];
-            /** @description Of bad runs */
+            /** @description Number of bad runs */
             count: number;
             /** Format: date-time */
             opened_at: string;
             /**
              * Format: date-time
-             * @description Absent while it would still be open
+             * @description Absent if it would still be open
              */
             resolved_at?: string;
         };
@@ -4473,23 +4467,23 @@ export interface components {
         };
         /** @description A notification channel. Its secrets are set separately. */
         Channel: {
-            /** @description Its name */
+            /** @description The name of the channel */
             channel: string;
             description?: string;
             disabled?: boolean;
             /** @enum {string} */
             kind: "webhook" | "email" | "slack" | "teams" | "dingtalk" | "wecom" | "feishu" | "pagerduty";
-            /** @description Of a webhook, where it goes; of pagerduty, another region's */
+            /** @description For webhook, the target; for pagerduty, the address of another region */
             url?: string;
-            /** @description Sent along with a webhook */
+            /** @description Headers of a webhook request */
             headers?: {
                 [key: string]: string;
             };
-            /** @description What a webhook says: a template of Go's text/template; left out, the message as JSON */
+            /** @description The body of a webhook request, as a template of Go's text/template. Defaults to the message as JSON */
             body?: string;
             email?: {
                 host: string;
-                /** @description 587, or with tls implicit 465, unless it is given */
+                /** @description Defaults to 587, or with implicit TLS to 465 */
                 port?: number;
                 /**
                  * @default starttls
@@ -4500,7 +4494,7 @@ export interface components {
                 from: string;
                 to: string[];
             };
-            /** @description When what is not critical waits */
+            /** @description Quiet hours: messages that are not critical wait until their end */
             quiet_hours?: {
                 /** @example 22:00 */
                 from: string;
@@ -4511,22 +4505,22 @@ export interface components {
                 days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
             };
             /**
-             * @description Of its messages
+             * @description The language of messages
              * @default en
              * @enum {string}
              */
             language?: "en" | "zh";
             /**
-             * @description Time zone of the instants in its messages, such as Asia/Shanghai
+             * @description Time zone of times in messages, such as Asia/Shanghai
              * @default UTC
              */
             zone?: string;
         };
         ChannelItem: {
             definition: components["schemas"]["Channel"];
-            /** @description The names of those that are set */
+            /** @description The names of the secrets that are set */
             secrets: string[];
-            /** @description The names of those without which it cannot be used */
+            /** @description The names of the secrets that the channel still needs */
             missing: string[];
             health: components["schemas"]["ChannelHealth"];
             /** Format: date-time */
@@ -4541,14 +4535,14 @@ export interface components {
         ChannelHealth: {
             /**
              * Format: date-time
-             * @description When the last message got through
+             * @description When a message last got through
              */
             sent_at?: string;
-            /** @description Attempts in a row that failed since then */
+            /** @description Number of failed attempts in a row since then */
             failures: number;
             /**
              * Format: date-time
-             * @description When the last of them ended
+             * @description When the last of these attempts ended
              */
             tried_at?: string;
             /** @description Why it failed, in English */
@@ -4563,19 +4557,19 @@ export interface components {
         ChannelSecret: {
             value: string;
         };
-        /** @description What a rule has found, from when it began until it is over. */
+        /** @description Something that a rule has found, from its beginning to its end. */
         Incident: {
-            /** @description Its id */
+            /** @description The id of the incident */
             incident: string;
-            /** @description The rule's name; empty: it is a test of a channel */
+            /** @description The name of the rule; empty for a test of a channel */
             alert: string;
             subject: string;
-            /** @description That it concerns; left out: several, or the cluster */
+            /** @description The executor group; absent for several groups, or for the cluster */
             executor_group?: string;
             severity: components["schemas"]["Severity"];
             /** @enum {string} */
             state: "open" | "resolved";
-            /** @description In English */
+            /** @description A summary in English */
             summary: string;
             summary_code?: components["schemas"]["SentenceCode"];
             summary_params?: components["schemas"]["SentenceParams"];
@@ -4583,7 +4577,7 @@ export interface components {
                 job: string;
                 run_id?: string;
                 status?: string;
-                /** @description The run's own, or in English what was found */
+                /** @description The message of the run, or what was found, in English */
                 message?: string;
                 message_code?: components["schemas"]["SentenceCode"];
                 message_params?: components["schemas"]["SentenceParams"];
@@ -4592,9 +4586,9 @@ export interface components {
                 count: number;
                 over?: boolean;
             }[];
-            /** @description Jobs beyond the list */
+            /** @description Number of jobs that are not listed */
             more?: number;
-            /** @description Bad runs */
+            /** @description Number of bad runs */
             count: number;
             /** Format: date-time */
             opened_at: string;
@@ -4611,7 +4605,7 @@ export interface components {
             acknowledged_by?: string;
             /**
              * Format: date-time
-             * @description Nobody hears of it until then; it may have passed
+             * @description No notifications until then; can be in the past
              */
             snoozed_until?: string;
             snoozed_by?: string;
@@ -4619,11 +4613,11 @@ export interface components {
             no_recovery?: boolean;
             repeat?: components["schemas"]["Duration"];
             deliveries: components["schemas"]["Delivery"][] | null;
-            /** @description Older deliveries that are not kept */
+            /** @description Number of older deliveries that are not kept */
             deliveries_dropped?: number;
         };
         Delivery: {
-            /** @description Its number within the incident */
+            /** @description The number of the delivery within the incident */
             delivery: string;
             channel: string;
             /** @enum {string} */
@@ -4633,7 +4627,7 @@ export interface components {
             attempts: number;
             /** Format: date-time */
             next_at?: string;
-            /** @description Why it waits, was dropped, or what went wrong, in English */
+            /** @description Why it waits, was dropped or failed, in English */
             reason?: string;
             reason_code?: components["schemas"]["SentenceCode"];
             reason_params?: components["schemas"]["SentenceParams"];
@@ -4651,13 +4645,13 @@ export interface components {
             /** Format: int64 */
             claim?: number;
         };
-        /** @description What the other side said to the last attempt */
+        /** @description The response to the last attempt */
         DeliveryAnswer: {
-            /** @description As HTTP has it, such as 200 OK; absent where nothing answered, or a mail server did */
+            /** @description The HTTP status, such as 200 OK. Absent without a response, and for mail servers */
             status?: string;
-            /** @description Its first 500 characters, without the channel's secrets */
+            /** @description The first 500 characters of the body, without the channel's secrets */
             body?: string;
-            /** @description The whole attempt */
+            /** @description Duration of the whole attempt */
             took: components["schemas"]["Duration"];
         };
         IncidentPage: {
@@ -4665,7 +4659,7 @@ export interface components {
             next?: string;
         };
         IncidentSnooze: {
-            /** @description From 1s to 720h; 0s ends a snooze */
+            /** @description From 1s to 720h; 0s ends the snooze */
             for: components["schemas"]["Duration"];
             note?: string;
         };
@@ -4683,7 +4677,7 @@ export interface components {
             items: components["schemas"]["DeliveryItem"][];
         };
         Silence: {
-            /** @description Its id */
+            /** @description The id of the silence */
             silence: string;
             alert?: string;
             executor_group?: string;
@@ -4706,32 +4700,32 @@ export interface components {
             for: components["schemas"]["Duration"];
             reason?: string;
         };
-        /** @description One attempt of a run, one piece of such an attempt, or several fires with one outcome. */
+        /** @description One attempt of a run, one piece of an attempt, or several fires with one outcome. */
         Run: {
             run_id: string;
             job: string;
             version: number;
             attempt: number;
-            /** @description Which piece it is; absent of an attempt as a whole */
+            /** @description The index of the piece; absent for an attempt as a whole */
             broadcast_index?: number;
-            /** @description In how many pieces the run is done; absent when it is not */
+            /** @description Number of pieces of the run; absent if it has none */
             broadcast_total?: number;
             status: components["schemas"]["Status"];
-            /** @description The attempt has ended but the run has not: another one follows, unless the scheduler says otherwise */
+            /** @description The attempt has ended, but the run has not: another attempt follows, unless the scheduler decides otherwise */
             retrying?: boolean;
             cause: components["schemas"]["Cause"];
-            /** @description The run after which it runs; with cause retry, the finished run that it repeats */
+            /** @description The run that this one follows; with cause retry, the finished run that it repeats */
             parent_run_id?: string;
             /** Format: date-time */
             fire_time: string;
             /**
              * Format: date-time
-             * @description When its trigger, or the reason against it, became durable
+             * @description When its trigger, or the reason why there is none, was stored
              */
             committed_at?: string;
             /**
              * Format: date-time
-             * @description When the instance got the trigger of an attempt that it began; absent if its executor does not tell
+             * @description When the instance got the trigger of an attempt that it started. Absent if its executor does not report it
              */
             delivered_at?: string;
             /** Format: date-time */
@@ -4740,37 +4734,37 @@ export interface components {
             finished_at?: string;
             /**
              * Format: date-time
-             * @description Where a later attempt stands for the run, as in lists of runs: when the first of its attempts became durable
+             * @description In lists of runs that show a later attempt: when the first attempt was committed
              */
             first_committed_at?: string;
             /**
              * Format: date-time
-             * @description The same for its start: the run lasts from then to finished_at
+             * @description The same for the start: the run lasts from then to finished_at
              */
             first_started_at?: string;
-            /** @description Who runs it, or ran it last */
+            /** @description The instance that runs it, or ran it last */
             instance?: string;
-            /** @description How often the trigger was delivered */
+            /** @description Number of deliveries of the trigger */
             delivery?: number;
             exit_code?: number;
             /** @description Why it failed */
             message?: components["schemas"]["Reason"];
-            /** @description Why there was no run, why it waits, or why it ended without an executor's word */
+            /** @description Why there was no run, why it waits, or why it ended without a report of an executor */
             reason?: components["schemas"]["Reason"];
-            /** @description Who asked for it */
+            /** @description The user who requested it */
             by?: string;
-            /** @description What the handler returned; lists leave it out */
+            /** @description What the handler returned; not in lists */
             result?: unknown;
             log_lines?: number;
             /**
              * Format: date-time
-             * @description The last of several fires
+             * @description For several fires: the last one
              */
             until?: string;
-            /** @description How many fires */
+            /** @description Number of fires */
             count: number;
             percent?: number;
-            /** @description What the run says about its progress */
+            /** @description The progress that the run reports */
             text?: string;
         };
         RunPage: {
@@ -4779,35 +4773,35 @@ export interface components {
         };
         PieceList: {
             items: components["schemas"]["Run"][];
-            /** @description The from_index of the next page; absent on the last */
+            /** @description The from_index of the next page. Absent on the last one */
             next_index?: number;
-            /** @description In how many pieces the run is done; 0 when it is not */
+            /** @description Number of pieces of the run; 0 if it has none */
             total: number;
             counts: components["schemas"]["StatusCounts"];
         };
         RunDetail: {
             run_id: string;
             job: string;
-            /** @description Of the run: queued while its newest attempt has ended and another follows */
+            /** @description The status of the run: queued if its newest attempt has ended and another follows */
             status: components["schemas"]["Status"];
-            /** @description The run that this one is a rerun of */
+            /** @description The run that was rerun */
             rerun_of?: string;
-            /** @description The overrides of the job's parameters, if any */
+            /** @description The overrides of the job's parameters */
             params?: unknown;
-            /** @description The same of the job's labels */
+            /** @description The overrides of the job's labels */
             labels?: components["schemas"]["Labels"];
             /** @description Newest first */
             attempts: components["schemas"]["Run"][];
             /** @description The timeline, oldest first */
             changes: components["schemas"]["Change"][];
             mark?: components["schemas"]["RunMark"];
-            /** @description The way in which the newest attempt failed, if it did: its fingerprint, as reportFailures returns it */
+            /** @description For a failed newest attempt: the fingerprint of its message, as in reportFailures */
             error?: string;
         };
-        /** @description What somebody says of a run that has ended without success. */
+        /** @description A note of a user on a run that ended without success. */
         RunMark: {
             /**
-             * @description none: the mark before it was taken back
+             * @description none: the mark was removed
              * @enum {string}
              */
             as: "handled" | "succeeded" | "none";
@@ -4819,7 +4813,7 @@ export interface components {
         MarkRequest: {
             /** @enum {string} */
             as: "handled" | "succeeded" | "none";
-            /** @description What was done, or why */
+            /** @description What was done, or the reason */
             note: string;
         };
         /** @description One state change of a run. */
@@ -4831,7 +4825,7 @@ export interface components {
             at: string;
             broadcast_index?: number;
             /**
-             * @description held: no instance took it; late: another end was reported, after the first, and changed nothing; marked: somebody marked the run, such as handled
+             * @description held: no instance took it. late: another end was reported after the first, and changed nothing. marked: somebody marked the run
              * @enum {string}
              */
             kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked";
@@ -4839,48 +4833,48 @@ export interface components {
             instance?: string;
             delivery?: number;
             percent?: number;
-            /** @description Reason, message, progress text, note, or why it ran on this instance */
+            /** @description Reason, message, progress, note, or why it ran on this instance */
             detail?: components["schemas"]["Reason"];
             /**
-             * @description Of a marked change
+             * @description For marked: the mark
              * @enum {string}
              */
             mark?: "handled" | "succeeded" | "none";
-            /** @description Who marked it */
+            /** @description For marked: the user */
             by?: string;
         };
         RerunRequest: {
             /**
-             * @description Of the job: its newest one, or that of the run
+             * @description The newest version of the job, or that of the run
              * @default latest
              * @enum {string}
              */
             version?: "latest" | "same";
-            /** @description Any JSON value, instead of the run's parameters */
+            /** @description Any JSON value, instead of the parameters of the run */
             params?: unknown;
-            /** @description Fields of the parameters to change, which must then be an object; null removes one */
+            /** @description Fields to change in the parameters, which must be an object; null removes a field */
             set_params?: {
                 [key: string]: unknown;
             };
-            /** @description In the place of the run's */
+            /** @description Instead of the labels of the run */
             labels?: components["schemas"]["Labels"];
             /**
-             * @description Of a run in pieces: failed repeats only those that have not succeeded, as they were
+             * @description For a run in pieces: failed repeats only the pieces that did not succeed, unchanged
              * @default all
              * @enum {string}
              */
             pieces?: "all" | "failed";
-            /** @description Chosen by the caller; tells one wish from another. Defaults to a new one */
+            /** @description Chosen by the caller; a repeated request with the same key creates no second run. Defaults to a new one */
             key?: string;
         };
         CancelRequest: {
             reason?: string;
-            /** @description group/name of a run so new that the history may not have it yet */
+            /** @description group/name of the run's job, for a run that the history may not have yet */
             job?: string;
         };
         CancelAccepted: {
             run_id: string;
-            /** @description queued or pending: it does not run; running: its instance has been told */
+            /** @description queued or pending: it will not start. running: its instance has been told to stop it */
             found: components["schemas"]["Status"];
         };
         LogLine: {
@@ -4890,7 +4884,7 @@ export interface components {
             broadcast_index?: number;
             /**
              * Format: int64
-             * @description Counts from 1 within the attempt or the piece
+             * @description The line number within the attempt or the piece, from 1
              */
             seq: number;
             /** Format: date-time */
@@ -4900,18 +4894,18 @@ export interface components {
             output: "stdout" | "stderr" | "log" | "system";
             text: string;
         };
-        /** @description Part of a text, in characters (code points) from 0 */
+        /** @description A part of a text, in characters (code points) from 0 */
         LogRange: {
-            /** @description The first */
+            /** @description The first character */
             from: number;
-            /** @description The one after the last */
+            /** @description The character after the last one */
             to: number;
         };
-        /** @description A line that a search has found */
+        /** @description A line that matches a search */
         LogHit: components["schemas"]["LogLine"] & {
-            /** @description Where its text has what was searched for, in order */
+            /** @description The matching parts of the text, in order */
             highlights?: components["schemas"]["LogRange"][];
-            /** @description As `context` asks for */
+            /** @description The lines before it, if `context` is set */
             before?: components["schemas"]["LogLine"][];
             after?: components["schemas"]["LogLine"][];
         };
@@ -4925,29 +4919,29 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description Of a bucket; the last may end sooner, at `to` */
+            /** @description The length of a bucket; the last one can end earlier, at `to` */
             step: components["schemas"]["Duration"];
             /**
              * Format: date-time
-             * @description Where a bucket begins: those before it were not counted, for want of time. `from` when all were, `to` when none was
+             * @description The beginning of the oldest bucket that was counted; older ones were not, for lack of time. Equal to `from` if all were counted, and to `to` if none was
              */
             since: string;
-            /** @description Whether all were counted */
+            /** @description Whether all buckets were counted */
             complete: boolean;
-            /** @description The oldest first */
+            /** @description Oldest first */
             buckets: components["schemas"]["LogBucket"][];
         };
         LogBucket: {
             /**
              * Format: date-time
-             * @description When it begins
+             * @description The beginning of the bucket
              */
             at: string;
             debug: number;
             info: number;
             warn: number;
             error: number;
-            /** @description Of any other level, as newer executors may have */
+            /** @description Lines of any other level, which newer executors may have */
             other: number;
         };
         LogPage: {
@@ -4957,68 +4951,68 @@ export interface components {
             items: components["schemas"]["LogLine"][];
             /**
              * Format: int64
-             * @description The from_seq of the next page; absent when there was no more
+             * @description The from_seq of the next page. Absent if there are no more lines
              */
             next_seq?: number;
         };
         LogFind: {
-            /** @description How many lines of each level the log has */
+            /** @description Number of lines of the log per level */
             levels: {
                 [key: string]: number;
             };
             /**
              * Format: int64
-             * @description The last line that was looked at
+             * @description The number of the last line that was searched
              */
             last_seq: number;
-            /** @description How many lines were found */
+            /** @description Number of matching lines */
             total: number;
-            /** @description The numbers of the first 10,000 of them */
+            /** @description The numbers of the first 10,000 matching lines */
             seqs: number[];
-            /** @description Whether the whole log was looked at */
+            /** @description Whether the whole log was searched */
             complete: boolean;
         };
         /** @description The data of an event. */
         Changed: {
-            /** @description Jobs, as group/name, of jobs and runs; groups, of executors */
+            /** @description For jobs and runs, jobs as group/name; for executors, groups */
             names: string[];
             /** @description More has changed than is named */
             more: boolean;
         };
-        /** @description The data of a tail's last event. */
+        /** @description The data of the last event of a tail. */
         LogEnd: {
             run: components["schemas"]["Run"];
             /**
              * Format: int64
-             * @description Lines that the run printed but that could not be found
+             * @description Number of lines that the run printed but that could not be found
              */
             missing: number;
         };
-        /** @description What there was to hear within a second. */
+        /** @description The counts of one second. */
         LogRate: {
-            /** @description That match */
+            /** @description Number of matching lines */
             lines: number;
-            /** @description Of these that were sent */
+            /** @description Number of matching lines that were sent */
             shown: number;
-            /** @description More came than could be looked at, since the stream was opened */
+            /** @description Whether lines were dropped since the stream was opened, because there were too many to read */
             dropped: boolean;
         };
         Node: {
             node: string;
-            /** @description Those that it owns, in order */
+            /** @description The shards that it owns, in order */
             shards: number[];
-            /** @description What the node says of itself */
+            /** @description What the node reports about itself */
             info?: unknown;
         };
         NodeList: {
             items: components["schemas"]["Node"][];
-            /** @description How many there are */
+            /** @description Number of shards */
             shards: number;
-            /** @description Those that no node owns at the moment */
+            /** @description Shards without an owner at the moment */
             unowned: number[];
-            /** @description When shards came to those who own them, the newest first; at most 100 */
+            /** @description When shards came to their present owners, newest first; at most 100 */
             moves: components["schemas"]["ShardMove"][];
-            /** @description What one process does for all, by name */
+            /** @description Tasks that one process does for the cluster, by name */
             roles: components["schemas"]["HeldRole"][];
         };
         ShardMove: {
@@ -5032,7 +5026,7 @@ export interface components {
         };
         HeldRole: {
             /**
-             * @description dispatch-GROUP is there for those who see the group
+             * @description dispatch-GROUP is included if the caller can see the group
              * @example ingest
              * @example dispatch-billing
              */
@@ -5045,37 +5039,39 @@ export interface components {
             since?: string;
         };
         BusState: {
-            /** @description The NATS server that this one is connected to */
+            /** @description The NATS server that the responding server is connected to */
             server: string;
             version: string;
-            /** @description Its cluster, if there are others beside it */
+            /** @description The name of its cluster, if it has one */
             cluster?: string;
             /**
              * Format: uint64
-             * @description What the account has on disk
+             * @description Disk usage of the account
              */
             bytes: number;
             /**
              * Format: int64
-             * @description What it may have there; absent where that has no bound of its own
+             * @description Size limit of the account. Absent if it has none
              */
             max_bytes?: number;
             /**
-             * @description one_copy: what is stored survives the death of any process, not that of a disk, and of a power cut only as much as NATS's sync_interval makes of it;
-             *     replicated: a minority of the NATS servers may be lost too; degraded: it is replicated, but some copies are behind or away
+             * @description one_copy: the data survives the death of any process, but not of a disk; a power cut
+             *     can lose what NATS has written since its last sync (`sync_interval`). replicated: it
+             *     also survives the loss of a minority of the NATS servers. degraded: replicated, but
+             *     some replicas are behind or down
              * @enum {string}
              */
             durability: "one_copy" | "replicated" | "degraded";
-            /** @description Copies of the stream that has the fewest */
+            /** @description Number of replicas of the stream that has the fewest */
             replicas: number;
-            /** @description Streams, and after them buckets, by name */
+            /** @description Streams, then buckets, by name */
             streams: components["schemas"]["StreamState"][];
-            /** @description On streams, those with most work first; at most 100 */
+            /** @description Consumers of streams, those with the largest backlog first; at most 100 */
             consumers: components["schemas"]["ConsumerState"][];
         };
         StreamState: {
             stream: string;
-            /** @description It is what is below a bucket of keys and values */
+            /** @description Whether it is the stream of a key-value bucket */
             bucket?: boolean;
             description?: string;
             /** Format: uint64 */
@@ -5084,59 +5080,59 @@ export interface components {
             bytes: number;
             /**
              * Format: int64
-             * @description Absent where it has no bound
+             * @description Absent if it has no limit
              */
             max_bytes?: number;
-            /** @description When it is full it takes nothing more, rather than let the oldest go */
+            /** @description When it is full, it refuses new messages instead of deleting the oldest */
             refuses: boolean;
             /**
              * Format: uint64
-             * @description Grows by one with each message
+             * @description Grows by one per message
              */
             last_sequence: number;
             /**
              * Format: date-time
-             * @description When the oldest message came
+             * @description The time of the oldest message
              */
             oldest_at?: string;
             consumers: number;
-            /** @description Copies that are meant to be */
+            /** @description Number of configured replicas */
             replicas: number;
-            /** @description The NATS server that orders what is written */
+            /** @description The NATS server that leads the stream */
             leader?: string;
-            /** @description NATS servers whose copy is behind or away */
+            /** @description NATS servers whose replica is behind or down */
             behind?: string[];
         };
         ConsumerState: {
             stream: string;
             consumer: string;
-            /** @description Whose triggers it hands out */
+            /** @description The group whose triggers it delivers */
             executor_group?: string;
-            /** @description It follows the stream for one server, and goes with it */
+            /** @description It follows the stream for one server, and ends with it */
             ephemeral?: boolean;
             /**
              * Format: uint64
-             * @description Messages that it has not handed out yet
+             * @description Messages that it has not delivered yet
              */
             waiting: number;
-            /** @description Handed out, and not done */
+            /** @description Messages that were delivered but not acknowledged */
             unacknowledged: number;
-            /** @description Of these, those that were handed out more than once */
+            /** @description Those of them that were delivered more than once */
             redelivered: number;
-            /** @description Requests that wait for messages */
+            /** @description Pull requests that wait for messages */
             pulls: number;
         };
         Instance: {
             executor_group: string;
             instance: string;
             /**
-             * @description draining: finishes what it has, then leaves; cordoned: takes no new runs, and stays;
-             *     lost: its heartbeat has ceased; suspended: it gives triggers back again and again, so
-             *     servers offer it none for a while; incompatible: its SDK is too old for routed runs
+             * @description draining: finishes its runs, then stops. cordoned: takes no new runs, and keeps
+             *     running. lost: no heartbeat. suspended: it keeps giving triggers back, so servers
+             *     send it none for a while. incompatible: its SDK is too old for routed runs
              * @enum {string}
              */
             state: "online" | "draining" | "cordoned" | "lost" | "suspended" | "incompatible";
-            /** @description Of one that is suspended: why, and until when */
+            /** @description For suspended: why, and until when */
             reason?: components["schemas"]["Reason"];
             kinds?: string[] | null;
             handlers?: string[];
@@ -5144,14 +5140,14 @@ export interface components {
             running: number;
             /**
              * Format: date-time
-             * @description Of one that drains: when it ends at the latest; absent if it takes as long as its runs need
+             * @description For draining: when it stops at the latest. Absent without a time limit
              */
             drain_by?: string;
             labels?: components["schemas"]["Labels"];
             /** @description The label zone, if it has one */
             zone?: string;
             load?: components["schemas"]["HostLoad"];
-            /** @description Version of the protocol that its SDK speaks */
+            /** @description The protocol version of its SDK */
             protocol?: number;
             version?: string;
             sdk?: string;
@@ -5161,10 +5157,10 @@ export interface components {
             started_at: string;
             /**
              * Format: date-time
-             * @description Of its last heartbeat
+             * @description The time of its last heartbeat
              */
             at: string;
-            /** @description Messages of it that servers have refused since it started, as far as it knows */
+            /** @description Number of its messages that servers have refused since it started, as far as it knows */
             refused?: number;
             refusal?: components["schemas"]["Refusal"];
         };
@@ -5173,7 +5169,7 @@ export interface components {
             stream: string;
             /**
              * Format: int64
-             * @description On that stream
+             * @description The sequence number in that stream
              */
             sequence: number;
             subject: string;
@@ -5181,10 +5177,10 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
-        /** @description How busy an instance's machine is, with all its programs */
+        /** @description The load of an instance's machine, with all its programs */
         HostLoad: {
             cpus?: number;
-            /** @description Average number of processes that want a CPU, over a minute */
+            /** @description Load average over one minute: the number of processes that want a CPU */
             load1: number;
             /** Format: int64 */
             memory_bytes?: number;
@@ -5192,10 +5188,10 @@ export interface components {
             memory_used_bytes?: number;
         };
         DrainRequest: {
-            /** @description How long its runs may take, at most 7d. Defaults to as long as they need */
+            /** @description Time limit for its runs, at most 7d. Defaults to no limit */
             within?: components["schemas"]["Duration"];
         };
-        /** @description What an instance says to a request. */
+        /** @description The answer of an instance to a request. */
         InstanceReply: {
             instance: string;
             /**
@@ -5210,32 +5206,32 @@ export interface components {
             detail?: string;
             /**
              * Format: date-time
-             * @description Of one that drains: when it ends at the latest; absent if it takes as long as its runs need
+             * @description For draining: when it stops at the latest. Absent without a time limit
              */
             drain_by?: string;
         };
         InstanceSettings: {
-            /** @description How many runs at once */
+            /** @description Maximum number of concurrent runs */
             slots?: number;
-            /** @description All of them; an empty object takes them away */
+            /** @description All labels; an empty object removes them */
             labels?: {
                 [key: string]: string;
             };
         };
         Group: {
             executor_group: string;
-            /** @description How many of its runs are alive at once at most; absent is no limit */
+            /** @description Maximum number of live runs. Absent if there is no limit */
             limit?: number;
             /**
              * Format: double
-             * @description How many of its runs begin per second at most; absent is no limit
+             * @description Maximum number of runs that start per second. Absent if there is no limit
              */
             rate?: number;
-            /** @description Its runs begin by priority and within these limits, when a dispatcher says so; executors do not pull them */
+            /** @description A dispatcher starts its runs, by priority and within these limits; executors do not pull them */
             dispatched?: boolean;
-            /** @description Of such a group, how many runs have not been handed to a dispatcher */
+            /** @description For a dispatched group: number of runs that wait for the dispatcher */
             waiting?: number;
-            /** @description How many of its runs wait for an executor, by the history; absent while that does not answer */
+            /** @description Number of runs that wait for an executor, from the history. Absent while that does not answer */
             waiting_runs?: number;
             /**
              * Format: date-time
@@ -5243,25 +5239,25 @@ export interface components {
              */
             waiting_since?: string;
             /**
-             * @description empty: no live instance, so its triggers wait; draining: none that takes new runs
+             * @description empty: no live instance, so its triggers wait. draining: no instance takes new runs
              * @enum {string}
              */
             state: "online" | "draining" | "empty";
-            /** @description Of a group that is paused: since when, until when, by whom and why */
+            /** @description For a paused group: since when, until when, by whom and why */
             pause?: components["schemas"]["Pause"];
-            /** @description Why servers pull its triggers too and hand them out; absent while executors give none back again and again */
+            /** @description Why servers also pull its triggers and hand them out. Absent unless an executor keeps giving triggers back */
             suspended?: string;
             instances: components["schemas"]["Instance"][];
         };
         GroupLimits: {
             /**
-             * @description Runs alive at once; 0 is no limit
+             * @description Maximum number of live runs; 0 is no limit
              * @default 0
              */
             limit?: number;
             /**
              * Format: double
-             * @description Runs begun per second; 0 is no limit
+             * @description Maximum number of runs that start per second; 0 is no limit
              * @default 0
              */
             rate?: number;
@@ -5271,33 +5267,33 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description Equal parts of the range, the oldest first, up to the one in progress */
+            /** @description Equal intervals, oldest first, up to the present one */
             items: components["schemas"]["UsagePart"][];
         };
-        /** @description A run that is done in pieces waits as one, until its first piece starts. Each piece takes a slot */
+        /** @description A run in pieces waits as one run until its first piece starts. Each piece takes a slot */
         UsagePart: {
             /**
              * Format: date-time
-             * @description When the part begins
+             * @description The beginning of the interval
              */
             at: string;
             /**
              * Format: double
-             * @description How many runs waited for an executor, on average
+             * @description Average number of runs that waited for an executor
              */
             waiting: number;
             /**
              * Format: int64
-             * @description How long the longest-waiting of them had waited
+             * @description The longest wait of these runs
              */
             longest_wait_ms: number;
-            /** @description Attempts that started; of a run in pieces, pieces */
+            /** @description Number of attempts (of a run in pieces, pieces) that started */
             started: number;
-            /** @description Those that ended after they had started */
+            /** @description Number of attempts that ended after they had started */
             ended: number;
             /**
              * Format: double
-             * @description On average
+             * @description Average number of slots in use
              */
             slots_in_use: number;
         };
@@ -5307,28 +5303,28 @@ export interface components {
         HandlerItem: {
             handler: string;
             description?: string;
-            /** @description A JSON schema of the parameters; absent when nothing is known of them */
+            /** @description A JSON schema of the parameters. Absent if it is unknown */
             params_schema?: unknown;
-            /** @description Of the program that announced it last */
+            /** @description The version of the program that announced it last */
             version?: string;
             /** Format: date-time */
             announced_at?: string;
-            /** @description Those that have it now */
+            /** @description The instances that have it now */
             instances: string[];
         };
         HandlerList: {
             items: components["schemas"]["HandlerItem"][];
         };
         Secret: {
-            /** @description Its name */
+            /** @description The name of the secret */
             secret: string;
             description?: string;
             /** Format: date-time */
             updated_at: string;
             author?: string;
-            /** @description Names the key that opens it */
+            /** @description The id of the key that decrypts it */
             key_id: string;
-            /** @description Jobs of the group whose tasks ask for it, as group/name, of a list */
+            /** @description In a list: jobs of the group whose tasks use it, as group/name */
             used_by?: string[];
         };
         SecretList: {
@@ -5343,27 +5339,27 @@ export interface components {
             /** @example cx4hq2m7zk3wd5t */
             id: string;
             /**
-             * @description Where it is, or what for
+             * @description Where or what it is used for
              * @example web1
              */
             name: string;
             /** @example billing */
             group: string;
-            /** @description The public half of its key */
+            /** @description The public key */
             public_key: string;
-            /** @description Who made it */
+            /** @description The user who created it */
             author: string;
             /** Format: date-time */
             created_at: string;
             /**
              * Format: date-time
-             * @description Absent for never
+             * @description Absent if it does not expire
              */
             expires_at?: string;
             expired: boolean;
-            /** @description The id of the one that was rotated into it */
+            /** @description The id of the credential that it replaces */
             replaces?: string;
-            /** @description If it is for a bridge, the groups that it serves */
+            /** @description For a bridge: the groups that it serves */
             bridge_groups?: string[];
         };
         CredentialList: {
@@ -5371,28 +5367,28 @@ export interface components {
         };
         CredentialRequest: {
             /**
-             * @description Its place or purpose
+             * @description Where or what it is used for
              * @example web1
              */
             name: string;
-            /** @description How long it works. Defaults to ever */
+            /** @description How long it is valid. Defaults to no limit */
             expires_in?: components["schemas"]["Duration"];
             /**
-             * @description Makes it the credential of a bridge (`carillon bridge xxl-job`), which may do what executors of
-             *     all these groups may. This group must be one of them.
+             * @description Makes it a credential for a bridge (`carillon bridge xxl-job`), with the permissions
+             *     of executors of all these groups. This group must be one of them.
              */
             bridge_groups?: string[];
         };
         RotationRequest: {
             /**
-             * @description How long the old one works on, at most 30d; `0s` is not at all
+             * @description How long the old credential stays valid, at most 30d; `0s` revokes it now
              * @default 24h
              */
             overlap?: components["schemas"]["Duration"];
         };
         NewCredential: {
             credential: components["schemas"]["Credential"];
-            /** @description What the executor is given: the private half of its key */
+            /** @description The seed for the executor: the private half of the key */
             seed: string;
         };
         ServerVersion: {
@@ -5411,7 +5407,7 @@ export interface components {
             /** @description What is wrong */
             detail?: string;
         };
-        /** @description RFC 9457, with a code for programs and the fields that are wrong. */
+        /** @description An error as in RFC 9457, with a code for programs and the invalid fields. */
         Problem: {
             /** @example about:blank */
             type: string;
@@ -5422,14 +5418,14 @@ export interface components {
             code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "too_large" | "unsupported_media_type" | "too_many" | "misdirected" | "internal" | "unavailable";
             /** @description What is wrong, in English */
             detail?: string;
-            /** @description The same with its code, where it has one */
+            /** @description The same with its code, if it has one */
             reason?: components["schemas"]["Reason"];
-            /** @description Under which the server's log has more */
+            /** @description The id under which the server's log has details */
             request_id: string;
             errors?: components["schemas"]["FieldError"][];
         };
         FieldError: {
-            /** @description A path in the document, or a parameter's name; empty for the whole */
+            /** @description A path in the document, or the name of a parameter; empty for the whole request */
             field: string;
             reason: components["schemas"]["Reason"];
         };
@@ -5456,7 +5452,7 @@ export interface components {
         /** @description The job's name within its group */
         JobName: string;
         /**
-         * @description Its id
+         * @description The id of the credential
          * @example cx4hq2m7zk3wd5t
          */
         CredentialID: string;
@@ -5466,32 +5462,32 @@ export interface components {
         IncidentID: string;
         /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
         RunID: string;
-        /** @description Fire time, inclusive. Defaults to a day before to */
+        /** @description Fire time, inclusive. Defaults to one day before `to` */
         ReportFrom: string;
         /** @description Fire time, exclusive. Defaults to now */
         ReportTo: string;
-        /** @description The next of the page before */
+        /** @description The `next` of the previous page */
         Cursor: string;
-        /** @description The most entries in the page */
+        /** @description Maximum number of entries in the page */
         Limit: number;
         /**
-         * @description The ETag that the thing must have
+         * @description The ETag that the object must have
          * @example "17"
          */
         IfMatch: string;
         /**
-         * @description `*`: there must be none
+         * @description `*`: the object must not exist
          * @example *
          */
         IfNoneMatch: string;
-        /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+        /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
         User: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Where to go on */
+        /** @description The address to continue at */
         Location: string;
-        /** @description The session, or its end */
+        /** @description The session cookie, or its removal */
         SetCookie: string;
         /** @description The revision, in double quotes, for If-Match */
         ETag: string;
@@ -5746,7 +5742,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The ways */
+            /** @description The ways to sign in */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5788,7 +5784,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The path of the console where to go on
+                 * @description The path of the console to return to after the sign-in
                  * @example /jobs
                  */
                 to?: string;
@@ -5799,7 +5795,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the provider, with a cookie that the way back needs */
+            /** @description A redirect to the provider, with a cookie that the callback needs */
             302: {
                 headers: {
                     Location: components["headers"]["Location"];
@@ -5816,7 +5812,7 @@ export interface operations {
             query?: {
                 state?: string;
                 code?: string;
-                /** @description Why the provider refuses */
+                /** @description Why the provider refused the sign-in */
                 error?: string;
                 error_description?: string;
             };
@@ -5826,7 +5822,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the console */
+            /** @description A redirect to the console */
             302: {
                 headers: {
                     Location: components["headers"]["Location"];
@@ -5847,7 +5843,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Nobody is signed in */
+            /** @description Signed out */
             204: {
                 headers: {
                     "Set-Cookie": components["headers"]["SetCookie"];
@@ -5871,7 +5867,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What it is for */
+            /** @description What the link is for */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5918,7 +5914,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who */
+            /** @description The current user */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5943,7 +5939,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed; this is a new session */
+            /** @description The password is changed; this is a new session */
             200: {
                 headers: {
                     "Set-Cookie": components["headers"]["SetCookie"];
@@ -5982,14 +5978,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id */
+                /** @description The id of the session */
                 session: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description It has ended */
+            /** @description The session has ended */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6050,12 +6046,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `*`: there must be none
+                 * @description `*`: the object must not exist
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -6072,7 +6068,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user as it is now */
+            /** @description The saved user */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -6100,7 +6096,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6113,7 +6109,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The user is gone */
+            /** @description The user is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6183,7 +6179,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They have ended */
+            /** @description The sessions have ended */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6196,15 +6192,15 @@ export interface operations {
     listAuditLog: {
         parameters: {
             query?: {
-                /** @description Who */
+                /** @description Only changes by this user */
                 user?: string;
                 /**
-                 * @description What, as this contract names operations
+                 * @description Only this operation, by its operationId
                  * @example putJob
                  */
                 operation?: string;
                 /**
-                 * @description To what: a part of it
+                 * @description Only changes of objects that contain this text
                  * @example job billing/
                  */
                 object?: string;
@@ -6214,9 +6210,9 @@ export interface operations {
                 from?: string;
                 /** @description Exclusive */
                 to?: string;
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -6241,15 +6237,15 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "ndjson" | "csv";
-                /** @description Who */
+                /** @description Only changes by this user */
                 user?: string;
                 /**
-                 * @description What, as this contract names operations
+                 * @description Only this operation, by its operationId
                  * @example putJob
                  */
                 operation?: string;
                 /**
-                 * @description To what: a part of it
+                 * @description Only changes of objects that contain this text
                  * @example job billing/
                  */
                 object?: string;
@@ -6269,9 +6265,9 @@ export interface operations {
             /** @description The entries */
             200: {
                 headers: {
-                    /** @description What was changed before may be missing */
+                    /** @description The log store does not answer: changes before this time may be missing */
                     "Carillon-Since"?: string;
-                    /** @description What was changed after may be missing */
+                    /** @description The bus does not answer: changes after this time may be missing */
                     "Carillon-As-Of"?: string;
                     [name: string]: unknown;
                 };
@@ -6286,7 +6282,7 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description Whose. Defaults to one's own; `*` is everybody's */
+                /** @description Owner of the tokens; `*` is all users. Defaults to the caller */
                 user?: string;
             };
             header?: never;
@@ -6337,14 +6333,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id */
+                /** @description The id of the token */
                 token: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The token does not work any more */
+            /** @description The token is revoked */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6357,29 +6353,29 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
-                /** @description Only these jobs, as group/name; may be given more than once. Those that do not exist are left out */
+                /** @description Only these jobs, as group/name; can be repeated. Unknown jobs are left out */
                 job?: string[];
                 /** @description Only jobs of this executor group */
                 group?: string;
                 /** @description Only jobs whose name, title, description, owner, handler or tags contain this text */
                 q?: string;
-                /** @description Only jobs that are paused, or only those that are not */
+                /** @description Only paused jobs (true), or only jobs that are not paused (false) */
                 paused?: boolean;
-                /** @description Only jobs whose last run has one of these statuses; given more than once, any of them */
+                /** @description Only jobs whose last run has this status; can be repeated */
                 last?: components["schemas"]["Status"][];
-                /** @description Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. Jobs must fit all fields, and one of the values of a field. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h those changed within the last one */
+                /** @description Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. A job must match every field, and for each field one of the values. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h jobs that were changed within the last hour */
                 where?: string[];
-                /** @description What comes first; a hyphen before it turns it round. By attention: jobs that have failed, by how often in a row, then those that run longer than usual (as far as their week is known), then by next fire. Success and p95 are of the last seven days. Jobs without a figure come last */
+                /** @description The order; a hyphen before the field reverses it. attention: failed jobs by failures in a row, then jobs that run longer than usual (if their statistics are known), then by next fire. success and p95 are of the last seven days. Jobs without a value come last */
                 sort?: string;
-                /** @description Whether to tell of each job how it did in the last seven days */
+                /** @description Include statistics of the last seven days for each job */
                 week?: boolean;
-                /** @description How many next fires to give for each job */
+                /** @description Number of next fires to include for each job */
                 fires?: number;
-                /** @description How many last runs to give for each job */
+                /** @description Number of last runs to include for each job */
                 runs?: number;
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -6405,13 +6401,13 @@ export interface operations {
             query?: {
                 /** @description Only jobs of this executor group */
                 group?: string;
-                /** @description As of listJobs */
+                /** @description As in listJobs */
                 q?: string;
-                /** @description As of listJobs */
+                /** @description As in listJobs */
                 paused?: boolean;
-                /** @description As of listJobs */
+                /** @description As in listJobs */
                 last?: components["schemas"]["Status"][];
-                /** @description As of listJobs */
+                /** @description As in listJobs */
                 where?: string[];
             };
             header?: never;
@@ -6445,7 +6441,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many jobs match, filter by filter */
+            /** @description The number of matching jobs for each filter */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6460,7 +6456,7 @@ export interface operations {
     nameJobs: {
         parameters: {
             query: {
-                /** @description group/name; may be given more than once */
+                /** @description group/name; can be repeated */
                 job: string[];
             };
             header?: never;
@@ -6469,7 +6465,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The titles and owners of those that have one, and that the caller sees */
+            /** @description The titles and owners, for jobs that have one and that the caller can see */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6485,7 +6481,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path?: never;
@@ -6497,7 +6493,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result for each job, in the order in which they were named, or by name */
+            /** @description The result for each job, in the order of the request, or by name */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6542,23 +6538,23 @@ export interface operations {
     putJob: {
         parameters: {
             query?: {
-                /** @description Check and compare only */
+                /** @description Only check the document and compare it with the present version */
                 dry_run?: boolean;
-                /** @description Why */
+                /** @description The reason, for the audit log */
                 note?: string;
             };
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `*`: there must be none
+                 * @description `*`: the object must not exist
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6575,7 +6571,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The job as it is now, or with dry_run as it would be */
+            /** @description The saved job; with dry_run, the job as it would be */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -6603,11 +6599,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6620,7 +6616,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The job does not fire any more */
+            /** @description The job is deleted, and does not fire any more */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6659,9 +6655,9 @@ export interface operations {
     diffJob: {
         parameters: {
             query?: {
-                /** @description The version before. Defaults to the one before `to` */
+                /** @description The older version. Defaults to the one before `to` */
                 from?: number;
-                /** @description The version after. Defaults to the newest */
+                /** @description The newer version. Defaults to the newest */
                 to?: number;
             };
             header?: never;
@@ -6692,11 +6688,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6731,11 +6727,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6769,7 +6765,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6802,7 +6798,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6836,7 +6832,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6870,7 +6866,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6902,7 +6898,7 @@ export interface operations {
     previewJob: {
         parameters: {
             query?: {
-                /** @description Fires after this instant. Defaults to now */
+                /** @description List fires after this time. Defaults to now */
                 from?: string;
                 n?: number;
             };
@@ -6932,15 +6928,15 @@ export interface operations {
     getJobLedger: {
         parameters: {
             query?: {
-                /** @description Fire time, inclusive. Defaults to a day before to */
+                /** @description Fire time, inclusive. Defaults to one day before `to` */
                 from?: string;
-                /** @description Fire time, exclusive; at most 92 days after from. Defaults to now */
+                /** @description Fire time, exclusive; at most 92 days after `from`. Defaults to now */
                 to?: string;
-                /** @description Only fires with this outcome */
+                /** @description Only fires with this outcome; can be repeated */
                 outcome?: components["schemas"]["Outcome"][];
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -6996,7 +6992,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7013,7 +7009,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The fires, and the backfill unless there are none or it is a dry run */
+            /** @description The fires, and the backfill; without one if there are no fires or with dry_run */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7029,7 +7025,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7062,15 +7058,15 @@ export interface operations {
     verifyLedger: {
         parameters: {
             query?: {
-                /** @description Fire time, inclusive. Defaults to a day before to */
+                /** @description Fire time, inclusive. Defaults to one day before `to` */
                 from?: string;
-                /** @description Fire time, exclusive; at most 92 days after from. Defaults to now */
+                /** @description Fire time, exclusive; at most 92 days after `from`. Defaults to now */
                 to?: string;
                 /** @description Only jobs of this executor group */
                 group?: string;
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many jobs a page has */
+                /** @description Maximum number of jobs in a page */
                 limit?: number;
             };
             header?: never;
@@ -7102,9 +7098,9 @@ export interface operations {
                 from?: string;
                 /** @description Fire time, exclusive */
                 to?: string;
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -7163,7 +7159,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The lines, but for comments and empty ones */
+            /** @description The lines, without comments and empty lines */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7188,7 +7184,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The jobs, in the order of their numbers */
+            /** @description The jobs, in the order of their ids */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7234,7 +7230,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The switch */
+            /** @description The pause */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7250,7 +7246,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path?: never;
@@ -7262,7 +7258,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The switch as it is now */
+            /** @description The pause as it is now */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7283,7 +7279,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state */
+            /** @description The state of the history */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7309,8 +7305,9 @@ export interface operations {
         };
         responses: {
             /**
-             * @description The rows. As JSON: `columns` with names and types, `rows`, and `truncated` when
-             *     there were more; as NDJSON an object a row; as CSV a line of names and one a row.
+             * @description The rows. JSON: `columns` with names and types, `rows`, and `truncated` if there
+             *     were more rows. NDJSON: one object per row. CSV: a header line, then one line per
+             *     row.
              */
             200: {
                 headers: {
@@ -7328,9 +7325,9 @@ export interface operations {
     listDeadLetters: {
         parameters: {
             query?: {
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -7339,7 +7336,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of them */
+            /** @description A page of refused messages */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7385,7 +7382,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description The message is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7406,7 +7403,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It was sent again */
+            /** @description The message was published again */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7425,7 +7422,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What holds now */
+            /** @description The retention rules */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7443,16 +7440,16 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `*`: there must be none
+                 * @description `*`: the object must not exist
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path?: never;
@@ -7464,7 +7461,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What holds now */
+            /** @description The saved retention rules */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7552,16 +7549,16 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `*`: there must be none
+                 * @description `*`: the object must not exist
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7575,7 +7572,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The calendar as it is now */
+            /** @description The saved calendar */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7593,11 +7590,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7607,7 +7604,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The calendar is gone */
+            /** @description The calendar is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7632,7 +7629,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The fires that it would affect */
+            /** @description The affected fires */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7653,27 +7650,27 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
-                /** @description Of the job */
+                /** @description The version of the job */
                 version?: number;
                 /** @description Fire time, inclusive */
                 from?: string;
                 /** @description Fire time, exclusive */
                 to?: string;
-                /** @description Only runs that run after this one */
+                /** @description Only runs that follow this run */
                 parent?: string;
                 /** @description Only reruns of this run */
                 rerun_of?: string;
-                /** @description all: a row for each attempt, selected by its own status */
+                /** @description all: one row per attempt, selected by the status of the attempt */
                 attempts?: "newest" | "all";
-                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                /** @description Only attempts with this number or higher: with 2, retries */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
+                /** @description Only attempts with this error fingerprint, as returned by reportFailures */
                 error?: string;
-                /** @description What the list is sorted by, the least first; with a minus, the greatest first */
+                /** @description The field to sort by, ascending; with a minus sign before it, descending */
                 sort?: "-fire_time" | "fire_time" | "-started_at" | "started_at" | "-finished_at" | "finished_at" | "-duration" | "duration" | "-delay" | "delay";
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -7698,7 +7695,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path?: never;
@@ -7710,7 +7707,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result for each run, in the order in which they were named, or newest fire first */
+            /** @description The result for each run, in the order of the request, or newest fire first */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7732,21 +7729,21 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
-                /** @description Of the job */
+                /** @description The version of the job */
                 version?: number;
                 /** @description Fire time, inclusive */
                 from?: string;
                 /** @description Fire time, exclusive */
                 to?: string;
-                /** @description Only runs that run after this one */
+                /** @description Only runs that follow this run */
                 parent?: string;
                 /** @description Only reruns of this run */
                 rerun_of?: string;
-                /** @description all: a row for each attempt */
+                /** @description all: one row per attempt */
                 attempts?: "newest" | "all";
-                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                /** @description Only attempts with this number or higher: with 2, retries */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
+                /** @description Only attempts with this error fingerprint, as returned by reportFailures */
                 error?: string;
             };
             header?: never;
@@ -7755,7 +7752,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The runs: in NDJSON a Run a line, in CSV a header and a row each */
+            /** @description The runs. NDJSON: one Run per line. CSV: a header line, then one line per run */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7775,7 +7772,7 @@ export interface operations {
                 from: string;
                 /** @description Fire time, exclusive */
                 to: string;
-                /** @description Into how many parts to divide the range */
+                /** @description Number of intervals */
                 parts?: number;
                 /** @description group/name */
                 job?: string[];
@@ -7783,11 +7780,11 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
-                /** @description Of the job */
+                /** @description The version of the job */
                 version?: number;
-                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                /** @description Only attempts with this number or higher: with 2, retries */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
+                /** @description Only attempts with this error fingerprint, as returned by reportFailures */
                 error?: string;
             };
             header?: never;
@@ -7813,7 +7810,7 @@ export interface operations {
             query?: {
                 /** @description Defaults to all */
                 by?: components["schemas"]["Dimension"][];
-                /** @description How many of each */
+                /** @description Maximum number of values per dimension */
                 values?: number;
                 /** @description Fire time, inclusive */
                 from?: string;
@@ -7825,11 +7822,11 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
-                /** @description Of the job */
+                /** @description The version of the job */
                 version?: number;
-                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                /** @description Only attempts with this number or higher: with 2, retries */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
+                /** @description Only attempts with this error fingerprint, as returned by reportFailures */
                 error?: string;
             };
             header?: never;
@@ -7853,15 +7850,15 @@ export interface operations {
     getOverview: {
         parameters: {
             query?: {
-                /** @description Fire time, inclusive. Defaults to a day before to */
+                /** @description Fire time, inclusive. Defaults to one day before `to` */
                 from?: components["parameters"]["ReportFrom"];
                 /** @description Fire time, exclusive. Defaults to now */
                 to?: components["parameters"]["ReportTo"];
-                /** @description Only of this executor group */
+                /** @description Only this executor group */
                 group?: string;
-                /** @description How long each list may be */
+                /** @description Maximum number of entries in each list */
                 top?: number;
-                /** @description IANA name of the time zone whose days the trend has, when it is by day. Then the trend and the totals are of whole days in this zone. Defaults to UTC */
+                /** @description IANA time zone for the days of a trend by day; the trend and the totals then cover whole days in this zone. Defaults to UTC */
                 zone?: string;
             };
             header?: never;
@@ -7885,24 +7882,24 @@ export interface operations {
     reportRuns: {
         parameters: {
             query?: {
-                /** @description Fire time, inclusive. Defaults to a day before to */
+                /** @description Fire time, inclusive. Defaults to one day before `to` */
                 from?: components["parameters"]["ReportFrom"];
                 /** @description Fire time, exclusive. Defaults to now */
                 to?: components["parameters"]["ReportTo"];
-                /** @description A row for each: group, job, version with job; or group and instance. Nothing is all together */
+                /** @description One row per value: group, job, version (with `job`), or group and instance. Without it, one row for all */
                 by?: components["schemas"]["Dimension"][];
-                /** @description A row for each. Minutes are not known by job, version and instance */
+                /** @description One row per step. Minutes are not available by job, version or instance */
                 step?: "minute" | "hour" | "day";
-                /** @description IANA name of the time zone whose days a step of days has, such as Asia/Kolkata; days then have 23 to 25 hours, and reach back 100 days. Defaults to UTC */
+                /** @description IANA time zone for the days of a step, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC */
                 zone?: string;
-                /** @description What comes first: the oldest; the most runs, or failures; the highest share of failures; the longest attempts, or the latest starts, by their 95th percentile. Defaults to time with a step, else to runs */
+                /** @description The order: oldest first; most runs or failures; highest failure ratio; longest attempts or latest starts, by the 95th percentile. Defaults to time with a step, else to runs */
                 order?: "time" | "runs" | "failures" | "ratio" | "duration" | "lateness";
-                /** @description What rows tell the times of; the spreads of others have a count of 0. Each takes as long to add up as all the counts. Defaults to all */
+                /** @description The timings to include; the others have a count of 0. Each takes as long to compute as all the counts. Defaults to all */
                 times?: ("duration" | "committed_after" | "delivered_after" | "started_after" | "finished_after" | "none")[];
                 /** @description group/name */
                 job?: string[];
                 group?: string;
-                /** @description Of rows */
+                /** @description Maximum number of rows */
                 limit?: number;
             };
             header?: never;
@@ -7926,24 +7923,24 @@ export interface operations {
     reportFailures: {
         parameters: {
             query?: {
-                /** @description Fire time, inclusive. Defaults to a day before to */
+                /** @description Fire time, inclusive. Defaults to one day before `to` */
                 from?: components["parameters"]["ReportFrom"];
                 /** @description Fire time, exclusive. Defaults to now */
                 to?: components["parameters"]["ReportTo"];
                 /** @description group/name */
                 job?: string[];
                 group?: string;
-                /** @description Some of failed, timed_out and lost. Defaults to all three */
+                /** @description failed, timed_out or lost; can be repeated. Defaults to all three */
                 status?: components["schemas"]["Status"][];
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
-                /** @description Of the job */
+                /** @description The version of the job */
                 version?: number;
-                /** @description Only attempts from this one on: with 2, runs that were tried again */
+                /** @description Only attempts with this number or higher: with 2, retries */
                 min_attempt?: number;
-                /** @description Only what failed in this way: a fingerprint, as reportFailures returns it */
+                /** @description Only attempts with this error fingerprint, as returned by reportFailures */
                 error?: string;
-                /** @description Also count attempts in this many equal parts of the range */
+                /** @description Also count attempts in this number of equal intervals */
                 parts?: number;
                 limit?: number;
             };
@@ -7970,14 +7967,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description In UTC, such as 2026-03-01 */
+                /** @description A day in UTC, such as 2026-03-01 */
                 day: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The counts are what the runs say */
+            /** @description The counters are rebuilt */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7998,13 +7995,13 @@ export interface operations {
                 group?: string;
                 /** @description Only jobs whose name or description contains this text */
                 q?: string;
-                /** @description How many fires to give of each job */
+                /** @description Maximum number of fires per job */
                 per_job?: number;
-                /** @description Also how long a run of each job usually takes */
+                /** @description Include how long a run of each job usually takes */
                 usual?: boolean;
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -8032,13 +8029,13 @@ export interface operations {
                 from?: string;
                 /** @description Inclusive, at most 31 days after from */
                 to: string;
-                /** @description Into how many parts to divide the range */
+                /** @description Number of intervals */
                 parts?: number;
                 /** @description Only jobs of this executor group */
                 group?: string;
-                /** @description Only jobs whose next two fires are at least so far apart, such as 5m */
+                /** @description Only jobs whose next two fires are at least this far apart, such as 5m */
                 apart?: string;
-                /** @description Also what the fires will take of the executors and on which minutes they come */
+                /** @description Include the slot time that the fires will need, and how they spread over the minutes of an hour */
                 load?: boolean;
             };
             header?: never;
@@ -8075,7 +8072,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The suggestions, and what they would do */
+            /** @description The suggestions and their effect */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8114,11 +8111,11 @@ export interface operations {
     listPieces: {
         parameters: {
             query?: {
-                /** @description Which attempt's. Defaults to the newest of each piece */
+                /** @description The attempt. Defaults to the newest of each piece */
                 attempt?: number;
-                /** @description The first index to give */
+                /** @description The index of the first piece to list */
                 from_index?: number;
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -8130,7 +8127,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Some of the pieces */
+            /** @description A page of pieces */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8146,7 +8143,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8161,7 +8158,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run is being ended */
+            /** @description The run is being cancelled */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -8177,7 +8174,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8208,7 +8205,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8238,7 +8235,7 @@ export interface operations {
     searchLogs: {
         parameters: {
             query?: {
-                /** @description As in `timeout "connection refused"` */
+                /** @description Such as `timeout "connection refused"` */
                 text?: string;
                 level?: components["schemas"]["Level"][];
                 /** @description group/name */
@@ -8249,9 +8246,9 @@ export interface operations {
                 from?: string;
                 /** @description Fire time of the run, exclusive */
                 to?: string;
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description How many lines before and after each to give too */
+                /** @description Number of lines to include before and after each match */
                 context?: number;
                 limit?: number;
             };
@@ -8261,7 +8258,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the lines */
+            /** @description A page of matching lines */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8276,7 +8273,7 @@ export interface operations {
     countLogs: {
         parameters: {
             query?: {
-                /** @description As in `timeout "connection refused"` */
+                /** @description Such as `timeout "connection refused"` */
                 text?: string;
                 level?: components["schemas"]["Level"][];
                 /** @description group/name */
@@ -8287,7 +8284,7 @@ export interface operations {
                 from?: string;
                 /** @description Fire time of the run, exclusive: at most ten years after `from`. Defaults to now */
                 to?: string;
-                /** @description Into how many parts to divide the range: there are fewer if that would make a step shorter than a millisecond */
+                /** @description Number of intervals; fewer if an interval would be shorter than a millisecond */
                 parts?: number;
             };
             header?: never;
@@ -8311,7 +8308,7 @@ export interface operations {
     watchLogs: {
         parameters: {
             query?: {
-                /** @description As in `timeout "connection refused"` */
+                /** @description Such as `timeout "connection refused"` */
                 text?: string;
                 level?: components["schemas"]["Level"][];
                 /** @description group/name */
@@ -8339,17 +8336,17 @@ export interface operations {
     getLogs: {
         parameters: {
             query?: {
-                /** @description Defaults to the newest */
+                /** @description The attempt. Defaults to the newest */
                 attempt?: number;
-                /** @description Which piece's; absent is the run's as a whole */
+                /** @description The index of the piece. Without it, the lines of the run as a whole */
                 broadcast_index?: number;
-                /** @description The first line to give; lines count from 1 */
+                /** @description The number of the first line; lines count from 1 */
                 from_seq?: number;
-                /** @description The last line to give; with `tail`, the page before a line */
+                /** @description The number of the last line. With `tail`, it selects the page that ends there */
                 to_seq?: number;
                 /** @description Only lines of these levels */
                 level?: components["schemas"]["Level"][];
-                /** @description The last `limit` lines rather than the first */
+                /** @description Return the last `limit` lines instead of the first */
                 tail?: boolean;
                 limit?: number;
             };
@@ -8378,11 +8375,11 @@ export interface operations {
     findInLogs: {
         parameters: {
             query?: {
-                /** @description Defaults to the newest */
+                /** @description The attempt. Defaults to the newest */
                 attempt?: number;
-                /** @description Which piece's; absent is the run's as a whole */
+                /** @description The index of the piece. Without it, the lines of the run as a whole */
                 broadcast_index?: number;
-                /** @description What lines have to have, in any case. Without it no line is found */
+                /** @description The text to find, in any case. Without it, no line matches */
                 text?: string;
                 /** @description Whether the text is a regular expression (RE2) */
                 regex?: boolean;
@@ -8413,15 +8410,15 @@ export interface operations {
     tailLogs: {
         parameters: {
             query?: {
-                /** @description Only this one. Defaults to the newest, and those that follow it */
+                /** @description Only this attempt. Defaults to the newest attempt and those that follow */
                 attempt?: number;
-                /** @description Which piece's; absent is the run's as a whole */
+                /** @description The index of the piece. Without it, the lines of the run as a whole */
                 broadcast_index?: number;
-                /** @description group/name of a run so new that the history may not have it yet */
+                /** @description group/name of the run's job, for a run that the history may not have yet */
                 job?: string;
             };
             header?: {
-                /** @description `attempt:seq` of the last line received */
+                /** @description `attempt:seq` of the last received line */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -8447,11 +8444,11 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                /** @description Only these. Defaults to all */
+                /** @description Only these topics. Defaults to all */
                 topic?: ("jobs" | "runs" | "executors" | "cluster" | "alerts")[];
             };
             header?: {
-                /** @description The id of the last event received */
+                /** @description The id of the last received event */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -8501,7 +8498,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state at this moment */
+            /** @description The present state */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8538,7 +8535,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8553,7 +8550,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The group as it is now */
+            /** @description The group with the new limits */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8569,7 +8566,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8584,7 +8581,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The group as it is now */
+            /** @description The group with the new state */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8603,7 +8600,7 @@ export interface operations {
                 from?: string;
                 /** @description At most 31 days after `from`. Defaults to now */
                 to?: string;
-                /** @description Into how many parts to divide the range */
+                /** @description Number of intervals */
                 parts?: number;
             };
             header?: never;
@@ -8639,7 +8636,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The handlers by name */
+            /** @description The handlers, by name */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8663,7 +8660,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The secrets by name */
+            /** @description The secrets, by name */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8679,14 +8676,14 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
                 /** @description The executor group */
                 group: components["parameters"]["GroupName"];
                 /**
-                 * @description Its name
+                 * @description The name of the secret
                  * @example db-password
                  */
                 secret: string;
@@ -8715,14 +8712,14 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
                 /** @description The executor group */
                 group: components["parameters"]["GroupName"];
                 /**
-                 * @description Its name
+                 * @description The name of the secret
                  * @example db-password
                  */
                 secret: string;
@@ -8731,7 +8728,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description There is no such secret any more */
+            /** @description The secret is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8753,7 +8750,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The credentials, the newest first */
+            /** @description The credentials, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8769,7 +8766,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8800,14 +8797,14 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
                 /** @description The executor group */
                 group: components["parameters"]["GroupName"];
                 /**
-                 * @description Its id
+                 * @description The id of the credential
                  * @example cx4hq2m7zk3wd5t
                  */
                 credential: components["parameters"]["CredentialID"];
@@ -8836,14 +8833,14 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
                 /** @description The executor group */
                 group: components["parameters"]["GroupName"];
                 /**
-                 * @description Its id
+                 * @description The id of the credential
                  * @example cx4hq2m7zk3wd5t
                  */
                 credential: components["parameters"]["CredentialID"];
@@ -8852,7 +8849,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The credential does not work any more */
+            /** @description The credential is revoked */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8880,7 +8877,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The instance has heard it */
+            /** @description The instance has confirmed it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8906,7 +8903,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The instance has heard it */
+            /** @description The instance has confirmed it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8932,7 +8929,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The instance has heard it */
+            /** @description The instance has confirmed it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8962,7 +8959,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The instance has changed them */
+            /** @description The instance has applied the settings */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9008,7 +9005,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The incidents that it would have opened */
+            /** @description The incidents that the rule would have opened */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9025,7 +9022,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rule's name */
+                /** @description The name of the rule */
                 alert: string;
             };
             cookie?: never;
@@ -9050,20 +9047,20 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `*`: there must be none
+                 * @description `*`: the object must not exist
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
-                /** @description The rule's name */
+                /** @description The name of the rule */
                 alert: string;
             };
             cookie?: never;
@@ -9074,7 +9071,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The rule as it is now */
+            /** @description The saved rule */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -9092,22 +9089,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
-                /** @description The rule's name */
+                /** @description The name of the rule */
                 alert: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description There is no such rule any more */
+            /** @description The rule is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9168,16 +9165,16 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /**
-                 * @description `*`: there must be none
+                 * @description `*`: the object must not exist
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9192,7 +9189,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The channel as it is now */
+            /** @description The saved channel */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -9210,11 +9207,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that the thing must have
+                 * @description The ETag that the object must have
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9225,7 +9222,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description There is no such channel any more */
+            /** @description The channel is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9239,13 +9236,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
                 /** @description The channel's name */
                 channel: components["parameters"]["ChannelName"];
-                /** @description Its name */
+                /** @description The name of the secret */
                 secret: "url" | "secret" | "password" | "routing_key";
             };
             cookie?: never;
@@ -9272,20 +9269,20 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
                 /** @description The channel's name */
                 channel: components["parameters"]["ChannelName"];
-                /** @description Its name */
+                /** @description The name of the secret */
                 secret: "url" | "secret" | "password" | "routing_key";
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description There is no such secret any more */
+            /** @description The secret is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9322,17 +9319,17 @@ export interface operations {
     listIncidents: {
         parameters: {
             query?: {
-                /** @description Open is whatever is not over: firing, acknowledged or snoozed */
+                /** @description open: firing, acknowledged or snoozed */
                 state?: "open" | "firing" | "acknowledged" | "snoozed" | "resolved";
-                /** @description The rule's name */
+                /** @description The name of the rule */
                 alert?: string;
                 /** @description The executor group */
                 group?: string;
                 /** @description group/name */
                 job?: string;
-                /** @description The next of the page before */
+                /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -9381,7 +9378,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9412,7 +9409,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9443,7 +9440,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9475,7 +9472,7 @@ export interface operations {
             query?: {
                 channel?: string;
                 state?: "waiting" | "sent" | "failed" | "dropped";
-                /** @description The most entries in the page */
+                /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
             header?: never;
@@ -9521,7 +9518,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path?: never;
@@ -9549,18 +9546,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Who is acting, for the record of a server that signs nobody in (`carillon dev`). Others know by themselves */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
-                /** @description Its id */
+                /** @description The id of the silence */
                 silence: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description There is no such silence any more */
+            /** @description The silence has ended */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9603,7 +9600,7 @@ export interface operations {
             /** @description The file */
             200: {
                 headers: {
-                    /** @description A name for it */
+                    /** @description A name for the file */
                     "Content-Disposition"?: string;
                     [name: string]: unknown;
                 };
@@ -9644,7 +9641,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OpenAPI 3 */
+            /** @description The OpenAPI document */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9694,7 +9691,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description Not ready; checks says what is wrong */
+            /** @description Not ready; `checks` says what is wrong */
             503: {
                 headers: {
                     [name: string]: unknown;
