@@ -57,7 +57,7 @@ func handOut(r *cli.Remote, cmd *cobra.Command, made client.NewCredential, file 
 			t.Row("seed", "in "+file)
 			t.Line("")
 			t.Line("Connect: carillon executor -g " + made.Credential.Group + " --credential " + file + " --nats tls://HOST:4222 --nats-ca CA.pem")
-			t.Line("A program of your own signs in with the seed, and its inbox prefix is _INBOX_" + made.Credential.Group + ".")
+			t.Line("Your own program signs in with the seed, and uses the inbox prefix _INBOX_" + made.Credential.Group + ".")
 			return
 		}
 		t.Row("seed", made.Seed)
