@@ -36,10 +36,7 @@ func benchFire(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	// The jobs begin to fire when the node is ready for all of them.
 	from := o.readyBy()
-	schedule := func(i int) job.Schedule {
-		anchor := from.Add(time.Duration(i%period) * time.Second)
-		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor}
-	}
+	schedule := everySecond(from, period)
 	if err := w.seed(ctx, o.jobs, from.Add(-time.Millisecond), schedule); err != nil {
 		return nil, err
 	}

@@ -29,11 +29,12 @@ func (o benchOptions) load() (load, error) {
 	if o.rate < 0 || o.jobs%o.rate != 0 || seconds < 1 {
 		return l, cli.Usage(errors.New("--jobs must be a multiple of --rate, because each job fires as often as the others, and --for at least 1s"))
 	}
-	period := o.jobs / o.rate
+	rate := everySecond(l.from, o.jobs/o.rate)
 	until := l.from.Add(time.Duration(seconds)*time.Second - time.Millisecond)
 	l.schedule = func(i int) job.Schedule {
-		anchor := l.from.Add(time.Duration(i%period) * time.Second)
-		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor, Until: &until}
+		s := rate(i)
+		s.Until = &until
+		return s
 	}
 	l.runs = o.rate * seconds
 	return l, nil

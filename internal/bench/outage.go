@@ -59,12 +59,7 @@ func benchOutage(ctx context.Context, o benchOptions) (*benchResult, error) {
 	go func() { ended <- in.Run(ingesting) }()
 
 	from := o.readyBy()
-	schedule := func(i int) job.Schedule {
-		period := o.jobs / o.rate
-		anchor := from.Add(time.Duration(i%period) * time.Second)
-		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor}
-	}
-	if err := w.seed(ctx, o.jobs, from.Add(-time.Millisecond), schedule); err != nil {
+	if err := w.seed(ctx, o.jobs, from.Add(-time.Millisecond), everySecond(from, o.jobs/o.rate)); err != nil {
 		return nil, err
 	}
 	if err := pause.For(ctx, time.Until(from.Add(o.runFor))); err != nil {

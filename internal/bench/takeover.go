@@ -6,7 +6,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/job"
 )
 
 // benchTakeover kills a node, and takes the time until another one has fired for
@@ -25,12 +24,8 @@ func benchTakeover(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	defer w.close()
-	period := max(10, jobs/5000) // a light load: what counts is not how fast a backlog is fired
 	from := time.Now().Truncate(time.Second)
-	schedule := func(i int) job.Schedule {
-		anchor := from.Add(time.Duration(i%period) * time.Second)
-		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor}
-	}
+	schedule := everySecond(from, max(10, jobs/5000)) // a light load: what counts is not how fast a backlog is fired
 	if err := w.seed(ctx, jobs, from, schedule); err != nil {
 		return nil, err
 	}

@@ -103,6 +103,15 @@ func (w *benchWorld) close() {
 	_ = os.RemoveAll(w.dir)
 }
 
+// everySecond returns the schedules of jobs that each fire every period seconds, from an
+// instant on. Each second has as many fires as any other.
+func everySecond(from time.Time, period int) func(i int) job.Schedule {
+	return func(i int) job.Schedule {
+		anchor := from.Add(time.Duration(i%period) * time.Second)
+		return job.Schedule{FixedRate: job.Duration(time.Duration(period) * time.Second), Anchor: &anchor}
+	}
+}
+
 // seed saves n jobs at once, as version 1, without the checks of the API.
 func (w *benchWorld) seed(ctx context.Context, n int, from time.Time, schedule func(i int) job.Schedule) error {
 	if err := w.conn.EnsureGroup(ctx, "bench"); err != nil {
