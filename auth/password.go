@@ -60,21 +60,27 @@ type hasher struct {
 
 func newHasher(atOnce int) hasher { return hasher{make(chan struct{}, atOnce), argonMemory} }
 
-func (h hasher) key(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8, length uint32) ([]byte, error) {
+// argonCost is what one hash costs to compute. memory is in KiB.
+type argonCost struct {
+	time, memory uint32
+	threads      uint8
+}
+
+func (h hasher) key(ctx context.Context, password string, salt []byte, cost argonCost, length uint32) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: hash password: %w", job.ErrUnavailable, context.Cause(ctx))
 	}
-	return argon2.IDKey([]byte(password), salt, time, memory, threads, length), nil
+	return argon2.IDKey([]byte(password), salt, cost.time, cost.memory, cost.threads, length), nil
 }
 
 // hash returns a password's hash with its parameters, in PHC format.
 func (h hasher) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltLength)
 	_, _ = rand.Read(salt) // never fails
-	key, err := h.key(ctx, password, salt, argonTime, h.memory, argonThreads, keyLength)
+	key, err := h.key(ctx, password, salt, argonCost{argonTime, h.memory, argonThreads}, keyLength)
 	if err != nil {
 		return "", err
 	}
@@ -92,12 +98,11 @@ func (h hasher) verify(ctx context.Context, password, stored string) (bool, erro
 		return false, errHash
 	}
 	var version int
-	var memory, time uint32
-	var threads uint8
+	var cost argonCost
 	if _, err := fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
 		return false, errHash
 	}
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &time, &threads); err != nil || time < 1 || threads < 1 || memory > 1<<20 {
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &cost.memory, &cost.time, &cost.threads); err != nil || cost.time < 1 || cost.threads < 1 || cost.memory > 1<<20 {
 		return false, errHash
 	}
 	salt, errSalt := base64.RawStdEncoding.DecodeString(parts[4])
@@ -105,7 +110,7 @@ func (h hasher) verify(ctx context.Context, password, stored string) (bool, erro
 	if errSalt != nil || errKey != nil || len(want) < 16 || len(want) > 64 {
 		return false, errHash
 	}
-	got, err := h.key(ctx, password, salt, time, memory, threads, uint32(len(want))) //nolint:gosec // at most 64
+	got, err := h.key(ctx, password, salt, cost, uint32(len(want))) //nolint:gosec // at most 64
 	if err != nil {
 		return false, err
 	}

@@ -63,8 +63,7 @@ func Connect(cfg Config) (*Conn, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	var refusals atomic.Int64 // since we were last admitted
-	public := ""              // key of the credential
+	reports := &connReports{log: log, inbox: cfg.Inbox}
 	opts := []nats.Option{
 		nats.Name(cfg.Name),
 		nats.MaxReconnects(-1),
@@ -78,32 +77,9 @@ func Connect(cfg Config) (*Conn, error) {
 		nats.ReconnectBufSize(-1),
 		// That it is refused may be because those who judge that are away.
 		nats.IgnoreAuthErrorAbort(),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				log.Warn("bus disconnected", "error", err)
-			}
-		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) {
-			refusals.Store(0)
-			log.Info("bus reconnected", "server", nc.ConnectedUrlRedacted())
-		}),
-		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
-			if errors.Is(err, nats.ErrAuthorization) { // once an attempt, of which there are some a second
-				if n := refusals.Add(1); n&(n-1) == 0 {
-					log.Warn("NATS refuses us; trying again: the credential was revoked or has expired, or no Carillon server is there to admit it", "public_key", public, "times", n)
-				}
-				return
-			}
-			why := bus.HideSecrets(err.Error())
-			if group, is := strings.CutPrefix(cfg.Inbox, bus.ExecutorInbox("")); is && errors.Is(err, nats.ErrPermissionViolation) {
-				why += "; each credential is for one group: check that this one is for group " + group
-			}
-			if sub != nil {
-				log.Warn("bus error", "subject", bus.HideSecrets(sub.Subject), "error", why)
-			} else {
-				log.Warn("bus error", "error", why)
-			}
-		}),
+		nats.DisconnectErrHandler(reports.disconnected),
+		nats.ReconnectHandler(reports.reconnected),
+		nats.ErrorHandler(reports.failed),
 	}
 	if cfg.Credentials != "" {
 		opts = append(opts, nats.UserCredentials(cfg.Credentials))
@@ -116,7 +92,7 @@ func Connect(cfg Config) (*Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		opts, public = append(opts, signed), key
+		opts, reports.public = append(opts, signed), key
 	}
 	if cfg.CAFile != "" || cfg.CertFile != "" {
 		secure, err := tlsConfig(cfg)
@@ -135,6 +111,43 @@ func Connect(cfg Config) (*Conn, error) {
 		return nil, fmt.Errorf("connect to JetStream: %w", err)
 	}
 	return &Conn{NC: nc, JS: js}, nil
+}
+
+// connReports logs what the client library says of a connection.
+type connReports struct {
+	log      *slog.Logger
+	inbox    string
+	public   string       // key of the credential
+	refusals atomic.Int64 // since we were last admitted
+}
+
+func (r *connReports) disconnected(_ *nats.Conn, err error) {
+	if err != nil {
+		r.log.Warn("bus disconnected", "error", err)
+	}
+}
+
+func (r *connReports) reconnected(nc *nats.Conn) {
+	r.refusals.Store(0)
+	r.log.Info("bus reconnected", "server", nc.ConnectedUrlRedacted())
+}
+
+func (r *connReports) failed(_ *nats.Conn, sub *nats.Subscription, err error) {
+	if errors.Is(err, nats.ErrAuthorization) { // at each attempt to connect, some times a second
+		if n := r.refusals.Add(1); n&(n-1) == 0 {
+			r.log.Warn("NATS refuses us; trying again: the credential was revoked or has expired, or no Carillon server is there to admit it", "public_key", r.public, "times", n)
+		}
+		return
+	}
+	why := bus.HideSecrets(err.Error())
+	if group, is := strings.CutPrefix(r.inbox, bus.ExecutorInbox("")); is && errors.Is(err, nats.ErrPermissionViolation) {
+		why += "; each credential is for one group: check that this one is for group " + group
+	}
+	if sub != nil {
+		r.log.Warn("bus error", "subject", bus.HideSecrets(sub.Subject), "error", why)
+	} else {
+		r.log.Warn("bus error", "error", why)
+	}
 }
 
 // signedBy returns the option of a client that signs in with the seed of an nkey.

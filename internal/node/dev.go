@@ -137,27 +137,30 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	// Right above ingest, so that what runs say at the end is still stored.
-	ingest := slices.IndexFunc(n.layers, func(l layer) bool { return l.name == "ingest" })
-	layers := slices.Insert(n.layers, ingest+1, layer{"executor", worker.Run, 3 * time.Second})
 	bridge, err := devBridge(ctx, conn, o, n.metrics, log)
 	if err != nil {
 		return err
 	}
-	note := ""
-	if bridge != nil {
-		layers = slices.Insert(layers, ingest+1, bridge.layers()...)
-		note = fmt.Sprintf("\n  XXL-JOB admin    http://%s", bridge.listener.Addr())
-	}
-	layers = append(layers, layer{"welcome", func(ctx context.Context) error {
+	layers := append(withExecutors(n.layers, worker, bridge), layer{"welcome", func(ctx context.Context) error {
 		n.ready(ctx, conn.Cluster().Shards)
 		if ctx.Err() == nil {
-			cmd.Printf(welcome, n.api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, note, n.api.Addr())
+			cmd.Printf(welcome, n.api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, bridgeNote(bridge), n.api.Addr())
 		}
 		<-ctx.Done()
 		return nil
 	}, time.Second})
 	return runLayers(ctx, log, layers)
+}
+
+// withExecutors adds the executor and the bridge, if there is one, right above ingest, so that what
+// runs say at the end is still stored.
+func withExecutors(layers []layer, worker *executor.Executor, bridge *xxlBridge) []layer {
+	ingest := slices.IndexFunc(layers, func(l layer) bool { return l.name == "ingest" })
+	layers = slices.Insert(layers, ingest+1, layer{"executor", worker.Run, 3 * time.Second})
+	if bridge != nil {
+		layers = slices.Insert(layers, ingest+1, bridge.layers()...)
+	}
+	return layers
 }
 
 // startNATS starts the server on dev's data. Whoever connects from this machine may do
@@ -178,6 +181,14 @@ func startNATS(o devOptions, log *slog.Logger) (*embedded.Server, *callout.Keys,
 		StoreDir: filepath.Join(o.data, "nats"), Listen: o.nats, Logger: log, Executors: (*embedded.Executors)(&public),
 	})
 	return server, keys, err
+}
+
+// bridgeNote is the line of the welcome about the bridge, "" if there is none.
+func bridgeNote(bridge *xxlBridge) string {
+	if bridge == nil {
+		return ""
+	}
+	return fmt.Sprintf("\n  XXL-JOB admin    http://%s", bridge.listener.Addr())
 }
 
 const welcome = `Carillon is running.

@@ -85,62 +85,65 @@ func final(counts map[job.Status]int) map[job.Status]int {
 	return counts
 }
 
+// compareReports compares the reports of the day that writeDay has written, by time and by
+// dimension, with the runs that the store lists.
+func compareReports(t *testing.T, s logstore.Store, whole logstore.ReportFilter) {
+	t.Helper()
+	runs := logstore.RunFilter{From: whole.From, To: whole.To}
+	for step, parts := range map[runlog.Step]int{runlog.StepDay: 1, runlog.StepHour: 24, runlog.StepMinute: 720} {
+		f, half := whole, runs
+		f.Step = step
+		if step == runlog.StepMinute {
+			f.To, half.To = whole.From.Add(12*time.Hour), whole.From.Add(12*time.Hour)
+		}
+		counts, err := s.Histogram(t.Context(), half, parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := counts.All
+		got := make([]map[job.Status]int, parts)
+		for i := range got {
+			got[i], want[i] = map[job.Status]int{}, final(want[i])
+		}
+		for _, row := range reportOf(t, s, f).Rows {
+			got[int(row.At.Sub(whole.From)/step.Length())] = row.Statuses
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the report by %s differs from the runs (-runs +report):\n%s", step, diff)
+		}
+	}
+	rows := 0
+	for _, by := range [][]runlog.Dimension{{}, {runlog.ByGroup}, {runlog.ByJob}, {runlog.ByJob, runlog.ByVersion}, {runlog.ByGroup, runlog.ByInstance}} {
+		f := whole
+		f.By = by
+		for _, row := range reportOf(t, s, f).Rows {
+			of := runs
+			of.Group, of.Version, of.Instance = row.Group, row.Version, row.Instance
+			of.AllAttempts = row.Instance != ""
+			if row.Job != "" {
+				of.Jobs = []job.Name{row.Job}
+			}
+			want, err := s.Counts(t.Context(), of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(final(want), row.Statuses); diff != "" {
+				t.Errorf("by %v, the row of %q %q %d %q differs from the runs (-runs +report):\n%s", by, row.Group, row.Job, row.Version, row.Instance, diff)
+			}
+			rows++
+		}
+	}
+	if rows != 1+2+5+8+5 {
+		t.Errorf("there are %d rows", rows)
+	}
+}
+
 // reports compares reports with what the runs themselves say, to the last one.
 func reports(t *testing.T, s logstore.Store) {
 	day := reportDay()
 	writeDay(t, s, day)
 	whole := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), Limit: 2000}
-	runs := logstore.RunFilter{From: whole.From, To: whole.To}
-	compareAll := func() {
-		t.Helper()
-		for step, parts := range map[runlog.Step]int{runlog.StepDay: 1, runlog.StepHour: 24, runlog.StepMinute: 720} {
-			f, half := whole, runs
-			f.Step = step
-			if step == runlog.StepMinute {
-				f.To, half.To = day.Add(12*time.Hour), day.Add(12*time.Hour)
-			}
-			counts, err := s.Histogram(t.Context(), half, parts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := counts.All
-			got := make([]map[job.Status]int, parts)
-			for i := range got {
-				got[i], want[i] = map[job.Status]int{}, final(want[i])
-			}
-			for _, row := range reportOf(t, s, f).Rows {
-				got[int(row.At.Sub(day)/step.Length())] = row.Statuses
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("the report by %s differs from the runs (-runs +report):\n%s", step, diff)
-			}
-		}
-		rows := 0
-		for _, by := range [][]runlog.Dimension{{}, {runlog.ByGroup}, {runlog.ByJob}, {runlog.ByJob, runlog.ByVersion}, {runlog.ByGroup, runlog.ByInstance}} {
-			f := whole
-			f.By = by
-			for _, row := range reportOf(t, s, f).Rows {
-				of := runs
-				of.Group, of.Version, of.Instance = row.Group, row.Version, row.Instance
-				of.AllAttempts = row.Instance != ""
-				if row.Job != "" {
-					of.Jobs = []job.Name{row.Job}
-				}
-				want, err := s.Counts(t.Context(), of)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(final(want), row.Statuses); diff != "" {
-					t.Errorf("by %v, the row of %q %q %d %q differs from the runs (-runs +report):\n%s", by, row.Group, row.Job, row.Version, row.Instance, diff)
-				}
-				rows++
-			}
-		}
-		if rows != 1+2+5+8+5 {
-			t.Errorf("there are %d rows", rows)
-		}
-	}
-	compareAll()
+	compareReports(t, s, whole)
 	if t.Failed() {
 		return
 	}
@@ -175,7 +178,7 @@ func reports(t *testing.T, s logstore.Store) {
 			t.Fatal(err)
 		}
 	}
-	compareAll()
+	compareReports(t, s, whole)
 	after := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []runlog.Dimension{runlog.ByJob, runlog.ByVersion}})
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("a repair has changed what was right (-before +after):\n%s", diff)

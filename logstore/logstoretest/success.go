@@ -37,45 +37,7 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 			}
 		}
 	}
-	check := func() {
-		t.Helper()
-		for _, f := range []logstore.ReportFilter{
-			{},
-			{Step: runlog.StepMinute},
-			{Step: runlog.StepHour},
-			{Step: runlog.StepDay},
-			{Step: runlog.StepDay, Zone: time.FixedZone("Kathmandu", 20700)},
-			{By: []runlog.Dimension{runlog.ByGroup}},
-			{By: []runlog.Dimension{runlog.ByJob, runlog.ByVersion}},
-			{By: []runlog.Dimension{runlog.ByJob}, Order: runlog.OrderRatio},
-			{By: []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}},
-			{Jobs: []job.Name{"billing/job-1"}},
-		} {
-			f.From, f.To, f.Limit = day, day.Add(24*time.Hour), logstore.MaxReportRows
-			scheduled, succeeded := 0, 0
-			for _, row := range reportOf(t, s, f).Rows {
-				scheduled, succeeded = scheduled+row.Scheduled, succeeded+row.ScheduledSucceeded
-			}
-			of := logstore.RunFilter{From: f.From, To: f.To, Jobs: f.Jobs, Causes: job.ScheduledCauses}
-			if slices.Contains(f.By, runlog.ByInstance) {
-				of.Instance, of.AllAttempts = "worker-1", true
-			}
-			counts, err := s.Counts(t.Context(), of)
-			if err != nil {
-				t.Fatal(err)
-			}
-			judged := 0
-			for status, n := range counts {
-				if runlog.Judged(status) {
-					judged += n
-				}
-			}
-			if scheduled != judged || succeeded != counts[job.StatusSucceeded] || judged == 0 {
-				t.Errorf("by %v and %q, %d of %d fires that a schedule asked for succeeded; the runs say %d of %d", f.By, f.Step, succeeded, scheduled, counts[job.StatusSucceeded], judged)
-			}
-		}
-	}
-	check()
+	compareSuccess(t, s, day)
 	whole := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour)}
 	row := reportOf(t, s, whole).Rows[0]
 	if row.Scheduled != 16 || row.ScheduledSucceeded != 2 || row.SuccessRate == nil || *row.SuccessRate != 0.125 {
@@ -84,7 +46,7 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 	if err := s.Repair(t.Context(), day); err != nil {
 		t.Fatal(err)
 	}
-	check()
+	compareSuccess(t, s, day)
 
 	alone := newRun().of("paper/by-hand").at(day).finished(job.StatusSucceeded, "worker-1", time.Second)
 	off := newRun().of("paper/called-off").at(day).record(job.StatusCancelled, time.Second, "")
@@ -94,6 +56,47 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 	for _, row := range reportOf(t, s, whole).Rows {
 		if row.Scheduled != 0 || (row.SuccessRate != nil) != (row.Job == alone.Job) || row.SuccessRate != nil && *row.SuccessRate != 1 {
 			t.Errorf("of %s, which no schedule asked for, %d fires count, and %v succeeded", row.Job, row.Scheduled, row.SuccessRate)
+		}
+	}
+}
+
+// compareSuccess compares the success that the reports of a day tell with the runs that the
+// store lists.
+func compareSuccess(t *testing.T, s logstore.Store, day time.Time) {
+	t.Helper()
+	for _, f := range []logstore.ReportFilter{
+		{},
+		{Step: runlog.StepMinute},
+		{Step: runlog.StepHour},
+		{Step: runlog.StepDay},
+		{Step: runlog.StepDay, Zone: time.FixedZone("Kathmandu", 20700)},
+		{By: []runlog.Dimension{runlog.ByGroup}},
+		{By: []runlog.Dimension{runlog.ByJob, runlog.ByVersion}},
+		{By: []runlog.Dimension{runlog.ByJob}, Order: runlog.OrderRatio},
+		{By: []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}},
+		{Jobs: []job.Name{"billing/job-1"}},
+	} {
+		f.From, f.To, f.Limit = day, day.Add(24*time.Hour), logstore.MaxReportRows
+		scheduled, succeeded := 0, 0
+		for _, row := range reportOf(t, s, f).Rows {
+			scheduled, succeeded = scheduled+row.Scheduled, succeeded+row.ScheduledSucceeded
+		}
+		of := logstore.RunFilter{From: f.From, To: f.To, Jobs: f.Jobs, Causes: job.ScheduledCauses}
+		if slices.Contains(f.By, runlog.ByInstance) {
+			of.Instance, of.AllAttempts = "worker-1", true
+		}
+		counts, err := s.Counts(t.Context(), of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		judged := 0
+		for status, n := range counts {
+			if runlog.Judged(status) {
+				judged += n
+			}
+		}
+		if scheduled != judged || succeeded != counts[job.StatusSucceeded] || judged == 0 {
+			t.Errorf("by %v and %q, %d of %d fires that a schedule asked for succeeded; the runs say %d of %d", f.By, f.Step, succeeded, scheduled, counts[job.StatusSucceeded], judged)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,75 +34,36 @@ func (n *News) gather(ctx context.Context) error {
 		}
 		subs = append(subs, sub)
 	}
-	var watches []jetstream.KeyWatcher
-	defer func() {
-		for _, w := range watches {
-			_ = w.Stop()
-		}
-	}()
-	watch := func(w jetstream.KeyWatcher, err error) (<-chan jetstream.KeyValueEntry, error) {
-		if err != nil {
-			return nil, err
-		}
-		watches = append(watches, w)
-		return w.Updates(), nil
-	}
-	instances, err := watch(n.conn.WatchInstances(ctx))
-	if err != nil {
+	w := n.watches()
+	defer w.stop()
+	if err := w.start(ctx); err != nil {
 		return err
 	}
-	leases, err := watch(n.conn.WatchLeases(ctx))
-	if err != nil {
-		return err
-	}
-	alerts, err := watch(n.conn.WatchAlerts(ctx, ">"))
-	if err != nil {
-		return err
-	}
-	hold, err := watch(n.conn.WatchHold(ctx))
-	if err != nil {
-		return err
-	}
-	held := follower{topic: topicCluster, last: map[string]string{}}
-	beats := follower{topic: topicExecutors}
-	rung := follower{topic: topicAlerts}
-	switched := follower{topic: topicCluster}
 	tick := time.NewTicker(editionEvery)
 	defer tick.Stop()
 	var dropped int
 	begun := false
 	for {
 		// Before that, a watch tells of what there was.
-		if !begun && held.begun && beats.begun && rung.begun && switched.begun {
+		if !begun && w.begun() {
 			begun = true
 			n.begin(time.Now())
 		}
+		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case m := <-heard:
 			n.hear(m)
-		case e, ok := <-instances:
-			if !ok {
-				return fmt.Errorf("%w: the watch on instances ended", job.ErrUnavailable)
-			}
-			beats.hear(n, e)
-		case e, ok := <-leases:
-			if !ok {
-				return fmt.Errorf("%w: the watch on leases ended", job.ErrUnavailable)
-			}
-			held.hear(n, e)
-		case e, ok := <-alerts:
-			if !ok {
-				return fmt.Errorf("%w: the watch on alerts ended", job.ErrUnavailable)
-			}
-			rung.hear(n, e)
-		case e, ok := <-hold:
-			if !ok {
-				return fmt.Errorf("%w: the watch on the switch ended", job.ErrUnavailable)
-			}
-			switched.hear(n, e)
-			if e != nil && switched.begun {
+		case e, ok := <-w.instances.updates:
+			err = w.instances.hear(n, e, ok)
+		case e, ok := <-w.leases.updates:
+			err = w.leases.hear(n, e, ok)
+		case e, ok := <-w.alerts.updates:
+			err = w.alerts.hear(n, e, ok)
+		case e, ok := <-w.hold.updates:
+			err = w.hold.hear(n, e, ok)
+			if e != nil && w.hold.begun {
 				n.notePause(cluster.GroupOfHold(e.Key()))
 			}
 		case <-tick.C:
@@ -115,6 +77,9 @@ func (n *News) gather(ctx context.Context) error {
 			if !n.read() {
 				return nil
 			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -162,16 +127,71 @@ func (n *News) hear(m *nats.Msg) {
 	}
 }
 
-// follower tells of the changes of a bucket: of all that come after what there was.
+// watches are the buckets whose changes are news.
+type watches struct{ instances, leases, alerts, hold follower }
+
+func (n *News) watches() *watches {
+	return &watches{
+		instances: follower{topic: topicExecutors, what: "instances", open: n.conn.WatchInstances},
+		leases:    follower{topic: topicCluster, what: "leases", open: n.conn.WatchLeases, last: map[string]string{}},
+		alerts: follower{topic: topicAlerts, what: "alerts", open: func(ctx context.Context) (jetstream.KeyWatcher, error) {
+			return n.conn.WatchAlerts(ctx, ">")
+		}},
+		hold: follower{topic: topicCluster, what: "the switch", open: n.conn.WatchHold},
+	}
+}
+
+func (w *watches) all() []*follower {
+	return []*follower{&w.instances, &w.leases, &w.alerts, &w.hold}
+}
+
+func (w *watches) start(ctx context.Context) error {
+	for _, f := range w.all() {
+		watcher, err := f.open(ctx)
+		if err != nil {
+			return err
+		}
+		f.stop, f.updates = watcher.Stop, watcher.Updates()
+	}
+	return nil
+}
+
+func (w *watches) stop() {
+	for _, f := range w.all() {
+		if f.stop != nil {
+			_ = f.stop()
+		}
+	}
+}
+
+// begun reports whether all watches have told what there was before they started.
+func (w *watches) begun() bool {
+	return !slices.ContainsFunc(w.all(), func(f *follower) bool { return !f.begun })
+}
+
+// follower notes the changes of a bucket, but not what the bucket had before the watch.
 type follower struct {
-	topic topic
-	begun bool
+	topic   topic
+	what    string // the bucket has, for errors
+	open    func(context.Context) (jetstream.KeyWatcher, error)
+	stop    func() error // nil before the watch has started
+	updates <-chan jetstream.KeyValueEntry
+	begun   bool
 	// last has the values of keys that are written again and again without a change.
-	// Nil tells of every write.
+	// If it is nil, each write counts as a change.
 	last map[string]string
 }
 
-func (f *follower) hear(n *News, e jetstream.KeyValueEntry) {
+// hear notes an entry. With open false, the watch has ended, which is an error.
+func (f *follower) hear(n *News, e jetstream.KeyValueEntry, open bool) error {
+	if !open {
+		return fmt.Errorf("%w: the watch on %s ended", job.ErrUnavailable, f.what)
+	}
+	f.note(n, e)
+	return nil
+}
+
+func (f *follower) note(n *News, e jetstream.KeyValueEntry) {
 	if e == nil {
 		f.begun = true
 		return

@@ -26,12 +26,18 @@ import (
 // maxHits is the most lines that the API gives at once.
 const maxHits = 1000
 
+// searchOptions are the flags of "carillon search".
+type searchOptions struct {
+	selection.RunFilter
+
+	levels               []string
+	limit, around, parts int
+	follow               bool
+	run, colour          string
+}
+
 func newSearchCommand() *cobra.Command {
-	var f selection.RunFilter
-	var levels []string
-	var limit, around, parts int
-	var follow bool
-	var run, colour string
+	var o searchOptions
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Search the logs of all runs",
@@ -50,18 +56,18 @@ func newSearchCommand() *cobra.Command {
 			"  carillon search deadlock --run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
 	}
 	r := cli.NewRemote(cmd)
-	cmd.Flags().StringSliceVar(&levels, "level", nil, "only lines of this `level`; can be repeated")
-	cmd.Flags().StringSliceVar(&f.Jobs, "job", nil, "only lines of this `job`; can be repeated")
-	cmd.Flags().StringVar(&f.Group, "group", "", "only lines of this executor `group`")
-	cmd.Flags().StringVar(&run, "run", "", "only lines of this `run`")
-	cmd.Flags().StringVar(&f.Since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
-	cmd.Flags().StringVar(&f.From, "from", "", "only fires at or after this `time` (RFC 3339)")
-	cmd.Flags().StringVar(&f.To, "to", "", "only fires before this `time` (RFC 3339)")
-	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of lines to show; 0 shows all")
-	cmd.Flags().IntVarP(&around, "around", "C", 0, "number of `lines` to show before and after each one, at most 20")
-	cmd.Flags().IntVar(&parts, "count", 0, "count the lines in this number of `intervals`, at most 240, instead of showing them")
-	cmd.Flags().StringVar(&colour, "color", "auto", "highlight matches: auto (on a terminal, unless NO_COLOR is set), always or never")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream new lines until interrupted, at most 500 per second")
+	cmd.Flags().StringSliceVar(&o.levels, "level", nil, "only lines of this `level`; can be repeated")
+	cmd.Flags().StringSliceVar(&o.Jobs, "job", nil, "only lines of this `job`; can be repeated")
+	cmd.Flags().StringVar(&o.Group, "group", "", "only lines of this executor `group`")
+	cmd.Flags().StringVar(&o.run, "run", "", "only lines of this `run`")
+	cmd.Flags().StringVar(&o.Since, "since", "", "only fires of the last `duration`, such as 90m or 7d")
+	cmd.Flags().StringVar(&o.From, "from", "", "only fires at or after this `time` (RFC 3339)")
+	cmd.Flags().StringVar(&o.To, "to", "", "only fires before this `time` (RFC 3339)")
+	cmd.Flags().IntVar(&o.limit, "limit", 100, "maximum number of lines to show; 0 shows all")
+	cmd.Flags().IntVarP(&o.around, "around", "C", 0, "number of `lines` to show before and after each one, at most 20")
+	cmd.Flags().IntVar(&o.parts, "count", 0, "count the lines in this number of `intervals`, at most 240, instead of showing them")
+	cmd.Flags().StringVar(&o.colour, "color", "auto", "highlight matches: auto (on a terminal, unless NO_COLOR is set), always or never")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "stream new lines until interrupted, at most 500 per second")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 	for _, other := range []string{"since", "from", "to", "run", "around", "count", "limit"} {
 		cmd.MarkFlagsMutuallyExclusive("follow", other)
@@ -70,64 +76,83 @@ func newSearchCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("count", "around")
 	cli.Complete(cmd, "level", "debug", "info", "warn", "error")
 	cli.Complete(cmd, "color", "auto", "always", "never")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case limit < 0:
-			return cli.Usage(errors.New("--limit must not be negative"))
-		case around < 0 || around > maxAround:
-			return cli.Usage(fmt.Errorf("--around must be from 0 to %d", maxAround))
-		case parts < 0 || parts > maxCounted:
-			return cli.Usage(fmt.Errorf("--count must be from 1 to %d", maxCounted))
-		case !slices.Contains([]string{"auto", "always", "never"}, colour):
-			return cli.Usage(errors.New("--color must be auto, always or never"))
-		case r.Output == cli.AsYAML:
-			return cli.Usage(errors.New("-o yaml is not supported for logs; use -o json"))
-		case len(args) == 0 && len(levels) == 0 && run == "" && !follow:
-			return cli.Usage(errors.New("set what to search for: words, --level or --run"))
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if err := o.check(r, words); err != nil {
+			return err
 		}
-		runs, err := f.Params(time.Now())
-		if err != nil {
-			return cli.Usage(err)
+		return o.search(cmd, r, strings.Join(words, " "))
+	}
+	return cmd
+}
+
+// check returns a usage error for flags that search does not take.
+func (o *searchOptions) check(r *cli.Remote, words []string) error {
+	switch {
+	case o.limit < 0:
+		return cli.Usage(errors.New("--limit must not be negative"))
+	case o.around < 0 || o.around > maxAround:
+		return cli.Usage(fmt.Errorf("--around must be from 0 to %d", maxAround))
+	case o.parts < 0 || o.parts > maxCounted:
+		return cli.Usage(fmt.Errorf("--count must be from 1 to %d", maxCounted))
+	case !slices.Contains([]string{"auto", "always", "never"}, o.colour):
+		return cli.Usage(errors.New("--color must be auto, always or never"))
+	case r.Output == cli.AsYAML:
+		return cli.Usage(errors.New("-o yaml is not supported for logs; use -o json"))
+	case len(words) == 0 && len(o.levels) == 0 && o.run == "" && !o.follow:
+		return cli.Usage(errors.New("set what to search for: words, --level or --run"))
+	}
+	return nil
+}
+
+// search shows the lines with text, as they come with --follow, or counts them with --count.
+func (o *searchOptions) search(cmd *cobra.Command, r *cli.Remote, text string) error {
+	runs, err := o.Params(time.Now())
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if o.run != "" {
+		if _, err := cli.RunID(o.run); err != nil {
+			return err
 		}
-		if run != "" {
-			if _, err := cli.RunID(run); err != nil {
-				return err
-			}
-		}
-		api, err := r.API()
+	}
+	api, err := r.API()
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	p := hitPrinter{w: out, clock: r.Clock(), json: r.Output == cli.AsJSON}
+	if o.follow {
+		return watchLogs(cmd, api, o.watched(text), p)
+	}
+	params := client.SearchLogsParams{
+		Text: client.Optional(text), Level: client.OptionalList(cli.Words[client.Level](o.levels)), RunID: client.Optional(o.run),
+		Job: runs.Job, Group: runs.Group, From: runs.From, To: runs.To, Context: client.Optional(o.around),
+	}
+	if o.parts > 0 {
+		counts, err := countHits(cmd.Context(), api, params, o.parts)
 		if err != nil {
 			return err
 		}
-		params := client.SearchLogsParams{
-			Text: client.Optional(strings.Join(args, " ")), Level: client.OptionalList(cli.Words[client.Level](levels)), RunID: client.Optional(run),
-			Job: runs.Job, Group: runs.Group, From: runs.From, To: runs.To, Context: client.Optional(around),
-		}
-		out := cmd.OutOrStdout()
-		if parts > 0 {
-			counts, err := countHits(cmd.Context(), api, params, parts)
-			if err != nil {
-				return err
-			}
-			return r.Show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
-		}
-		if follow {
-			query := url.Values{"level": levels, "job": f.Jobs}
-			if text := strings.Join(args, " "); text != "" {
-				query.Set("text", text)
-			}
-			if f.Group != "" {
-				query.Set("group", f.Group)
-			}
-			return watchLogs(cmd, api, query, hitPrinter{w: out, clock: r.Clock(), json: r.Output == cli.AsJSON})
-		}
-		p := hitPrinter{w: out, clock: r.Clock(), json: r.Output == cli.AsJSON, mark: colour == "always" || colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)}
-		found, err := search(cmd.Context(), api, params, limit, p)
-		if err == nil && found == 0 && !p.json {
-			cmd.PrintErrln("no lines found") // not among the lines, of which there are none
-		}
-		return err
+		return r.Show(out, counts, func(t *draw.Table) { drawHitCounts(t, counts) })
 	}
-	return cmd
+	p.mark = o.colour == "always" || o.colour == "auto" && os.Getenv("NO_COLOR") == "" && showsColour(out)
+	found, err := search(cmd.Context(), api, params, o.limit, p)
+	if err == nil && found == 0 && !p.json {
+		cmd.PrintErrln("no lines found") // on standard error, because it is not one of the lines
+	}
+	return err
+}
+
+// watched returns the lines to stream, as the API takes them.
+func (o *searchOptions) watched(text string) url.Values {
+	query := url.Values{"level": o.levels, "job": o.Jobs}
+	if text != "" {
+		query.Set("text", text)
+	}
+	if o.Group != "" {
+		query.Set("group", o.Group)
+	}
+	return query
 }
 
 // watchLogs prints lines as they come, and on standard error how many more there are than

@@ -18,13 +18,18 @@ import (
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
+// runOptions are the flags of "carillon run".
+type runOptions struct {
+	params              string
+	labels              []string
+	instance            string
+	wait, follow, chain bool
+	early               FireAhead
+	jobs                selection.Jobs
+}
+
 func newRunCommand() *cobra.Command {
-	var params string
-	var labels []string
-	var instance string
-	var wait, follow, chain bool
-	var early FireAhead
-	var c selection.Jobs
+	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run JOB... | --group GROUP | --query TEXT | --last STATUS",
 		Short: "Run jobs now",
@@ -43,74 +48,89 @@ func newRunCommand() *cobra.Command {
 			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow\n" +
 			"  carillon run billing/invoice billing/report\n" +
 			"  carillon run --group billing --last failed --dry-run",
-		Args: c.Args,
+		Args: o.jobs.Args,
 	}
 	r := cli.NewRemote(cmd)
-	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
-	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the job")
-	cmd.Flags().StringVar(&instance, "instance", "", "run on the instance with this `name`; overrides all labels of the job")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
-	cmd.Flags().BoolVar(&chain, "chain", false, "wait until the runs of its children have finished, too, and theirs")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
-	cmd.Flags().StringVar(&params, "param", "", "the same as --params")
+	cmd.Flags().StringVar(&o.params, "params", "", "override the parameters with this `JSON` value")
+	cmd.Flags().StringArrayVar(&o.labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the job")
+	cmd.Flags().StringVar(&o.instance, "instance", "", "run on the instance with this `name`; overrides all labels of the job")
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the run has finished")
+	cmd.Flags().BoolVar(&o.chain, "chain", false, "wait until the runs of its children have finished, too, and theirs")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "stream the logs of the run until it has finished")
+	cmd.Flags().StringVar(&o.params, "param", "", "the same as --params")
 	if err := cmd.Flags().MarkHidden("param"); err != nil {
 		panic("BUG: hide a flag that is not there: " + err.Error())
 	}
-	early.Flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
+	o.early.Flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
 	for _, other := range []string{"params", "param", "label", "instance"} {
 		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("instance", "label")
-	c.Flags(cmd)
+	o.jobs.Flags(cmd)
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 || c.DryRun {
+		if len(args) != 1 || o.jobs.DryRun {
 			for _, flag := range []string{"params", "param", "label", "instance", "early", "wait", "follow", "chain"} {
 				if cmd.Flags().Changed(flag) {
 					return cli.Usage(errors.New("--" + flag + " can be used with one job only"))
 				}
 			}
-			return selection.ChangeJobs(r, cmd, args, &c, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
+			return selection.ChangeJobs(r, cmd, args, &o.jobs, client.JobBulk{Action: client.JobBulkActionRun, RunID: job.NewRunID(time.Now())}, "begun")
 		}
-		name, err := cli.JobName(args[0])
-		if err != nil {
-			return err
-		}
-		request := client.RunRequest{Cause: job.CauseManual, RunID: job.NewRunID(time.Now())}
-		if params != "" {
-			if !json.Valid([]byte(params)) {
-				return cli.Usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
-			}
-			request.Params = json.RawMessage(params)
-		}
-		if request.Labels, err = job.ParseLabels(labels); err != nil {
-			return cli.Usage(err)
-		}
-		if instance != "" {
-			request.Labels = job.Labels{fleet.LabelInstance: instance}
-		}
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		ask := func() (client.RunAccepted, error) { return requestRun(cmd.Context(), api, name, request) }
-		if early.text != "" {
-			at, err := early.Of(cmd.Context(), api, name, false)
-			if err != nil {
-				return err
-			}
-			ask = func() (client.RunAccepted, error) { return runEarly(cmd.Context(), api, name, at) }
-		}
-		accepted, err := ask()
-		if err != nil {
-			return err
-		}
-		if chain {
-			return awaitChain(r, cmd, api, accepted, follow)
-		}
-		return showAccepted(r, cmd, api, accepted, wait, follow)
+		return o.runOne(cmd, r, args[0])
 	}
 	return cmd
+}
+
+// runOne runs one job, as all flags ask for.
+func (o *runOptions) runOne(cmd *cobra.Command, r *cli.Remote, arg string) error {
+	name, err := cli.JobName(arg)
+	if err != nil {
+		return err
+	}
+	request, err := o.request()
+	if err != nil {
+		return err
+	}
+	api, err := r.API()
+	if err != nil {
+		return err
+	}
+	ask := func() (client.RunAccepted, error) { return requestRun(cmd.Context(), api, name, request) }
+	if o.early.text != "" {
+		at, err := o.early.Of(cmd.Context(), api, name, false)
+		if err != nil {
+			return err
+		}
+		ask = func() (client.RunAccepted, error) { return runEarly(cmd.Context(), api, name, at) }
+	}
+	accepted, err := ask()
+	if err != nil {
+		return err
+	}
+	if o.chain {
+		return awaitChain(r, cmd, api, accepted, o.follow)
+	}
+	return showAccepted(r, cmd, api, accepted, o.wait, o.follow)
+}
+
+// request returns the request for a run that is no fire of the schedule.
+func (o *runOptions) request() (client.RunRequest, error) {
+	request := client.RunRequest{Cause: job.CauseManual, RunID: job.NewRunID(time.Now())}
+	if o.params != "" {
+		if !json.Valid([]byte(o.params)) {
+			return request, cli.Usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", o.params))
+		}
+		request.Params = json.RawMessage(o.params)
+	}
+	var err error
+	if request.Labels, err = job.ParseLabels(o.labels); err != nil {
+		return request, cli.Usage(err)
+	}
+	if o.instance != "" {
+		request.Labels = job.Labels{fleet.LabelInstance: o.instance}
+	}
+	return request, nil
 }
 
 // showAccepted shows the run that was asked for, or waits for its end.

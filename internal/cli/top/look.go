@@ -3,6 +3,7 @@ package top
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -79,12 +80,6 @@ type topHistory struct {
 	Backlog []fleet.IngestBacklog `json:"backlog"`
 }
 
-// lookPart is one question of a look. What it writes is its own.
-type lookPart struct {
-	what string
-	ask  func() error
-}
-
 // The parts of a look whose absence is shown in its head.
 const (
 	partJobs     = "jobs"
@@ -95,14 +90,52 @@ const (
 
 func partRuns(s job.Status) string { return string(s) + " runs" }
 
+// lookPart is one question of a look. Its answer has fields of the view to itself.
+type lookPart struct {
+	what string
+	ask  func() error
+}
+
 // lookAt asks for everything at once. It always returns a view, of what answered.
 func lookAt(ctx context.Context, api *client.API, clock draw.Clock) topView {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	v := topView{Server: api.Address(), At: now, Alive: map[job.Status]int{}, clock: clock, unknown: map[string]bool{}}
-	alive := map[job.Status]map[string]int{job.StatusPending: {}, job.StatusQueued: {}, job.StatusRunning: {}} // by group
-	parts := []lookPart{
+	alive := aliveRuns{job.StatusPending: {}, job.StatusQueued: {}, job.StatusRunning: {}}
+	parts := slices.Concat(v.clusterParts(ctx, api), v.runParts(ctx, api), alive.parts(ctx, api))
+	errs := make([]error, len(parts))
+	var g errgroup.Group
+	for i, p := range parts {
+		g.Go(func() error {
+			errs[i] = p.ask()
+			return nil
+		})
+	}
+	_ = g.Wait() // none returns an error
+	for i, err := range errs {
+		if err != nil {
+			v.Missing = append(v.Missing, parts[i].what+": "+err.Error())
+			v.unknown[parts[i].what] = true
+		}
+		if errors.Is(err, client.ErrDenied) {
+			v.denied = err
+		}
+	}
+	for i := range v.Groups {
+		v.Groups[i].Pending = alive[job.StatusPending][v.Groups[i].Group]
+	}
+	for status, groups := range alive {
+		for _, n := range groups {
+			v.Alive[status] += n
+		}
+	}
+	return v
+}
+
+// clusterParts ask for the jobs, and for what runs them.
+func (v *topView) clusterParts(ctx context.Context, api *client.API) []lookPart {
+	return []lookPart{
 		{partJobs, func() error {
 			page, err := client.Read[client.JobPage](api.ListJobs(ctx, &client.ListJobsParams{Limit: new(1), Fires: new(0), Runs: new(0)}))
 			v.Jobs = page.Total
@@ -123,6 +156,13 @@ func lookAt(ctx context.Context, api *client.API, clock draw.Clock) topView {
 			}
 			return err
 		}},
+	}
+}
+
+// runParts ask for what has run of late.
+func (v *topView) runParts(ctx context.Context, api *client.API) []lookPart {
+	now := v.At
+	return []lookPart{
 		{"lateness", func() error {
 			report, err := client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: new(now.Add(-recently)), To: new(now)}))
 			if err == nil && len(report.Items) > 0 {
@@ -153,7 +193,14 @@ func lookAt(ctx context.Context, api *client.API, clock draw.Clock) topView {
 			return err
 		}},
 	}
-	for status, groups := range alive {
+}
+
+// aliveRuns counts the runs that have not ended, by status and group.
+type aliveRuns map[job.Status]map[string]int
+
+func (a aliveRuns) parts(ctx context.Context, api *client.API) []lookPart {
+	var parts []lookPart
+	for status, groups := range a {
 		parts = append(parts, lookPart{partRuns(status), func() error {
 			facets, err := client.Read[client.RunFacets](api.FacetRuns(ctx, &client.FacetRunsParams{
 				By: &[]client.Dimension{"group"}, Status: &[]client.Status{status}, Values: new(1000),
@@ -164,33 +211,7 @@ func lookAt(ctx context.Context, api *client.API, clock draw.Clock) topView {
 			return err
 		}})
 	}
-	errs := make([]error, len(parts))
-	var g errgroup.Group
-	for i, p := range parts {
-		g.Go(func() error {
-			errs[i] = p.ask()
-			return nil
-		})
-	}
-	_ = g.Wait() // none returns an error
-	for i, err := range errs {
-		if err != nil {
-			v.Missing = append(v.Missing, parts[i].what+": "+err.Error())
-			v.unknown[parts[i].what] = true
-		}
-		if errors.Is(err, client.ErrDenied) {
-			v.denied = err
-		}
-	}
-	for i := range v.Groups {
-		v.Groups[i].Pending = alive[job.StatusPending][v.Groups[i].Group]
-	}
-	for status, groups := range alive {
-		for _, n := range groups {
-			v.Alive[status] += n
-		}
-	}
-	return v
+	return parts
 }
 
 // groupSeen adds up the instances of a group.
