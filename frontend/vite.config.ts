@@ -11,7 +11,7 @@ const pieces = [
   { name: "icons", test: /lucide-react/, minShareCount: 2, priority: 5 },
   {
     name: "frame",
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack)\/|\/src\/api\/(?!access|backfill|importing|ledger|retention)|\/Toasts\.tsx$/,
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack)\/|\/src\/api\/(?!access|backfill|compare|editor|importing|ledger|retention|yaml)|\/Toasts\.tsx$/,
     priority: 4,
   },
   {

@@ -223,9 +223,11 @@ export interface LoadedJob {
   etag: string;
 }
 
+export const jobKey = (ref: JobRef) => [...jobsKey, "one", ref.group, ref.name] as const;
+
 export function jobQuery(ref: JobRef, fires = 12, runs = 72) {
   return queryOptions({
-    queryKey: [...jobsKey, "one", ref.group, ref.name, fires, runs],
+    queryKey: [...jobKey(ref), fires, runs],
     queryFn: async ({ signal }): Promise<LoadedJob> => {
       const item = await dataOf(
         api.GET("/api/v1/jobs/{group}/{name}", { signal, params: { path: ref, query: { fires, runs } } }),
@@ -339,6 +341,10 @@ export function saveJob(job: Job, { etag, note, dryRun }: SaveOptions) {
     }),
   );
 }
+
+/** The key of a dry run of one change of many jobs. */
+export const bulkTrialKey = (change: JobBulk, jobs: string[]) =>
+  [...jobsKey, "review", change, jobs] as const;
 
 /** After a change: what is on the screen is asked for again. */
 export function refreshJobs(client: QueryClient) {

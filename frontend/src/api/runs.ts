@@ -151,26 +151,6 @@ export function givenParams(job: string) {
   });
 }
 
-/** The runs of a run's job that it can be compared with: the newest, and the last that succeeded. */
-export function comparedQuery({ run_id, job }: RunDetail) {
-  return queryOptions({
-    queryKey: [...runsKey, "compare", run_id],
-    queryFn: async ({ signal }) => {
-      const some = (query: { limit: number; status?: Status[] }) =>
-        dataOf(api.GET("/api/v1/runs", { signal, params: { query: { job: [job], ...query } } }));
-      const [newest, good] = await Promise.all([
-        some({ limit: 30 }),
-        some({ limit: 2, status: ["succeeded"] }),
-      ]);
-      const all = [...good.items, ...newest.items].filter((r) => r.run_id !== run_id);
-      return {
-        all: [...new Map(all.map((r) => [r.run_id, r])).values()],
-        good: good.items.find((r) => r.run_id !== run_id)?.run_id,
-      };
-    },
-  });
-}
-
 export function runQuery(runId: string) {
   return queryOptions({
     queryKey: [...runsKey, "one", runId],

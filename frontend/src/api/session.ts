@@ -25,8 +25,14 @@ export async function signOut(): Promise<void> {
   await api.POST("/api/v1/sign-out");
 }
 
-export function readInvitation(invitation: string) {
-  return dataOf(api.POST("/api/v1/invitations/read", { body: { invitation } }));
+/** What the one-time link of an invitation is for. */
+export function invitationQuery(invitation: string) {
+  return queryOptions({
+    queryKey: ["invitation", invitation],
+    queryFn: () => dataOf(api.POST("/api/v1/invitations/read", { body: { invitation } })),
+    retry: false,
+    gcTime: 0,
+  });
 }
 
 export function acceptInvitation(invitation: string, password: string, user?: string) {

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { acceptInvitation, meKey, readInvitation } from "@/api/session";
+import { acceptInvitation, invitationQuery, meKey } from "@/api/session";
 import { Button } from "@/components/Button";
 import { Refusal } from "@/components/Refusal";
 import { useT } from "@/i18n";
@@ -12,12 +12,7 @@ import { Door, DoorField } from "./Door";
 export default function Invitation({ secret, onDone }: { secret: string; onDone(): void }) {
   const t = useT();
   const client = useQueryClient();
-  const invitation = useQuery({
-    queryKey: ["invitation", secret],
-    queryFn: () => readInvitation(secret),
-    retry: false,
-    gcTime: 0,
-  });
+  const invitation = useQuery(invitationQuery(secret));
   const [user, setUser] = useState("");
   const [password, setPassword] = useState("");
   const accept = useMutation({

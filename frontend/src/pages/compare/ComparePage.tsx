@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { comparedQuery } from "@/api/compare";
 import { versionsQuery } from "@/api/jobs";
-import { comparedQuery, runQuery } from "@/api/runs";
+import { runQuery } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Diff } from "@/components/CodeEditor";

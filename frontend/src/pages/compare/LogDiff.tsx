@@ -1,13 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { logLines } from "@/api/runs";
+import { comparedLogs } from "@/api/compare";
 import type { Run } from "@/api/schema.gen";
 import { Diff } from "@/components/CodeEditor";
 import { Card } from "@/components/Panel";
 import { Waiting } from "@/components/Waiting";
-import { every } from "@/lib/every";
 import { usePageWords } from "@/lib/format";
-import { timeless } from "@/lib/logdiff";
-import { isLiving } from "@/lib/status";
 
 /** So many lines of each log are compared: the last ones, where a run went wrong. */
 const most = 2000;
@@ -16,20 +13,7 @@ const most = 2000;
 export function LogDiff({ before, after }: { before: Run | undefined; after: Run | undefined }) {
   const { t, f } = usePageWords();
   const c = t.run.compare;
-  const both = [before, after];
-  const logs = useQuery({
-    queryKey: ["logs", "diff", ...both.map((r) => `${r?.run_id}.${r?.attempt}.${r?.status}`)],
-    queryFn: async () => {
-      const pages = await Promise.all(
-        both.map((r) => r && logLines(r.run_id, r.attempt, "end", most, r.broadcast_index)),
-      );
-      const gone = both.map((r, i) => (r && pages[i]?.items.length === 0 ? (r.log_lines ?? 0) : 0));
-      const [a = "", b = ""] = pages.map((page) => timeless(page?.items ?? []));
-      return { a, b, gone: Math.max(...gone) };
-    },
-    staleTime: 60_000,
-    refetchInterval: both.some((r) => r && isLiving(r.status)) ? every(5000) : false,
-  });
+  const logs = useQuery(comparedLogs([before, after], most));
   const longest = Math.max(before?.log_lines ?? 0, after?.log_lines ?? 0);
   return (
     <Card title={t.run.log} note={<span className="hide-s">{c.timeless}</span>}>

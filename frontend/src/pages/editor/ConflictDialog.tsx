@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { jobQuery, type LoadedJob } from "@/api/jobs";
+import { jobSnapshot } from "@/api/editor";
+import type { LoadedJob } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Diff } from "@/components/CodeEditor";
@@ -37,9 +38,7 @@ export function ConflictDialog({ was, mine, onClose, onChoose, onTheirs }: Confl
   const now = useNow();
   const [chosen, setChosen] = useState<Record<string, Side>>({});
   const query = useQuery({
-    ...jobQuery(refOf(was.job), 0, 0),
-    queryKey: ["editor", "theirs", was.job],
-    refetchInterval: false,
+    ...jobSnapshot(refOf(was.job), "merge"),
     retry: false,
     staleTime: 0,
     gcTime: 0,

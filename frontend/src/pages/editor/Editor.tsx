@@ -2,7 +2,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useBlocker, useNavigate } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { jobsKey, type LoadedJob, saveJob } from "@/api/jobs";
+import { refreshSaved } from "@/api/editor";
+import { type LoadedJob, saveJob } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { CodeEditor } from "@/components/CodeEditor";
@@ -168,8 +169,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
   const done = (job: string, next: number) => {
     saved.current = true;
     toast({ text: t.done.saved(job, next) });
-    client.removeQueries({ queryKey: [...jobsKey, "one", refOf(job).group, refOf(job).name] });
-    void client.invalidateQueries({ queryKey: jobsKey });
+    void refreshSaved(client, refOf(job));
     void navigate({ to: "/jobs/$group/$name", params: refOf(job) });
   };
   const goToLine = (field: string) => void lineOfField(text, field).then(setLine);

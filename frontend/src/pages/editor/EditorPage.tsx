@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
-import { jobQuery } from "@/api/jobs";
+import { jobSnapshot } from "@/api/editor";
 import type { Job } from "@/api/schema.gen";
 import { may, meQuery } from "@/api/session";
 import { Failed, Skeleton } from "@/components/Panel";
@@ -19,10 +19,8 @@ export function NewJobPage() {
   const can = useQuery(meQuery).data?.can;
   const crumbs: Crumb[] = [{ text: t.nav.jobs, to: "/jobs" }, { text: t.editor.newTitle }];
   const source = useQuery({
-    ...jobQuery(refOf(from ?? "/"), 0, 0),
-    queryKey: ["editor", "source", from ?? ""],
+    ...jobSnapshot(refOf(from ?? "/"), "copy"),
     enabled: from !== undefined,
-    refetchInterval: false,
   });
   if (!may(can, "edit")) {
     return (
@@ -58,11 +56,7 @@ export function EditJobPage() {
   const t = usePageT();
   const ref = useParams({ from: "/jobs/$group/$name/edit" });
   const query = useQuery({
-    ...jobQuery(ref, 0, 0),
-    // Not among the jobs that are read again when somebody changes one: a newer version
-    // must not take the place of what is being edited.
-    queryKey: ["editor", "edited", ref.group, ref.name],
-    refetchInterval: false,
+    ...jobSnapshot(ref, "edit"),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });

@@ -1,8 +1,10 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
+import { saveTrial } from "@/api/editor";
 import { type LoadedJob, saveJob } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
+import { yamlQuery } from "@/api/yaml";
 import { Button } from "@/components/Button";
 import { ChangeList } from "@/components/ChangeList";
 import { Diff } from "@/components/CodeEditor";
@@ -10,7 +12,6 @@ import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
-import { toYaml } from "@/lib/jobdoc";
 import { problemOf } from "@/lib/problem";
 import { useSayer } from "@/lib/reason";
 import { ConflictDialog } from "./ConflictDialog";
@@ -51,25 +52,14 @@ export function ReviewDialog({
   const e = t.editor;
   const [note, setNote] = useState("");
   const [view, setView] = useState<"fields" | "yaml">(sideBySide ? "yaml" : "fields");
-  const check = useQuery({
-    queryKey: ["editor", "review", doc, etag],
-    queryFn: async () => {
-      try {
-        return await saveJob(doc, { etag, dryRun: true });
-      } catch (error) {
-        if (problemOf(error).code === "invalid") onInvalid(error);
-        throw error;
-      }
-    },
-    retry: false,
-    gcTime: 0,
-  });
+  const onRefused = (error: unknown) => {
+    if (problemOf(error).code === "invalid") onInvalid(error);
+  };
+  const check = useQuery(saveTrial(doc, etag, onRefused));
   const save = useMutation({
     mutationFn: () => saveJob(doc, { etag, note }),
     onSuccess: (saved) => onSaved(doc.job, saved.definition.version),
-    onError: (error) => {
-      if (problemOf(error).code === "invalid") onInvalid(error);
-    },
+    onError: onRefused,
   });
   const trouble = save.error ?? check.error;
   const code = trouble ? problemOf(trouble).code : undefined;
@@ -154,10 +144,8 @@ export function ReviewDialog({
 /** Both documents as YAML, with what differs marked. */
 function SideBySide({ was, is }: { was: Job; is: Job }) {
   const t = usePageT();
-  const { data } = useQuery({
-    queryKey: ["yaml", "review", was, is],
-    queryFn: async () => ({ before: await toYaml(was), after: await toYaml(is) }),
-    gcTime: 0,
-  });
-  return data ? <Diff label={t.editor.sideBySide} language="yaml" {...data} /> : <Skeleton rows={6} />;
+  const { data } = useQuery({ ...yamlQuery([was, is]), gcTime: 0 });
+  if (!data) return <Skeleton rows={6} />;
+  const [before = "", after = ""] = data;
+  return <Diff label={t.editor.sideBySide} language="yaml" before={before} after={after} />;
 }

@@ -1,19 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { JobItem } from "@/api/schema.gen";
+import { yamlQuery } from "@/api/yaml";
 import { CodeEditor } from "@/components/CodeEditor";
 import { CopyButton } from "@/components/Copy";
 import { Card } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
-import { definitionOf, toYaml } from "@/lib/jobdoc";
+import { definitionOf } from "@/lib/jobdoc";
 
 /** The whole document of a job, as the command line would apply it. */
 export default function DefinitionTab({ item }: { item: JobItem }) {
   const t = usePageT();
   const [form, setForm] = useState<"yaml" | "json">("yaml");
   const document = definitionOf(item.definition);
-  const yaml = useQuery({ queryKey: ["yaml", item.revision], queryFn: () => toYaml(document) }).data ?? "";
+  const [yaml = ""] = useQuery(yamlQuery([document])).data ?? [];
   const text = form === "yaml" ? yaml : JSON.stringify(document, null, 2);
   return (
     <div className="pad">

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
 import { versionsQuery } from "@/api/jobs";
 import { runList } from "@/api/runs";
+import { yamlQuery } from "@/api/yaml";
 import { CodeEditor } from "@/components/CodeEditor";
 import { More } from "@/components/More";
 import { Card, Empty, Failed } from "@/components/Panel";
@@ -10,7 +11,7 @@ import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
 import { usualRunColumns } from "@/lib/columns";
 import { usePageWords } from "@/lib/format";
-import { definitionOf, toYaml } from "@/lib/jobdoc";
+import { definitionOf } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 
@@ -32,11 +33,7 @@ export default function DeletedJob({ job, error, onRetry }: DeletedJobProps) {
   const runs = useInfiniteQuery(runList({ job: [job] }));
   const [end] = versions.data?.items ?? [];
   const last = versions.data?.items.find((v) => !v.deleted);
-  const yaml = useQuery({
-    queryKey: ["yaml", "deleted", job, last?.version],
-    queryFn: () => (last ? toYaml(definitionOf(last)) : ""),
-    enabled: last !== undefined,
-  }).data;
+  const [yaml] = useQuery(yamlQuery([last && definitionOf(last)])).data ?? [];
   const items = runs.data?.pages.flatMap((p) => p.items) ?? [];
   if (versions.isPending || !runs.data) return <Waiting on={runs} />;
   if (!end?.deleted && items.length === 0) return <Failed error={error} onRetry={onRetry} />;

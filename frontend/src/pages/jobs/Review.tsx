@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
-import { changeJobs, jobsKey, refreshJobs } from "@/api/jobs";
+import { bulkTrialKey, changeJobs, refreshJobs } from "@/api/jobs";
 import { firesOfQuery } from "@/api/schedule";
 import type { JobBulk } from "@/api/schema.gen";
 import { BulkDialog } from "@/components/BulkDialog";
@@ -65,7 +65,7 @@ export function Review({ action, jobs, onClose, onDone }: ReviewProps) {
 
   // The server says what would become of each: who may not, and where nothing is to be done.
   const trial = useQuery({
-    queryKey: [...jobsKey, "review", change, jobs],
+    queryKey: bulkTrialKey(change, jobs),
     queryFn: () => ask({ ...change, dry_run: true }, jobs, mostAsked, () => {}, sayer),
     enabled: Boolean(isSaid) && results === undefined,
     placeholderData: (was) => was,

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
 import { refreshJobs } from "@/api/jobs";
-import { applySpread, offsetsQuery } from "@/api/schedule";
+import { applySpread, offsetsQuery, scheduleKey } from "@/api/schedule";
 import { FormDialog } from "@/components/FormDialog";
 import { JobTitle } from "@/components/JobTitle";
 import { Waiting } from "@/components/Waiting";
@@ -53,7 +53,7 @@ export function OffsetsDialog({ from, to, group, onClose }: OffsetsDialogProps) 
     },
     onSettled: () => {
       void refreshJobs(client);
-      void client.invalidateQueries({ queryKey: ["schedule"] });
+      void client.invalidateQueries({ queryKey: scheduleKey });
     },
   });
   if (results && !apply.isPending) {
