@@ -10,7 +10,7 @@ import type { Job } from "./schema.gen";
 export function jobSnapshot(ref: JobRef, use: "copy" | "edit" | "merge") {
   return queryOptions({
     ...jobQuery(ref, 0, 0),
-    queryKey: ["editor", use, ref.group, ref.name],
+    queryKey: ["snapshot", use, ref.group, ref.name],
     refetchInterval: false,
   });
 }

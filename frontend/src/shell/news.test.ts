@@ -1,5 +1,6 @@
 import { InfiniteQueryObserver, QueryClient } from "@tanstack/react-query";
 import { expect, it, vi } from "vitest";
+import { jobSnapshot } from "@/api/editor";
 import type { News, Topic } from "@/lib/events";
 import { hearNews } from "./news";
 
@@ -56,4 +57,14 @@ it("reloads a list although its next page has just been requested", async () => 
   now.mockRestore();
   tell({ reload, topics: new Map() });
   expect(client.getQueryState(["audit", {}])?.isInvalidated).toBe(true);
+});
+
+it("keeps the version that is being edited when everything is loaded again", () => {
+  const client = listening();
+  const edited = jobSnapshot({ group: "a", name: "one" }, "edit").queryKey;
+  const list = ["audit", {}];
+  for (const key of [edited, list]) client.setQueryData(key, "known");
+  tell({ reload: performance.now() + 1, topics: new Map() });
+  expect(client.getQueryState(list)?.isInvalidated).toBe(true);
+  expect(client.getQueryState(edited)?.isInvalidated).toBe(false);
 });

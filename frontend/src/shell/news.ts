@@ -4,6 +4,9 @@ import { runsKey } from "@/api/runs";
 import { base } from "@/lib/base";
 import { followNews, type News } from "@/lib/events";
 
+/** The queries that no reload repeats: a new version of a job would replace what its editor shows. */
+const stays = new Set<unknown>(["me", "yaml", "snapshot"]);
+
 /**
  * Requests again what the page shows when the server says that it has changed. Call it before the page
  * requests anything: what is requested after the stream has opened need not be requested twice.
@@ -18,8 +21,7 @@ export function hearNews(client: QueryClient): void {
   followNews(`${base}/api/v1/events`, ({ reload = 0, topics }) => {
     void client.invalidateQueries({
       predicate: (query) =>
-        ((asked.get(query) ?? 0) < reload && query.queryKey[0] !== "me" && query.queryKey[0] !== "yaml") ||
-        isNews(query.queryKey, topics),
+        ((asked.get(query) ?? 0) < reload && !stays.has(query.queryKey[0])) || isNews(query.queryKey, topics),
     });
   });
 }
