@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { Plus, X } from "lucide-react";
 import { type JobFilter, jobFacets } from "@/api/jobs";
-import { Menu, MenuChoice, MenuLine } from "@/components/Menu";
+import { FilterMenu } from "@/components/FilterChip";
+import { MenuChoice, MenuLine } from "@/components/Menu";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { bare, isSpan, type JobField, knownValues } from "@/lib/jobfilter";
@@ -19,36 +19,18 @@ interface FieldFilterProps {
 /** A filter by one field: dashed while nothing is chosen, solid with what is. */
 export function FieldFilter({ field, chosen, filter, onChange }: FieldFilterProps) {
   const t = usePageT();
-  const name = t.joblist.fields[field];
   const set = chosen.length > 0;
   const isNot = set && chosen.every((v) => v.startsWith("-"));
   const [first = ""] = chosen;
   const what = chosen.length > 1 ? t.joblist.anyOf(chosen.length) : nameOfValue(t, field, bare(first));
   return (
-    <span className="row">
-      <Menu
-        align="start"
-        trigger={
-          <button type="button" className={set ? "fchip set" : "fchip"}>
-            {!set && <Plus size={14} aria-hidden />}
-            {name}
-            {set && <b className="trunc">{isNot ? t.joblist.not(what) : what}</b>}
-          </button>
-        }
-      >
-        <Values {...{ field, chosen, filter, onChange }} />
-      </Menu>
-      {set && (
-        <button
-          type="button"
-          className="fclear"
-          aria-label={`${t.act.clear}: ${name}`}
-          onClick={() => onChange([])}
-        >
-          <X size={13} aria-hidden />
-        </button>
-      )}
-    </span>
+    <FilterMenu
+      name={t.joblist.fields[field]}
+      value={set && <b className="trunc">{isNot ? t.joblist.not(what) : what}</b>}
+      onClear={() => onChange([])}
+    >
+      <Values {...{ field, chosen, filter, onChange }} />
+    </FilterMenu>
   );
 }
 
