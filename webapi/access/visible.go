@@ -167,11 +167,8 @@ func withinLogs(ctx context.Context, f logstore.SearchFilter) (_ logstore.Search
 	if everywhere {
 		return f, true
 	}
-	if f.Groups != nil {
-		groups = slices.DeleteFunc(groups, func(g string) bool { return !slices.Contains(f.Groups, g) })
-	}
-	f.Groups = groups
-	return f, len(groups) > 0
+	f.Groups = among(groups, f.Groups)
+	return f, len(f.Groups) > 0
 }
 
 // Facts implements [logstore.Store]. Those of no group are seen by who sees all.
@@ -186,9 +183,15 @@ func within(ctx context.Context, f logstore.RunFilter) (_ logstore.RunFilter, so
 	if everywhere {
 		return f, true
 	}
-	if f.Groups != nil {
-		groups = slices.DeleteFunc(groups, func(g string) bool { return !slices.Contains(f.Groups, g) })
+	f.Groups = among(groups, f.Groups)
+	return f, len(f.Groups) > 0
+}
+
+// among returns the groups that the caller sees and the filter names; with a nil filter, all that
+// the caller sees.
+func among(seen, filter []string) []string {
+	if filter == nil {
+		return seen
 	}
-	f.Groups = groups
-	return f, len(groups) > 0
+	return slices.DeleteFunc(seen, func(g string) bool { return !slices.Contains(filter, g) })
 }

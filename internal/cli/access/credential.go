@@ -138,7 +138,7 @@ func newGetCredentialsCommand() *cobra.Command {
 // newGroupList returns a command that lists what a group has.
 func newGroupList[T any](about *cobra.Command, list func(ctx context.Context, api *client.API, group string) (T, error), show func(*draw.Table, T)) *cobra.Command {
 	var group string
-	cmd := cli.NewList(about, func(ctx context.Context, api *client.API) (none T, err error) {
+	cmd := cli.NewShow(about, func(ctx context.Context, api *client.API) (none T, err error) {
 		if err := job.CheckSlug("group", group); err != nil {
 			return none, cli.Usage(err)
 		}

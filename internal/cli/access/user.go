@@ -74,22 +74,11 @@ func showLink(r *cli.Remote, cmd *cobra.Command, api *client.API, user string) e
 }
 
 func newGetUsersCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "users", Short: "List users", Example: "  carillon get users\n  carillon get users -o json", Args: cobra.NoArgs,
-	}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		list, err := client.Read[client.UserList](api.ListUsers(cmd.Context()))
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawUsers(t, list.Items) })
-	}
-	return cmd
+	return cli.NewShow(&cobra.Command{
+		Use: "users", Short: "List users", Example: "  carillon get users\n  carillon get users -o json",
+	}, func(ctx context.Context, api *client.API) (client.UserList, error) {
+		return client.Read[client.UserList](api.ListUsers(ctx))
+	}, func(t *draw.Table, list client.UserList) { drawUsers(t, list.Items) })
 }
 
 func drawUsers(t *draw.Table, users []client.UserItem) {

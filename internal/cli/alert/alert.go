@@ -367,29 +367,20 @@ func newAlertSilenceCommand() *cobra.Command {
 }
 
 func newGetSilencesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "silences", Short: "List silences", Args: cobra.NoArgs, Example: "  carillon get silences"}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
+	return cli.NewShow(&cobra.Command{
+		Use: "silences", Short: "List silences", Example: "  carillon get silences",
+	}, func(ctx context.Context, api *client.API) (client.SilenceList, error) {
+		return client.Read[client.SilenceList](api.ListSilences(ctx))
+	}, func(t *draw.Table, list client.SilenceList) {
+		if len(list.Items) == 0 {
+			t.Line("no silences")
+			return
 		}
-		list, err := client.Read[client.SilenceList](api.ListSilences(cmd.Context()))
-		if err != nil {
-			return err
+		t.Row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
+		for _, s := range list.Items {
+			t.Row(s.ID, t.Instant(s.Until), t.Cell(s.By, 30), draw.OrDash(s.Rule), draw.OrDash(s.Group), draw.OrDash(string(s.Job)), t.Cell(s.Reason, draw.NoteWidth))
 		}
-		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
-			if len(list.Items) == 0 {
-				t.Line("no silences")
-				return
-			}
-			t.Row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
-			for _, s := range list.Items {
-				t.Row(s.ID, t.Instant(s.Until), t.Cell(s.By, 30), draw.OrDash(s.Rule), draw.OrDash(s.Group), draw.OrDash(string(s.Job)), t.Cell(s.Reason, draw.NoteWidth))
-			}
-		})
-	}
-	return cmd
+	})
 }
 
 func newAlertUnsilenceCommand() *cobra.Command {

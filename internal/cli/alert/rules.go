@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,34 +15,25 @@ import (
 )
 
 func newGetAlertRulesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "alert-rules", Short: "List alert rules and their channels", Args: cobra.NoArgs, Example: "  carillon get alert-rules\n  carillon get alert-rules -o yaml"}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
+	return cli.NewShow(&cobra.Command{
+		Use: "alert-rules", Short: "List alert rules and their channels", Example: "  carillon get alert-rules\n  carillon get alert-rules -o yaml",
+	}, func(ctx context.Context, api *client.API) (client.AlertList, error) {
+		return client.Read[client.AlertList](api.ListAlerts(ctx))
+	}, func(t *draw.Table, list client.AlertList) {
+		if len(list.Items) == 0 {
+			t.Line("no rules")
+			return
 		}
-		list, err := client.Read[client.AlertList](api.ListAlerts(cmd.Context()))
-		if err != nil {
-			return err
+		t.Row("RULE", "SEVERITY", "WHEN", "FOR", "CHANNELS")
+		for i := range list.Items {
+			d := &list.Items[i].Definition
+			name := d.Alert
+			if d.Disabled {
+				name += " (disabled)"
+			}
+			t.Row(name, string(d.Severity), shownCondition(d), shownMatch(t, d), listed(t, d.Channels))
 		}
-		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
-			if len(list.Items) == 0 {
-				t.Line("no rules")
-				return
-			}
-			t.Row("RULE", "SEVERITY", "WHEN", "FOR", "CHANNELS")
-			for i := range list.Items {
-				d := &list.Items[i].Definition
-				name := d.Alert
-				if d.Disabled {
-					name += " (disabled)"
-				}
-				t.Row(name, string(d.Severity), shownCondition(d), shownMatch(t, d), listed(t, d.Channels))
-			}
-		})
-	}
-	return cmd
+	})
 }
 
 // shownCondition tells what a rule waits for in a few words.
@@ -104,38 +96,29 @@ func shownMatch(t *draw.Table, r *client.Alert) string {
 }
 
 func newGetChannelsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "channels", Short: "List notification channels", Args: cobra.NoArgs, Example: "  carillon get channels"}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
+	return cli.NewShow(&cobra.Command{
+		Use: "channels", Short: "List notification channels", Example: "  carillon get channels",
+	}, func(ctx context.Context, api *client.API) (client.ChannelList, error) {
+		return client.Read[client.ChannelList](api.ListChannels(ctx))
+	}, func(t *draw.Table, list client.ChannelList) {
+		if len(list.Items) == 0 {
+			t.Line("no channels")
+			return
 		}
-		list, err := client.Read[client.ChannelList](api.ListChannels(cmd.Context()))
-		if err != nil {
-			return err
+		t.Row("CHANNEL", "KIND", "TO", "LANGUAGE", "ZONE", "SECRETS", "MISSING", "DELIVERY")
+		for i := range list.Items {
+			item := &list.Items[i]
+			to := item.Definition.URL
+			if e := item.Definition.Email; e != nil {
+				to = strings.Join(e.To, ", ")
+			}
+			name := item.Definition.Channel
+			if item.Definition.Disabled {
+				name += " (disabled)"
+			}
+			t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), string(item.Definition.Language), item.Definition.Zone, listed(t, item.Secrets), listed(t, item.Missing), shownHealth(t, &item.Health))
 		}
-		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
-			if len(list.Items) == 0 {
-				t.Line("no channels")
-				return
-			}
-			t.Row("CHANNEL", "KIND", "TO", "LANGUAGE", "ZONE", "SECRETS", "MISSING", "DELIVERY")
-			for i := range list.Items {
-				item := &list.Items[i]
-				to := item.Definition.URL
-				if e := item.Definition.Email; e != nil {
-					to = strings.Join(e.To, ", ")
-				}
-				name := item.Definition.Channel
-				if item.Definition.Disabled {
-					name += " (disabled)"
-				}
-				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), string(item.Definition.Language), item.Definition.Zone, listed(t, item.Secrets), listed(t, item.Missing), shownHealth(t, &item.Health))
-			}
-		})
-	}
-	return cmd
+	})
 }
 
 // shownHealth says whether messages get through to a channel.

@@ -15,7 +15,7 @@ import (
 )
 
 func newGetBusCommand() *cobra.Command {
-	return cli.NewList(&cobra.Command{
+	return cli.NewShow(&cobra.Command{
 		Use:   "bus",
 		Short: "Show the NATS streams, their replicas and consumers",
 		Long: "Show the NATS server, the size of its streams and their limits, whether all replicas are in sync,\n" +

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func newGetHistoryCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.NewShow(&cobra.Command{
 		Use:   "history",
 		Short: "Show the state of the history: completeness, backlog and disk usage",
 		Long: "Show up to which time runs, logs and reports are complete. While the log store is away or slow,\n" +
@@ -20,45 +21,33 @@ func newGetHistoryCommand() *cobra.Command {
 			"drain rate (records per second) and the estimated time until the backlog is empty. If the backlog\n" +
 			"does not shrink, it shows no estimate.",
 		Example: "  carillon get history\n  carillon get history -o json",
-		Args:    cobra.NoArgs,
-	}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
+	}, func(ctx context.Context, api *client.API) (client.HistoryState, error) {
+		return client.Read[client.HistoryState](api.GetHistory(ctx))
+	}, func(t *draw.Table, state client.HistoryState) {
+		t.Line("complete up to " + t.Instant(state.AsOf))
+		if !state.CaughtUpAt.IsZero() {
+			t.Line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")
 		}
-		state, err := client.Read[client.HistoryState](api.GetHistory(cmd.Context()))
-		if err != nil {
-			return err
+		if state.StoreAnswers {
+			t.Line(draw.Bytes(state.Bytes) + " on disk, the oldest run from " + t.Instant(state.OldestRun))
+			if state.DiskBytes > 0 {
+				t.Line(draw.Bytes(state.DiskFreeBytes) + " free of " + draw.Bytes(state.DiskBytes))
+			}
+		} else {
+			t.Line("the log store does not answer")
 		}
-		return r.Show(cmd.OutOrStdout(), state, func(t *draw.Table) {
-			t.Line("complete up to " + t.Instant(state.AsOf))
-			if !state.CaughtUpAt.IsZero() {
-				t.Line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")
-			}
-			if state.StoreAnswers {
-				t.Line(draw.Bytes(state.Bytes) + " on disk, the oldest run from " + t.Instant(state.OldestRun))
-				if state.DiskBytes > 0 {
-					t.Line(draw.Bytes(state.DiskFreeBytes) + " free of " + draw.Bytes(state.DiskBytes))
-				}
-			} else {
-				t.Line("the log store does not answer")
-			}
-			if in := state.StandIn; in != nil {
-				t.Line("runs and logs come from the streams, since " + t.Instant(in.Since) + " up to " + t.Instant(in.AsOf))
-			}
-			if state.DeadLetters > 0 {
-				t.Line(draw.Thousands(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; list them with carillon get dead-letters")
-			}
-			t.Line("")
-			t.Row("STREAM", "WAITING", "SINCE", "DRAINED/S")
-			for _, b := range state.Backlog {
-				t.Row(b.Stream, draw.Thousands(int64(min(b.Messages, 1<<62))), t.Instant(b.Since), fewer(b.PerSecond))
-			}
-		})
-	}
-	return cmd
+		if in := state.StandIn; in != nil {
+			t.Line("runs and logs come from the streams, since " + t.Instant(in.Since) + " up to " + t.Instant(in.AsOf))
+		}
+		if state.DeadLetters > 0 {
+			t.Line(draw.Thousands(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; list them with carillon get dead-letters")
+		}
+		t.Line("")
+		t.Row("STREAM", "WAITING", "SINCE", "DRAINED/S")
+		for _, b := range state.Backlog {
+			t.Row(b.Stream, draw.Thousands(int64(min(b.Messages, 1<<62))), t.Instant(b.Since), fewer(b.PerSecond))
+		}
+	})
 }
 
 // fewer is by how much a backlog shrinks; a dash when it does not, or is none.

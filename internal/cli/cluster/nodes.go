@@ -13,7 +13,7 @@ import (
 )
 
 func newGetNodesCommand() *cobra.Command {
-	return cli.NewList(&cobra.Command{
+	return cli.NewShow(&cobra.Command{
 		Use:     "nodes",
 		Short:   "List scheduler nodes and their shards",
 		Example: "  carillon get nodes",

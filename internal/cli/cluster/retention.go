@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -31,25 +32,13 @@ func newRetentionCommand() *cobra.Command {
 }
 
 func newGetRetentionCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.NewShow(&cobra.Command{
 		Use:     "retention",
 		Short:   "Show the retention rules",
 		Example: "  carillon get retention\n  carillon get retention -o json",
-		Args:    cobra.NoArgs,
-	}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		item, err := client.Read[client.RetentionItem](api.GetRetention(cmd.Context()))
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
-	}
-	return cmd
+	}, func(ctx context.Context, api *client.API) (client.RetentionItem, error) {
+		return client.Read[client.RetentionItem](api.GetRetention(ctx))
+	}, func(t *draw.Table, item client.RetentionItem) { drawRetention(t, &item) })
 }
 
 func newRetentionSetCommand() *cobra.Command {

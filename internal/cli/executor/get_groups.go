@@ -11,7 +11,7 @@ import (
 )
 
 func newGetGroupsCommand() *cobra.Command {
-	return cli.NewList(&cobra.Command{
+	return cli.NewShow(&cobra.Command{
 		Use:     "groups",
 		Short:   "List executor groups and their live instances",
 		Example: "  carillon get groups",
@@ -22,7 +22,7 @@ func newGetGroupsCommand() *cobra.Command {
 
 func newGetHandlersCommand() *cobra.Command {
 	var group string
-	cmd := cli.NewList(&cobra.Command{
+	cmd := cli.NewShow(&cobra.Command{
 		Use:   "handlers",
 		Short: "List the handlers of a group and their parameters",
 		Long: "List the handlers that the executors of a group have announced, with a description and their\n" +

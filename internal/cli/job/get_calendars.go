@@ -12,7 +12,7 @@ import (
 )
 
 func newGetCalendarsCommand() *cobra.Command {
-	return cli.NewList(&cobra.Command{
+	return cli.NewShow(&cobra.Command{
 		Use:     "calendars",
 		Short:   "List calendars",
 		Example: "  carillon get calendars -o yaml",

@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
-// NewList makes cmd show a list that is asked for without any filter.
-func NewList[L any](cmd *cobra.Command, list func(context.Context, *client.API) (L, error), fill func(*draw.Table, L)) *cobra.Command {
+// NewShow makes cmd show what ask returns. It has no arguments, and the shared flags only.
+func NewShow[T any](cmd *cobra.Command, ask func(context.Context, *client.API) (T, error), fill func(*draw.Table, T)) *cobra.Command {
 	cmd.Args = cobra.NoArgs
 	r := NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -18,11 +18,11 @@ func NewList[L any](cmd *cobra.Command, list func(context.Context, *client.API) 
 		if err != nil {
 			return err
 		}
-		found, err := list(cmd.Context(), api)
+		answer, err := ask(cmd.Context(), api)
 		if err != nil {
 			return err
 		}
-		return r.Show(cmd.OutOrStdout(), found, func(t *draw.Table) { fill(t, found) })
+		return r.Show(cmd.OutOrStdout(), answer, func(t *draw.Table) { fill(t, answer) })
 	}
 	return cmd
 }
