@@ -81,12 +81,12 @@ func TestUserNamesAndPasswords(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"correct horse battery staple", "zwölf Zeichen", strings.Repeat("ab", 128)} {
-		if err := CheckPassword(p, "ann"); err != nil {
+		if err := checkPassword(p, "ann"); err != nil {
 			t.Errorf("%q: %v", p, err)
 		}
 	}
 	for _, p := range []string{"", "short", "aaaaaaaaaaaaaaaa", "annannannann", "ann1234567890", strings.Repeat("ab", 129), "not UTF-8 \xff\xff\xff\xff"} {
-		if CheckPassword(p, "ann") == nil {
+		if checkPassword(p, "ann") == nil {
 			t.Errorf("%q passes", p)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 
 // Bounds of what people ask of credentials.
 const (
-	MaxCredentialLife    = 10 * 366 * 24 * time.Hour
-	MaxCredentialOverlap = 30 * 24 * time.Hour
+	maxCredentialLife    = 10 * 366 * 24 * time.Hour
+	maxCredentialOverlap = 30 * 24 * time.Hour
 
 	maxBridgeGroups = 100
 )
@@ -66,8 +66,8 @@ func (d *Directory) CreateBridgeCredential(ctx context.Context, group string, gr
 	if name == "" || len(name) > 100 {
 		errs = append(errs, &job.InvalidError{Field: "name", Reason: "must say in 1 to 100 bytes where the credential is, or what for"})
 	}
-	if life < 0 || life > MaxCredentialLife {
-		errs = append(errs, &job.InvalidError{Field: "expires_in", Reason: fmt.Sprintf("must be more than zero and at most %s", job.Duration(MaxCredentialLife))})
+	if life < 0 || life > maxCredentialLife {
+		errs = append(errs, &job.InvalidError{Field: "expires_in", Reason: fmt.Sprintf("must be more than zero and at most %s", job.Duration(maxCredentialLife))})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, "", err
@@ -150,8 +150,8 @@ func (d *Directory) credential(ctx context.Context, group, id string) (*Credenti
 // after overlap, if it does not end before. Errors: *job.InvalidError,
 // job.ErrNotFound, job.ErrConflict when it has ended, job.ErrUnavailable.
 func (d *Directory) RotateCredential(ctx context.Context, group, id, author string, overlap time.Duration) (*Credential, string, error) {
-	if overlap < 0 || overlap > MaxCredentialOverlap {
-		return nil, "", &job.InvalidError{Field: "overlap", Reason: fmt.Sprintf("must be at most %s", job.Duration(MaxCredentialOverlap))}
+	if overlap < 0 || overlap > maxCredentialOverlap {
+		return nil, "", &job.InvalidError{Field: "overlap", Reason: fmt.Sprintf("must be at most %s", job.Duration(maxCredentialOverlap))}
 	}
 	old, revision, err := d.credential(ctx, group, id)
 	if err != nil {

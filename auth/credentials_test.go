@@ -97,6 +97,6 @@ func TestACredentialThatCannotBeIsRefusedByField(t *testing.T) {
 		refused("*", "web1", 0, "group")
 		refused("billing", "", 0, "name")
 		refused("billing", "web1", -time.Second, "expires_in")
-		refused("billing", "web1", MaxCredentialLife+1, "expires_in")
+		refused("billing", "web1", maxCredentialLife+1, "expires_in")
 	})
 }

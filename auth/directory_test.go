@@ -25,15 +25,15 @@ func TestASessionEndsWithoutUse(t *testing.T) {
 		}
 		_, idle, err := w.d.SignIn(w.Context(), "ann", password, here)
 		w.check(err)
-		time.Sleep(SessionIdle - time.Minute)
+		time.Sleep(sessionIdle - time.Minute)
 		if !signedIn(idle) { // and so it goes on
 			w.Error("ended before its time")
 		}
-		time.Sleep(SessionIdle - time.Minute)
+		time.Sleep(sessionIdle - time.Minute)
 		if !signedIn(idle) {
 			w.Error("ended though it was used")
 		}
-		time.Sleep(SessionIdle)
+		time.Sleep(sessionIdle)
 		if signedIn(idle) {
 			w.Error("did not end without use")
 		}
@@ -86,7 +86,7 @@ func TestASessionThatWasEndedStaysSoWhenNATSIsKilled(t *testing.T) {
 		signIn() // so that the file is kept
 		who, cookie := signIn()
 		w.check(w.d.EndSession(w.Context(), "ann", who.Session))
-		time.Sleep(SessionIdle / 2)
+		time.Sleep(sessionIdle / 2)
 		signIn() // so that NATS reads the file: its index does not have this
 		w.broker.Kill()
 		w.broker.Start()
@@ -190,7 +190,7 @@ func TestAnInvitationWorksOnceAndForADay(t *testing.T) {
 		if _, _, err := w.d.Accept(w.Context(), void, "", password, here); !errors.Is(err, ErrInvitation) {
 			w.Errorf("of a deleted user, for another of its name: %v", err)
 		}
-		time.Sleep(InvitationLife)
+		time.Sleep(invitationLife)
 		if _, err := w.d.Invitation(w.Context(), late); !errors.Is(err, ErrInvitation) {
 			w.Errorf("after a day: %v", err)
 		}

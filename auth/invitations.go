@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
-// InvitationLife is how long a one-time link works.
-const InvitationLife = 24 * time.Hour
+// invitationLife is how long a one-time link works.
+const invitationLife = 24 * time.Hour
 
 // Invitation lets whoever holds its secret choose a user's password, once. Its key is
 // the digest of the secret.
@@ -32,7 +32,7 @@ func (d *Directory) HasAdministrator(ctx context.Context) (bool, error) {
 	if err := d.users.wait(ctx); err != nil {
 		return false, err
 	}
-	return len(d.users.all((*User).IsAdministrator)) > 0, nil
+	return len(d.users.all((*User).isAdministrator)) > 0, nil
 }
 
 // InviteAdministrator returns the secret of an invitation for the first
@@ -53,7 +53,7 @@ func (d *Directory) Invite(ctx context.Context, name string) (secret string, exp
 
 func (d *Directory) invite(ctx context.Context, i Invitation) (string, time.Time, error) {
 	secret := newSecret()
-	i.ExpiresAt = time.Now().Add(InvitationLife).UTC().Truncate(time.Millisecond)
+	i.ExpiresAt = time.Now().Add(invitationLife).UTC().Truncate(time.Millisecond)
 	_, err := write(ctx, d.conn, kindInvitation, digest(secret), &i, 0)
 	return secret, i.ExpiresAt, err
 }
@@ -114,7 +114,7 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	default:
 		name = i.User
 	}
-	if err := errors.Join(err, CheckPassword(password, name)); err != nil {
+	if err := errors.Join(err, checkPassword(password, name)); err != nil {
 		return nil, "", err
 	}
 	hash, err := d.hasher.hash(ctx, password)

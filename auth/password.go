@@ -25,25 +25,25 @@ const (
 	keyLength    = 32
 )
 
-// MinPassword and MaxPassword bound a password: at least so many characters, at most
+// minPassword and maxPassword bound a password: at least so many characters, at most
 // so many bytes.
 const (
-	MinPassword = 12
-	MaxPassword = 256
+	minPassword = 12
+	maxPassword = 256
 )
 
-// CheckPassword returns an *job.InvalidError for field "password" unless user may have
+// checkPassword returns an *job.InvalidError for field "password" unless user may have
 // it. Length is what counts: rules about digits and signs make people write them down.
-func CheckPassword(password, user string) error {
+func checkPassword(password, user string) error {
 	bad := func(reason string) error { return &job.InvalidError{Field: "password", Reason: reason} }
 	switch {
 	case !utf8.ValidString(password):
 		return bad("must be UTF-8")
-	case utf8.RuneCountInString(password) < MinPassword:
-		return bad(fmt.Sprintf("must have at least %d characters", MinPassword))
-	case len(password) > MaxPassword:
-		return bad(fmt.Sprintf("must have at most %d bytes", MaxPassword))
-	case user != "" && strings.Contains(strings.ToLower(password), user) && len(password) < len(user)+MinPassword:
+	case utf8.RuneCountInString(password) < minPassword:
+		return bad(fmt.Sprintf("must have at least %d characters", minPassword))
+	case len(password) > maxPassword:
+		return bad(fmt.Sprintf("must have at most %d bytes", maxPassword))
+	case user != "" && strings.Contains(strings.ToLower(password), user) && len(password) < len(user)+minPassword:
 		return bad("must not be made of the user's name")
 	case strings.Count(password, password[:1]) == len(password):
 		return bad("must not be one character repeated")

@@ -41,7 +41,7 @@ func bucketOf(kind string) string {
 func lifeOf(kind string) time.Duration {
 	switch kind {
 	case kindSession:
-		return SessionIdle
+		return sessionIdle
 	case kindFailed:
 		return failWindow
 	}

@@ -12,7 +12,7 @@ import (
 // How long a session lasts that is used all the time, and one that nobody uses.
 const (
 	SessionLife = 7 * 24 * time.Hour
-	SessionIdle = 12 * time.Hour
+	sessionIdle = 12 * time.Hour
 )
 
 // seenEvery is how exact a session's SeenAt is: to write it at each request would be
@@ -35,7 +35,7 @@ type Session struct {
 
 // over reports whether the session has ended at now.
 func (s *Session) over(now time.Time) bool {
-	return !now.Before(s.ExpiresAt) || now.Sub(s.SeenAt) >= SessionIdle
+	return !now.Before(s.ExpiresAt) || now.Sub(s.SeenAt) >= sessionIdle
 }
 
 // Client is where a request comes from.

@@ -115,7 +115,7 @@ func (d *Directory) checked(ctx context.Context, name, password string) (*User, 
 	if hash == "" {
 		hash, known = d.hasher.nobodysHash(), false
 	}
-	if len(password) > MaxPassword {
+	if len(password) > maxPassword {
 		password, known = "", false
 	}
 	same, err := d.hasher.verify(ctx, password, hash)

@@ -64,7 +64,7 @@ func userKey(name string) string { return strings.ReplaceAll(name, "@", "=") }
 
 func userOfKey(key string) string { return strings.ReplaceAll(key, "=", "@") }
 
-// IsAdministrator reports whether the user may do everything, and can sign in.
-func (u *User) IsAdministrator() bool {
+// isAdministrator reports whether the user may do everything, and can sign in.
+func (u *User) isAdministrator() bool {
 	return !u.Disabled && (u.Password != "" || u.External != "") && u.Access.May(rights.Admin, rights.Everywhere)
 }

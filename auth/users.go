@@ -106,10 +106,10 @@ func (d *Directory) DeleteUser(ctx context.Context, name string, ifRevision uint
 // keepsAnAdministrator returns job.ErrConflict if with u as it is to be, nobody could
 // manage users any more who can now.
 func (d *Directory) keepsAnAdministrator(u *User) error {
-	if u.IsAdministrator() {
+	if u.isAdministrator() {
 		return nil
 	}
-	admins := d.users.all((*User).IsAdministrator)
+	admins := d.users.all((*User).isAdministrator)
 	if len(admins) == 1 && admins[0].value.Name == u.Name {
 		return fmt.Errorf("%w: %s is the last administrator", job.ErrConflict, u.Name)
 	}
@@ -119,7 +119,7 @@ func (d *Directory) keepsAnAdministrator(u *User) error {
 // SetPassword gives a user another password, and ends all of its sessions. Errors:
 // *job.InvalidError, job.ErrNotFound, job.ErrUnavailable.
 func (d *Directory) SetPassword(ctx context.Context, name, password string) error {
-	if err := CheckPassword(password, name); err != nil {
+	if err := checkPassword(password, name); err != nil {
 		return err
 	}
 	hash, err := d.hasher.hash(ctx, password)

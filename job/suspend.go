@@ -9,11 +9,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// Bounds of what somebody calls off for a while.
-const (
-	MaxSkips      = 100 // fires of a job that are called off and still ahead
-	MaxSkipReason = 500 // bytes
-)
+// MaxSkips bounds how many upcoming fires of a job can be skipped at a time.
+const MaxSkips = 100
 
 // Pause is a switch, for everything or for an executor group: while it is on, every fire is
 // recorded as skipped. It holds for fires after EffectiveFrom.

@@ -76,8 +76,8 @@ func (f *Fact) Validate() error {
 	return nil
 }
 
-// Cursor names the fact's place in the order of lists.
-func (f *Fact) Cursor() string { return FactCursor{f.At, f.ID}.String() }
+// cursor names the fact's place in the order of lists.
+func (f *Fact) cursor() string { return FactCursor{f.At, f.ID}.String() }
 
 // FactCursor is where a page of facts ended: (At, ID) is the order of lists, the newest
 // first.
@@ -157,7 +157,7 @@ func (f *FactFilter) Paged(facts []Fact) FactPage {
 	page := FactPage{Facts: facts}
 	if len(facts) > f.Limit {
 		page.Facts = facts[:f.Limit]
-		page.Next = facts[f.Limit-1].Cursor()
+		page.Next = facts[f.Limit-1].cursor()
 	}
 	return page
 }

@@ -37,7 +37,7 @@ func findEngine(ctx context.Context) (engine, error) {
 	if program, err := exec.LookPath("clickhouse"); err == nil && isNewEnough(ctx, program) {
 		return engine{program: program}, nil
 	}
-	dir, err := CacheDir()
+	dir, err := cacheDir()
 	if err != nil {
 		return engine{}, err
 	}

@@ -18,8 +18,8 @@ var libraryPath = filepath.Join("node_modules", "@chdb", "lib-linux-x64-gnu", "l
 //go:embed npm/package.json npm/package-lock.json
 var manifests embed.FS
 
-// CacheDir returns the folder that [Install] fills, in the user's cache: all checkouts share it.
-func CacheDir() (string, error) {
+// cacheDir returns the folder that [Install] fills, in the user's cache: all checkouts share it.
+func cacheDir() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("find cache folder: %w", err)
@@ -27,13 +27,13 @@ func CacheDir() (string, error) {
 	return filepath.Join(cache, "carillon", "clickhouse"), nil
 }
 
-// Install fetches ClickHouse into [CacheDir] with npm, unless a server could be
+// Install fetches ClickHouse into the user's cache with npm, unless a server could be
 // started without. It is 180 MB to fetch and 570 MB on disk.
 func Install(ctx context.Context, log io.Writer) error {
 	if _, err := findEngine(ctx); err == nil {
 		return nil
 	}
-	dir, err := CacheDir()
+	dir, err := cacheDir()
 	if err != nil {
 		return err
 	}

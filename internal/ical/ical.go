@@ -17,7 +17,7 @@ import (
 // Bounds of a file.
 const (
 	MaxFile   = 4 << 20 // in bytes
-	MaxEvents = 5000
+	maxEvents = 5000
 	MaxYears  = 20
 	// maxLooks bounds the days that are looked at for rules: a second's work.
 	maxLooks = 20_000_000
@@ -188,15 +188,15 @@ func eventsOf(lines []line, zone *time.Location) ([]*event, error) {
 		case len(open) > 0 && open[len(open)-1].value == "VEVENT":
 			own = append(own, *l)
 		}
-		if len(events) > MaxEvents || len(problems) == maxProblems {
+		if len(events) > maxEvents || len(problems) == maxProblems {
 			break
 		}
 	}
 	switch {
 	case len(problems) > 0:
 		return nil, errors.Join(problems...)
-	case len(events) > MaxEvents:
-		return nil, &job.InvalidError{Field: "file", Reason: fmt.Sprintf("has more than %d events", MaxEvents)}
+	case len(events) > maxEvents:
+		return nil, &job.InvalidError{Field: "file", Reason: fmt.Sprintf("has more than %d events", maxEvents)}
 	case len(open) > 0:
 		return nil, wrong(open[len(open)-1].number, "begins %s, which does not end: the file is cut off", clip.Runes(open[len(open)-1].value, maxQuoted))
 	case len(events) == 0:

@@ -181,9 +181,9 @@ func TestABadFileIsRefusedByTheLine(t *testing.T) {
 	if n := len(job.Problems(err)); n != maxProblems {
 		t.Errorf("%d problems are told, want %d", n, maxProblems)
 	}
-	busy := "BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:VEVENT\nDTSTART:19000101\nRRULE:FREQ=YEARLY;BYDAY=1MO\nEND:VEVENT\n", MaxEvents) + "END:VCALENDAR\n"
+	busy := "BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:VEVENT\nDTSTART:19000101\nRRULE:FREQ=YEARLY;BYDAY=1MO\nEND:VEVENT\n", maxEvents) + "END:VCALENDAR\n"
 	f([]byte(busy), "file has too many events that recur")
-	never := "BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:VEVENT\nDTSTART:20260101\nRRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30\nEND:VEVENT\n", MaxEvents) + "END:VCALENDAR\n"
+	never := "BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:VEVENT\nDTSTART:20260101\nRRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30\nEND:VEVENT\n", maxEvents) + "END:VCALENDAR\n"
 	f([]byte(never), "file has too many events that recur")
 }
 

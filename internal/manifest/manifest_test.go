@@ -146,7 +146,7 @@ func TestProblemsNameFileLineAndField(t *testing.T) {
 	f("a.json", "{\"job\": \"a/b\",\n \"task\": {\"shell\": \"x\",\n \"shell\": \"y\"}}", "a.json:3: task.shell is given twice")
 	f("a.json", "{\"job\": \"a/b\",\n \"task\": ", "a.json:2: not JSON: it ends before the object does")
 	f("a.json", "[]", `a.json:1: must be an object, with a field "job" or "calendar"`)
-	f("a.yaml", strings.Repeat("x", MaxFile+1), "a.yaml: is larger than 8 MiB; divide it into several files")
+	f("a.yaml", strings.Repeat("x", maxFile+1), "a.yaml: is larger than 8 MiB; divide it into several files")
 	f("a.yaml", "job: a/b\ntask:\n  shell: |\n    "+strings.Repeat("x", maxText)+"\n", "a.yaml:1: the document has 1048607 bytes; at most 1048576 are read")
 	f("a.yaml", "job: a/b\ntask:\n  shell: "+strings.Repeat("x", 300_000)+"\n", "a.yaml:1: the document has 300033 bytes; a job may have at most 262144")
 	f("a.yaml", "job: a/b\nx:\n  "+strings.Repeat("[", 100_000), "a.yaml:3: more than 500 brackets are open at once")

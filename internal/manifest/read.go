@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// MaxFile is the greatest size of a file, in bytes.
-const MaxFile = 8 << 20
+// maxFile is the greatest size of a file, in bytes.
+const maxFile = 8 << 20
 
 // extensions are those of the files of a folder that are read.
 var extensions = []string{".yaml", ".yml", ".json"}
@@ -56,7 +56,7 @@ func Read(paths []string, stdin io.Reader) ([]Document, error) {
 // The error joins an [*Error] for each document that is wrong; the others are
 // returned all the same.
 func Parse(file string, data []byte) ([]Document, error) {
-	if len(data) > MaxFile {
+	if len(data) > maxFile {
 		return nil, &Error{File: file, Reason: tooLarge}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -122,7 +122,7 @@ func load(file string, stdin io.Reader) ([]byte, error) {
 		defer func() { _ = f.Close() }()
 		from = f
 	}
-	data, err := io.ReadAll(io.LimitReader(from, MaxFile+1))
+	data, err := io.ReadAll(io.LimitReader(from, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", displayName(file), err)
 	}

@@ -17,7 +17,7 @@ import (
 func HideEntry(access rights.List, e *trail.Entry) {
 	for i := range e.Changes {
 		c := &e.Changes[i]
-		HideChange(access, e.Group, c.Field, &c.From, &c.To)
+		hideChange(access, e.Group, c.Field, &c.From, &c.To)
 	}
 }
 
@@ -42,12 +42,12 @@ func SeesAll(access rights.List) bool {
 func HideChanges(access rights.List, group string, changes []api.FieldChange) {
 	for i := range changes {
 		c := &changes[i]
-		HideChange(access, group, c.Field, &c.From, &c.To)
+		hideChange(access, group, c.Field, &c.From, &c.To)
 	}
 }
 
-// HideChange hides what a field was and is, if somebody has no grant for it.
-func HideChange(access rights.List, group, field string, from, to *any) {
+// hideChange hides what a field was and is, if somebody has no grant for it.
+func hideChange(access rights.List, group, field string, from, to *any) {
 	secret := strings.HasPrefix(field, "task.env") || strings.HasPrefix(field, "task.http.auth")
 	task := strings.HasPrefix(field, "task.")
 	if field == "params" && !access.Sees(rights.Params, group) || secret && !access.Sees(rights.Secrets, group) || task && !secret && !access.Sees(rights.Scripts, group) {

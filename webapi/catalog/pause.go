@@ -28,8 +28,8 @@ func CheckUntil(paused bool, until, now time.Time) error {
 	return nil
 }
 
-// PauseFields are what a pause is in the audit log.
-func PauseFields(paused bool, until time.Time) map[string]any {
+// pauseFields are what a pause is in the audit log.
+func pauseFields(paused bool, until time.Time) map[string]any {
 	fields := map[string]any{"paused": paused}
 	if paused && !until.IsZero() {
 		fields["until"] = until.UTC()
@@ -66,7 +66,7 @@ func (c *Catalog) SetPaused(ctx context.Context, name job.Name, edit cluster.Edi
 	wish.Until = wish.Until.UTC().Truncate(time.Millisecond)
 	var was map[string]any
 	entry, err = c.edit(ctx, name, edit, func(v *job.Version) {
-		was = PauseFields(pauseOf(&v.Job, now))
+		was = pauseFields(pauseOf(&v.Job, now))
 		if changed = !wish.Holds(&v.Job, now); !changed {
 			return
 		}
@@ -78,7 +78,7 @@ func (c *Catalog) SetPaused(ctx context.Context, name job.Name, edit cluster.Edi
 	if err != nil {
 		return nil, false, err
 	}
-	return entry, changed, auditlog.Describe(ctx, changed, edit.Note, was, PauseFields(wish.Paused, wish.Until))
+	return entry, changed, auditlog.Describe(ctx, changed, edit.Note, was, pauseFields(wish.Paused, wish.Until))
 }
 
 // SetSwitch turns the switch that pauses an executor group, or with "" that for everything.
@@ -93,5 +93,5 @@ func (c *Catalog) SetSwitch(ctx context.Context, group string, wish *api.PauseSw
 	}
 	c.index.pauses.put(group, hold)
 	changed := was.Paused != hold.Paused || !was.Until.Equal(hold.Until)
-	return hold, auditlog.Describe(ctx, changed, wish.Note, PauseFields(was.Paused, was.Until), PauseFields(hold.Paused, hold.Until))
+	return hold, auditlog.Describe(ctx, changed, wish.Note, pauseFields(was.Paused, was.Until), pauseFields(hold.Paused, hold.Until))
 }

@@ -91,7 +91,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	who := caller{r.Header.Get(wire.HeaderToken), r.Header.Get(wire.HeaderAppName)}
-	if !h.cfg.Tokens.AdmitsAny(who.token) {
+	if !h.cfg.Tokens.admitsAny(who.token) {
 		if !h.refusals.allow(r.RemoteAddr) {
 			h.answer(w, http.StatusTooManyRequests, failure(errors.New("too many requests with a wrong access token; wait a second")))
 			return
@@ -154,7 +154,7 @@ func (h *Handler) jobAct(act string) func(context.Context, caller, []byte) (json
 			return nil, err
 		case h.cfg.Jobs == nil:
 			return nil, errors.New("the bridge serves no job API: start it with --api and --api-token-file")
-		case !h.cfg.Tokens.Owns(group, who.token):
+		case !h.cfg.Tokens.owns(group, who.token):
 			return nil, &job.InvalidError{Field: wire.HeaderToken, Reason: "must be the group's own: the job API takes no token of all groups, because its callers could name any AppName"}
 		}
 		return h.cfg.Jobs.Serve(ctx, group, act, body)

@@ -87,15 +87,15 @@ func (t *Tokens) Admits(group, token string) bool {
 	return want != "" && same(want, token)
 }
 
-// Owns reports whether a token is one that a group has for itself. The token of all groups says nothing
+// owns reports whether a token is one that a group has for itself. The token of all groups says nothing
 // about the caller's group.
-func (t *Tokens) Owns(group, token string) bool {
+func (t *Tokens) owns(group, token string) bool {
 	want := t.of[group]
 	return want != "" && same(want, token)
 }
 
-// AdmitsAny reports whether a token is one of any group.
-func (t *Tokens) AdmitsAny(token string) bool {
+// admitsAny reports whether a token is one of any group.
+func (t *Tokens) admitsAny(token string) bool {
 	if t.public {
 		return true
 	}

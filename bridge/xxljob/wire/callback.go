@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// MaxCallbacks bounds one message of callbacks. Java executors send at most 50.
-const MaxCallbacks = 1000
+// maxCallbacks bounds one message of callbacks. Java executors send at most 50.
+const maxCallbacks = 1000
 
 // Callback says how a run ended.
 type Callback struct {
@@ -48,8 +48,8 @@ func ReadCallbacks(body []byte) ([]Callback, error) {
 		return nil, &job.InvalidError{Field: "body", Reason: "must be a list of callbacks, or an object with a callbackList"}
 	case err != nil:
 		return nil, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("is no JSON list of callbacks: %v", err)}
-	case len(list) > MaxCallbacks:
-		return nil, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("has %d callbacks; at most %d are read", len(list), MaxCallbacks)}
+	case len(list) > maxCallbacks:
+		return nil, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("has %d callbacks; at most %d are read", len(list), maxCallbacks)}
 	}
 	all := make([]Callback, 0, len(list))
 	for i, e := range list {

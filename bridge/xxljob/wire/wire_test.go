@@ -31,7 +31,7 @@ func TestCallbacksAreReadInEveryDialect(t *testing.T) {
 }
 
 func TestCallbacksThatAreNoneAreRefused(t *testing.T) {
-	for _, body := range []string{``, `{`, `"x"`, `null`, `{}`, `{"registryGroup":5}`, `{"callbackList":null}`, `[null]`, `[{}]`, `[{"logId":"x"}]`, `[1]`, `[{"logId":1e30}]`, "[" + strings.Repeat(`{"logId":1},`, MaxCallbacks) + `{"logId":1}]`} {
+	for _, body := range []string{``, `{`, `"x"`, `null`, `{}`, `{"registryGroup":5}`, `{"callbackList":null}`, `[null]`, `[{}]`, `[{"logId":"x"}]`, `[1]`, `[{"logId":1e30}]`, "[" + strings.Repeat(`{"logId":1},`, maxCallbacks) + `{"logId":1}]`} {
 		if got, err := ReadCallbacks([]byte(body)); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%.40q is read as %v, %v", body, got, err)
 		}
@@ -112,7 +112,7 @@ func FuzzReadCallbacks(f *testing.F) {
 	f.Add([]byte(`[{"logId":123,"handleCode":200}]`))
 	f.Add([]byte(`{"callbackList":[{"logId":1,"executeResult":{"code":500,"msg":"x"}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if list, err := ReadCallbacks(body); err != nil && !errors.Is(err, job.ErrInvalid) || len(list) > MaxCallbacks {
+		if list, err := ReadCallbacks(body); err != nil && !errors.Is(err, job.ErrInvalid) || len(list) > maxCallbacks {
 			t.Errorf("%d callbacks, %v", len(list), err)
 		}
 	})

@@ -140,13 +140,13 @@ func (p *Process) Kill() {
 	p.wanted = false
 	p.mu.Unlock()
 	p.Signal(syscall.SIGKILL)
-	if done := p.Ended(); done != nil {
+	if done := p.ended(); done != nil {
 		<-done
 	}
 }
 
-// Ended returns a channel that is closed when the present life has ended.
-func (p *Process) Ended() <-chan struct{} {
+// ended returns a channel that is closed when the present life has ended.
+func (p *Process) ended() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.done
@@ -156,7 +156,7 @@ func (p *Process) Ended() <-chan struct{} {
 // the limit.
 func (p *Process) Wait(limit time.Duration) (int, error) {
 	select {
-	case <-p.Ended():
+	case <-p.ended():
 		return p.cmd.ProcessState.ExitCode(), nil
 	case <-time.After(limit):
 		return 0, fmt.Errorf("%s has not ended within %s", p.Name, limit)
@@ -166,7 +166,7 @@ func (p *Process) Wait(limit time.Duration) (int, error) {
 // Alive returns an error when the process has ended by itself.
 func (p *Process) Alive() error {
 	select {
-	case <-p.Ended():
+	case <-p.ended():
 		return fmt.Errorf("%s has ended with exit code %d:\n%s", p.Name, p.cmd.ProcessState.ExitCode(), p.Tail(ShownLines))
 	default:
 		return nil
