@@ -53,8 +53,8 @@ func (d *Directory) CreateCredential(ctx context.Context, group, name, author st
 	return d.CreateBridgeCredential(ctx, group, nil, name, author, life)
 }
 
-// CreateBridgeCredential is [Directory.CreateCredential] for a bridge that serves several groups, of
-// which group must be one.
+// CreateBridgeCredential is [Directory.CreateCredential] for a bridge that serves several groups.
+// groups must contain group.
 func (d *Directory) CreateBridgeCredential(ctx context.Context, group string, groups []string, name, author string, life time.Duration) (*Credential, string, error) {
 	errs := []error{job.CheckSlug("group", group)}
 	for _, g := range groups {

@@ -11,11 +11,11 @@
 //
 // # Guarantees
 //
-// No secret is stored that could be used: passwords as argon2id, all else as SHA-256
-// of 256 random bits. There is no default password. An identity is never worth more
-// than its user is at the moment of the request: a token of somebody who was demoted,
-// disabled or deleted shrinks or ends with its owner. Guessing is slowed per user, per
-// address and per pair of both, for all servers of a cluster together.
+// No secret is stored that could be used: passwords as argon2id, all else as SHA-256 of
+// 256 random bits. There is no default password. An identity is never worth more than
+// its user is at the moment of the request: when a user is demoted, disabled or
+// deleted, their tokens lose the same rights. Guessing is slowed per user, per address
+// and per pair of both, for all servers of a cluster together.
 //
 // # What it does not do
 //

@@ -14,8 +14,8 @@ import (
 // invitationLife is how long a one-time link works.
 const invitationLife = 24 * time.Hour
 
-// Invitation lets whoever holds its secret choose a user's password, once. Its key is
-// the digest of the secret.
+// Invitation allows the holder of its secret to choose a user's password, once. Its key
+// is the digest of the secret.
 type Invitation struct {
 	// User is whose password it is; empty for the first administrator, who chooses a
 	// name too.

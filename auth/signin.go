@@ -148,8 +148,8 @@ func (d *Directory) count(ctx context.Context, c counter) error {
 	}
 }
 
-// forgive takes back what a sign-in that went well has counted: all of its own count,
-// one of those that it shares with others.
+// forgive corrects the counters after a successful sign-in: it resets those of this
+// user, and takes back this one attempt from those that it shares with others.
 func (d *Directory) forgive(ctx context.Context, counters []counter) error {
 	if err := remove(ctx, d.conn, kindFailed, counters[0].key, 0); err != nil {
 		return err

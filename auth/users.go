@@ -103,8 +103,8 @@ func (d *Directory) DeleteUser(ctx context.Context, name string, ifRevision uint
 	return nil
 }
 
-// keepsAnAdministrator returns job.ErrConflict if with u as it is to be, nobody could
-// manage users any more who can now.
+// keepsAnAdministrator returns job.ErrConflict if the change to u would leave nobody
+// who can manage users.
 func (d *Directory) keepsAnAdministrator(u *User) error {
 	if u.isAdministrator() {
 		return nil

@@ -39,10 +39,11 @@ func (r *AttemptsRequest) Validate() error {
 	return nil
 }
 
-// HandOverRequest returns the request by which an executor hands the trigger in m, which
-// it pulled, to a server: it was delivered before, or is for somebody who can do it. On
-// inbox comes an answer; see [Answered]. The servers read the trigger themselves, so the
-// request has nothing but the subject of its acknowledgement, and who asks.
+// HandOverRequest returns the request by which an executor hands a trigger that it
+// pulled, m, to a server: because it was delivered before, or because this executor
+// cannot run it. The answer comes on inbox; see [Answered]. The server reads the trigger
+// itself, so the request only has the subject of its acknowledgement and the name of the
+// instance.
 func HandOverRequest(group, instance string, m *nats.Msg, inbox string) *nats.Msg {
 	return &nats.Msg{Subject: SubjectHand(group), Reply: inbox, Header: nats.Header{HeaderAck: {m.Reply}, HeaderInstance: {instance}}}
 }

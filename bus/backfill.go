@@ -52,7 +52,7 @@ func (r *BackfillRequest) Validate() error {
 // BackfillsRequest asks for the backfills of a job; see [BackfillList].
 type BackfillsRequest struct {
 	Job job.Name `json:"job"`
-	// Fires asks for the fires of those that are not over, too.
+	// Fires asks for the fires of unfinished backfills, too.
 	Fires bool `json:"fires,omitempty"`
 }
 

@@ -34,8 +34,8 @@ type TriggerRequest struct {
 	// Body is what Version of the job would have done, where that is not the newest one.
 	Body    *TriggerBody `json:"body,omitempty"`
 	Version int          `json:"version,omitempty"`
-	// Pieces has the run done in the same pieces as the other, of which only those that
-	// wait are done; those that have succeeded count as done well. Nil: in new ones.
+	// Pieces are the pieces of the other run, for a retry: only those that wait are
+	// run, and those that have succeeded count as succeeded. Nil makes new pieces.
 	Pieces *Pieces `json:"pieces,omitempty"`
 }
 
@@ -106,9 +106,10 @@ func (r CancelRequest) Text() string {
 // CancelReply says what became of the run.
 type CancelReply struct {
 	RunID job.RunID `json:"run_id"`
-	// Found is where the run was: "queued" (it waited, also for its next attempt) or
-	// "pending" (its trigger is deleted), in both of which its end is recorded, or
-	// "running" (an instance has been told, and will record it).
+	// Found is where the run was: "queued" (it waited, perhaps for its next attempt),
+	// "pending" (its trigger is deleted) or "running" (an instance was told to end it).
+	// The instance records the end of a running run; that of the others is recorded
+	// already.
 	Found job.Status `json:"found"`
 }
 
@@ -191,11 +192,11 @@ func Respond(m *nats.Msg, value any, err error) error {
 	return m.Respond(data)
 }
 
-// HeaderJobsSeq is, of a request to a shard's owner, the revision of JOBS of which that
-// must have heard before it answers.
+// HeaderJobsSeq is a header of requests to a shard's owner. It has a revision of JOBS:
+// the owner must have read JOBS up to there before it answers.
 const HeaderJobsSeq = "Carillon-Jobs-Seq"
 
-// JobsSeq returns the revision of JOBS of which the owner of a shard must have heard
+// JobsSeq returns the revision up to which the owner of a shard must have read JOBS
 // before it answers the request in m.
 func JobsSeq(m *nats.Msg) uint64 {
 	seq, _ := strconv.ParseUint(m.Header.Get(HeaderJobsSeq), 10, 64) // absent is 0

@@ -25,8 +25,8 @@ const (
 const maxInstance = 256
 
 // salvage reads as much of a damaged finished event as can be read, and says what cannot.
-// It returns nil unless the event says of which attempt, or piece of one, it is. What
-// the subject and the run's id tell as well need not be readable.
+// It returns nil if the event does not show which attempt, or which piece, it belongs to.
+// Fields that the subject or the run's id also has need not be readable.
 func salvage(data []byte) (*Event, error) {
 	var fields map[string]json.RawMessage
 	whole := withoutNaN(data)

@@ -6,12 +6,12 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// readEvent reads what [Event.Msg] writes for most runs, at a third of what package json
-// takes for it: schedulers and the history read each event. It returns false for all that
-// is the least bit unusual (escapes, white space, results, unknown fields, mistakes), of
-// which package json then says what it is; what readEvent does read, it reads alike.
+// readEvent reads what [Event.Msg] writes for most runs, in a third of the time of
+// package json: schedulers and the history read every event. It returns false for
+// anything unusual (escapes, white space, results, unknown fields, mistakes); package
+// json reads that. What both can read, both read alike.
 func readEvent(data []byte, e *Event) bool {
-	s := scanner{text: string(data)} // one copy, of which all texts of the event are parts
+	s := scanner{text: string(data)} // one copy; all texts of the event are parts of it
 	if !s.skip('{') {
 		return false
 	}
@@ -131,7 +131,7 @@ func (s *scanner) number() int {
 	if digits := s.at - from; digits < 1 || digits > maxDigits || digits > 1 && s.text[from] == '0' {
 		s.unusual = true
 	}
-	return n // what follows a number is looked at by whoever reads on: a fraction is unusual, too
+	return n // the caller checks what follows the number, such as a fraction, which is unusual too
 }
 
 // instant reads an instant in UTC, as RFC 3339 writes it.

@@ -10,7 +10,7 @@ import (
 )
 
 // object is the beginning of a JSON object, to which its methods append a field each.
-// It is for messages of which there is one a run; the others leave it to package json.
+// It is for the messages that every run has; the others use package json.
 type object []byte
 
 func (o *object) key(name string) {

@@ -23,9 +23,9 @@ import (
 )
 
 // HeaderToken binds a message to an attempt. The owner of a shard puts a token on each
-// trigger, and whoever was given the trigger sends it back, unchanged, with each event and
-// each batch of log lines of the attempt. It is a secret of the servers and of the
-// executors of one group: it belongs in no log, dead letter, answer or environment.
+// trigger, and the executor that gets the trigger sends it back, unchanged, with each
+// event and each batch of log lines of the attempt. It is a secret of the servers and of
+// the executors of one group: it belongs in no log, dead letter, answer or environment.
 const HeaderToken = "Carillon-Token"
 
 // A token is the id of a key, a dot, and the beginning of an HMAC-SHA256 with that key, in
@@ -42,7 +42,7 @@ const (
 // What a token says begins with one of these, so that no token for one thing is a token
 // for another.
 const (
-	domainAttempt = "carillon attempt 1\x00" // whoever has this was given the attempt
+	domainAttempt = "carillon attempt 1\x00" // its holder was given the attempt
 	domainServer  = "carillon server 1\x00"  // a server says exactly this
 )
 
@@ -171,7 +171,7 @@ func (t *Tokens) Use(data []byte) error {
 	return nil
 }
 
-// use has t sign and check with keys, of which there is one at least.
+// use makes t sign and check with keys; there must be one at least.
 func (t *Tokens) use(keys []*tokenKey) { t.keys.Store(&keys) }
 
 // signer returns the key that signs at an instant: the newest that all servers know.
@@ -189,9 +189,9 @@ func (t *Tokens) signer(now time.Time) *tokenKey {
 	return best
 }
 
-// Trigger returns the token of a trigger: whoever has it may report about the trigger's
-// attempt, or its piece, and about nothing else. repeats says whether the
-// trigger has a rule for further attempts, or it may not be said that one follows.
+// Trigger returns the token of a trigger. Its holder may report about the trigger's
+// attempt, or its piece, and about nothing else. Without repeats, the job has no rule
+// for further attempts, and the holder may not report that one follows.
 func (t *Tokens) Trigger(tr *Trigger, repeats bool, now time.Time) string {
 	a := attempt{tr.Job, tr.RunID, tr.Attempt, tr.Piece, repeats || tr.Split}
 	token := t.signer(now).token(a.append, nil)
@@ -230,8 +230,8 @@ const (
 )
 
 // speaker returns who has sent a message of some kind about an attempt. The error is an
-// *InvalidError for [HeaderToken] when it is somebody who may not: nothing else that the
-// message says is to be believed then. It notes in a whether another attempt may follow.
+// *InvalidError for [HeaderToken] if the sender may not: then nothing else in the
+// message can be trusted. It notes in a whether another attempt may follow.
 func (t *Tokens) speaker(header nats.Header, kind string, data []byte, a *attempt) (speaker, error) {
 	token := header.Get(HeaderToken)
 	refuse := func(format string, args ...any) (speaker, error) {

@@ -51,7 +51,7 @@ func Slots(n int) HandlerOption {
 // maxAnnounced bounds what is announced of a handler, in bytes.
 const maxAnnounced = 64 << 10
 
-// describe keeps what is to be announced of a handler.
+// describe keeps what the executor will announce about a handler.
 func (e *Executor) describe(name string, options []HandlerOption) {
 	r := registration{Handler: bus.Handler{Group: e.cfg.Group, Handler: name, Instance: e.cfg.Instance, Version: e.cfg.Version}}
 	for _, o := range options {
@@ -107,11 +107,11 @@ func (e *Executor) checkSchema(schema json.RawMessage) error {
 // announcement is one handler's, on its way to the bucket.
 type announcement struct {
 	handler *bus.Handler
-	sent    jetstream.PubAckFuture // nil when it is to be sent
+	sent    jetstream.PubAckFuture // nil until it is sent
 }
 
-// announce publishes what is to be known of the handlers, until it is stored, and all
-// of it again after a day. Nothing here waits: answers are looked at the next time.
+// announce publishes the descriptions of the handlers until they are stored, and all of
+// them again after a day. It does not wait: it looks at the answers at the next call.
 func (l *loop) announce(now time.Time) {
 	if l.announced.IsZero() || now.Sub(l.announced) >= bus.AnnounceEvery {
 		l.announced, l.unsaid = now, nil
@@ -135,7 +135,7 @@ func (l *loop) announce(now time.Time) {
 	l.unsaid = left
 }
 
-// stored reports whether the announcement has arrived. One that has failed is to be
+// stored reports whether the announcement has arrived. If it has failed, it will be
 // sent again.
 func (a *announcement) stored() bool {
 	if a.sent == nil {

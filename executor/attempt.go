@@ -18,7 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// verdict is what is to become of an attempt's trigger.
+// verdict is what to do with an attempt's trigger.
 type verdict int
 
 const (
@@ -151,8 +151,8 @@ func encodeResult(result any) (json.RawMessage, string) {
 	return bytes.ToValidUTF8(data, []byte("\uFFFD")), "" // what is JSON already is not looked at
 }
 
-// kept returns o with as much of its result as events carry. It comes after the secrets
-// have been masked, of which a part could stay else.
+// kept returns o with as much of its result as events carry. Call it after the secrets
+// are masked: in a cut secret, masking would not find the part that is left.
 func (o outcome) kept() outcome {
 	result, note := bus.CutResult(o.result)
 	o.result, o.message = result, strings.TrimSpace(o.message+" "+note)

@@ -30,9 +30,9 @@ func (e *Executor) letGo(r *Run) {
 	}
 }
 
-// leave hands back an attempt that another instance has begun. Nothing is said of it:
-// while that instance lives its signs of life keep the trigger from coming again, and
-// should it die, whoever gets the trigger next reports the run lost.
+// leave hands back an attempt that another instance has begun. It reports nothing:
+// while that instance lives, it keeps the trigger from coming again, and if it dies,
+// the next instance that gets the trigger reports the run as lost.
 func (e *Executor) leave(r *Run) {
 	if !r.claimed.CompareAndSwap(false, true) {
 		return // the loop has abandoned it, and reports

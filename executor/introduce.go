@@ -14,10 +14,10 @@ import (
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// introduction is how an executor gets known: nothing is pulled until a heartbeat of this
-// connection is stored. Who has to ask all that may have a run reads the heartbeats, so
-// whoever has pulled one must be among them; while it was cut off, its last heartbeat may
-// have been forgotten.
+// introduction makes an executor known: it pulls nothing until a heartbeat of this
+// connection is stored. Servers read the heartbeats to learn which instances may have a
+// run, so each instance that pulls must have one; while it was cut off, its last
+// heartbeat may have expired.
 type introduction struct {
 	done       bool
 	result     chan error         // of the try that is under way; nil: none is
@@ -25,8 +25,8 @@ type introduction struct {
 	reconnects uint64             // of the connection, when it began
 }
 
-// due reports whether a heartbeat is to be sent that introduces the executor: it is new,
-// its connection is, or the last try failed.
+// due reports whether a heartbeat must introduce the executor: because the executor or
+// its connection is new, or because the last try failed.
 func (i *introduction) due(nc *nats.Conn) bool {
 	if n := nc.Stats().Reconnects; n != i.reconnects {
 		i.stop()

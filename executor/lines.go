@@ -23,7 +23,7 @@ type lineWriter struct {
 
 	mu   sync.Mutex
 	rest []byte // the unfinished line
-	long bool   // rest goes on a line of which a piece is logged
+	long bool   // rest continues a line of which the first part is logged
 }
 
 func (g *runLog) writer(output bus.Output, level bus.Level) io.Writer {

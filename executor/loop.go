@@ -66,7 +66,7 @@ type loop struct {
 	trial        func() (context.Context, context.CancelFunc) // returns what such a try lives in
 
 	announced time.Time      // when all handlers were to be announced last
-	unsaid    []announcement // those of which it is not known that they are stored
+	unsaid    []announcement // those that may not be stored yet
 }
 
 func newLoop(life context.Context, e *Executor) (*loop, error) {

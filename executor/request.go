@@ -105,7 +105,7 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer flee
 }
 
 // depart has the instance leave when it has no runs, or when the time is over that the request
-// gives them. Each request says anew how long that is.
+// gives them. Each request sets that time again.
 func (l *loop) depart(life context.Context, m *nats.Msg) error {
 	var r fleet.DrainRequest
 	if len(m.Data) > 0 {

@@ -107,7 +107,7 @@ func (r *Run) Delivered() int { return r.delivered }
 // the cluster, and of every earlier delivery of this one. What the handler writes can be
 // protected by it from an instance that was frozen or cut off and goes on after another
 // has taken over: store it with the data, and refuse a write with a lower one. It does not
-// say who began first, and begins anew when the stream TRIG is made anew.
+// show who began first, and starts again when the stream TRIG is created again.
 func (r *Run) Fence() uint64 { return r.fence }
 
 // fenceOf returns the number of a delivery of the trigger at a sequence of its stream.
@@ -134,7 +134,7 @@ func (r *Run) Broadcast() (index, total int) { return r.trigger.Index, max(r.tri
 // run's splitting attempt returned. Nil in other runs.
 func (r *Run) Item() json.RawMessage { return r.trigger.Item }
 
-// Split reports whether this attempt is to list the run's pieces rather than do its
+// Split reports whether this attempt must list the run's pieces instead of doing its
 // work: its result is a JSON list, each element of which becomes the [Run.Item] of one
 // piece. It is only asked of jobs with `map: {split: true}`.
 func (r *Run) Split() bool { return r.trigger.Split }

@@ -283,8 +283,8 @@ func batchOf(lines []bus.LogLine) int {
 	return n
 }
 
-// batchLocked takes the lines of the next batch, behind one that tells of those
-// that were dropped before it.
+// batchLocked takes the lines of the next batch. If lines were dropped before, the
+// first line of the batch says how many.
 func (g *runLog) batchLocked() []bus.LogLine {
 	n := batchOf(g.lines)
 	for _, line := range g.lines[:n] {

@@ -39,7 +39,7 @@ type kept struct {
 	Lines  []keptMessage `json:"lines,omitempty"`
 }
 
-// keptMessage is a message as it is to be published.
+// keptMessage is a message to publish.
 type keptMessage struct {
 	Subject string      `json:"subject"`
 	Header  nats.Header `json:"header"`

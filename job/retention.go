@@ -127,8 +127,8 @@ func (r *Retention) Bounds() (shortest, longest Keep) {
 	return shortest, longest
 }
 
-// LogClass returns the class of a job's lines: the shortest that is not shorter than
-// they are to be kept.
+// LogClass returns the class of a job's lines: the shortest that keeps them long
+// enough.
 func (r *Retention) LogClass(name Name) int {
 	keep := time.Duration(r.Of(name).Logs)
 	for _, days := range LogClasses {

@@ -82,8 +82,8 @@ func (r Retry) withDefaults(d Delivery) Retry {
 	return r
 }
 
-// Again reports whether there is to be another attempt after the given one, counted
-// from 1, which ended with status and, where a program ran, exit code.
+// Again reports whether another attempt follows the given one, counted from 1, which
+// ended with status and, if a program ran, with an exit code.
 func (r Retry) Again(attempt int, status Status, exitCode *int) bool {
 	if attempt > r.Limit || !slices.Contains(r.On, status) {
 		return false

@@ -39,8 +39,8 @@ type Skip struct {
 	By       string    `json:"by,omitempty"`
 	At       time.Time `json:"at"`
 	Reason   string    `json:"reason,omitempty"`
-	// RunID is the run in its place, of a fire that was wanted early. The version that says
-	// so first is all that there is to be written: the owner of the job's shard makes the run.
+	// RunID is the run that replaces a fire, if somebody ran it early. Writing the first
+	// version with it is enough: the owner of the job's shard then makes the run.
 	RunID RunID `json:"run_id,omitempty"`
 }
 

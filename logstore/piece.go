@@ -29,8 +29,8 @@ func (f *PieceFilter) Validate() error {
 	return f.From.Check()
 }
 
-// PiecePage is some of the pieces of a run, in the order of their index. Pieces of
-// which nothing was heard yet are not among them.
+// PiecePage is some of the pieces of a run, in the order of their index. Pieces without
+// any update yet are not among them.
 type PiecePage struct {
 	Pieces []runlog.Run       `json:"pieces"`
 	Next   runlog.Piece       `json:"next,omitzero"` // From of the next page; Whole on the last

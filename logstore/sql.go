@@ -2,7 +2,7 @@ package logstore
 
 import "context"
 
-// Asked is a store that answers people's own SQL. Whoever asks sees all that is in it.
+// Asked is a store that answers people's own SQL. The caller sees all that is in it.
 type Asked interface {
 	// Ask runs one statement that only reads, until ctx is done. The error is
 	// job.ErrInvalid, with what the store says to it, when the statement is wrong, is not

@@ -8,8 +8,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
-// Writer takes what is to be kept. Its methods are safe for concurrent use. Errors: one that is
-// job.ErrInvalid will stay; anything else may pass, so the caller tries again.
+// Writer stores runs, log lines and facts. Its methods are safe for concurrent use. A write
+// that fails with job.ErrInvalid will always fail; after any other error, the caller tries
+// again.
 type Writer interface {
 	// WriteRuns merges updates into the history, all or none. token names the batch
 	// ("STREAM:first-last"): a repeat under the same token has the same updates, but for
@@ -90,10 +91,9 @@ type Store interface {
 	Report(ctx context.Context, filter ReportFilter) (Report, error)
 	// Failures returns in which ways attempts failed, the most frequent first.
 	Failures(ctx context.Context, filter FailureFilter) ([]runlog.Failure, error)
-	// Repair makes the counts of a day, in UTC, anew from the runs that fired then and are
-	// still there. The
-	// error is job.ErrInvalid for a day that has none any more, and, of a store that cannot
-	// keep writers away, for one that is not over since an hour.
+	// Repair counts a day, in UTC, again from the runs that fired then and are still there.
+	// The error is job.ErrInvalid for a day without runs. A store that cannot keep writers
+	// away also returns it until an hour after the day's end.
 	Repair(ctx context.Context, day time.Time) error
 	// LastRuns returns the newest n runs of each job, the newest first, each by its newest
 	// attempt. Jobs without runs are absent. n is from 1 to MaxLastRuns.
@@ -113,7 +113,7 @@ type Store interface {
 	// Stats returns figures about the store that are cheap to know.
 	Stats(ctx context.Context) (Stats, error)
 
-	// SetRetention says how long the lines are to be kept that are written from now on.
+	// SetRetention sets how long the lines that are written from now on are kept.
 	SetRetention(r job.Retention)
 	// Trim deletes what r keeps no longer at an instant: runs with their timelines, log
 	// lines, and facts. A store may delete later than asked, as it drops whole days, and lines

@@ -65,9 +65,8 @@ type Update struct {
 	LogLines   int
 }
 
-// Plain reports whether u is a record that tells nothing but that there is to be such
-// a run: whatever is said of the run later, tells as much. A field that only records
-// have belongs here.
+// Plain reports whether u is a record that says only that the run exists: any later
+// update says as much. If you add a field that only records have, check it here.
 func (u *Update) Plain() bool {
 	return u.Kind == runlog.KindRecorded && (u.Status == job.StatusPending || u.Status == job.StatusQueued) &&
 		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Total == 0
@@ -97,8 +96,8 @@ func (u *Update) Committed() time.Time {
 	return u.At
 }
 
-// Earlier reports whether u tells of an earlier start than other does, of which one
-// whose delivery is not known is the later of two at one instant.
+// Earlier reports whether u has an earlier start than other. Of two starts at the same
+// instant, one without a known delivery is the later one.
 func (u *Update) Earlier(other *Update) bool {
 	if !u.StartedAt.Equal(other.StartedAt) {
 		return u.StartedAt.Before(other.StartedAt)

@@ -20,7 +20,7 @@ import (
 // wantsText is the context key under which a request for text/plain is marked.
 type wantsText struct{}
 
-// StoodIn is a store of which another one may answer in its place.
+// StoodIn is a store that another one may stand in for.
 type StoodIn interface {
 	// StandIn returns what that one has, or nil while the store itself is asked.
 	StandIn() *runlog.Partial
@@ -50,7 +50,7 @@ func tellPartial(c *fiber.Ctx, p *runlog.Partial) {
 }
 
 func mayBePartial(method, path string) bool {
-	if method == fiber.MethodPost { // which takes no more than whose run it is, and that it goes on; or which only asks
+	if method == fiber.MethodPost { // a cancel needs only the run's job and status; counts change nothing
 		return path == "/api/v1/jobs/counts" || strings.HasPrefix(path, "/api/v1/runs/") && strings.HasSuffix(path, "/cancel")
 	}
 	if method != fiber.MethodGet && method != fiber.MethodHead || strings.HasSuffix(path, "/ledger") || path == "/api/v1/runs/export" {

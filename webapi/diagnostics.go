@@ -22,7 +22,7 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
-// diagnosticHandlers answer requests about for whoever is asked for help.
+// diagnosticHandlers answer requests for the diagnostics bundle.
 type diagnosticHandlers struct {
 	system    *systemHandlers
 	groups    *groupHandlers

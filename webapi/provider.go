@@ -82,8 +82,8 @@ func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProvi
 	return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: to, SetCookie: h.cookie(secret)}}, nil
 }
 
-// arrive begins a session of whoever comes back from the provider. With an error comes
-// what the console is told of it.
+// arrive begins a session for the user who comes back from the provider. With an error,
+// refused is the code of it for the console.
 func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParams) (who *auth.Identity, secret, to, refused string, err error) {
 	by := access.Of(ctx)
 	flow, err := oidc.ParseFlow(by.Flow, p.State)

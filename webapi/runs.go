@@ -97,10 +97,10 @@ func (h *runHandlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (Mark
 	return MarkRun200JSONResponse{As: mark.As, Note: mark.Note, By: mark.By, At: mark.At}, nil
 }
 
-// groupOfRun returns the group of the run that a path names, as it is stored. Of a run
-// that is too new to be stored it is that of the job which the request says. That is a
-// claim: what is then read of the run is checked again (access.VisibleStore), and what is done
-// to it is done to a run of a job of which the caller may do so (access.MayDo).
+// groupOfRun returns the group of the stored run that a path names. For a run that is too new
+// to be stored, it returns the group of the job that the request names. That is only a claim:
+// what the caller reads of the run is checked again (access.VisibleStore), and a change
+// applies only to a run of a job that the caller may change (access.MayDo).
 func (h *runHandlers) groupOfRun(c *fiber.Ctx) (string, error) {
 	attempts, err := h.runs.Attempts(c.UserContext(), c.Params("run_id"))
 	if err == nil {

@@ -88,7 +88,7 @@ const (
 
 // serve answers questions, and sweeps when credentials change and every so often.
 func (s *Service) serve(ctx context.Context) error {
-	// Nobody is to be turned away by a server that has not read yet who there is.
+	// A server that has not read all users and credentials yet must turn nobody away.
 	if err := s.users.Loaded(ctx); err != nil {
 		return nil // ctx is done
 	}

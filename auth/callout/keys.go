@@ -11,8 +11,8 @@ import (
 // keysPrefix begins the text of keys, so that scanners for leaked secrets know them.
 const keysPrefix = "carillon-nats-1"
 
-// Keys are what Carillon's servers need to be known to NATS, and to answer it. They
-// are seeds: whoever has them may do everything.
+// Keys are what Carillon's servers need to be known to NATS, and to answer it. They are
+// seeds: anybody who has them may do everything.
 type Keys struct {
 	Server string // of the user of the account CARILLON that servers connect as
 	System string // of the user of the account SYS that this package's Service is

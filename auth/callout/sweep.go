@@ -15,8 +15,8 @@ const (
 	// acted on at once; this is for what was missed: a NATS that was away, a connection
 	// that another server admitted at the same moment.
 	sweepEvery = 5 * time.Second
-	// sweepAgain is how soon connections are compared again after that went wrong: there
-	// may be one that is to be cut off.
+	// sweepAgain is how soon connections are compared again after a failure: one of them
+	// may have to be closed.
 	sweepAgain = time.Second
 	// sweepSilence is how long to wait for another NATS server to answer.
 	sweepSilence = 500 * time.Millisecond

@@ -35,8 +35,8 @@ type Config struct {
 	CallTimeout time.Duration
 	// FirstLogID is the least number for runs. Defaults to 1.
 	FirstLogID int64
-	// FirstJobID is the least number for jobs that were not imported. It is to be greater than those that
-	// were. Defaults to 1,000,000.
+	// FirstJobID is the least number for jobs that were not imported. It must be greater than the
+	// numbers of imported jobs. Defaults to 1,000,000.
 	FirstJobID int32
 	// Logger hears what an operator wants to know. Defaults to none.
 	Logger *slog.Logger

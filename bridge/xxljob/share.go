@@ -115,8 +115,9 @@ func (t *table) registered(key string, now time.Time) *heardBeat {
 	return b
 }
 
-// preferred returns the bridge that is to serve an instance: of those that live and serve its group,
-// the one whose hash with it is the greatest, so that the instances of one that dies are shared.
+// preferred returns the bridge that should serve an instance: among the live bridges of its group,
+// the one with the greatest hash of bridge and instance. So if a bridge dies, the others share its
+// instances.
 func (t *table) preferred(key, group string, now time.Time) string {
 	best, most := "", uint64(0)
 	for _, id := range slices.Sorted(maps.Keys(t.bridges)) {

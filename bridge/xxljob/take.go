@@ -10,8 +10,9 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 )
 
-// adopt takes over an instance whose bridge is gone, with its runs. Whether its executor can be
-// reached is found out afterwards: its runs must have somebody who says that they live.
+// adopt takes over an instance whose bridge is gone, with its runs. It finds out afterwards
+// whether the executor can be reached, because the runs need a bridge that reports them as
+// alive at once.
 func (b *Bridge) adopt(life context.Context, is state.Instance, revision uint64) error {
 	is.Holder = b.id
 	revision, err := b.store.PutInstance(life, &is, revision)

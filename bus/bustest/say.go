@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 )
 
-// Event returns e as whoever was given its attempt publishes it, with the token of the
-// trigger, or, of the kind held, as a server does. tokens are those of the cluster.
+// Event returns the message of e. It has the token of the trigger, as from an executor;
+// an event of the kind held is as from a server. tokens are those of the cluster.
 func Event(tokens *bus.Tokens, e *bus.Event) (*nats.Msg, error) {
 	if e.Kind != bus.EventHeld {
 		return e.Msg(tokens.Trigger(&bus.Trigger{RunID: e.RunID, Job: e.Job, Attempt: e.Attempt, Piece: e.Piece}, e.Retry, time.Now()))
@@ -17,7 +17,7 @@ func Event(tokens *bus.Tokens, e *bus.Event) (*nats.Msg, error) {
 	return tokens.ServerEvent(e, time.Now())
 }
 
-// Log returns l as whoever was given its attempt publishes it.
+// Log returns the message of l, as the executor that got the attempt publishes it.
 func Log(tokens *bus.Tokens, l *bus.Log) (*nats.Msg, error) {
 	return l.Msg(tokens.Trigger(&bus.Trigger{RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Piece: l.Piece}, false, time.Now()))
 }

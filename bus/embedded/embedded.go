@@ -86,10 +86,10 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 	return conn, nil
 }
 
-// Reload reads the configuration file anew, and the certificates that it names. What
-// [Config] laid over it is not kept, so it is for a server with nothing but a file. The
-// error names what cannot be read, or not be changed while the server runs; the
-// configuration before then stays in use.
+// Reload reads the configuration file again, and the certificates that it names. It
+// drops what [Config] set besides, so it is for a server that has only a file. The
+// error names what cannot be read, or cannot change while the server runs; then the
+// earlier configuration stays in use.
 func (s *Server) Reload() error {
 	if err := s.srv.Reload(); err != nil {
 		return fmt.Errorf("reload configuration of nats server: %w", flatten(err))

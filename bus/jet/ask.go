@@ -27,8 +27,8 @@ type Asker struct {
 	asked  uint64
 }
 
-// NewAsker returns an asker of which at most room questions are open at once: answers
-// beyond that are lost. The caller closes it.
+// NewAsker returns an asker for at most room open questions at a time: answers beyond
+// that are lost. The caller closes it.
 func (c *Conn) NewAsker(room int) (*Asker, error) {
 	a := &Asker{nc: c.NC, inbox: make(chan *nats.Msg, room), prefix: c.NC.NewInbox() + "."}
 	var err error

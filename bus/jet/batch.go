@@ -71,7 +71,7 @@ func (e *BatchError) TooMany() bool { return e.Code == codeTooMany }
 const (
 	codeTooLarge = 10054 // a message
 	codeTooMany  = 10199 // messages in a batch
-	// codeIncomplete is of a batch of which messages are missing.
+	// codeIncomplete is the code of a batch with missing messages.
 	codeIncomplete = 10176
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// StandingClaim returns the claim on t's attempt, of which the caller knows that it was
-// stored. It reads as an executor may; the error is [ErrNoMessage] while a replica that
-// lags behind answers.
+// StandingClaim returns the claim on t's attempt. The caller knows that it was stored,
+// so [ErrNoMessage] means that a replica answered that lags behind. It needs an
+// executor's permissions only.
 func (c *Conn) StandingClaim(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) {
 	m, err := c.Direct(ctx, "KV_"+bus.BucketClaim, bus.SubjectClaim(t))
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 // releasing is how long a process that ends tries to give a lease back.
 const releasing = time.Second
 
-// Lead calls do whenever this process gets the lease on key for node, so that of all
-// processes that call it one at a time works; the others wait for the lease. It returns
-// when ctx is done.
+// Lead calls do whenever this process gets the lease on key for node. So only one
+// process works at a time; the others wait for the lease. It returns when ctx is done.
 //
 // The context of do ends with ctx, or when the lease is lost, with job.ErrStale among its
-// causes. do may return before that, with an error if it cannot go on: the lease is given
-// back then, and whoever gets it next begins anew. log hears of each change of hands.
+// causes. do may return before that, with an error if it cannot go on: then the lease is
+// given back, and the next holder starts from the beginning. log gets a line at each
+// change of holder.
 func (c *Conn) Lead(ctx context.Context, key, node string, log *slog.Logger, do func(ctx context.Context, held *Held) error) {
 	log = log.With("lease", key, "node", node)
 	rest := time.NewTimer(0)

@@ -24,9 +24,9 @@ type PullRequest struct {
 	Heartbeat time.Duration `json:"idle_heartbeat,omitempty"` // how often the server says that it still has the request
 }
 
-// send sends the request. What it brings comes on inbox, of which the caller has a
-// subscription: not one of the client's own requests', as messages keep their subject, and the
-// server would go on delivering to a request that was given up.
+// send sends the request. Messages come on inbox, to which the caller has subscribed. It must
+// not be an inbox of the client's own requests: messages keep their subject, and the server
+// would go on delivering to a request that was given up.
 func (r PullRequest) send(nc *nats.Conn, stream, consumer, inbox string) error {
 	body, err := json.Marshal(r)
 	if err != nil {

@@ -55,13 +55,14 @@ func (c *Conn) Has(ctx context.Context, stream string, seq uint64) (bool, error)
 	return err == nil, err
 }
 
-// NextSeq returns the sequence of the first message from a sequence on that a stream has on
-// one of filters, or on any subject when there are none; 0 when there is none. known is a
-// sequence that the stream has given out: when whoever answers as its leader does not know
-// of it, because it was cut off from the others, the error is job.ErrUnavailable.
+// NextSeq returns the sequence of a stream's first message at or after a sequence, on one
+// of filters, or on any subject without filters; 0 if there is none. known is a sequence
+// that the stream has given out. If the answer comes from a server that takes itself for
+// the leader but lacks known, since it was cut off from the others, the error is
+// job.ErrUnavailable.
 //
-// A consumer or a direct read that finds nothing shows nothing: it may be on a replica that
-// lags behind. Whoever takes a message for gone asks this first.
+// A consumer or a direct read that finds nothing proves nothing: its replica may lag
+// behind. Call NextSeq before you treat a message as gone.
 func (c *Conn) NextSeq(ctx context.Context, stream string, filters []string, from, known uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
 	defer cancel()

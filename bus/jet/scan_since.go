@@ -12,8 +12,8 @@ import (
 // ScanBetween calls yield for every message of a stream on a subject that was stored at or
 // after an instant, in order, up to the one at sequence last, which the caller has seen.
 //
-// It reads page by page from whoever answers: a replica that lags behind is found out, as
-// it does not have the last one. The error is [job.ErrUnavailable] then.
+// It reads page by page from any replica. One that lags behind lacks the message at last;
+// then the error is [job.ErrUnavailable].
 func (c *Conn) ScanBetween(ctx context.Context, stream, subject string, since time.Time, last uint64, yield func(*Stored)) error {
 	at := since.UTC().Format(time.RFC3339Nano)
 	first, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"start_time":%q,"next_by_subj":%q}`, at, subject))

@@ -91,8 +91,8 @@ func benchAPI(ctx context.Context, o benchOptions) (r *benchResult, err error) {
 	return r, err
 }
 
-// seedRuns stores runs of the jobs, the newest just before an instant, one in twenty of
-// which failed, and one that is running, whose id it returns.
+// seedRuns stores runs of the jobs, the newest just before an instant. One in twenty
+// has failed. It returns the id of a further run, which is still running.
 func seedRuns(ctx context.Context, store logstore.Store, jobs, runs int, from time.Time) (job.RunID, error) {
 	const batch = 5000
 	updates := make([]logstore.Update, 0, batch)

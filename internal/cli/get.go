@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// NewGet returns the command that shows things, of which each noun brings its own.
+// NewGet returns the command that shows things. Each noun is a subcommand.
 func NewGet(nouns ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get",

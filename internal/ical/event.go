@@ -26,7 +26,7 @@ type event struct {
 	rule      *rule
 	extra     []time.Time        // RDATE
 	off       map[time.Time]bool // days on which it does not begin: EXDATE, and what is told anew
-	anew      time.Time          // RECURRENCE-ID: the day of a recurring event that it is told anew for
+	anew      time.Time          // RECURRENCE-ID: the day of a recurring event that this one replaces
 	cancelled bool
 }
 

@@ -205,7 +205,8 @@ func eventsOf(lines []line, zone *time.Location) ([]*event, error) {
 	return apart(events), nil
 }
 
-// apart takes the days that are told anew from the events that recur on them.
+// apart removes the days that have a RECURRENCE-ID of their own from the events that
+// recur on them.
 func apart(events []*event) []*event {
 	anew := map[string][]time.Time{}
 	for _, e := range events {

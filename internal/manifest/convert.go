@@ -263,8 +263,8 @@ func (c *converter) fieldsOf(n ast.Node, path string, depth int) ([]field, error
 	return fields, nil
 }
 
-// mergedFields returns the fields of what a merge key names: a mapping, or several,
-// of which the first counts.
+// mergedFields returns the fields that a merge key adds: of one mapping, or of several,
+// where the first one with a field wins.
 func (c *converter) mergedFields(n ast.Node, path string, depth int) ([]field, error) {
 	n, err := c.resolve(n, path)
 	if err != nil {

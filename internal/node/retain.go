@@ -36,8 +36,8 @@ func (c nodeConfig) keepLines(ctx context.Context, conn *cluster.Conn, store log
 	store.SetRetention(entry.Retention)
 }
 
-// retain deletes history beyond its age every hour, and whenever people say anew how
-// long it is kept, until ctx is done.
+// retain deletes history beyond its age, every hour and whenever somebody changes the
+// retention rules, until ctx is done.
 func (c nodeConfig) retain(ctx context.Context, conn *cluster.Conn, store logstore.Store, log *slog.Logger) error {
 	changed := make(chan struct{}, 1)
 	g, ctx := errgroup.WithContext(ctx)
@@ -46,7 +46,7 @@ func (c nodeConfig) retain(ctx context.Context, conn *cluster.Conn, store logsto
 			store.SetRetention(r)
 			select {
 			case changed <- struct{}{}:
-			default: // it will be read anew anyhow
+			default: // it will be read again anyway
 			}
 		})
 		return nil

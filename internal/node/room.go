@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
-// roomMetrics returns gauges of whether NATS refuses what is to be stored, asked as they are
-// read: a NATS that stores nothing can tell no alerter of Carillon.
+// roomMetrics returns gauges of whether NATS refuses to store messages. They ask NATS when
+// they are scraped, because Carillon's own alerts need a NATS that stores.
 func roomMetrics(ctx context.Context, conn *cluster.Conn) []prometheus.Collector {
 	refuses := func(what, help string, is func(*cluster.NoRoomError) bool) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

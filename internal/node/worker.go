@@ -21,7 +21,7 @@ func (o *workerOptions) flags(f *pflag.FlagSet) {
 	f.IntVar(&o.processes, "worker-processes", 1, "`number` of worker processes to keep running")
 }
 
-// start starts the processes; nil if there is to be none.
+// start starts the processes; nil if none is configured.
 func (o *workerOptions) start(ctx context.Context, log *slog.Logger) (*worker.Workers, error) {
 	if o.command == "" {
 		return nil, nil

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// hangup asks a program to read its configuration anew.
+// hangup asks a program to reload its configuration.
 var hangup os.Signal = syscall.SIGHUP

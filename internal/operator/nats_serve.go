@@ -57,8 +57,8 @@ func newNATSServeCommand() *cobra.Command {
 	return cmd
 }
 
-// reloadOn has a NATS server read its configuration anew at each signal, until ctx is
-// done. One that it cannot take leaves the one before in use.
+// reloadOn makes a NATS server reload its configuration at each signal, until ctx is
+// done. If the new one is not valid, the old one stays in use.
 func reloadOn(ctx context.Context, again <-chan os.Signal, srv *embedded.Server, log *slog.Logger) error {
 	for {
 		select {

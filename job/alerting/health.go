@@ -38,7 +38,7 @@ func HealthOf(incidents []Incident) map[string]Health {
 	return all
 }
 
-// tried yields the deliveries of which an attempt has ended.
+// tried yields the deliveries with at least one finished attempt.
 func tried(incidents []Incident) func(yield func(*Delivery) bool) {
 	return func(yield func(*Delivery) bool) {
 		for i := range incidents {

@@ -24,8 +24,8 @@ func (inc *Incident) IsSnoozed(now time.Time) bool {
 	return inc.State == Open && inc.SnoozedUntil.After(now)
 }
 
-// Snooze holds back what the incident has to say until an instant. Whoever has heard of it
-// is reminded then, unless it is over or somebody looks after it.
+// Snooze holds back the notifications of the incident until an instant. Then the channels
+// that were notified of it get a reminder, unless it is resolved or acknowledged.
 func (inc *Incident) Snooze(by, note string, at, until time.Time) {
 	inc.SnoozedUntil, inc.SnoozedBy = until, by
 	if note != "" {

@@ -250,8 +250,8 @@ func (s *scanner) fail(format string, args ...any) error {
 	return &ParseError{s.field.name, clip.Text(s.item, maxQuoted), fmt.Sprintf(format, args...)}
 }
 
-// equalFold compares ASCII text, the first of which is in upper case. Unlike
-// strings.EqualFold it does not take a long s for an S.
+// equalFold compares ASCII texts without regard to case; word must be in upper case.
+// Unlike strings.EqualFold, it does not treat a long s as an S.
 func equalFold(word, text string) bool {
 	for i := range len(word) {
 		if upper(text[i]) != word[i] {

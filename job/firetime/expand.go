@@ -12,7 +12,8 @@ func Expand(text string, fire time.Time, zone *time.Location) (string, error) {
 	return expand(text, fire, zone, "$")
 }
 
-// ExpandFirst is Expand for texts of which other variables are replaced later: a $${ stays for that.
+// ExpandFirst is Expand for a text whose other variables are replaced later: it leaves $${ as it
+// is.
 func ExpandFirst(text string, fire time.Time, zone *time.Location) (string, error) {
 	return expand(text, fire, zone, "")
 }

@@ -26,8 +26,8 @@ const Protocol = 3
 // InstanceState says whether an instance takes work.
 type InstanceState string
 
-// The states of an instance. The first three it says of itself; the others are what
-// is to be made of its heartbeat.
+// The states of an instance. It reports the first three itself; the others follow from
+// the age of its heartbeat.
 const (
 	InstanceOnline       InstanceState = "online"
 	InstanceDraining     InstanceState = "draining"     // finishes what it has, takes no more, then leaves
@@ -111,7 +111,7 @@ func (i *Instance) SameUse(as *Instance) bool {
 		maps.Equal(i.Labels, as.Labels) && slices.Equal(i.Kinds, as.Kinds) && slices.Equal(i.Handlers, as.Handlers)
 }
 
-// Judge sets the state that is to be made of a heartbeat of such an age.
+// Judge sets the state of an instance whose heartbeat is that old.
 func (i *Instance) Judge(age time.Duration) {
 	switch {
 	case age > InstanceTTL:

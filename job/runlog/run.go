@@ -88,7 +88,7 @@ const (
 	KindFinished Kind = "finished" // it has ended
 	KindHeld     Kind = "held"     // no instance takes it for now
 	KindLate     Kind = "late"     // changes only: another final status, after the first
-	KindMarked   Kind = "marked"   // somebody said what is to be thought of its end
+	KindMarked   Kind = "marked"   // somebody marked its end as handled
 )
 
 // Change is one point on the timeline of a run, or of a piece of it.

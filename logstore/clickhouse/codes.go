@@ -61,7 +61,7 @@ func instantAt(ms int64) time.Time {
 // noRun is the id that stands for none.
 var noRun uuid.UUID
 
-// pieceOf returns the piece with an index, of which -1 is the whole.
+// pieceOf returns the piece with an index; -1 is the whole run.
 func pieceOf(index int32) runlog.Piece { return runlog.PieceAt(int(index)) }
 
 // packID expects an id that was validated.

@@ -17,15 +17,15 @@
 //
 // # Writing
 //
-// A write looks for the rows of its runs, merges the updates into them, and inserts the
-// changes as one columnar block, under a token that names the batch. A caller that does
-// not know what became of a write repeats it under its token; what is to be written is
-// then worked out from the rows of other batches, so it is the same block again, of which
-// ClickHouse takes the parts that it lacks. Where rows have been merged away since, it is not:
-// then the reports are made anew, if that is of today; older days are for Repair. What repeats under another token changes
-// nothing, so it writes nothing. All that needs one writer at a time that
-// repeats what failed before it goes on: ingest's lease and its turns see to that. Lines are not looked for: of two with one number the first written is
-// shown, and the other goes when parts are merged.
+// A write looks for the rows of its runs, merges the updates into them, and inserts the changes as
+// one columnar block, under a token that names the batch. A caller that does not know what became
+// of a write repeats it under its token; what is to be written is then worked out from the rows of
+// other batches, so it is the same block again, and ClickHouse takes the parts that it lacks. If
+// rows have been merged away since, the block differs: then today's reports are counted again;
+// older days are for Repair. A repeat under another token changes nothing, so it writes nothing.
+// All that needs one writer at a time, which repeats a failed write before the next one: ingest's
+// lease and its turns ensure that. A write of lines does not look for rows: of two lines with one
+// number, the first one is shown, and the other one goes when parts are merged.
 //
 // # Below
 //

@@ -80,8 +80,8 @@ func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]lo
 	return standings, err
 }
 
-// lookBack puts into standings how jobs stand by their newest n runs, and returns those of
-// which more are needed.
+// lookBack puts into standings how jobs stand by their newest n runs, and returns the jobs
+// that need more runs than that.
 func (s *Store) lookBack(ctx context.Context, jobs []job.Name, n int, standings map[job.Name]logstore.Standing) (unsure []job.Name, err error) {
 	last, err := s.LastRuns(ctx, jobs, n)
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *Store) Pieces(ctx context.Context, filter logstore.PieceFilter) (logsto
 // newest of each, in the order of their index. That another attempt of a piece follows
 // is not true any more once that has begun, or the run has ended.
 func choosePieces(rows []row, attempt uint32) []row {
-	var ended uint32 // the highest attempt of which a record says how it ended
+	var ended uint32 // the highest attempt that has ended by a record
 	newest := map[int32]uint32{}
 	for i := range rows {
 		switch r := &rows[i]; {

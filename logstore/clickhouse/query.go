@@ -37,9 +37,9 @@ func (c *conditions) clause() string {
 	return " WHERE " + strings.Join(c.parts, " AND ")
 }
 
-// before is clause for a table of which most rows are left out by columns of few bytes: the
-// others are read of what is left. ClickHouse finds that out by itself, for a tenth of the
-// time of a short query.
+// before is clause for a table in which columns of few bytes exclude most rows: the other
+// columns are read of the remaining rows only. ClickHouse would find that out by itself,
+// but takes a tenth of the time of a short query for it.
 func (c *conditions) before() string {
 	return strings.Replace(c.clause(), " WHERE ", " PREWHERE ", 1)
 }

@@ -42,8 +42,9 @@ func (s *Store) Repair(ctx context.Context, day time.Time) error {
 // ofDay is the condition of a run's row to be of the day between two instants.
 const ofDay = "fire_time >= fromUnixTimestamp(?) AND fire_time < fromUnixTimestamp(?)"
 
-// reportsOutlive is true of a day of which the reports count more ends of some job than
-// there are. Those of an interrupted write cannot hide it: what they lack is there.
+// reportsOutlive reports whether the reports of a day count more ends of some job than
+// the day has. An interrupted write cannot hide that: it makes the reports count fewer
+// ends, not more.
 func (s *Store) reportsOutlive(ctx context.Context, day time.Time) (bool, error) {
 	from, to := day.Unix(), day.Add(logstore.Day).Unix()
 	var jobs uint64
@@ -57,7 +58,7 @@ func (s *Store) reportsOutlive(ctx context.Context, day time.Time) (bool, error)
 	return jobs > 0, nil
 }
 
-// recount makes the counts of a day anew. Nobody may write runs of it meanwhile.
+// recount counts a day again. Nobody may write runs of that day meanwhile.
 func (s *Store) recount(ctx context.Context, day time.Time) error {
 	ctx = clickhouse.Context(ctx,
 		clickhouse.WithQueryID("carillon-recount-"+s.db.Layout.Database),

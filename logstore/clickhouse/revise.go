@@ -65,7 +65,7 @@ func comparePlaces(a, b *place) int {
 	)
 }
 
-// history is what the table has of one place, and what is to be of it.
+// history is what the table has of one place, and what a write will make of it.
 type history struct {
 	place
 

@@ -16,8 +16,8 @@ import (
 type columns []string
 
 var (
-	// shown are those of which [row.run] makes a run, of attempts as a whole, and by which
-	// it is known which rows count.
+	// shown are the columns from which [row.run] makes a run, for whole attempts, and
+	// those that show which rows count.
 	shown = columns{
 		"run_id", "attempt", "fire_time", "sign", "revision",
 		"broadcast_total", "job", "version", "status", "run_status", "cause", "committed_at", "delivered_at", "started_at", "finished_at",

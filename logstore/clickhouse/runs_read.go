@@ -33,8 +33,8 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	return runs, nil
 }
 
-// attempts returns what there is of a place, of which there must be something, the
-// newest first.
+// attempts returns the attempts of a place, newest first. The error is job.ErrNotFound
+// if there is none.
 func (s *Store) attempts(ctx context.Context, p place) ([]row, error) {
 	all, err := s.read(ctx, known, " WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ?", p.fire, p.id, p.index)
 	if err != nil {
@@ -149,7 +149,8 @@ func (s *Store) listed(ctx context.Context, f *logstore.RunFilter, rows []row) (
 	return runs, nil
 }
 
-// instants are the columns of when attempts were committed and began, and of which count.
+// instants are the columns that show when attempts were committed and began, and which of
+// them count.
 var instants = columns{"run_id", "broadcast_index", "attempt", "fire_time", "sign", "revision", "job", "committed_at", "started_at"}
 
 // firstOf returns the earlier instant, of those that have come.

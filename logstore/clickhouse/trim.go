@@ -22,8 +22,8 @@ var runTables = []struct{ name, at string }{
 }
 
 // Trim implements [logstore.Store]. It drops whole days, in UTC, which takes no time
-// whatever they hold. Runs of a day of which others stay are deleted by their rows;
-// they are few beside the lines.
+// whatever they hold. On a day from which some runs stay, it deletes the rows of the
+// others; they are few compared to the lines.
 func (s *Store) Trim(ctx context.Context, now time.Time, r job.Retention) (logstore.Trimmed, error) {
 	var trimmed logstore.Trimmed
 	if err := s.Prepare(ctx); err != nil {
@@ -100,8 +100,7 @@ func (s *Store) countOld(ctx context.Context, now time.Time, r *job.Retention) (
 	return n, nil
 }
 
-// trimTable deletes what is too old: the days of which nothing is to stay as a whole,
-// and of others the rows.
+// trimTable deletes what is too old: a whole day if nothing of it stays, else its rows.
 func (s *Store) trimTable(ctx context.Context, table, old string, now time.Time) error {
 	rows, err := s.conn.Query(ctx, "SELECT _partition_id, countIf("+old+") AS old, countIf(NOT ("+old+")) AS left FROM "+table+
 		" WHERE fire_time < toDateTime64(?, 3, 'UTC') GROUP BY _partition_id HAVING old > 0 ORDER BY _partition_id", now.Unix())

@@ -71,8 +71,8 @@ func (f *Finder) Round(ctx context.Context) error {
 // unfinished are the statuses of rows that a trigger or a deferred item must back.
 var unfinished = []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}
 
-// suspect looks at a page of the runs that the history has as alive, and notes those of
-// which TRIG has nothing.
+// suspect looks at a page of the runs that are alive in the history, and notes those
+// without a message on TRIG.
 func (f *Finder) suspect(ctx context.Context) error {
 	page, err := f.store.Runs(ctx, logstore.RunFilter{Statuses: unfinished, Limit: maxRuns, Cursor: f.cursor})
 	if err != nil {
@@ -106,9 +106,9 @@ func (f *Finder) suspect(ctx context.Context) error {
 	return err
 }
 
-// removeAlive removes from runs those of which TRIG, as its leader knows it, has a trigger
-// or a deferred item. It removes all while there is a trigger of a later version, which may be
-// of any of them.
+// removeAlive removes from runs those that have a trigger or a deferred item on TRIG, by the
+// word of its leader. It removes all while there is a trigger of a later version, which may
+// belong to any of them.
 func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]bool) error {
 	triggers := func(m *jet.Stored) bool {
 		if bus.UnknownTrigger(m.Header) {

@@ -35,8 +35,8 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	return last, nil
 }
 
-// prepareLast prepares what is asked once for each job of a page: to parse it anew for each
-// page took a tenth of the time of a list of jobs.
+// prepareLast prepares the query that runs once for each job of a page: parsing it again
+// for each page took a tenth of the time of a list of jobs.
 func (s *Store) prepareLast(ctx context.Context) (err error) {
 	if s.lastRuns, err = s.reads.PrepareContext(ctx, "SELECT "+listColumns+newestOfJob); err == nil {
 		s.lastStatus, err = s.reads.PrepareContext(ctx, "SELECT status, started_at"+newestOfJob)

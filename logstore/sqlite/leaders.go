@@ -41,8 +41,8 @@ func (s *Store) slowest(ctx context.Context, f logstore.ReportFilter) (logstore.
 	return s.readReport(ctx, f, "")
 }
 
-// failing reads a report in the order of failures: the rows that have some come first, and
-// are few. Of those that are read in parts, only some parts may have any.
+// failing reads a report in the order of failures: the rows with failures come first, and
+// are few. If the report is read in parts, perhaps only some parts have failures.
 func (s *Store) failing(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
 	if inParts(&f) {
 		return s.readReport(ctx, f, "")

@@ -46,8 +46,8 @@ func (t *tally) values(args []any) []any {
 	return args
 }
 
-// count takes an attempt, or the run of which it is the newest, from one status to
-// another. Its cause stays.
+// count moves an attempt from one status to another and, if it is the newest of its
+// run, the run too. The cause stays.
 func (t *tally) count(cause, old, oldCount, status, count int64) {
 	t.add(cause, old, -oldCount)
 	t.add(cause, status, count)

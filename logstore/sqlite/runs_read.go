@@ -47,7 +47,8 @@ func (s *Store) whole(ctx context.Context, id job.RunID) ([]entry, error) {
 	return s.attempts(ctx, id, "SELECT "+attemptColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", file.PackID(id))
 }
 
-// attempts reads rows of a run or of a piece, of which there must be one.
+// attempts reads the rows of a run or of a piece. The error is job.ErrNotFound if there
+// is none.
 func (s *Store) attempts(ctx context.Context, id job.RunID, query string, args ...any) ([]entry, error) {
 	rows, err := s.prepared.query(ctx, query, args...)
 	if err != nil {

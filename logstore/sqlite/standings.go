@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// manyMissing is of how many jobs nothing is remembered when the newest runs of all jobs
-	// are read first: to find the newest one of a job takes 60 µs of a file of which nothing
-	// is in memory yet, and to pass over the runs of a day or two takes 35 ms in all.
+	// manyMissing is the number of jobs without a remembered standing from which on the
+	// newest runs of all jobs are read at once. Finding the newest run of one job takes 60
+	// µs if the file is not in memory yet; reading over the runs of a day or two takes 35 ms
+	// in all.
 	manyMissing = 1000
 	// newestRead is how many runs of all jobs that is.
 	newestRead = 60_000
@@ -114,8 +115,8 @@ func newStandings() *standings {
 	return &standings{of: map[int64]logstore.Standing{}, changed: map[int64]int64{}}
 }
 
-// recall puts what is remembered into known, and returns the jobs of which nothing is, with
-// the time from which on they are read.
+// recall puts what is remembered into known. It returns the jobs without a remembered
+// standing, and the time from which on to read them.
 func (s *standings) recall(numbers *file.Dictionary, jobs []job.Name, known map[job.Name]logstore.Standing) (since int64, missing map[int64]job.Name) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,8 +136,8 @@ func (s *standings) recall(numbers *file.Dictionary, jobs []job.Name, known map[
 	return s.clock, missing
 }
 
-// remember takes in what was read since a time, but for jobs of which something has been
-// written in the meantime: it may have been read too soon.
+// remember stores what was read since a time, except for jobs with a write in the
+// meantime: their standing may have been read before that write.
 func (s *standings) remember(since int64, read map[int64]logstore.Standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

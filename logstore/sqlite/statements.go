@@ -43,7 +43,7 @@ func (s *statements) query(ctx context.Context, text string, args ...any) (*sql.
 	return rows, errors.Join(err, s.release(stmt))
 }
 
-// take returns the statement for a text, which is to be released.
+// take returns the statement for a text. The caller releases it.
 func (s *statements) take(ctx context.Context, text string) (*statement, error) {
 	if stmt := s.find(text); stmt != nil {
 		return stmt, nil

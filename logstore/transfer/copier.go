@@ -164,7 +164,7 @@ const (
 	linesAtOnce   = 50_000
 )
 
-// writes is what is to be written of some pages of runs: the lines as they come, the runs at the end.
+// writes are the writes for some pages of runs: the lines as they come, the runs at the end.
 type writes struct {
 	to      logstore.Writer
 	token   string // of these pages

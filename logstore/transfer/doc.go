@@ -5,8 +5,8 @@
 // of a run is equal to it. Of some pages of runs, the lines come first. So a run that the target has, has
 // its lines there.
 //
-// A copy that was interrupted goes on when it is repeated: it leaves out the days of which the target
-// has as many runs in each status, and writes the next one as a repeat.
+// To continue an interrupted copy, repeat it: it leaves out the days for which the target has as
+// many runs in each status, and writes the next day as a repeat.
 //
 // It leaves behind the reports of runs that are gone, and lines of runs that are gone: both follow
 // from nothing that a store tells.

@@ -18,7 +18,7 @@ type Store interface {
 	CountLines(ctx context.Context, day time.Time) (int64, error)
 }
 
-// Target is a store that remembers of which store it is a copy.
+// Target is a store that remembers which store it is a copy of.
 type Target interface {
 	Store
 	// Origin returns the identity of that store; it is empty for no copy.

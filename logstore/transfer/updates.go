@@ -53,7 +53,8 @@ func updateOf(r *runlog.Run, c *runlog.Change) logstore.Update {
 	return u
 }
 
-// endOf returns the end of an attempt, of which its row has more than the timeline.
+// endOf returns the end of an attempt. The row has details of it that the timeline
+// lacks.
 func endOf(r *runlog.Run, c *runlog.Change) logstore.Update {
 	u := updateOf(r, c)
 	u.Instance, u.Delivery, u.StartedAt, u.DeliveredAt = r.Instance, r.Delivery, r.StartedAt, r.DeliveredAt

@@ -1,4 +1,4 @@
-// Package runnertest runs an executor on a real bus and in real time, for tests of
-// those that do runs outside of the process: child processes and the network do not
-// live on virtual time.
+// Package runnertest runs an executor on a real bus and in real time. It is for tests
+// of runners that work outside the process: child processes and the network know no
+// virtual time.
 package runnertest

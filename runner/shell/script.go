@@ -22,7 +22,7 @@ const starlark = "starlark"
 // interpreter says how scripts of a language are run.
 type interpreter struct {
 	suffix string
-	// lines are command lines, of which the first whose program is there is used.
+	// lines are command lines. The first one whose program exists is used.
 	lines [][]string
 }
 

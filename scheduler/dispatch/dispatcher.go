@@ -50,7 +50,7 @@ type Dispatcher struct {
 	said   []string
 	saidAt time.Time
 	saying atomic.Bool
-	spun   chan struct{} // wakes Run when a group is to be served for what its executors pull
+	spun   chan struct{} // wakes Run when a group whose executors pull needs service
 
 	mu     sync.Mutex
 	groups map[string]*group        // that have a live instance

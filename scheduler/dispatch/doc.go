@@ -49,8 +49,9 @@
 //	     low-<group>                        └── nobody was free
 //
 // How many runs are alive is what JetStream has delivered and not had acknowledged, less
-// what is in hand. Nothing of this is kept anywhere else: who takes over counts again.
+// what is in hand. Nothing of this is stored elsewhere: the next dispatcher counts
+// again.
 //
-// Not promised: that the route's first choice gets the run. Whoever is busy is passed
+// Not promised: that the route's first choice gets the run. Busy instances are passed
 // over; a job that must not run elsewhere needs labels that only one instance has.
 package dispatch

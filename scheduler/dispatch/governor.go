@@ -46,7 +46,7 @@ type governor struct {
 	asking  map[poolKey]int // those, by kind
 	working sync.WaitGroup
 
-	// finished has instances of which a run has ended. It is not complete.
+	// finished has instances with a run that has just ended. Some may be missing.
 	finished chan string
 
 	// room is how many runs may begin by the last count of those alive, which was at
@@ -144,8 +144,8 @@ func (v *governor) take(ctx context.Context, level int, m *nats.Msg) {
 	v.hand.add(w)
 }
 
-// begin offers what may begin. It returns after how long it is to be called again
-// without anything having happened; 0: not at all.
+// begin offers what may begin. It returns after how long to call it again if nothing
+// happens before; 0 is never.
 func (v *governor) begin(ctx context.Context) time.Duration {
 	now := time.Now()
 	for v.hand.count() > 0 && v.offers < maxOffers {

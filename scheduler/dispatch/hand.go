@@ -48,9 +48,9 @@ func (h *hand) add(w *held) {
 	h.levels[w.level] = slices.Insert(h.levels[w.level], at, w)
 }
 
-// pick takes out the trigger that is to be offered next, nil when there is none at now
-// for whose kind there is room. It is of the level whose turn it is, or else of the
-// highest that has one.
+// pick takes out the trigger to offer next, or nil if at now there is none of a kind
+// that has room. It is one of the level whose turn it is, or else of the highest level
+// that has one.
 func (h *hand) pick(now time.Time, room func(*bus.Trigger) bool) *held {
 	first := turns[h.picks%len(turns)]
 	for i := range len(h.levels) + 1 {

@@ -16,7 +16,7 @@ import (
 
 const (
 	// judgeAtOnce is how many attempts are judged in one round, and judgeAgain after how
-	// long those are judged again of which nothing is known.
+	// long those without a verdict are judged again.
 	judgeAtOnce = bus.MaxAttemptsAsked
 	judgeAgain  = time.Second
 	// judgeWait bounds a round.
@@ -142,8 +142,8 @@ func (g *group) sit(ctx context.Context) {
 
 // deliberate finds the verdicts on attempts. The order of its steps matters: who has
 // claimed an attempt has it already, so claims are read before the instances are asked;
-// and whoever has an attempt when it is asked stores its end only after that, so ends are
-// read last.
+// and an instance that has an attempt when asked stores its end only after that, so ends
+// are read last.
 func (g *group) deliberate(ctx context.Context, all []*suspect) []verdict {
 	verdicts := make([]verdict, len(all)) // unclear, all of them
 	known := make([]bool, len(all))       // their claims are

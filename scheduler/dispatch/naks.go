@@ -10,7 +10,7 @@ const (
 	// give a trigger back for a second at least, so less than maxNaks times in it.
 	nakWindow = 10 * time.Second
 	// maxNaks is how often one trigger that executors pull may be given back in nakWindow, and
-	// how many triggers an instance that takes work may, of those that it was handed.
+	// how many of the triggers that were handed to it an instance may give back.
 	maxNaks = 20
 	// suspendedFor is how long an instance is suspended. It doubles up to maxSuspended while
 	// that happens again and again.
@@ -27,7 +27,7 @@ type naks struct {
 	triggers  map[uint64]*tally  // by their sequence
 	instances map[string]*tally  // that were handed triggers
 	holders   map[handing]string // which instance was handed what
-	terms     map[string]*term   // by instance; "" is whoever pulls
+	terms     map[string]*term   // by instance; "" is for all executors that pull
 }
 
 // handing is a delivery of a trigger.
@@ -60,9 +60,9 @@ func (n *naks) handed(seq uint64, delivery int, instance string) {
 	n.holders[handing{seq, delivery}] = instance
 }
 
-// note takes in that a delivery of a trigger was given back. It reports whether whoever
-// pulls gives triggers back too often, or whether the instance that was handed it has become
-// a suspect by it.
+// note takes in that a delivery of a trigger was given back. It reports whether the
+// executors that pull give triggers back too often, or whether the instance that was handed
+// this one is now a suspect.
 func (n *naks) note(seq uint64, delivery int, pulled bool, now time.Time) (often, suspect bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -113,7 +113,7 @@ func (n *naks) allGivenBack(seq uint64, delivery int) bool {
 }
 
 // suspects returns the instances that have given back too much of what they were handed, and
-// begins to count anew.
+// starts to count again from 0.
 func (n *naks) suspects() (names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -161,8 +161,8 @@ func (n *naks) putLocked(instance string, t term) {
 	n.terms[instance] = &t
 }
 
-// suspended reports whether an instance is suspended, or a suspect, of which the next look
-// says what is to become.
+// suspended reports whether an instance is suspended, or a suspect until the next look
+// decides.
 func (n *naks) suspended(instance string, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -25,8 +25,8 @@ const (
 	// lookAgain how long they are left alone in between. Then it is handed back.
 	patience  = time.Second
 	lookAgain = busyFor
-	// holdMin is for how long one is handed back of which nothing is known but that it
-	// cannot begin now.
+	// holdMin is for how long a trigger is handed back that cannot begin now, for a
+	// reason that is not known.
 	holdMin = time.Second
 	// unreadFor is for how long one is handed back that a newer program has to read.
 	unreadFor = 5 * time.Second

@@ -121,8 +121,8 @@ func (s *server) begin(ctx context.Context, from *jet.Puller, m *nats.Msg) {
 	}
 }
 
-// ask asks the instance that comes first to take the trigger. It returns false when more
-// than that is to be done.
+// ask asks the instance that comes first to take the trigger. It returns false if more
+// than that is needed.
 func (s *server) ask(o *offer) bool {
 	if s.asker == nil || !o.clear || o.probes() || !o.t.StartBy.IsZero() && o.began.After(o.t.StartBy) {
 		return false

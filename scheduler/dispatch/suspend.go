@@ -29,7 +29,7 @@ func (d *Dispatcher) hearNak(m *nats.Msg) {
 	}
 	d.mu.Lock()
 	g := d.groups[name]
-	if g == nil && pulled { // whoever pulls need not say who it is
+	if g == nil && pulled { // executors that pull need not say who they are
 		g = newGroup(d, name)
 		g.as = d.known[name]
 		d.groups[name] = g

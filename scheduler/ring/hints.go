@@ -2,10 +2,10 @@ package ring
 
 import "iter"
 
-// hints holds listCount lists of ids. A list is a chain of small blocks out of
-// one pool, of which only the first may have room left. So no list keeps
-// memory that another could use, a long list is read almost in sequence, and there
-// is no pointer for the garbage collector to follow.
+// hints holds listCount lists of ids. A list is a chain of small blocks from one pool.
+// Only its first block may have room left. So no list keeps memory that another could
+// use, a long list is read almost in sequence, and there is no pointer for the garbage
+// collector to follow.
 type hints struct {
 	heads  [listCount]uint32 // of a list's first block: its index * 16 + ids in it; 0 if empty
 	filled bitmap            // lists that are not empty

@@ -209,7 +209,7 @@ func (r *Ring) earliest(list int) (at int64, id uint32) {
 	return at, id
 }
 
-// rebuild makes all lists anew, as seen from pos.
+// rebuild makes all lists again, as seen from pos.
 func (r *Ring) rebuild(pos int64) {
 	r.pos = pos
 	r.hints.clear()

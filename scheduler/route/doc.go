@@ -3,10 +3,11 @@
 //
 //	instances, run, memory ── rank (lower is sooner) ── order in which to try
 //
-// Each strategy gives every instance a rank; instances of equal rank keep the order
-// in which they came, which is that of their names. So first, failover and busyover have one order: the
-// last two differ in that package dispatch asks instances before it offers them a run. The order always holds every
-// instance: whoever asks them goes on to the next when one is gone, busy or leaving.
+// Each strategy gives every instance a rank; instances of equal rank keep the order in which they
+// came, which is that of their names. So first, failover and busyover have one order: the last two
+// differ in that package dispatch asks instances before it offers them a run. The order always
+// holds every instance: a dispatcher goes on to the next one when an instance is gone, busy or
+// leaving.
 //
 // # Memory
 //

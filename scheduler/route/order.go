@@ -21,8 +21,8 @@ type Run struct {
 	Route job.Route // empty is any
 	Job   job.Name
 	ID    job.RunID
-	// Delivery counts how often the trigger has been delivered: a random route orders
-	// anew each time.
+	// Delivery counts how often the trigger has been delivered: a random route has
+	// another order each time.
 	Delivery int
 	// Prefer comes first if it is there, whatever the route says. Empty is nobody.
 	Prefer string

@@ -6,9 +6,9 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
-// JoinPages returns a page of at most limit things after a cursor, the newest first: of
-// what is known now, and of a page of what is kept, whose version gives way. more says
-// that the page is not the last.
+// JoinPages merges what is known now with a page of what is kept. It returns at most
+// limit things after a cursor, newest first. Of two versions of one thing, that of now
+// counts. more says that the page of what is kept is not the last.
 func JoinPages[T any](now, kept []T, more bool, after *logstore.FactCursor, limit int, place func(*T) logstore.FactCursor) (page []T, next string) {
 	seen := map[string]bool{}
 	for i := range now {

@@ -178,8 +178,8 @@ func (f *found) state(now int64) string {
 	return stateActive
 }
 
-// hold reports whether all conditions hold of a job, or else of which field alone one does
-// not; none when there are several.
+// hold reports whether a job meets all conditions. If it fails those of one field only,
+// but is that field.
 func (c jobConditions) hold(f *found, now int64) (all bool, but jobField) {
 	all = true
 	for field, condition := range c {

@@ -10,8 +10,9 @@
 //
 // # Acts
 //
-// [Catalog.Save], [Catalog.Delete], [Catalog.SetPaused], [Catalog.Skip] and [Catalog.EditAbout] hold
-// the rules of a change: the canonical form, what the caller may change, whether the handler takes
-// the parameters, that children form no cycle, on what condition the version is replaced, and what the
-// audit log says. Whoever changes jobs, be it a request, an import or many at once, calls these.
+// [Catalog.Save], [Catalog.Delete], [Catalog.SetPaused], [Catalog.Skip] and [Catalog.EditAbout]
+// hold the rules of a change: the canonical form, what the caller may change, whether the handler
+// takes the parameters, that children form no cycle, on what condition the version is replaced, and
+// what the audit log says. All that changes jobs calls these: single requests, imports and bulk
+// changes.
 package catalog

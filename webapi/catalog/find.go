@@ -61,7 +61,8 @@ func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limi
 	return page, nil
 }
 
-// conditionsOf returns what a filter asks of the index, and what of the jobs that it finds.
+// conditionsOf splits a filter into the query that the index answers, and the conditions
+// for the jobs that it finds.
 func (c *Catalog) conditionsOf(f Filter) (query, jobConditions, error) {
 	q := query{group: f.Group, text: strings.ToLower(f.Text), paused: f.Paused}
 	for _, name := range f.Jobs {
@@ -86,10 +87,11 @@ func (c *Catalog) conditionsOf(f Filter) (query, jobConditions, error) {
 	return q, conditions, err
 }
 
-// lookFor says what is to be known of jobs beside what the index has.
+// lookFor says what to find out about jobs that the index does not have.
 type lookFor struct{ due, last, cause bool }
 
-// look returns all jobs that a query finds, in order of name, with what is to be known.
+// look returns all jobs that a query finds, in order of name, with what it was asked to
+// look for.
 func (c *Catalog) look(ctx context.Context, q query, what lookFor) ([]found, error) {
 	matching, err := c.index.copies(ctx, q)
 	if err != nil {
@@ -129,7 +131,7 @@ func (c *Catalog) lookLast(ctx context.Context, jobs []found) error {
 	return problem.StoreAway(err)
 }
 
-// lookCauses has jobs whose last run failed know of what.
+// lookCauses adds the error to jobs whose last run failed.
 func (c *Catalog) lookCauses(ctx context.Context, jobs []found) error {
 	var failed []job.Name
 	for i := range jobs {
@@ -162,7 +164,7 @@ func namesOf(jobs []found) []job.Name {
 	return names
 }
 
-// pick returns a page of the jobs of which conditions hold, in an order.
+// pick returns a page of the jobs that meet conditions, in an order.
 func (c *Catalog) pick(ctx context.Context, q query, conditions jobConditions, order, cursor string, limit int) (page Page, err error) {
 	by := strings.TrimPrefix(order, "-")
 	all, err := c.look(ctx, q, lookFor{

@@ -57,8 +57,7 @@ func (c *Catalog) Items(ctx context.Context, entries []*bus.JobEntry, fires, run
 	return items, nil
 }
 
-// Titles returns what those of the named jobs are called that have a title, and who owns
-// those that have an owner.
+// Titles returns the titles and the owners of the named jobs, as far as they have any.
 func (c *Catalog) Titles(ctx context.Context, names []string) (api.JobTitles, error) {
 	asked := make([]job.Name, len(names))
 	for i, name := range names {

@@ -37,7 +37,8 @@ func pauseFields(paused bool, until time.Time) map[string]any {
 	return fields
 }
 
-// Pause is whether a job is to be paused, and until when; zero is for good.
+// Pause is a request to pause or resume a job. Until is when a pause ends; zero is
+// never.
 type Pause struct {
 	Paused bool
 	Until  time.Time

@@ -69,8 +69,8 @@ func (x *index) copies(ctx context.Context, q query) ([]indexed, error) {
 	return matching, nil
 }
 
-// titles returns what those of the named jobs are called that have a title, and that the caller
-// sees. It waits for the index to be loaded.
+// titles returns the titles and owners of those of the named jobs that the caller sees. It
+// waits for the index to be loaded.
 func (x *index) titles(ctx context.Context, names []job.Name) (api.JobTitles, error) {
 	found := api.JobTitles{Titles: map[string]string{}, Owners: map[string]string{}}
 	if err := x.wait(ctx); err != nil {

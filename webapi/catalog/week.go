@@ -18,16 +18,17 @@ import (
 )
 
 const (
-	// weekFor is for how long the figures of a week count: they hardly change. It is longer
-	// where to read them takes long, so that it takes no more than a part in weekShare.
+	// weekFor is how long the figures of a week are used: they hardly change. They are used
+	// for longer if reading them takes long, so that reading takes at most one part in
+	// weekShare of the time.
 	weekFor   = 15 * time.Second
 	weekShare = 30
-	// weekOld is until when those are told that are being read anew.
+	// weekOld is up to which age figures are returned while new ones are read.
 	weekOld = 10 * time.Minute
-	// weekTimeout bounds how long they are read: at first, all that has ended since the
-	// reports were last asked for may have to be counted before.
+	// weekTimeout bounds how long reading takes: before the first answer, the store may
+	// have to count all that has ended since the last report.
 	weekTimeout = time.Minute
-	// weekWait bounds how long a list waits that is in the order of these figures, and
+	// weekWait bounds how long a list waits that is sorted by these figures, and
 	// weekPatience one that can do without.
 	weekWait     = 5 * time.Second
 	weekPatience = 100 * time.Millisecond
@@ -35,8 +36,8 @@ const (
 )
 
 // week knows how all jobs did in the last seven days. Lists are ordered by it, so it has
-// the figures of all jobs at once, whoever asks: what a caller may not see is left out
-// where jobs are found.
+// the figures of all jobs at once, for every caller: the search for jobs leaves out
+// those that the caller may not see.
 type week struct {
 	store logstore.Store
 	index *index
@@ -54,8 +55,8 @@ type weekly struct {
 	of   map[job.Name]api.JobWeek
 }
 
-// call returns the figures as of some seconds ago, or as they were last known while they are
-// read anew. Jobs that have not ended a run are absent.
+// call returns the figures as of some seconds ago, or older ones while new ones are read.
+// Jobs without an ended run are absent.
 func (w *week) call(ctx context.Context) (map[job.Name]api.JobWeek, error) {
 	ctx, cancel := context.WithTimeout(ctx, weekWait)
 	defer cancel()
@@ -90,7 +91,8 @@ func (w *week) wait(ctx context.Context) (map[job.Name]api.JobWeek, error) {
 	if age < max(weekFor, weekShare*last.took) {
 		return last.of, nil
 	}
-	// Whoever asks first asks for all who wait, so the asking does not end with them.
+	// The first caller asks for all who wait, so the query must not end with that
+	// request.
 	answer := w.asks.DoChan("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(logstore.WantWhole(context.WithoutCancel(ctx)), weekTimeout)
 		defer cancel()

@@ -35,9 +35,9 @@ var Load = sync.OnceValues(func() (*Contract, error) {
 	return &Contract{doc}, nil
 })
 
-// Checked returns a router that puts two handlers in front of each: that of admit, for
-// the operation, and a check of the request. The check must come before the generated code binds parameters, whose errors
-// have no field names.
+// Checked returns a router that puts two handlers in front of each handler: that of admit, for the
+// operation, and a check of the request. The check must come before the generated code binds
+// parameters, because errors of that code name no fields.
 func (c *Contract) Checked(to fiber.Router, admit func(operation string) fiber.Handler) fiber.Router {
 	return checkedRouter{to, c, admit}
 }

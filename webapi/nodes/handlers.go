@@ -142,8 +142,9 @@ func (v *View) checkHandler(ctx context.Context, j *job.Job, by executors) (warn
 	return append(warnings, api.FieldError{Field: "task.handler", Reason: reason.Text(reason.HandlerUnknown.With(j.Task.Handler, j.Job.Group(), strings.Join(names, ", ")))}), nil
 }
 
-// Warnings returns what is to be said of a stored job: that nobody does such tasks, or
-// that its parameters do not suit its handler by now. What cannot be told is left out.
+// Warnings returns the warnings about a stored job: no executor does such tasks, or its
+// parameters do not suit its handler any more. It leaves out what cannot be checked
+// now.
 func (v *View) Warnings(ctx context.Context, j *job.Job) []api.FieldError {
 	warnings, err := v.checkHandler(ctx, j, v.lately())
 	for _, p := range job.Problems(err) {
@@ -152,8 +153,8 @@ func (v *View) Warnings(ctx context.Context, j *job.Job) []api.FieldError {
 	return warnings
 }
 
-// checkKind warns of a task of a kind that none of the group's live instances does. Of a
-// group without one there is nothing to say: runs wait.
+// checkKind warns of a task of a kind that none of the group's live instances does. A
+// group without live instances gets no warning: its runs wait.
 func checkKind(instances []fleet.Instance, j *job.Job) []api.FieldError {
 	kinds := map[string]bool{}
 	alive := false

@@ -45,7 +45,8 @@ const (
 	// CompletionTimeout bounds how long the bus is waited for by what the history is complete
 	// enough without: a request that is on its way when the connection breaks has no answer.
 	CompletionTimeout = 2 * time.Second
-	// askTimeout bounds one asking of the bus, for whoever waits for it.
+	// askTimeout bounds one round of questions to the bus, for all callers that wait
+	// for it.
 	askTimeout = 10 * time.Second
 	// presenceSkew is by how much the clocks of executors may differ from ours.
 	presenceSkew = 5 * time.Second
@@ -70,8 +71,8 @@ func (v *View) call(ctx context.Context) (roll, error) {
 	return found, err
 }
 
-// ask returns all instances. Whoever asks first asks for all who come while there is no answer, so
-// the asking does not end with them.
+// ask returns all instances. The first caller asks for all who come before the answer, so the
+// question must not end with that request.
 func (v *View) ask(ctx context.Context) (roll, error) {
 	answer := v.asks.DoChan("", func() (any, error) {
 		asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)

@@ -35,7 +35,7 @@ func StoreAway(err error) error {
 // to be told of.
 var ErrPrecondition = errors.New("precondition")
 
-// ErrForbidden means that whoever asks is known, and may not.
+// ErrForbidden means that the caller is signed in, but may not do this.
 var ErrForbidden = errors.New("forbidden")
 
 // ErrTooMany means that somebody has as many of something as one user may have.

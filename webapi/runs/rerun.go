@@ -69,8 +69,7 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 	return api.RunAccepted{RunID: reply.RunID, Job: of.Job, Version: reply.Version, Status: reply.Status, Reason: reason.Text(reply.Reason)}, nil
 }
 
-// versionOf returns the entry of the version of the job by which a run is done again: its own, or
-// the newest.
+// versionOf returns the version of the job for the rerun of a run: the run's own, or the newest.
 func (rs *Runs) versionOf(ctx context.Context, of *runlog.Run, same bool) (*bus.JobEntry, error) {
 	newest, err := rs.conn.GetJob(ctx, of.Job)
 	if err != nil || !same || newest.Version.Version == of.Version {

@@ -15,8 +15,8 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
-// failedPieces returns the pieces of a run of which those wait that have not succeeded,
-// in it or in the runs that it does again.
+// failedPieces returns the pieces for a retry of a run. A piece waits if it has
+// succeeded neither in the run nor in the runs that this one retries.
 func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.Pieces, error) {
 	of := &attempts[0]
 	if of.Total == 0 {
@@ -68,8 +68,7 @@ func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.P
 	return p, nil
 }
 
-// maxRetries bounds how many runs are looked through of which each does the one before
-// again.
+// maxRetries bounds the length of a chain of retries that is searched.
 const maxRetries = 100
 
 // itemsOf returns what the splitting attempt of a run has listed, or of the run that this

@@ -5,7 +5,7 @@
 //	Server.Watch   lines of all runs as far as they match, as many as a reader can follow
 //	Server.Events  that jobs, runs, executors, alerts or the cluster have changed
 //
-// A stream ends with "bye" when the server stops, or when whoever reads may not any more. [Open]
-// bounds how many there are. [Linger] keeps a connection that was refused open until the client has
-// read why.
+// A stream ends with "bye" when the server stops, or when the reader loses the permission. [Open]
+// bounds how many streams there are. [Linger] keeps a connection that was refused open until the
+// client has read why.
 package stream

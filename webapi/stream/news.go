@@ -26,7 +26,8 @@ const (
 // listens to the bus only while somebody reads.
 //
 // An edition is what changed within a quarter of a second. A reader that was cut off
-// gets the editions since, if they are still kept, else it is told to load all anew.
+// gets the editions since then. If they are not kept any more, it is told to load
+// everything again.
 type News struct {
 	conn *cluster.Conn
 	log  *slog.Logger
@@ -114,7 +115,7 @@ func (n *News) unsubscribe(r *reader) {
 	delete(n.readers, r)
 }
 
-// catchUp has r read what it missed, or load all anew.
+// catchUp gives r what it missed, or tells it to load everything again.
 func (n *News) catchUp(r *reader, lastID string) {
 	since, number, _ := strings.Cut(lastID, ".")
 	had, err := strconv.ParseUint(number, 10, 64)
@@ -150,7 +151,7 @@ func (r *reader) take(edition map[topic]changed) {
 }
 
 // rest returns what r has not read, and the id after which it goes on; reload is true
-// when it is to load all anew.
+// if it must load everything again.
 func (n *News) rest(r *reader) (unread map[topic]*changed, id string, reload bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -220,8 +221,8 @@ func (n *News) end() {
 	n.gathers = false
 }
 
-// begin starts another gathering. What was before it nobody has heard, so whoever reads
-// by now loads everything anew.
+// begin starts another gathering. Changes before it were missed, so the present readers
+// load everything again.
 func (n *News) begin(at time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

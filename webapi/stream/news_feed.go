@@ -92,7 +92,7 @@ func (n *News) notePause(group string) {
 	}
 }
 
-// hear takes in what an executor, an owner or somebody who marks them says of runs.
+// hear notes the runs in a message of an executor, of a shard's owner or of the API.
 func (n *News) hear(m *nats.Msg) {
 	if bus.IsMark(m.Subject) {
 		if mark, err := bus.DecodeMark(m.Header, m.Data); err == nil {

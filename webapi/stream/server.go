@@ -22,7 +22,7 @@ type Server struct {
 	log   *slog.Logger
 }
 
-// New returns a server of streams, of which open bounds how many there are at a time.
+// New returns a server of streams. open bounds how many there are at a time.
 func New(conn *cluster.Conn, store logstore.Store, history *runs.Runs, users *auth.Directory, news *News, open *Open, log *slog.Logger) *Server {
 	return &Server{conn: conn, store: access.VisibleStore{Store: store}, runs: history, users: users, news: news, open: open, log: log}
 }

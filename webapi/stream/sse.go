@@ -76,10 +76,9 @@ func NewOpen(limit, perUser int) *Open {
 	return &Open{limit: limit, perUser: perUser, open: map[net.Conn]string{}, of: map[string]int{}}
 }
 
-// add takes in a stream of somebody. The error is problem.ErrTooMany when they have as many as one
-// user may have, and job.ErrUnavailable when there are as many as the server serves.
-// Whoever uses `carillon dev` is told apart by a name that anybody can choose, so only all
-// of them together are limited.
+// add counts a stream of a user. The error is problem.ErrTooMany if the user has as many as one
+// user may have, and job.ErrUnavailable if the server has as many as it serves. Users of `carillon
+// dev` choose their names freely, so for them only the limit of all together holds.
 func (s *Open) add(conn net.Conn, who *auth.Identity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -94,7 +94,7 @@ func (s *Server) Tail(ctx context.Context) fiber.Handler {
 	}
 }
 
-// newTail reads what is to be followed, and from where.
+// newTail reads from the request which log to follow, and from where.
 func (s *Server) newTail(c *fiber.Ctx) (*tail, error) {
 	id, err := job.ParseRunID(c.Params("run_id"))
 	if err != nil {
@@ -238,8 +238,8 @@ func (t *tail) follow(ctx context.Context) error {
 	}
 }
 
-// endAttempt sends what is left of an attempt that has ended, and goes on to the next
-// if there is to be one.
+// endAttempt sends the rest of an attempt that has ended, and continues with the next
+// one, if one follows.
 func (t *tail) endAttempt(ctx context.Context) error {
 	if err := t.lines(t.rest()); err != nil {
 		return err
@@ -252,8 +252,8 @@ func (t *tail) endAttempt(ctx context.Context) error {
 	return t.lookUp(ctx)
 }
 
-// allowed reports whether whoever listens still may: the session or token may have
-// ended since, and the rights may have changed.
+// allowed reports whether the reader still has the permission: the session or token may
+// have ended since, and the rights may have changed.
 func (t *tail) allowed(ctx context.Context) bool {
 	who, err := t.users.Refresh(ctx, t.who)
 	group := t.job.Group()
@@ -284,9 +284,9 @@ func (t *tail) hear(m *nats.Msg) error {
 	return nil
 }
 
-// lookUp asks the store for what was not heard. When it does not answer, the bus may
-// still do: the tail goes on. The error is access.ErrOthers for a run that is stored by now, and
-// of a group that the caller does not see.
+// lookUp asks the store for lines that did not come over the bus. If the store does not answer,
+// the tail goes on, because the bus may still bring lines. The error is access.ErrOthers if the
+// run is stored by now, in a group that the caller does not see.
 func (t *tail) lookUp(ctx context.Context) error {
 	for more := true; more; {
 		stored, err := t.store.Lines(ctx, logstore.LineFilter{RunID: t.id, Job: t.job, Attempt: t.attempt, Piece: t.piece, FromSeq: t.sent + 1, Limit: linesPerLook})

@@ -95,7 +95,8 @@ func many(c *fiber.Ctx, name string) (values []string) {
 	return values
 }
 
-// subscribe begins to hear what the groups print whose logs are wanted and may be seen.
+// subscribe subscribes to the logs of the groups that are wanted and that the reader
+// may see.
 func (w *watch) subscribe() error {
 	for _, subject := range w.subjects() {
 		sub, err := w.conn.NC.ChanSubscribe(subject, w.heard)

@@ -54,7 +54,7 @@ type Instance struct {
 
 	// What people have asked for.
 	Cordoned bool       `json:"cordoned,omitempty"`
-	Drained  bool       `json:"drained,omitempty"` // it has left, until it registers anew
+	Drained  bool       `json:"drained,omitempty"` // it has left, until it registers again
 	Slots    int        `json:"slots,omitempty"`
 	Labels   job.Labels `json:"labels,omitempty"`
 }

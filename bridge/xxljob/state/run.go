@@ -63,7 +63,7 @@ type Ending struct {
 	At      time.Time  `json:"at"`
 }
 
-// Live reports whether the run is to be gone on with.
+// Live reports whether a bridge must continue with the run.
 func (r *Run) Live() bool { return !r.Ended && !r.GivenUp && r.Trigger != nil }
 
 // How often a replica that lags behind is asked again, and after how long.

@@ -32,7 +32,7 @@ type Run struct {
 	LogTime time.Time // names the day of the log file
 	Glue    Glue
 	Source  string    // of all but a Bean
-	Updated time.Time // another value makes the executor take the source anew
+	Updated time.Time // if it changes, the executor loads the source again
 	Index   int
 	Total   int
 }

@@ -125,7 +125,7 @@ func (f *family) exists(name job.Name) bool {
 	return ok || f.other[name] != nil
 }
 
-// hidden reports whether a job exists of which the caller may see no more than that.
+// hidden reports whether a job exists that the caller may not see.
 func (f *family) hidden(name job.Name) bool {
 	j := f.other[name]
 	return j != nil && j.Job == ""

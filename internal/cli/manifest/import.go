@@ -223,8 +223,8 @@ func brokenLines(lines []crontab.Line) error {
 	return cli.ExitWith(cli.ExitError, errors.New("broken and left out: "+which+strings.Join(numbers, ", ")))
 }
 
-// readImport reads the file that is to be imported, also one that gzip has packed, and a byte more
-// than may be in it at the most; - is standard input.
+// readImport reads the file to import, also one compressed with gzip; - is standard input. It
+// reads up to one byte more than most, so that the caller sees that a file is too large.
 func readImport(what, name string, stdin io.Reader, most int64) ([]byte, error) {
 	from := stdin
 	if name != "-" {

@@ -126,8 +126,9 @@ type present struct {
 	revision uint64
 }
 
-// wishAndPresent returns a document as it is to be, and as it is. What is wrong with it is
-// an *InvalidError; that there is none is job.ErrNotFound.
+// wishAndPresent returns a document as it will be after apply, and as the server has it.
+// The error is an *InvalidError if the document is wrong, and job.ErrNotFound if the
+// server has none.
 func (p planner) wishAndPresent(ctx context.Context, d *manifest.Document) (wish any, now present, err error) {
 	switch d.Kind {
 	case manifest.Alert:

@@ -24,8 +24,8 @@ func (f *FireAhead) Flag(cmd *cobra.Command, name, help string) {
 	cli.Complete(cmd, name, nextFireWord)
 }
 
-// Of returns the fire that is meant: of those that are to run the next one, or the next of
-// those that are skipped.
+// Of returns the fire that is meant. "next" is the next one that will run or, with off,
+// the next one that is skipped.
 func (f *FireAhead) Of(ctx context.Context, api *client.API, name job.Name, off bool) (time.Time, error) {
 	if f.text != nextFireWord {
 		at, err := time.Parse(time.RFC3339, f.text)

@@ -196,9 +196,9 @@ func showEnd(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunA
 	return end.Run.Status, err
 }
 
-// untilStored waits until the history has a run's end and its log, of which a tail
-// hears earlier: who waited for a run shall find it with the next command. It does not
-// wait for long, and what keeps the history away is no matter here.
+// untilStored waits until the history has a run's end and its log, so that the next
+// command finds them: the tail, which this command has followed, is ahead of the
+// history. It does not wait for long, and ignores errors of the history.
 func untilStored(ctx context.Context, api *client.API, end client.LogEnd) error {
 	for deadline := time.Now().Add(cli.HistoryDelay); time.Now().Before(deadline); {
 		if isStored(ctx, api, end) {

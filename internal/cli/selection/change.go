@@ -58,7 +58,7 @@ type bulk[K ~string, I any] struct {
 	// ask asks for the change of those that keys name or, if there are none, of those that
 	// the filter selects after a cursor; next is empty behind the last.
 	ask func(keys []K, cursor string, dryRun bool) (items []I, next string, err error)
-	// result says of which thing an item is, and what became of it.
+	// result returns the key of an item, and its outcome.
 	result func(I) (K, client.BulkOutcome, *client.Problem)
 	// again says that asking once more for what was refused may help.
 	again func(I) bool

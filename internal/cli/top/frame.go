@@ -77,7 +77,7 @@ func shares(lists []*draw.Table, lines int) []int {
 	return room
 }
 
-// shorten keeps n lines, of which the last says how many more there are.
+// shorten keeps n lines. The last one says how many more there are.
 func shorten(rows []string, n int) []string {
 	if n < 2 {
 		return nil

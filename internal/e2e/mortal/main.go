@@ -86,8 +86,8 @@ type mortal struct {
 	until time.Time
 }
 
-// fatal reports whether the attempt of that name, at that delivery, is a death of which
-// there is one in share.
+// fatal reports whether this delivery of the named attempt kills the executor, as one
+// in share does.
 func (m mortal) fatal(share uint32, name string, delivery int) bool {
 	if delivery != 1 || time.Now().After(m.until) {
 		return false

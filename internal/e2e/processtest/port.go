@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// FreePorts returns ports of loopback on which nobody listened just now. They are of those
-// that the system gives to nobody who asks for any: else a process that is killed and
-// started again would now and then find its port taken by a connection of another.
+// FreePorts returns ports of loopback on which nobody listened just now. The system does
+// not give them out as ephemeral ports: else a process that is killed and started again
+// would sometimes find its port taken by a connection of another process.
 func FreePorts(t *testing.T, n int) []int {
 	t.Helper()
 	var ports []int

@@ -62,7 +62,7 @@ func readStatement(statement string) (string, error) {
 // readers are the words that a statement may begin with.
 var readers = []string{"select", "with", "from", "explain", "describe", "desc", "show"}
 
-// checkShow lets SHOW tell what there is to be read, and not what the server is and does.
+// checkShow allows SHOW for what can be read, but not for what the server is and does.
 func checkShow(rest []token) error {
 	if !slices.Contains([]string{"tables", "columns", "fields", "create"}, next(rest).text) || slices.ContainsFunc(rest, token.ofSystem) {
 		return refuse("must be a SELECT; SHOW is taken for TABLES, COLUMNS and CREATE of the history")

@@ -148,8 +148,8 @@ func NewBulk(head string, columns int, tail string) *Bulk {
 // were not faster.
 var bulkSizes = []int{64, 8, 1}
 
-// Insert runs b for n rows whose arguments fill appends. check, if not nil, hears
-// of each part of which not all rows were changed.
+// Insert runs b for n rows whose arguments fill appends. check, if not nil, is called
+// for each part that has not changed all its rows.
 func (w *Writer) Insert(ctx context.Context, b *Bulk, n int, fill func(args []any, i int) []any, check func(from, to int) error) error {
 	for from := 0; from < n; {
 		size := bulkSizes[slices.IndexFunc(bulkSizes, func(size int) bool { return size <= n-from })]

@@ -124,8 +124,8 @@ func (f *dayFile) nextChunk(ctx context.Context) (next int64, err error) {
 	return next, stmt.QueryRowContext(ctx).Scan(&next)
 }
 
-// inserted returns the chunks that were inserted, with their numbers. Doubtful are the
-// spans of chunks of which some were not.
+// inserted returns the chunks that were inserted, with their numbers, and as doubtful
+// the spans of chunks that were inserted in part.
 func (f *dayFile) inserted(ctx context.Context, chunks []chunk, first int64, doubtful [][2]int) (fresh []chunk, ids []int64, err error) {
 	stmt, err := f.writer.Stmt(ctx, "SELECT EXISTS (SELECT 1 FROM log_chunks WHERE id = ?)")
 	if err != nil {
