@@ -88,6 +88,8 @@ type reader struct {
 	behind   uint64 // messages that were there when the consumer was made, and have not come
 	known    uint64 // the last sequence that the stream's leader had, of these or of all, when the consumer was made
 	expect   uint64 // sequence of the consumer that comes next
+	last     uint64 // of the stream, when its leader was first asked what has not come; 0 until then
+	awaited  uint64 // a sequence that the leader has and that may not have come; 0 is none
 }
 
 // open makes a consumer.
@@ -179,6 +181,7 @@ func (r *reader) read(ctx context.Context) error {
 		if err := r.page(ctx, silence.C); err != nil {
 			return err
 		}
+		r.awaited = 0 // it may have been deleted meanwhile
 		if err := r.catchUp(ctx); err != nil {
 			return err
 		}
@@ -186,23 +189,28 @@ func (r *reader) read(ctx context.Context) error {
 	return nil
 }
 
-// catchUp calls caught, once all that the consumer knows of has been yielded, if the
-// stream's leader knows of no more: a consumer on a replica that lags behind knows of too
-// little. While it does, the error has another one made.
+// catchUp calls caught, once the stream's leader has nothing more of what it had when it is asked here
+// for the first time. That the consumer has nothing more is not enough: it may be on a replica that
+// lags behind (then the error has another one made), and it counts a message as gone before it counts
+// the one that has replaced it.
 func (r *reader) catchUp(ctx context.Context) error {
-	if r.caught == nil || r.behind > 0 {
+	if r.caught == nil || r.behind > 0 || r.awaited > 0 && r.from <= r.awaited {
 		return nil
 	}
-	if r.from <= r.known {
-		ctx, cancel := context.WithTimeout(ctx, followAPI)
-		defer cancel()
-		next, err := r.conn.NextSeq(ctx, r.stream, r.filters, max(r.from, 1), r.known)
-		if err != nil {
-			return err
-		}
-		if next != 0 && next <= r.known {
-			return errLags
-		}
+	ctx, cancel := context.WithTimeout(ctx, followAPI)
+	defer cancel()
+	next, err := r.conn.NextSeq(ctx, r.stream, r.filters, max(r.from, 1), max(r.known, r.from-min(r.from, 1)))
+	if err == nil && next != 0 && r.last == 0 {
+		r.last, err = r.conn.LastSeq(ctx, r.stream)
+	}
+	switch {
+	case err != nil:
+		return err
+	case next != 0 && next <= r.known:
+		return errLags
+	case next != 0 && next <= r.last:
+		r.awaited = next
+		return nil
 	}
 	r.caught()
 	r.caught = nil
