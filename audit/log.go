@@ -132,15 +132,17 @@ func (l *Log) storeLate(ctx context.Context) error {
 
 // settle records the changes that were begun before the given instant and not ended.
 func (l *Log) settle(ctx context.Context, before time.Time) error {
-	kv, err := l.bucket(ctx)
+	var keys []string
+	err := l.conn.Entries(ctx, bus.BucketAccess, prefix+">", false, func(e jetstream.KeyValueEntry) error {
+		if e.Operation() == jetstream.KeyValuePut {
+			keys = append(keys, e.Key())
+		}
+		return nil
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("list audit entries: %w", err)
 	}
-	keys, err := kv.ListKeysFiltered(ctx, prefix+">")
-	if err != nil {
-		return fmt.Errorf("list audit entries: %w", jet.Unavailable(err))
-	}
-	for key := range keys.Keys() {
+	for _, key := range keys {
 		entry, err := l.conn.Entry(ctx, bus.BucketAccess, key)
 		if errors.Is(err, jetstream.ErrKeyNotFound) {
 			continue // ended meanwhile
