@@ -71,9 +71,9 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Expires+pullGrace, errors.New("the pull request found no end"))
 	defer cancel()
 	inbox := c.NC.NewInbox()
-	sub, err := c.NC.SubscribeSync(inbox)
+	in, sub, err := c.listen(inbox, r.Batch)
 	if err != nil {
-		return nil, fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
+		return nil, err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	if err := r.send(c.NC, stream, consumer, inbox); err != nil {
@@ -81,7 +81,7 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 	}
 	var messages []*nats.Msg
 	for handedOut := r.Batch; len(messages) < handedOut; {
-		m, err := sub.NextMsgWithContext(ctx)
+		m, err := in.next(ctx)
 		if err != nil && len(messages) > 0 {
 			return messages, nil // what has come has come
 		}

@@ -1,6 +1,7 @@
 package jet_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
@@ -70,4 +72,22 @@ func TestAPullTakesWhatComesAfterTheEndOfItsRequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Ingest pulls some times a second even when nothing happens.
+func TestAPullForOneMessageTakesLittleMemory(t *testing.T) {
+	inCluster(t, func(w *world) {
+		const pulls = 20
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range pulls {
+			if _, err := w.conn.Pull(w.t.Context(), bus.StreamEvt, bus.ConsumerEvents, jet.PullRequest{Batch: 1, NoWait: true}); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if each := (after.TotalAlloc - before.TotalAlloc) / pulls; each > 100<<10 {
+			w.t.Errorf("it takes %d bytes; want 100 kB at most, with all that the server takes", each)
+		}
+	})
 }

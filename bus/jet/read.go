@@ -219,9 +219,9 @@ func (c *Conn) readPage(ctx context.Context, stream, filter string, from uint64,
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	inbox := c.NC.NewRespInbox()
-	sub, err := c.NC.SubscribeSync(inbox)
+	in, sub, err := c.listen(inbox, pageMessages)
 	if err != nil {
-		return 0, false, fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
+		return 0, false, err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	// Bounded, so that a page of large messages does not flood the subscription.
@@ -230,7 +230,7 @@ func (c *Conn) readPage(ctx context.Context, stream, filter string, from uint64,
 		return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
 	}
 	for last := uint64(0); ; {
-		m, err := sub.NextMsgWithContext(ctx)
+		m, err := in.next(ctx)
 		if err != nil {
 			return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
 		}
