@@ -74,11 +74,12 @@ func (t *seenRuns) unseen() int {
 	return len(t.waiting)
 }
 
-// news returns what of held batches tells the store something.
+// news returns what of held batches tells the store something. It takes the first of them
+// for that: in a rush the others are far larger than what is left of them.
 func (t *seenRuns) news(parts []*batch) *batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := &batch{}
+	b := &batch{updates: parts[0].updates[:0], sources: parts[0].sources[:0]}
 	for _, part := range parts {
 		for i := range part.updates {
 			u := &part.updates[i]
