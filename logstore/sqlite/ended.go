@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -57,24 +58,21 @@ func (w *writer) note(ctx context.Context) error {
 
 // countEnds adds the oldest notes to the reports, and sets counted if there are no more.
 func (w *writer) countEnds(ctx context.Context) error {
-	changes, err := w.takeEnds(ctx)
-	if err != nil {
-		return err
-	}
-	w.counted = len(changes) < countAtOnce
 	tallies := map[*reportTable]map[reportKey]*tally{}
+	for _, t := range reportTables {
+		tallies[t] = map[reportKey]*tally{}
+	}
 	of := func(t *reportTable, k reportKey, fire int64) *tally {
 		k.bucket = t.begin(time.UnixMilli(fire)).Unix()
-		if tallies[t] == nil {
-			tallies[t] = map[reportKey]*tally{}
+		same := tallies[t]
+		found := same[k]
+		if found == nil {
+			found = &tally{}
+			same[k] = found
 		}
-		if tallies[t][k] == nil {
-			tallies[t][k] = &tally{}
-		}
-		return tallies[t][k]
+		return found
 	}
-	for i := range changes {
-		e := &changes[i]
+	n, err := w.takeEnds(ctx, func(e *ended) {
 		fire := fireOf(e.id)
 		group := w.NameOf(e.job).Group()
 		run := reportKey{job: e.job, version: int64(e.version), group: group}
@@ -94,7 +92,11 @@ func (w *writer) countEnds(ctx context.Context) error {
 			t.attempt(0, e.status)
 			t.measure(e, fire)
 		}
+	})
+	if err != nil {
+		return err
 	}
+	w.counted = n < countAtOnce
 	for _, t := range reportTables {
 		if err := w.addTallies(ctx, t, tallies[t]); err != nil {
 			return fmt.Errorf("add to %s: %w", t.name, err)
@@ -103,35 +105,34 @@ func (w *writer) countEnds(ctx context.Context) error {
 	return nil
 }
 
-// takeEnds returns the oldest notes, and deletes them.
-func (w *writer) takeEnds(ctx context.Context) ([]ended, error) {
+// takeEnds calls each for the oldest notes, deletes them, and returns how many there were.
+func (w *writer) takeEnds(ctx context.Context, each func(*ended)) (n int, err error) {
 	stmt, err := w.Stmt(ctx, "SELECT * FROM ended ORDER BY seq LIMIT ?")
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	rows, err := stmt.QueryContext(ctx, countAtOnce)
 	if err != nil {
-		return nil, fmt.Errorf("read what has ended: %w", err)
+		return 0, fmt.Errorf("read what has ended: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var all []ended
-	for rows.Next() {
-		var e ended
-		if err := rows.Scan(&e.seq, &e.id, &e.attempt, &e.job, &e.version, &e.state, &e.status, &e.count, &e.instance,
+	var e ended
+	for ; rows.Next(); n++ {
+		if err := rows.Scan(&e.seq, (*sql.RawBytes)(&e.id), &e.attempt, &e.job, &e.version, &e.state, &e.status, &e.count, &e.instance,
 			&e.oldState, &e.oldStatus, &e.oldCount, &e.oldInstance, &e.committedAt, &e.startedAt, &e.finishedAt, &e.measured, &e.deliveredAt, &e.cause); err != nil {
-			return nil, fmt.Errorf("read what has ended: %w", err)
+			return 0, fmt.Errorf("read what has ended: %w", err)
 		}
-		all = append(all, e)
+		each(&e)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read what has ended: %w", err)
+		return 0, fmt.Errorf("read what has ended: %w", err)
 	}
-	if len(all) > 0 {
-		if _, err := w.Exec(ctx, "DELETE FROM ended WHERE seq <= ?", all[len(all)-1].seq); err != nil {
-			return nil, fmt.Errorf("forget what has ended: %w", err)
+	if n > 0 {
+		if _, err := w.Exec(ctx, "DELETE FROM ended WHERE seq <= ?", e.seq); err != nil {
+			return 0, fmt.Errorf("forget what has ended: %w", err)
 		}
 	}
-	return all, nil
+	return n, nil
 }
 
 // fireOf returns the fire time within a packed id, in milliseconds.

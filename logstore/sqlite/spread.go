@@ -61,8 +61,11 @@ const shortSpread = 32
 
 // compact returns the same spread with each step once, unless it is short.
 func (s spread) compact() spread {
+	if len(s) == 0 {
+		return spread{} // a column that has one is never NULL
+	}
 	if len(s) <= shortSpread {
-		return append(spread{}, s...)
+		return s
 	}
 	var counts [lastStep + 1]int64
 	pairs, _ := s.pairs()

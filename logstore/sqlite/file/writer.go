@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,9 @@ type Writer struct {
 	conn  *sql.Conn
 	jobs  *Dictionary
 	stmts map[string]*sql.Stmt
+	bulks map[string]driver.Stmt
 	args  []any
+	named []driver.NamedValue // args as the driver takes them
 	// fresh are jobs that the current transaction has numbered, onwards from the last
 	// that are known. Others learn of them when it is committed.
 	fresh    map[job.Name]int64
@@ -26,7 +29,7 @@ type Writer struct {
 // NewWriter returns the writer on a connection, which it closes, to a file whose jobs are
 // known.
 func NewWriter(conn *sql.Conn, jobs *Dictionary) *Writer {
-	return &Writer{conn: conn, jobs: jobs, stmts: map[string]*sql.Stmt{}}
+	return &Writer{conn: conn, jobs: jobs, stmts: map[string]*sql.Stmt{}, bulks: map[string]driver.Stmt{}}
 }
 
 // Close closes the connection.
@@ -34,6 +37,12 @@ func (w *Writer) Close() error {
 	for _, stmt := range w.stmts {
 		_ = stmt.Close()
 	}
+	_ = w.conn.Raw(func(any) error {
+		for _, stmt := range w.bulks {
+			_ = stmt.Close()
+		}
+		return nil
+	})
 	return w.conn.Close()
 }
 
@@ -157,7 +166,7 @@ func (w *Writer) Insert(ctx context.Context, b *Bulk, n int, fill func(args []an
 		for i := from; i < from+size; i++ {
 			w.args = fill(w.args, i)
 		}
-		changed, err := w.Exec(ctx, b.queries[size], w.args...)
+		changed, err := w.execBulk(ctx, b.queries[size])
 		if err != nil {
 			return err
 		}
@@ -169,4 +178,32 @@ func (w *Writer) Insert(ctx context.Context, b *Bulk, n int, fill func(args []an
 		from += size
 	}
 	return nil
+}
+
+// execBulk runs an INSERT with w.args, and returns how many rows it changed. It calls the driver
+// itself: package sql makes a list of the arguments for each call, two kilobytes for a run.
+func (w *Writer) execBulk(ctx context.Context, query string) (changed int64, err error) {
+	for i := len(w.named); i < len(w.args); i++ {
+		w.named = append(w.named, driver.NamedValue{Ordinal: i + 1})
+	}
+	for i, arg := range w.args {
+		w.named[i].Value = arg
+	}
+	err = w.conn.Raw(func(conn any) error {
+		stmt, ok := w.bulks[query]
+		if !ok {
+			var err error
+			if stmt, err = conn.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil { //nolint:forcetypeassert // it is SQLite's
+				return fmt.Errorf("prepare statement: %w", err)
+			}
+			w.bulks[query] = stmt
+		}
+		result, err := stmt.(driver.StmtExecContext).ExecContext(ctx, w.named[:len(w.args)]) //nolint:forcetypeassert // it is SQLite's
+		if err != nil {
+			return err
+		}
+		changed, err = result.RowsAffected()
+		return err
+	})
+	return changed, err
 }
