@@ -123,7 +123,7 @@ func (a *Alerter) Run(ctx context.Context) error {
 func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
-	s := &session{Alerter: a, held: held, mirror: newMirror(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, discrepancies: noDiscrepancies()}
+	s := &session{Alerter: a, held: held, mirror: newMirror(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, unread: map[string]uint64{}, discrepancies: noDiscrepancies()}
 	g, working := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.mirror.follow(working, a.conn) })
 	g.Go(func() error { return s.watch(working) })
@@ -145,7 +145,7 @@ type session struct {
 	tallies  map[string]*tally
 	begun    map[job.RunID]time.Time // runs that have begun, and may still be looked at
 	lonely   map[string]time.Time    // executor groups without instance, and since when
-	unread   uint64                  // the end of EVT at the last look, if nobody reads it
+	unread   map[string]uint64       // the ends of streams of events at the last look, if nobody reads them
 	lastSeen time.Time               // when what may be late was looked at last, before this session
 
 	discrepancies discrepancies
@@ -154,7 +154,7 @@ type session struct {
 // position is how far an alerter has come. What the rules make of the messages up to it is
 // stored.
 type position struct {
-	Events uint64    `json:"events"`         // sequence of EVT
+	cluster.AlertPosition
 	Looked time.Time `json:"looked_at"`      // for runs that are late
 	Dead   uint64    `json:"dead,omitempty"` // sequence of DEAD
 }

@@ -220,7 +220,7 @@ func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNex
 		w.ends(report, job.StatusFailed)
 		w.ends(report, job.StatusFailed)
 		time.Sleep(20 * time.Second)
-		if upTo, err := w.conn.EventsAlerted(w.t.Context()); err != nil || upTo < 2 || upTo > 100 {
+		if upTo, err := w.conn.EventsAlerted(w.t.Context(), bus.StreamEvt); err != nil || upTo < 2 || upTo > 100 {
 			w.t.Errorf("the alerter has come to %d of EVT: %v", upTo, err)
 		}
 		w.rule(alerting.Condition{Ends: []job.Status{job.StatusFailed}})

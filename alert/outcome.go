@@ -66,15 +66,23 @@ func (o *outcome) cure(inc *alerting.Incident) {
 	}
 }
 
+// sourceOf tells what partitions say apart: their sequences have nothing to do with each other.
+func sourceOf(kind alerting.Source, stream string) alerting.Source {
+	if _, partition, _ := bus.ParseStream(stream); partition > 0 {
+		return kind + alerting.Source(strconv.Itoa(partition))
+	}
+	return kind
+}
+
 // fromEvent returns what an event tells, or nil when that is nothing: progress, an attempt
 // after which another may follow, a piece of a run.
-func fromEvent(e *bus.Event, seq uint64) *outcome {
+func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
 	if e.Total > 0 {
 		if e.Kind != bus.EventStarted {
 			return nil
 		}
 	}
-	o := &outcome{source: fromEvents, seq: seq * maxLines, RunID: e.RunID, Job: e.Job, At: e.At}
+	o := &outcome{source: sourceOf(fromEvents, stream), seq: seq * maxLines, RunID: e.RunID, Job: e.Job, At: e.At}
 	switch {
 	case e.Kind == bus.EventStarted:
 		o.Status = job.StatusRunning
@@ -90,7 +98,7 @@ func fromEvent(e *bus.Event, seq uint64) *outcome {
 }
 
 // fromNotice returns what a notice tells.
-func fromNotice(r *bus.Record, seq uint64) ([]outcome, error) {
+func fromNotice(r *bus.Record, stream string, seq uint64) ([]outcome, error) {
 	var list []outcome
 	err := r.Each(func(d bus.Decided) {
 		at := r.At
@@ -98,7 +106,7 @@ func fromNotice(r *bus.Record, seq uint64) ([]outcome, error) {
 			d.Reason = fmt.Sprintf("%s (%d fires until %s)", d.Reason, d.Count, d.Until.UTC().Format(time.RFC3339))
 		}
 		list = append(list, outcome{
-			source: fromNotices, seq: seq*maxLines + uint64(len(list)),
+			source: sourceOf(fromNotices, stream), seq: seq*maxLines + uint64(len(list)),
 			RunID: d.RunID, Job: d.Job, Status: d.Status, Message: clip.Text(d.Reason, alerting.MaxMessage), At: at,
 		})
 	})

@@ -18,7 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// maxScanned bounds how many live runs one look at a group considers, the oldest first.
+// maxScanned bounds how many live runs one look at a group considers on one stream, the oldest first.
 const maxScanned = 5000
 
 // tick finds what does not come as a message: runs that are late, groups without
@@ -62,22 +62,25 @@ func (s *session) tick(ctx context.Context, jobs *jobsView) error {
 	return nil
 }
 
-// passEvents moves the position on EVT on while no rule is about runs, since nothing is read
-// then, and EVT is trimmed no further than to the position. It moves to where EVT ended at
-// the look before, so that a rule that was just made finds what came after it.
+// passEvents moves the positions on streams of events on while no rule is about runs, since
+// nothing is read then, and they are trimmed no further than to the positions. It moves to where
+// they ended at the look before, so that a rule that was just made finds what came after it.
 func (s *session) passEvents(ctx context.Context) error {
 	if len(s.mirror.ofRuns()) > 0 {
-		s.unread = 0
+		clear(s.unread)
 		return nil
 	}
-	stream, err := s.conn.JS.Stream(ctx, bus.StreamEvt)
-	if err != nil {
-		return jet.Unavailable(err)
+	for _, name := range s.conn.Evts() {
+		last, err := s.conn.LastSeq(ctx, name)
+		if err != nil {
+			return err
+		}
+		if s.unread[name] > s.place.Of(name) {
+			s.place.Set(name, s.unread[name])
+			s.moved = true
+		}
+		s.unread[name] = last
 	}
-	if s.unread > s.place.Events {
-		s.place.Events, s.moved = s.unread, true
-	}
-	s.unread = stream.CachedInfo().State.LastSeq
 	return nil
 }
 
@@ -129,17 +132,22 @@ func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time
 
 // scanRuns calls consider for the live runs on subjects that match filter.
 func (s *session) scanRuns(ctx context.Context, filter string, consider func(job.Name, job.RunID, int) error) error {
-	var bad error
-	scanned := 0
-	err := s.conn.Scan(ctx, bus.StreamTrig, filter, func(m *jet.Stored) bool {
-		scanned++
-		name, id, attempt := runOf(m)
-		if id != "" {
-			bad = consider(name, id, attempt)
+	for _, stream := range s.conn.Trigs() {
+		var bad error
+		scanned := 0
+		err := s.conn.Scan(ctx, stream, filter, func(m *jet.Stored) bool {
+			scanned++
+			name, id, attempt := runOf(m)
+			if id != "" {
+				bad = consider(name, id, attempt)
+			}
+			return bad == nil && scanned < maxScanned
+		})
+		if err := errors.Join(err, bad); err != nil {
+			return err
 		}
-		return bad == nil && scanned < maxScanned
-	})
-	return errors.Join(err, bad)
+	}
+	return nil
 }
 
 // runOf returns the run that a trigger or a deferred item is about, if it is about one that
@@ -210,16 +218,14 @@ func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time
 	return nil
 }
 
-// filling are the streams that take nothing more when they are full.
-var filling = []string{bus.StreamTrig, bus.StreamEvt}
-
 // hysteresis is by how many percent something has to be less full for that to be over.
 const hysteresis = 5
 
-// checkStreams finds streams that are nearly full. One has to become clearly less full
+// checkStreams finds streams that are nearly full, of those that take nothing more when they
+// are. One has to become clearly less full
 // again until that is over.
 func (s *session) checkStreams(ctx context.Context, r *alerting.Rule, now time.Time) error {
-	for _, name := range filling {
+	for _, name := range append(s.conn.Trigs(), s.conn.Evts()...) {
 		stream, err := s.conn.JS.Stream(ctx, name)
 		if err != nil {
 			return jet.Unavailable(err)

@@ -38,9 +38,11 @@ func (s *session) watch(ctx context.Context) error {
 	}
 	labels := newJobs()
 	g, ctx := errgroup.WithContext(ctx)
-	events := make(chan *jet.Stored, 512)
-	position, looked := s.place.Events, s.place.Looked
-	g.Go(func() error { return s.readEvents(ctx, position, looked, events) })
+	events := make(chan event, 512)
+	for _, stream := range s.conn.Evts() {
+		position, looked := s.place.Of(stream), s.place.Looked
+		g.Go(func() error { return s.readEvents(ctx, stream, position, looked, events) })
+	}
 	g.Go(func() error { return labels.follow(ctx, s.conn, s.mirror) })
 	findings := make(chan jetstream.KeyValueEntry)
 	g.Go(func() error { return s.readFindings(ctx, findings) })
@@ -70,10 +72,16 @@ func (s *session) recall(ctx context.Context) error {
 	return nil
 }
 
-// readEvents hands on what comes on EVT after the position; and before it, for as long as
+// event is a message of a stream of events.
+type event struct {
+	stream string
+	*jet.Stored
+}
+
+// readEvents hands on what comes on a stream of events after the position; and before it, for as long as
 // a run may take to begin, so that it is known which have. While there is no rule about
 // runs, nothing is read.
-func (s *session) readEvents(ctx context.Context, position uint64, looked time.Time, to chan<- *jet.Stored) error {
+func (s *session) readEvents(ctx context.Context, stream string, position uint64, looked time.Time, to chan<- event) error {
 	rules := s.mirror.ofRuns()
 	for ; len(rules) == 0; rules = s.mirror.ofRuns() {
 		if pause.For(ctx, noticesEvery) != nil {
@@ -84,21 +92,21 @@ func (s *session) readEvents(ctx context.Context, position uint64, looked time.T
 	for _, r := range rules {
 		since, longest = minTime(since, r.Since), max(longest, r.When.StartsWithin.Std())
 	}
-	from, err := s.conn.SeqAt(ctx, bus.StreamEvt, since)
+	from, err := s.conn.SeqAt(ctx, stream, since)
 	if err != nil {
 		return err
 	}
 	from = max(from, position+1)
 	if longest > 0 {
-		seq, err := s.conn.SeqAt(ctx, bus.StreamEvt, minTime(looked, time.Now()).Add(-longest))
+		seq, err := s.conn.SeqAt(ctx, stream, minTime(looked, time.Now()).Add(-longest))
 		if err != nil {
 			return err
 		}
 		from = min(from, seq)
 	}
-	return s.conn.Follow(ctx, bus.StreamEvt, "evt.*.*", from, func(m *jet.Stored) {
+	return s.conn.Follow(ctx, stream, "evt.*.*", from, func(m *jet.Stored) {
 		select {
-		case to <- m:
+		case to <- event{stream, m}:
 		case <-ctx.Done():
 		}
 	})
@@ -111,7 +119,7 @@ func minTime(a, b time.Time) time.Time {
 	return b
 }
 
-func (s *session) watchLoop(ctx context.Context, events <-chan *jet.Stored, findings <-chan jetstream.KeyValueEntry, jobs *jobs) error {
+func (s *session) watchLoop(ctx context.Context, events <-chan event, findings <-chan jetstream.KeyValueEntry, jobs *jobs) error {
 	chores := []struct {
 		every time.Duration
 		do    func(context.Context, *jobsView) error
@@ -148,15 +156,15 @@ func (s *session) watchLoop(ctx context.Context, events <-chan *jet.Stored, find
 }
 
 // takeEvent judges an event.
-func (s *session) takeEvent(ctx context.Context, m *jet.Stored, jobs *jobsView) error {
-	old := m.Seq <= s.place.Events
+func (s *session) takeEvent(ctx context.Context, m event, jobs *jobsView) error {
+	old := m.Seq <= s.place.Of(m.stream)
 	rules := s.mirror.ofRuns()
 	if len(rules) > 0 {
 		e, err := s.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
 		if err == nil { // else it is forged or damaged, and ingest tells of it
 			s.metrics.read.WithLabelValues(string(fromEvents)).Inc()
 			s.noteBegun(e)
-			if o := fromEvent(e, m.Seq); o != nil && !old {
+			if o := fromEvent(e, m.stream, m.Seq); o != nil && !old {
 				if err := s.take(ctx, rules, o, jobs); err != nil {
 					return err
 				}
@@ -164,7 +172,8 @@ func (s *session) takeEvent(ctx context.Context, m *jet.Stored, jobs *jobsView) 
 		}
 	}
 	if !old {
-		s.place.Events, s.moved = m.Seq, true
+		s.place.Set(m.stream, m.Seq)
+		s.moved = true
 	}
 	return nil
 }
@@ -184,8 +193,17 @@ func (s *session) noteBegun(e *bus.Event) {
 
 // readNotices judges the notices that are there, and removes them.
 func (s *session) readNotices(ctx context.Context, jobs *jobsView) error {
+	for _, stream := range s.conn.Trigs() {
+		if err := s.readNoticesOf(ctx, stream, jobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) readNoticesOf(ctx context.Context, stream string, jobs *jobsView) error {
 	var found []*jet.Stored
-	err := s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectNotices, func(m *jet.Stored) bool {
+	err := s.conn.Scan(ctx, stream, bus.SubjectNotices, func(m *jet.Stored) bool {
 		found = append(found, m)
 		return len(found) < 1000
 	})
@@ -198,7 +216,7 @@ func (s *session) readNotices(ctx context.Context, jobs *jobsView) error {
 		if err == nil {
 			s.metrics.read.WithLabelValues(string(fromNotices)).Inc()
 			var list []outcome
-			if list, err = fromNotice(record, m.Seq); err == nil {
+			if list, err = fromNotice(record, stream, m.Seq); err == nil {
 				for i := range list {
 					if err := s.take(ctx, rules, &list[i], jobs); err != nil {
 						return err
@@ -207,7 +225,7 @@ func (s *session) readNotices(ctx context.Context, jobs *jobsView) error {
 			}
 		}
 		if err != nil {
-			s.log.WarnContext(ctx, "notice passed over", "sequence", m.Seq, "error", err)
+			s.log.WarnContext(ctx, "notice passed over", "stream", stream, "sequence", m.Seq, "error", err)
 		}
 	}
 	if len(found) == 0 {
@@ -218,7 +236,7 @@ func (s *session) readNotices(ctx context.Context, jobs *jobsView) error {
 		return err
 	}
 	for _, m := range found {
-		if err := s.conn.Remove(ctx, bus.StreamTrig, m.Seq); err != nil {
+		if err := s.conn.Remove(ctx, stream, m.Seq); err != nil {
 			return ignoreAway(err)
 		}
 	}

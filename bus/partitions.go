@@ -52,6 +52,21 @@ func partitioned(kind string, partition int) string {
 	return kind + strconv.Itoa(partition)
 }
 
+// Position is where a message is. Sequences of two streams have nothing to do with each other.
+type Position struct {
+	Stream string `json:"stream,omitempty"`
+	Seq    uint64 `json:"seq"`
+}
+
+// Consumers returns the durable consumers of that name on all streams of triggers.
+func (n Partitions) Consumers(name string) []Consumer {
+	all := make([]Consumer, 0, n.Count())
+	for _, stream := range n.Trigs() {
+		all = append(all, Consumer{stream, name})
+	}
+	return all
+}
+
 // ParseStream returns what a stream has, [StreamTrig] or [StreamEvt], and of which partition.
 // It is not ok for any other stream.
 func ParseStream(name string) (kind string, partition int, ok bool) {

@@ -40,3 +40,39 @@ func TestTheNameOfAStreamHasItsPartition(t *testing.T) {
 		}
 	}
 }
+
+func TestATriggerIsNamedByItsStreamAndSequence(t *testing.T) {
+	at, delivery, err := bus.ParseAck("$JS.ACK.TRIG2.any-mail.3.17.5.1700000000.0", "mail")
+	if want := (bus.Position{Stream: "TRIG2", Seq: 17}); err != nil || at != want || delivery != 3 {
+		t.Errorf("%+v, delivery %d, %v; want %+v", at, delivery, err, want)
+	}
+	for _, subject := range []string{
+		"$JS.ACK.EVT.any-mail.3.17.5.1700000000.0", "$JS.ACK.TRIG16.any-mail.3.17.5.1700000000.0", "$JS.ACK.TRIG2.any-pay.3.17.5.1700000000.0",
+		"$JS.ACK.TRIG2.route-mail.3.17.5.1700000000.0", "$JS.ACK.KV_TRIG.any-mail.3.17.5.1700000000.0", "$JS.ACK.TRIG2.any-mail.3.0.5.1700000000.0",
+	} {
+		if at, _, err := bus.ParseAck(subject, "mail"); err == nil {
+			t.Errorf("%s is about %+v", subject, at)
+		}
+	}
+	advisory := []byte(`{"stream_seq": 17, "deliveries": 3}`)
+	group, at, delivery, pulled := bus.ParseNakAdvisory("$JS.EVENT.ADVISORY.CONSUMER.MSG_NAKED.TRIG2.any-mail", advisory)
+	if want := (bus.Position{Stream: "TRIG2", Seq: 17}); group != "mail" || at != want || delivery != 3 || !pulled {
+		t.Errorf("%s %+v %d %t", group, at, delivery, pulled)
+	}
+	if group, _, _, _ := bus.ParseNakAdvisory("$JS.EVENT.ADVISORY.CONSUMER.MSG_NAKED.OTHER.any-mail", advisory); group != "" {
+		t.Errorf("a stream that is not Carillon's has a trigger of group %s", group)
+	}
+}
+
+func TestPermissionsOfExecutorsNameTheStreamsOfEachPartition(t *testing.T) {
+	one, _ := bus.ExecutorPermissions("mail", 1)
+	three, _ := bus.ExecutorPermissions("mail", 3)
+	for _, want := range []string{"$JS.API.CONSUMER.MSG.NEXT.TRIG2.any-mail", "$JS.ACK.TRIG1.any-mail.>", "$JS.ACK.TRIG2.high-mail.>"} {
+		if !slices.Contains(three, want) || slices.Contains(one, want) {
+			t.Errorf("%s: is in a cluster with three partitions %t, with one %t", want, slices.Contains(three, want), slices.Contains(one, want))
+		}
+	}
+	if len(three) != len(one)+2*5 {
+		t.Errorf("%d permissions with three partitions, %d with one", len(three), len(one))
+	}
+}

@@ -4,25 +4,30 @@ import "github.com/carillon-scheduler/carillon/job"
 
 // ExecutorPermissions returns what an executor of a group publishes and what it
 // subscribes to: all that the protocol needs, and nothing else. Besides these it
-// answers requests, once each. docs/reference/protocol.md has the same lists.
-func ExecutorPermissions(group string) (publish, subscribe []string) {
-	publish = []string{
-		"$JS.API.CONSUMER.MSG.NEXT." + StreamTrig + "." + ConsumerAny(group),
-		"$JS.ACK." + StreamTrig + "." + ConsumerAny(group) + ".>",
-		"$JS.ACK." + StreamTrig + "." + ConsumerRoute(group) + ".>",
-		"$JS.ACK." + StreamTrig + "." + ConsumerPriority(job.PriorityHigh, group) + ".>",
-		"$JS.ACK." + StreamTrig + "." + ConsumerPriority(job.PriorityLow, group) + ".>",
-		"$KV." + BucketClaim + "." + group + ".*",
-		"$JS.API.DIRECT.GET.KV_" + BucketClaim + ".$KV." + BucketClaim + "." + group + ".*",
-		SubjectHand(group),
-		"evt.*." + group,
-		"log." + group + ".*",
-		"$KV." + BucketInst + "." + group + ".*",
-		"$JS.API.DIRECT.GET.KV_" + BucketInst + ".$KV." + BucketInst + "." + group + ".*",
-		"$KV." + BucketHandler + "." + group + ".*",
-		"$JS.API.DIRECT.GET.KV_" + BucketScript + ".$KV." + BucketScript + "." + group + ".*",
-		"$JS.API.DIRECT.GET.KV_" + BucketSecret + ".$KV." + BucketSecret + "." + group + ".*",
+// answers requests, once each. docs/reference/protocol.md has the same lists, for one of the
+// cluster's partitions.
+func ExecutorPermissions(group string, n Partitions) (publish, subscribe []string) {
+	for _, stream := range n.Trigs() {
+		publish = append(publish,
+			"$JS.API.CONSUMER.MSG.NEXT."+stream+"."+ConsumerAny(group),
+			"$JS.ACK."+stream+"."+ConsumerAny(group)+".>",
+			"$JS.ACK."+stream+"."+ConsumerRoute(group)+".>",
+			"$JS.ACK."+stream+"."+ConsumerPriority(job.PriorityHigh, group)+".>",
+			"$JS.ACK."+stream+"."+ConsumerPriority(job.PriorityLow, group)+".>",
+		)
 	}
+	publish = append(publish,
+		"$KV."+BucketClaim+"."+group+".*",
+		"$JS.API.DIRECT.GET.KV_"+BucketClaim+".$KV."+BucketClaim+"."+group+".*",
+		SubjectHand(group),
+		"evt.*."+group,
+		"log."+group+".*",
+		"$KV."+BucketInst+"."+group+".*",
+		"$JS.API.DIRECT.GET.KV_"+BucketInst+".$KV."+BucketInst+"."+group+".*",
+		"$KV."+BucketHandler+"."+group+".*",
+		"$JS.API.DIRECT.GET.KV_"+BucketScript+".$KV."+BucketScript+"."+group+".*",
+		"$JS.API.DIRECT.GET.KV_"+BucketSecret+".$KV."+BucketSecret+"."+group+".*",
+	)
 	subscribe = []string{
 		"exec." + group + ".>",
 		ExecutorInbox(group) + ".>",
@@ -33,9 +38,9 @@ func ExecutorPermissions(group string) (publish, subscribe []string) {
 // BridgePermissions returns what a bridge for executors of another scheduler publishes and what it
 // subscribes to: all that an executor of each of its groups may, and all of the bucket that bridges
 // share. Within that, bridges trust each other.
-func BridgePermissions(groups []string) (publish, subscribe []string) {
+func BridgePermissions(groups []string, n Partitions) (publish, subscribe []string) {
 	for _, group := range groups {
-		p, s := ExecutorPermissions(group)
+		p, s := ExecutorPermissions(group, n)
 		publish, subscribe = append(publish, p...), append(subscribe, s...)
 		publish = append(publish,
 			"exec."+group+".*.callback", // to the bridge that has the run

@@ -10,8 +10,8 @@ import (
 
 // The names of streams and buckets.
 const (
-	StreamTrig = "TRIG"
-	StreamEvt  = "EVT"
+	StreamTrig = "TRIG" // of the first of the cluster's [Partitions]
+	StreamEvt  = "EVT"  // the same
 	StreamLog  = "LOG"
 	StreamDead = "DEAD" // dead.<stream>: what ingest refused
 
@@ -115,22 +115,26 @@ func SubjectLog(group string, run job.RunID) string { return "log." + group + ".
 // server, see [HandOverRequest]; group may be "*".
 func SubjectHand(group string) string { return "hand." + group }
 
-// ParseAck returns which trigger is acknowledged on a subject, as the sequence of its
-// message on TRIG, and how often it had been delivered. The error is an *InvalidError
-// unless the trigger is one that executors of the group pull.
-func ParseAck(subject, group string) (seq uint64, delivery int, err error) {
-	rest, ours := strings.CutPrefix(subject, "$JS.ACK."+StreamTrig+"."+ConsumerAny(group)+".")
+// ParseAck returns which trigger is acknowledged on a subject, as where its message is, and
+// how often it had been delivered. The error is an *InvalidError unless the trigger is one
+// that executors of the group pull.
+func ParseAck(subject, group string) (at Position, delivery int, err error) {
+	rest, ours := strings.CutPrefix(subject, "$JS.ACK.")
+	stream, rest, _ := strings.Cut(rest, ".")
+	kind, _, _ := ParseStream(stream)
+	rest, pulled := strings.CutPrefix(rest, ConsumerAny(group)+".")
 	tokens := strings.Split(rest, ".")
-	if ours && len(tokens) >= 5 && !strings.ContainsAny(rest, "*> ") {
+	if ours && kind == StreamTrig && pulled && len(tokens) >= 5 && !strings.ContainsAny(rest, "*> ") {
+		at.Stream = stream
 		delivery, err = strconv.Atoi(tokens[0])
 		if err == nil {
-			seq, err = strconv.ParseUint(tokens[1], 10, 64)
+			at.Seq, err = strconv.ParseUint(tokens[1], 10, 64)
 		}
-		if err == nil && delivery > 0 && seq > 0 {
-			return seq, delivery, nil
+		if err == nil && delivery > 0 && at.Seq > 0 {
+			return at, delivery, nil
 		}
 	}
-	return 0, 0, &job.InvalidError{Field: HeaderAck, Reason: fmt.Sprintf("%q acknowledges no trigger that group %q pulls", subject, group)}
+	return Position{}, 0, &job.InvalidError{Field: HeaderAck, Reason: fmt.Sprintf("%q acknowledges no trigger that group %q pulls", subject, group)}
 }
 
 // VerbNudge is the verb of a message, not a request, that says that there is a
@@ -176,9 +180,12 @@ func ConsumerPriority(p job.Priority, group string) string {
 	return string(p) + "-" + group
 }
 
-// GroupOfConsumer returns the group whose triggers a consumer on TRIG hands out, "" if it
+// GroupOfConsumer returns the group whose triggers a consumer on a stream hands out, "" if it
 // is for something else.
-func GroupOfConsumer(consumer string) string {
+func GroupOfConsumer(stream, consumer string) string {
+	if is, _, _ := ParseStream(stream); is != StreamTrig {
+		return ""
+	}
 	kind, group, _ := strings.Cut(consumer, "-")
 	switch consumer {
 	case ConsumerAny(group), ConsumerPriority(job.Priority(kind), group), ConsumerRoute(group):
@@ -189,8 +196,8 @@ func GroupOfConsumer(consumer string) string {
 
 // The names of ingest's durable consumers.
 const (
-	ConsumerLedger = "ledger" // on TRIG, rec.*
-	ConsumerEvents = "ingest" // on EVT
+	ConsumerLedger = "ledger" // on each stream of triggers, rec.*
+	ConsumerEvents = "ingest" // on each stream of events
 	ConsumerLogs   = "ingest" // on LOG
 	ConsumerFacts  = "ingest" // on each of FactStreams
 )

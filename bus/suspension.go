@@ -25,28 +25,27 @@ type Suspension struct {
 // SubjectSuspended is where servers tell each other of a [Suspension].
 const SubjectSuspended = "sched.suspended"
 
-// NakAdvisories matches where JetStream tells which triggers were given back; see
+// NakAdvisories matches where JetStream tells which triggers of a stream were given back; see
 // [ParseNakAdvisory].
-const NakAdvisories = nakAdvisory + "*"
+func NakAdvisories(stream string) string { return nakAdvisory + stream + ".*" }
 
-const nakAdvisory = "$JS.EVENT.ADVISORY.CONSUMER.MSG_NAKED." + StreamTrig + "."
+const nakAdvisory = "$JS.EVENT.ADVISORY.CONSUMER.MSG_NAKED."
 
-// ParseNakAdvisory returns the group whose trigger was given back, its sequence on the
-// stream, how often it had been delivered, and whether executors pull it. The group is "" for
-// anything else.
-func ParseNakAdvisory(subject string, data []byte) (group string, seq uint64, delivery int, pulled bool) {
-	consumer := strings.TrimPrefix(subject, nakAdvisory)
-	if group = GroupOfConsumer(consumer); group == "" {
-		return "", 0, 0, false
+// ParseNakAdvisory returns the group whose trigger was given back, where that is, how often
+// it had been delivered, and whether executors pull it. The group is "" for anything else.
+func ParseNakAdvisory(subject string, data []byte) (group string, at Position, delivery int, pulled bool) {
+	stream, consumer, _ := strings.Cut(strings.TrimPrefix(subject, nakAdvisory), ".")
+	if group = GroupOfConsumer(stream, consumer); group == "" {
+		return "", Position{}, 0, false
 	}
 	var a struct {
 		Seq        uint64 `json:"stream_seq"`
 		Deliveries int    `json:"deliveries"`
 	}
 	if json.Unmarshal(data, &a) != nil {
-		return "", 0, 0, false
+		return "", Position{}, 0, false
 	}
-	return group, a.Seq, a.Deliveries, consumer == ConsumerAny(group)
+	return group, Position{stream, a.Seq}, a.Deliveries, consumer == ConsumerAny(group)
 }
 
 // Text says why, and until when.

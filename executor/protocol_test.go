@@ -105,7 +105,7 @@ func TestTheDocumentedPermissionsAreThoseOfACredential(t *testing.T) {
 		}
 		return all
 	}
-	publish, subscribe := bus.ExecutorPermissions("billing")
+	publish, subscribe := bus.ExecutorPermissions("billing", 1)
 	if diff := cmp.Diff(list("publish"), publish); diff != "" {
 		t.Errorf("publish (-docs +program):\n%s", diff)
 	}

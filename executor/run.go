@@ -103,11 +103,12 @@ func (r *Run) Attempt() int { return r.trigger.Attempt }
 // means that an earlier one went silent, or gave it back, and may have done a part.
 func (r *Run) Delivered() int { return r.delivered }
 
-// Fence returns a number that is greater than that of every earlier attempt of a run of
-// the cluster, and of every earlier delivery of this one. What the handler writes can be
-// protected by it from an instance that was frozen or cut off and goes on after another
+// Fence returns a number that is greater than that of every earlier attempt of a run of the
+// job, and of every earlier delivery of this one. With one partition, this holds for all jobs of
+// the cluster; numbers of jobs in different partitions do not compare. What the handler writes
+// can be protected by it from an instance that was frozen or cut off and goes on after another
 // has taken over: store it with the data, and refuse a write with a lower one. It does not
-// show who began first, and starts again when the stream TRIG is created again.
+// show who began first, and starts again when the stream of triggers is created again.
 func (r *Run) Fence() uint64 { return r.fence }
 
 // fenceOf returns the number of a delivery of the trigger at a sequence of its stream.

@@ -72,7 +72,7 @@ func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
 // cursor returns the position of a shard. One that nobody has owned yet is where the
 // cluster was made.
 func (l *Ledger) cursor(ctx context.Context, shard int) (*bus.Cursor, error) {
-	m, err := l.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(shard))
+	m, err := l.conn.Last(ctx, l.conn.TrigOf(shard), bus.SubjectCursor(shard))
 	if errors.Is(err, jet.ErrNoMessage) {
 		return &bus.Cursor{Shard: shard, Done: l.conn.Cluster().CreatedAt, JobsSeq: new(uint64)}, nil
 	}
@@ -90,18 +90,33 @@ func (l *Ledger) cursor(ctx context.Context, shard int) (*bus.Cursor, error) {
 // is negative) that are stored by now: ingest removes a record once it has written it.
 // It waits for that, but not long.
 func (l *Ledger) ingested(ctx context.Context, shard int) (bool, error) {
-	last, err := l.conn.LastSeq(ctx, bus.StreamTrig)
-	if err != nil {
-		return false, err
-	}
-	subject := bus.SubjectRecords
+	streams, subject := l.conn.Trigs(), bus.SubjectRecords
 	if shard >= 0 {
-		subject = bus.SubjectRecord(shard)
+		streams, subject = []string{l.conn.TrigOf(shard)}, bus.SubjectRecord(shard)
 	}
+	ends := make([]uint64, len(streams))
+	for i, stream := range streams {
+		var err error
+		if ends[i], err = l.conn.LastSeq(ctx, stream); err != nil {
+			return false, err
+		}
+	}
+	begun := time.Now()
+	for i, stream := range streams {
+		if is, err := l.ingestedOf(ctx, stream, subject, ends[i], begun); err != nil || !is {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// ingestedOf is ingested for the records of one stream that are stored up to last. It waits
+// since begun.
+func (l *Ledger) ingestedOf(ctx context.Context, stream, subject string, last uint64, begun time.Time) (bool, error) {
 	look := time.NewTicker(ingestLook)
 	defer look.Stop()
-	for begun := time.Now(); ; {
-		first, err := l.conn.First(ctx, bus.StreamTrig, subject)
+	for {
+		first, err := l.conn.First(ctx, stream, subject)
 		switch {
 		case errors.Is(err, jet.ErrNoMessage):
 			return true, nil

@@ -52,7 +52,7 @@ func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedT
 	if err := o.s.conn.EndRun(ctx, w.Trigger, job.StatusCancelled, r.Text()); err != nil || w.seq == 0 {
 		return err
 	}
-	return o.s.conn.Remove(ctx, bus.StreamTrig, w.seq)
+	return o.s.conn.Remove(ctx, o.s.conn.TrigOf(o.shard), w.seq)
 }
 
 // cancelWaiting ends a run that is queued or waits for its next attempt, and answers m
@@ -78,7 +78,7 @@ type storedTrigger struct {
 // have not ended.
 func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, err error) {
 	var bad error
-	err = o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, r.Job.Group()), func(m *jet.Stored) bool {
+	err = o.s.conn.Scan(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, r.Job.Group()), func(m *jet.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			bad = err

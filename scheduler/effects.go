@@ -113,18 +113,21 @@ func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done 
 	return done
 }
 
-// watchDeferred keeps s.deferred, until ctx is done: one question for all shards of the node.
+// watchDeferred keeps s.deferred, until ctx is done: one question for all shards of the node and
+// of a partition.
 func (s *Scheduler) watchDeferred(ctx context.Context) {
 	look := time.NewTicker(scanEvery)
 	defer look.Stop()
 	for {
-		switch m, err := s.conn.Last(ctx, bus.StreamTrig, bus.SubjectAllDeferred); {
-		case err == nil:
-			s.deferred.Store(m.Seq)
-		case errors.Is(err, jet.ErrNoMessage):
-			s.deferred.Store(0)
-		case ctx.Err() == nil:
-			s.log.DebugContext(ctx, "newest deferred item not read", "error", err)
+		for p, stream := range s.conn.Trigs() {
+			switch m, err := s.conn.Last(ctx, stream, bus.SubjectAllDeferred); {
+			case err == nil:
+				s.deferred[p].Store(m.Seq)
+			case errors.Is(err, jet.ErrNoMessage):
+				s.deferred[p].Store(0)
+			case ctx.Err() == nil:
+				s.log.DebugContext(ctx, "newest deferred item not read", "stream", stream, "error", err)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -142,7 +145,7 @@ func (o *ownership) scanDeferred(ctx context.Context) bool {
 		return false
 	}
 	var found []*jet.Stored
-	err := o.s.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), from, func(m *jet.Stored) bool {
+	err := o.s.conn.ScanFrom(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectDeferred(o.shard), from, func(m *jet.Stored) bool {
 		found = append(found, m)
 		return true
 	})

@@ -15,10 +15,11 @@ import (
 // in crowds, and each change of the crowd is a new consumer.
 const gather = 50 * time.Millisecond
 
-// events tells the node's machines of the events of their runs. One consumer of EVT serves
-// all shards that need them, for the reason that feed has one.
+// events tells the node's machines of the events of their runs. One consumer of a partition's
+// EVT serves all its shards that need them, for the reason that feed has one.
 type events struct {
 	s       *Scheduler
+	stream  string
 	changed chan struct{} // has something when other shards are to be told
 
 	mu      sync.Mutex
@@ -33,8 +34,8 @@ type hearer struct {
 	followed bool   // the present consumer brings its events
 }
 
-func newEvents(s *Scheduler) *events {
-	return &events{s: s, changed: make(chan struct{}, 1), hearers: map[int]*hearer{}}
+func newEvents(s *Scheduler, stream string) *events {
+	return &events{s: s, stream: stream, changed: make(chan struct{}, 1), hearers: map[int]*hearer{}}
 }
 
 // tell tells a shard of all its events from a sequence on, until ctx is done.
@@ -60,7 +61,7 @@ func (v *events) change() {
 	}
 }
 
-// run follows EVT until ctx is done.
+// run follows the stream until ctx is done.
 func (v *events) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		filters, from := v.begin()
@@ -69,7 +70,7 @@ func (v *events) run(ctx context.Context) {
 		last := uint64(0)
 		if len(filters) > 0 {
 			follower.Go(func() {
-				_ = v.s.conn.FollowAll(following, bus.StreamEvt, filters, from, func(m *jet.Stored) {
+				_ = v.s.conn.FollowAll(following, v.stream, filters, from, func(m *jet.Stored) {
 					v.pass(m)
 					last = m.Seq
 				})

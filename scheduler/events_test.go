@@ -6,12 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // A consumer that was made before a shard needed events has not brought what came before.
 func TestAShardIsToldOfItsEventsByAConsumerThatBeginsEarlyEnough(t *testing.T) {
-	v := newEvents(nil)
+	v := newEvents(nil, bus.StreamEvt)
 	var told []string
 	join := func(number int, next uint64) {
 		v.hearers[number] = &hearer{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
 )
@@ -103,15 +104,20 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 		}
 		maps.Copy(positions, of)
 	}
-	events, err := s.conn.Info(ctx, bus.StreamEvt) // after the positions were read, which are not beyond it
-	if err != nil {
-		return err
+	n := s.conn.Cluster().Partitions
+	ends := make([]*jetstream.StreamInfo, n.Count())
+	for p, stream := range s.conn.Evts() { // after the positions were read, which are not beyond it
+		var err error
+		if ends[p], err = s.conn.Info(ctx, stream); err != nil {
+			return err
+		}
 	}
-	made, last := events.Created.UTC(), events.State.LastSeq
 	for _, l := range s.lanes {
 		l.post(ctx, func() {
 			for _, o := range l.shards {
 				seq, known := positions[o]
+				events := ends[n.Of(o.shard)]
+				made, last := events.Created.UTC(), events.State.LastSeq
 				switch {
 				case known && !o.machine.KnowsEvents(seq, made, last):
 					o.lose("EVT was made anew or has lost its end", nil)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -113,7 +114,7 @@ func (m *measures) forget() {
 }
 
 func (s *Scheduler) measureStreams(ctx context.Context) error {
-	for _, name := range []string{bus.StreamTrig, bus.StreamEvt, bus.StreamLog, bus.StreamAudit, bus.StreamDead} {
+	for _, name := range slices.Concat(s.conn.Trigs(), s.conn.Evts(), []string{bus.StreamLog, bus.StreamAudit, bus.StreamDead}) {
 		stream, err := s.conn.JS.Stream(ctx, name)
 		if err != nil {
 			return jet.Unavailable(err)
@@ -129,20 +130,22 @@ func (s *Scheduler) measureStreams(ctx context.Context) error {
 
 // measureGroups measures the executor groups. Those that are gone are forgotten.
 func (s *Scheduler) measureGroups(ctx context.Context) error {
-	stream, err := s.conn.JS.Stream(ctx, bus.StreamTrig)
-	if err != nil {
-		return jet.Unavailable(err)
-	}
 	pending, running := map[string]int{}, map[string]int{}
-	list := stream.ListConsumers(ctx)
-	for c := range list.Info() {
-		if group := bus.GroupOfConsumer(c.Name); group != "" {
-			pending[group] += int(c.NumPending) //nolint:gosec // a stream holds fewer
-			running[group] += c.NumAckPending
+	for _, name := range s.conn.Trigs() {
+		stream, err := s.conn.JS.Stream(ctx, name)
+		if err != nil {
+			return jet.Unavailable(err)
 		}
-	}
-	if err := list.Err(); err != nil {
-		return jet.Unavailable(err)
+		list := stream.ListConsumers(ctx)
+		for c := range list.Info() {
+			if group := bus.GroupOfConsumer(name, c.Name); group != "" {
+				pending[group] += int(c.NumPending) //nolint:gosec // a stream holds fewer
+				running[group] += c.NumAckPending
+			}
+		}
+		if err := list.Err(); err != nil {
+			return jet.Unavailable(err)
+		}
 	}
 	instances, err := s.conn.Instances(ctx)
 	if err != nil {

@@ -115,14 +115,14 @@ func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*
 	}
 	// Any replica will do to find those that are there, and it is read by pages. Mostly
 	// that is all of them.
-	if err := o.s.conn.ScanNear(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, "*"), note); err != nil {
+	if err := o.s.conn.ScanNear(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, "*"), note); err != nil {
 		return nil, err
 	}
 	groups := map[string]bool{}
 	for _, t := range missing() {
 		if group := t.Job.Group(); !groups[group] {
 			groups[group] = true
-			if err := o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(o.shard, group), note); err != nil {
+			if err := o.s.conn.Scan(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, group), note); err != nil {
 				return nil, err
 			}
 		}

@@ -180,7 +180,7 @@ func (o *ownership) deleteItems(ctx context.Context, seqs []uint64) map[uint64]b
 	g.SetLimit(deletions)
 	for _, seq := range seqs {
 		g.Go(func() error {
-			if err := o.s.conn.Remove(ctx, bus.StreamTrig, seq); err != nil {
+			if err := o.s.conn.Remove(ctx, o.s.conn.TrigOf(o.shard), seq); err != nil {
 				return err // the others would wait in vain, too
 			}
 			mu.Lock()
@@ -227,7 +227,7 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	o.s.events.tell(ctx, o, from)
+	o.s.eventsOf(o.shard).tell(ctx, o, from)
 	return nil
 }
 

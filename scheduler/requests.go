@@ -48,7 +48,7 @@ func (o *ownership) serveRequests(ctx context.Context) error {
 		case <-ctx.Done():
 		case <-o.news:
 		case <-look.C:
-			if newest := o.s.deferred.Load(); newest != scanned && o.scanDeferred(ctx) {
+			if newest := o.s.deferredOf(o.shard).Load(); newest != scanned && o.scanDeferred(ctx) {
 				scanned = newest
 			}
 		case m := <-requests:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,25 +56,23 @@ func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
 	w.t.Helper()
 	const group = "g"
 	x := &executor{w: w, conn: w.connect("executor")}
-	if err := x.conn.SetupGroup(w.t.Context(), group, false); err != nil {
+	if err := w.conn.SetupGroup(w.t.Context(), group, false); err != nil {
+		w.t.Fatal(err)
+	}
+	kills := make(chan *nats.Msg, 16)
+	if _, err := x.conn.NC.ChanSubscribe(w.known(x.conn, group, "x").Subject(bus.VerbKill), kills); err != nil {
 		w.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(w.t.Context())
-	done := make(chan struct{})
-	w.t.Cleanup(func() { stop(); <-done })
-	go func() {
-		defer close(done)
-		x.run(ctx, group, do)
-	}()
+	var done sync.WaitGroup
+	w.t.Cleanup(func() { stop(); done.Wait() })
+	for _, from := range w.conn.Cluster().Partitions.Consumers(bus.ConsumerAny(group)) {
+		done.Go(func() { x.run(ctx, from, kills, do) })
+	}
 }
 
-func (x *executor) run(ctx context.Context, group string, do func(*bus.Trigger) (time.Duration, job.Status)) {
-	kills := make(chan *nats.Msg, 16)
-	if _, err := x.conn.NC.ChanSubscribe(x.w.known(x.conn, group, "x").Subject(bus.VerbKill), kills); err != nil {
-		x.w.t.Error(err)
-		return
-	}
-	c, err := x.conn.JS.Consumer(ctx, bus.StreamTrig, bus.ConsumerAny(group))
+func (x *executor) run(ctx context.Context, from bus.Consumer, kills <-chan *nats.Msg, do func(*bus.Trigger) (time.Duration, job.Status)) {
+	c, err := x.conn.JS.Consumer(ctx, from.Stream, from.Consumer)
 	if err != nil {
 		x.w.t.Error(err)
 		return

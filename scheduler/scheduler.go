@@ -89,16 +89,16 @@ type Scheduler struct {
 	planner  *job.Planner
 	cluster  *clusterState
 	feed     atomic.Pointer[feed]
-	events   *events
-	lanes    []*lane
+	events   []*events // by partition
+	lanes    []*lane   // each has shards of one partition only
 	clock    clock
 	routes   *dispatch.Dispatcher
 
-	deferred atomic.Uint64 // sequence of the newest deferred item of any shard; 0: there is none
+	deferred []atomic.Uint64 // by partition, sequence of the newest deferred item of any shard; 0: there is none
 
 	others atomic.Int32 // shards that other nodes hold
 	cut    atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
-	trim   trimmer      // of the housekeeper's
+	trim   []trimmer    // by partition; of the housekeeper's
 
 	parkedTold bool // the cluster has been told of parked shards; of the goroutine that measures
 
@@ -134,12 +134,29 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	if cfg.Tracer != nil {
 		s.tracer = cfg.Tracer.Tracer(traceName)
 	}
-	s.cluster, s.events = newClusterState(s), newEvents(s)
+	s.cluster = newClusterState(s)
 	s.feed.Store(newFeed(s))
-	for range cfg.Lanes {
+	partitions := conn.Cluster().Partitions.Count()
+	for _, stream := range conn.Evts() {
+		s.events = append(s.events, newEvents(s, stream))
+	}
+	s.deferred, s.trim = make([]atomic.Uint64, partitions), make([]trimmer, partitions)
+	// A lane stores the batches of its shards as one, which cannot be on two streams. Shards take
+	// turns to belong to lanes, as to partitions, so that a multiple of these keeps them apart.
+	for range (cfg.Lanes + partitions - 1) / partitions * partitions {
 		s.lanes = append(s.lanes, newLane(s))
 	}
 	return s, nil
+}
+
+// eventsOf returns what tells a shard of its events.
+func (s *Scheduler) eventsOf(shard int) *events {
+	return s.events[s.conn.Cluster().Partitions.Of(shard)]
+}
+
+// deferredOf has the sequence of the newest deferred item of the shard's partition.
+func (s *Scheduler) deferredOf(shard int) *atomic.Uint64 {
+	return &s.deferred[s.conn.Cluster().Partitions.Of(shard)]
 }
 
 // Owned returns how many shards the node fires for.
@@ -188,7 +205,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { s.cluster.follow(gctx); return nil })
 	g.Go(func() error { s.hearOfJobs(gctx); return nil })
-	g.Go(func() error { s.events.run(gctx); return nil })
+	for _, v := range s.events {
+		g.Go(func() error { v.run(gctx); return nil })
+	}
 	g.Go(func() error { s.setupGroups(gctx); return nil })
 	g.Go(func() error { s.routes.Run(gctx); return nil })
 	g.Go(func() error { s.watchDeferred(gctx); return nil })

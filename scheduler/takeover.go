@@ -58,7 +58,7 @@ func (o *ownership) claim(ctx context.Context) error {
 // begins where the cluster was made; one whose cursor is gone, because the stream
 // was, begins at its floor.
 func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64, error) {
-	m, err := s.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(n))
+	m, err := s.conn.Last(ctx, s.conn.TrigOf(n), bus.SubjectCursor(n))
 	if errors.Is(err, jet.ErrNoMessage) {
 		floor, err := s.conn.GetFloor(ctx, n)
 		if err != nil {
@@ -84,7 +84,7 @@ func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64,
 func (o *ownership) load(ctx context.Context) error {
 	// Read before anything that follows from it: events up to here concern no one
 	// unless a deferred item says so.
-	events, err := o.s.conn.Info(ctx, bus.StreamEvt)
+	events, err := o.s.conn.Info(ctx, o.s.conn.EvtOf(o.shard))
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (o *ownership) load(ctx context.Context) error {
 // loadDeferred tells the machine of the shard's deferred items.
 func (o *ownership) loadDeferred(ctx context.Context) error {
 	var bad error
-	err := o.s.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(o.shard), func(m *jet.Stored) bool {
+	err := o.s.conn.Scan(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectDeferred(o.shard), func(m *jet.Stored) bool {
 		bad = o.putDeferred(m)
 		return bad == nil
 	})

@@ -19,13 +19,17 @@ const (
 	trimKeep = time.Hour
 )
 
-// trimmer removes from EVT what has been read. The owner of the first shard uses it.
+// trimmer removes from the EVT of a partition what has been read. The owner of the first shard
+// uses it.
 type trimmer struct {
+	of        bus.Partitions
+	partition int
+
 	made    time.Time // of the EVT that past is about
 	past    []mark    // what EVT ended with, oldest first, for trimKeep
 	ingest  uint64    // up to which the log store has the events
 	alerted uint64    // up to which the alerter has looked at them
-	shards  []uint64  // up to which each shard needs them no more
+	shards  []uint64  // up to which each shard needs them no more; those of other partitions do not count
 }
 
 // mark is what EVT ended with at an instant.
@@ -43,11 +47,20 @@ type mark struct {
 // reason a shard that does not move holds back its own events only, once half is full.
 func (s *Scheduler) trimEvents(ctx context.Context) error {
 	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
-		s.trim = trimmer{} // another node does it; if two did, it would do no harm
+		clear(s.trim) // another node does it; if two did, it would do no harm
 		return nil
 	}
-	t := &s.trim
-	events, err := s.conn.Info(ctx, bus.StreamEvt)
+	var errs []error
+	for p := range s.trim {
+		s.trim[p].of, s.trim[p].partition = s.conn.Cluster().Partitions, p
+		errs = append(errs, s.trimPartition(ctx, &s.trim[p]))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Scheduler) trimPartition(ctx context.Context, t *trimmer) error {
+	stream := t.of.Evt(t.partition)
+	events, err := s.conn.Info(ctx, stream)
 	if err != nil {
 		return err
 	}
@@ -61,7 +74,7 @@ func (s *Scheduler) trimEvents(ctx context.Context) error {
 	limit := uint64(max(events.Config.MaxBytes, 0))
 	var errs []error
 	for _, p := range t.plan(events.State.FirstSeq, limit > 0 && events.State.Bytes > limit/2) {
-		errs = append(errs, s.conn.PurgeEvents(ctx, p.filter, p.upTo))
+		errs = append(errs, s.conn.PurgeEvents(ctx, stream, p.filter, p.upTo))
 	}
 	return errors.Join(errs...)
 }
@@ -85,7 +98,7 @@ func (t *trimmer) plan(first uint64, crowded bool) (purges []purge) {
 		return []purge{{upTo: upTo}}
 	}
 	for shard, seq := range t.shards {
-		if upTo := min(seq, t.ingest); crowded && upTo > must {
+		if upTo := min(seq, t.ingest); crowded && upTo > must && t.of.Of(shard) == t.partition {
 			purges = append(purges, purge{fmt.Sprintf("evt.%d.*", shard), upTo})
 		}
 	}
@@ -94,10 +107,11 @@ func (t *trimmer) plan(first uint64, crowded bool) (purges []purge) {
 
 // readers reads how far the readers of EVT have come.
 func (s *Scheduler) readers(ctx context.Context, t *trimmer) (err error) {
-	if t.ingest, err = s.conn.EventsMoved(ctx); err != nil {
+	stream := t.of.Evt(t.partition)
+	if t.ingest, err = s.conn.EventsMoved(ctx, stream); err != nil {
 		return err
 	}
-	if t.alerted, err = s.conn.EventsAlerted(ctx); err != nil {
+	if t.alerted, err = s.conn.EventsAlerted(ctx, stream); err != nil {
 		return err
 	}
 	t.shards = make([]uint64, s.conn.Cluster().Shards)
@@ -105,7 +119,7 @@ func (s *Scheduler) readers(ctx context.Context, t *trimmer) (err error) {
 		t.shards[i] = math.MaxUint64 // a shard without a cursor has never had a run
 	}
 	var bad error
-	err = s.conn.Scan(ctx, bus.StreamTrig, "cur.*", func(m *jet.Stored) bool {
+	err = s.conn.Scan(ctx, t.of.Trig(t.partition), "cur.*", func(m *jet.Stored) bool {
 		var c *bus.Cursor
 		if c, bad = bus.DecodeCursor(m.Header, m.Data); bad != nil {
 			return false
@@ -124,7 +138,7 @@ func (s *Scheduler) readers(ctx context.Context, t *trimmer) (err error) {
 // note remembers what EVT ends with at now.
 func (t *trimmer) note(made, now time.Time, last uint64) {
 	if !t.made.Equal(made) {
-		*t = trimmer{made: made}
+		*t = trimmer{of: t.of, partition: t.partition, made: made}
 	}
 	t.past = append(t.past, mark{now, last})
 	for len(t.past) > 1 && now.Sub(t.past[1].at) >= trimKeep {
@@ -143,8 +157,10 @@ func (t *trimmer) kept() uint64 {
 // must returns the sequence up to which every reader that has to has read.
 func (t *trimmer) must() uint64 {
 	least := t.ingest
-	for _, seq := range t.shards {
-		least = min(least, seq)
+	for shard, seq := range t.shards {
+		if t.of.Of(shard) == t.partition {
+			least = min(least, seq)
+		}
 	}
 	return least
 }

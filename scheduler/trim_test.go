@@ -19,8 +19,14 @@ import (
 // stops it, and how many it has taken.
 func (w *world) moveEvents() (stopped *atomic.Bool, moved *atomic.Int64) {
 	w.t.Helper()
+	return w.moveEventsOf(bus.StreamEvt)
+}
+
+// moveEventsOf is moveEvents of a partition's stream.
+func (w *world) moveEventsOf(stream string) (stopped *atomic.Bool, moved *atomic.Int64) {
+	w.t.Helper()
 	stopped, moved = &atomic.Bool{}, &atomic.Int64{}
-	c, err := w.connect("ingest").JS.Consumer(w.t.Context(), bus.StreamEvt, bus.ConsumerEvents)
+	c, err := w.connect("ingest").JS.Consumer(w.t.Context(), stream, bus.ConsumerEvents)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -57,10 +57,16 @@ func run(t *testing.T, f func(w *world)) {
 
 func runAt(t *testing.T, at time.Time, shards int, f func(w *world)) {
 	t.Helper()
+	runPartitioned(t, at, shards, 1, f)
+}
+
+// runPartitioned is runAt on a broker with so many partitions.
+func runPartitioned(t *testing.T, at time.Time, shards int, n bus.Partitions, f func(w *world)) {
+	t.Helper()
 	bustest.Run(t, at, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t), nodes: map[string]*node{}}
 		w.conn = w.connect("test")
-		w.assets = cluster.Assets{Shards: shards, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
+		w.assets = cluster.Assets{Shards: shards, Partitions: n, TrigBytes: 256 << 20, EvtBytes: 64 << 20, LogBytes: 64 << 20}
 		w.setup()
 		f(w)
 	})
@@ -302,10 +308,10 @@ func (w *world) decided() []string {
 	return all
 }
 
-// records calls yield for each line of each record, oldest first.
+// records calls yield for each line of each record, oldest first within a partition.
 func (w *world) records(yield func(*bus.Record, bus.Decided)) {
 	w.t.Helper()
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "rec.*", func(m *jet.Stored) bool {
+	w.scan("rec.*", func(m *jet.Stored) {
 		r, err := bus.DecodeRecord(m.Header, m.Data)
 		if err != nil {
 			w.t.Fatal(err)
@@ -313,29 +319,32 @@ func (w *world) records(yield func(*bus.Record, bus.Decided)) {
 		if err := r.Each(func(d bus.Decided) { yield(r, d) }); err != nil {
 			w.t.Fatal(err)
 		}
-		return true
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // triggers returns the ids of the runs whose triggers are on the stream.
 func (w *world) triggers() []job.RunID {
 	w.t.Helper()
 	var ids []job.RunID
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(m *jet.Stored) bool {
+	w.scan("trig.>", func(m *jet.Stored) {
 		tr, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		ids = append(ids, tr.RunID)
-		return true
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	return ids
+}
+
+// scan calls yield for what the streams of triggers have on subjects that match filter.
+func (w *world) scan(filter string, yield func(*jet.Stored)) {
+	w.t.Helper()
+	for _, stream := range w.conn.Trigs() {
+		err := w.conn.Scan(w.t.Context(), stream, filter, func(m *jet.Stored) bool { yield(m); return true })
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 func (w *world) wantDecided(want ...string) {

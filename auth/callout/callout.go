@@ -198,7 +198,7 @@ func (s *Service) admit(key string, c *auth.Credential) (string, error) {
 	u := jwt.NewUserClaims(key)
 	u.Name = userPrefix + c.Group + "/" + c.ID
 	u.Audience = accountExecutors
-	u.Pub.Allow, u.Sub.Allow = permissions(c)
+	u.Pub.Allow, u.Sub.Allow = s.permissions(c)
 	u.Resp = &jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
 	if !c.ExpiresAt.IsZero() {
 		u.Expires = c.ExpiresAt.Unix()
@@ -210,11 +210,11 @@ func (s *Service) admit(key string, c *auth.Credential) (string, error) {
 	return text, nil
 }
 
-func permissions(c *auth.Credential) (publish, subscribe jwt.StringList) {
+func (s *Service) permissions(c *auth.Credential) (publish, subscribe jwt.StringList) {
 	if len(c.BridgeGroups) > 0 {
-		return bus.BridgePermissions(c.BridgeGroups)
+		return bus.BridgePermissions(c.BridgeGroups, s.conn.Cluster().Partitions)
 	}
-	return bus.ExecutorPermissions(c.Group)
+	return bus.ExecutorPermissions(c.Group, s.conn.Cluster().Partitions)
 }
 
 // holderOf is the inverse of a user's name.

@@ -31,6 +31,12 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldWith(t, cluster.Assets{Shards: 1})
+}
+
+// newWorldWith is newWorld with other streams.
+func newWorldWith(t *testing.T, assets cluster.Assets) *world {
+	t.Helper()
 	w := &world{T: t}
 	var err error
 	w.keys, err = callout.NewKeys()
@@ -46,7 +52,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { _ = srv.Shutdown() })
 	w.url = srv.ClientURL()
 	w.conn = w.connect(w.keys.Server, "")
-	w.check(w.conn.Setup(t.Context(), cluster.Assets{Shards: 1}))
+	w.check(w.conn.Setup(t.Context(), assets))
 	w.users = auth.NewDirectory(w.conn, nil)
 	w.run(w.users.Run)
 	return w

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
@@ -88,15 +87,21 @@ func (s *Service) overspent(ctx context.Context, group string, until time.Time) 
 	}
 }
 
-// lookAtRoom adapts budgets to how full EVT is. While that is not known, they stay.
+// lookAtRoom adapts budgets to how full the fullest EVT is. While that is not known, they stay.
 func (s *Service) lookAtRoom(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepSilence)
 	defer cancel()
-	stream, err := s.conn.JS.Stream(ctx, bus.StreamEvt)
-	if err != nil {
-		s.log.DebugContext(ctx, "room on EVT not known", "error", err)
-		return
+	var used, limit uint64
+	for i, stream := range s.conn.Evts() {
+		info, err := s.conn.Info(ctx, stream)
+		if err != nil {
+			s.log.DebugContext(ctx, "room on EVT not known", "error", err)
+			return
+		}
+		u, l := info.State.Bytes, uint64(max(info.Config.MaxBytes, 0))
+		if i == 0 || float64(u)*float64(limit) > float64(used)*float64(l) {
+			used, limit = u, l
+		}
 	}
-	info := stream.CachedInfo()
-	s.budgets.room(info.State.Bytes, uint64(max(info.Config.MaxBytes, 0)))
+	s.budgets.room(used, limit)
 }

@@ -18,15 +18,15 @@ type Assets struct {
 	// wish is an error. Zero takes what is there, else DefaultShards.
 	Shards int
 	// Partitions is for a new cluster, like Shards, of which it has at least as many. Zero takes
-	// what is there, else 1, which is all that servers can serve so far.
+	// what is there, else 1.
 	Partitions bus.Partitions
 	// Restoring sets up what a restore has left half done. Defaults to false: that is
 	// job.ErrConflict.
 	Restoring bool
 	// Replicas of each stream and bucket: 1, 3 or 5. Defaults to 1.
 	Replicas int
-	// TrigBytes, EvtBytes and LogBytes bound the streams. A stream that exists and may be
-	// larger stays so. Default to 4, 8 and 8 GiB.
+	// TrigBytes, EvtBytes and LogBytes bound the streams. Partitions share the first two
+	// equally. A stream that exists and may be larger stays so. Default to 4, 8 and 8 GiB.
 	TrigBytes, EvtBytes, LogBytes int64
 	// AuditBytes bounds the audit log, in the same way. Defaults to 4 GiB, some million
 	// changes.
@@ -53,21 +53,47 @@ func (a Assets) withDefaults() Assets {
 	return a
 }
 
-func (a Assets) streams() []jetstream.StreamConfig {
+// subjects are those of a stream of triggers, and of one of events. In a cluster of several
+// partitions, a stream has those of its shards alone. NATS compares each subject with each other
+// one, so these are as few as can be.
+func (a Assets) subjects(partition int) (trig, evt []string) {
+	if a.Partitions.Count() == 1 {
+		return []string{
+			"trig.*.any.*", "trig.*.route.*", "trig.*.high.*", "trig.*.low.*", "cur.*", bus.SubjectAllDeferred, "rec.*", bus.SubjectNotices,
+		}, []string{"evt.*.*", bus.SubjectMarks("*"), bus.SubjectBarriers}
+	}
+	for shard := range a.Shards {
+		if a.Partitions.Of(shard) != partition {
+			continue
+		}
+		trig = append(trig, bus.SubjectTriggers(shard, "*"), bus.SubjectCursor(shard), bus.SubjectDeferred(shard), bus.SubjectRecord(shard), bus.SubjectNotice(shard))
+		evt = append(evt, bus.SubjectEvent(shard, "*"), bus.SubjectMark(shard, "*"), bus.SubjectBarrier(shard))
+	}
+	return trig, evt
+}
+
+func (a Assets) streams() (all []jetstream.StreamConfig) {
+	for p := range a.Partitions.Count() {
+		all = append(all, a.partition(p)...)
+	}
+	return append(all, a.others()...)
+}
+
+// partition returns the streams of a partition.
+func (a Assets) partition(p int) []jetstream.StreamConfig {
+	trig, evt := a.subjects(p)
 	return []jetstream.StreamConfig{
 		{
-			Name:        bus.StreamTrig,
+			Name:        a.Partitions.Trig(p),
 			Description: "triggers of live attempts, cursors, deferred items and records of the shards",
-			Subjects: []string{
-				"trig.*.any.*", "trig.*.route.*", "trig.*.high.*", "trig.*.low.*", "cur.*", bus.SubjectAllDeferred, "rec.*", bus.SubjectNotices,
-			},
+			Subjects:    trig,
 			// A work queue forgets what is acknowledged, and does so durably: a limits
 			// stream redelivers acknowledged triggers after a crash of the server.
 			Retention: jetstream.WorkQueuePolicy,
 			Storage:   jetstream.FileStorage,
 			// A full stream refuses a batch as a whole; it never drops a live run.
 			Discard:            jetstream.DiscardNew,
-			MaxBytes:           a.TrigBytes,
+			MaxBytes:           a.TrigBytes / int64(a.Partitions.Count()),
 			MaxConsumers:       20000,
 			Replicas:           a.Replicas,
 			AllowAtomicPublish: true,
@@ -76,19 +102,25 @@ func (a Assets) streams() []jetstream.StreamConfig {
 			AllowMsgTTL:        true,
 		},
 		{
-			Name:        bus.StreamEvt,
+			Name:        a.Partitions.Evt(p),
 			Description: "what executors report about runs, marks that people set, and barriers of owners",
-			Subjects:    []string{"evt.*.*", bus.SubjectMarks("*"), bus.SubjectBarriers},
+			Subjects:    evt,
 			Storage:     jetstream.FileStorage,
 			Discard:     jetstream.DiscardNew,
 			MaxAge:      72 * time.Hour,
-			MaxBytes:    a.EvtBytes,
+			MaxBytes:    a.EvtBytes / int64(a.Partitions.Count()),
 			MaxMsgSize:  maxMessageSize,
 			Compression: jetstream.S2Compression,
 			Duplicates:  30 * time.Second,
 			Replicas:    a.Replicas,
 			AllowDirect: true,
 		},
+	}
+}
+
+// others returns the streams of which a cluster has one.
+func (a Assets) others() []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
 		{
 			Name:             bus.StreamLog,
 			Description:      "what runs print",
@@ -150,7 +182,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 	return []jetstream.KeyValueConfig{
 		{Bucket: bus.BucketJobs, Description: "job versions", History: bus.JobHistory, Replicas: a.Replicas},
 		{Bucket: bus.BucketCalendar, Description: "calendar versions", History: bus.CalendarHistory, Replicas: a.Replicas},
-		{Bucket: bus.BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: bus.HoldHistory, Replicas: a.Replicas},
+		a.clusterBucket(),
 		{Bucket: bus.BucketGroups, Description: "executor groups", Replicas: a.Replicas},
 		{Bucket: bus.BucketScript, Description: "texts of scripts by their digests", Compression: true, Replicas: a.Replicas},
 		{Bucket: bus.BucketSecret, Description: "secrets, sealed for the executors of their groups", Replicas: a.Replicas},
@@ -162,6 +194,12 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: bus.BucketLedger, Description: "discrepancies of the ledger, and how far it is audited", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		{Bucket: bus.BucketAlert, Description: "rules, channels and silences of alerts, and incidents", Replicas: a.Replicas},
 		{Bucket: bus.BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+	}
+}
+
+func (a Assets) clusterBucket() jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket: bus.BucketCluster, Description: "what is fixed when the cluster is made, and the switch for everything", History: bus.HoldHistory, Replicas: a.Replicas,
 	}
 }
 
@@ -202,11 +240,12 @@ func (a Assets) consumers() map[string][]jetstream.ConsumerConfig {
 	// A work queue takes explicit acknowledgement only.
 	ledger := ingest(bus.ConsumerLedger, bus.SubjectRecords)
 	ledger.AckPolicy = jetstream.AckExplicitPolicy
-	return map[string][]jetstream.ConsumerConfig{
-		bus.StreamTrig: {ledger},
-		bus.StreamEvt:  {ingest(bus.ConsumerEvents, "")},
-		bus.StreamLog:  {ingest(bus.ConsumerLogs, "")},
+	all := map[string][]jetstream.ConsumerConfig{bus.StreamLog: {ingest(bus.ConsumerLogs, "")}}
+	for p := range a.Partitions.Count() {
+		all[a.Partitions.Trig(p)] = []jetstream.ConsumerConfig{ledger}
+		all[a.Partitions.Evt(p)] = []jetstream.ConsumerConfig{ingest(bus.ConsumerEvents, "")}
 	}
+	return all
 }
 
 // claimBucket keeps claims, each for a time of its own.

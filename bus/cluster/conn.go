@@ -40,3 +40,15 @@ func server(conn *jet.Conn, err error) (*Conn, error) {
 // Cluster returns the cluster's fixed configuration. Setup or Open must have
 // returned.
 func (c *Conn) Cluster() Config { return c.cluster }
+
+// TrigOf returns the name of the stream that has a shard's triggers; see [bus.Partitions].
+func (c *Conn) TrigOf(shard int) string { return c.cluster.Partitions.TrigOf(shard) }
+
+// EvtOf returns the name of the stream that has a shard's events.
+func (c *Conn) EvtOf(shard int) string { return c.cluster.Partitions.EvtOf(shard) }
+
+// Trigs returns the names of all streams of triggers.
+func (c *Conn) Trigs() []string { return c.cluster.Partitions.Trigs() }
+
+// Evts returns the names of all streams of events.
+func (c *Conn) Evts() []string { return c.cluster.Partitions.Evts() }

@@ -52,7 +52,7 @@ func (c *Conn) GetFloor(ctx context.Context, shard int) (*bus.Cursor, error) {
 
 // cursorOf returns a shard's cursor, or its floor if that is gone, or nil when it never had one.
 func (c *Conn) cursorOf(ctx context.Context, shard int) (*bus.Cursor, error) {
-	m, err := c.Last(ctx, bus.StreamTrig, bus.SubjectCursor(shard))
+	m, err := c.Last(ctx, c.TrigOf(shard), bus.SubjectCursor(shard))
 	if errors.Is(err, jet.ErrNoMessage) {
 		return c.GetFloor(ctx, shard)
 	}

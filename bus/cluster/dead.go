@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,9 +32,16 @@ const (
 	maxDeadData = 512 << 10
 )
 
-// replayed are the streams onto which a dead letter may be put again. What is in a bucket
-// may have a newer version by now, and the audit log is nobody's to add to.
-var replayed = []string{bus.StreamTrig, bus.StreamEvt, bus.StreamLog}
+// kindOf returns what a stream has, whatever its partition: [bus.StreamTrig], [bus.StreamEvt],
+// [bus.StreamLog], or "" for anything else. Onto those a dead letter may be put again. What is
+// in a bucket may have a newer version by now, and the audit log is nobody's to add to.
+func kindOf(stream string) string {
+	if stream == bus.StreamLog {
+		return bus.StreamLog
+	}
+	kind, _, _ := bus.ParseStream(stream)
+	return kind
+}
 
 // DeadLetter is one with what is in it.
 type DeadLetter struct {
@@ -100,7 +106,7 @@ func (c *Conn) DeadLettersFrom(ctx context.Context, seq uint64, yield func(*Dead
 func (l *DeadLetter) Group() string {
 	parts := strings.Split(l.Subject, ".")
 	switch {
-	case l.Stream == bus.StreamEvt && len(parts) == 3: // evt.<shard>.<group>
+	case kindOf(l.Stream) == bus.StreamEvt && len(parts) == 3: // evt.<shard>.<group>
 		return parts[2]
 	case l.Stream == bus.StreamLog && len(parts) >= 2: // log.<group>
 		return parts[1]
@@ -133,7 +139,7 @@ func (c *Conn) DeleteDeadLetter(ctx context.Context, seq uint64) error {
 // not have all of the message, or is of a stream that takes none again; job.ErrUnavailable.
 func (c *Conn) ReplayDeadLetter(ctx context.Context, l *DeadLetter) error {
 	switch {
-	case !slices.Contains(replayed, l.Stream):
+	case kindOf(l.Stream) == "":
 		return fmt.Errorf("%w: dead letter %d is of %s, which takes nothing again: what it tells may be out of date", job.ErrConflict, l.Sequence, l.Stream)
 	case !l.Whole:
 		return fmt.Errorf("%w: dead letter %d has %d of the message's %d bytes only", job.ErrConflict, l.Sequence, len(l.Data), l.Size)
@@ -147,7 +153,7 @@ func (c *Conn) ReplayDeadLetter(ctx context.Context, l *DeadLetter) error {
 			m.Header[key] = values
 		}
 	}
-	if l.Stream == bus.StreamEvt || l.Stream == bus.StreamLog { // its own token is not kept
+	if kind := kindOf(l.Stream); kind == bus.StreamEvt || kind == bus.StreamLog { // its own token is not kept
 		c.tokens.Vouch(m, time.Now())
 	}
 	if _, err := c.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream)); err != nil {

@@ -76,10 +76,37 @@ func (c *Conn) ServerEvent(e *bus.Event) (*nats.Msg, error) {
 // KeyAlertPosition is the key in ALERT of how far the alerter has come.
 const KeyAlertPosition = "position"
 
-// EventsAlerted returns up to which sequence of EVT the alerter has looked at events. If no
-// alerter has looked at any yet, none counts: that is the greatest number. The error is
+// AlertPosition is how far the alerter has come with each stream of events.
+type AlertPosition struct {
+	Events uint64 `json:"events"` // of the first partition
+	// Others are the positions on the streams of the other partitions, by name.
+	Others map[string]uint64 `json:"other_events,omitempty"`
+}
+
+// Of returns up to which sequence of a stream the alerter has looked at events.
+func (p *AlertPosition) Of(stream string) uint64 {
+	if stream == bus.StreamEvt {
+		return p.Events
+	}
+	return p.Others[stream]
+}
+
+// Set is the inverse of Of.
+func (p *AlertPosition) Set(stream string, seq uint64) {
+	if stream == bus.StreamEvt {
+		p.Events = seq
+		return
+	}
+	if p.Others == nil {
+		p.Others = map[string]uint64{}
+	}
+	p.Others[stream] = seq
+}
+
+// EventsAlerted returns up to which sequence of a stream the alerter has looked at events. If
+// no alerter has looked at any yet, none counts: that is the greatest number. The error is
 // job.ErrUnavailable.
-func (c *Conn) EventsAlerted(ctx context.Context) (upTo uint64, err error) {
+func (c *Conn) EventsAlerted(ctx context.Context, stream string) (upTo uint64, err error) {
 	e, err := c.Entry(ctx, bus.BucketAlert, KeyAlertPosition)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return math.MaxUint64, nil
@@ -87,28 +114,26 @@ func (c *Conn) EventsAlerted(ctx context.Context) (upTo uint64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the position of the alerter: %w", err)
 	}
-	var at struct {
-		Events uint64 `json:"events"`
-	}
+	var at AlertPosition
 	if err := json.Unmarshal(e.Value(), &at); err != nil {
 		return 0, fmt.Errorf("%w: the position of the alerter is damaged: %w", job.ErrInvalid, err)
 	}
-	return at.Events, nil
+	return at.Of(stream), nil
 }
 
-// PurgeEvents removes from EVT the messages up to a sequence, those on subjects that match
-// filter only, unless that is empty. The error is job.ErrUnavailable.
-func (c *Conn) PurgeEvents(ctx context.Context, filter string, upTo uint64) error {
-	s, err := c.JS.Stream(ctx, bus.StreamEvt)
+// PurgeEvents removes from a stream of events the messages up to a sequence, those on
+// subjects that match filter only, unless that is empty. The error is job.ErrUnavailable.
+func (c *Conn) PurgeEvents(ctx context.Context, stream, filter string, upTo uint64) error {
+	s, err := c.JS.Stream(ctx, stream)
 	if err != nil {
-		return fmt.Errorf("look up stream %s: %w", bus.StreamEvt, jet.Unavailable(err))
+		return fmt.Errorf("look up stream %s: %w", stream, jet.Unavailable(err))
 	}
 	options := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSequence(upTo + 1)}
 	if filter != "" {
 		options = append(options, jetstream.WithPurgeSubject(filter))
 	}
 	if err := s.Purge(ctx, options...); err != nil {
-		return fmt.Errorf("trim stream %s: %w", bus.StreamEvt, jet.Unavailable(err))
+		return fmt.Errorf("trim stream %s: %w", stream, jet.Unavailable(err))
 	}
 	return nil
 }

@@ -158,24 +158,34 @@ func (c *Conn) Groups(ctx context.Context) ([]Group, error) {
 	return all, nil
 }
 
-// SetupGroup makes the group's consumers on TRIG, if there are none: one for its
+// SetupGroup makes the group's consumers on each stream of triggers, if there are none: one for its
 // executors and one for the dispatchers, and two more for the other priorities when it is
 // governed. Only scheduler nodes call it: executors' credentials do not allow it.
 func (c *Conn) SetupGroup(ctx context.Context, group string, governed bool) error {
 	if err := job.CheckSlug("executor_group", group); err != nil {
 		return err
 	}
-	stream, err := c.JS.Stream(ctx, bus.StreamTrig)
-	if err != nil {
-		return fmt.Errorf("look up stream %s: %w", bus.StreamTrig, jet.Unavailable(err))
-	}
 	consumers := map[string]string{
 		bus.ConsumerAny(group):   "trig.*.any." + group,
 		bus.ConsumerRoute(group): "trig.*.route." + group,
 	}
-	if governed { // each consumer on TRIG makes every acknowledgement dearer
+	if governed { // each consumer on a stream of triggers makes every acknowledgement dearer
 		consumers[bus.ConsumerPriority(job.PriorityHigh, group)] = "trig.*.high." + group
 		consumers[bus.ConsumerPriority(job.PriorityLow, group)] = "trig.*.low." + group
+	}
+	for _, stream := range c.Trigs() {
+		if err := c.setupConsumers(ctx, stream, consumers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setupConsumers makes consumers of triggers, by their names and filters, on one stream.
+func (c *Conn) setupConsumers(ctx context.Context, name string, consumers map[string]string) error {
+	stream, err := c.JS.Stream(ctx, name)
+	if err != nil {
+		return fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
 	}
 	for consumer, filter := range consumers {
 		_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
@@ -189,7 +199,7 @@ func (c *Conn) SetupGroup(ctx context.Context, group string, governed bool) erro
 			Replicas:      stream.CachedInfo().Config.Replicas,
 		})
 		if err != nil {
-			return fmt.Errorf("set up consumer %s: %w", consumer, jet.Unavailable(err))
+			return fmt.Errorf("set up consumer %s on %s: %w", consumer, name, jet.Unavailable(err))
 		}
 	}
 	return nil
@@ -201,15 +211,15 @@ type Backlog struct{ Waiting, Delivered int }
 
 // BacklogOf returns the backlog of a governed group, whatever the priority.
 func (c *Conn) BacklogOf(ctx context.Context, group string) (Backlog, error) {
-	names := []string{bus.ConsumerAny(group)}
+	of := c.cluster.Partitions.Consumers(bus.ConsumerAny(group))
 	for _, p := range job.Priorities {
-		names = append(names, bus.ConsumerPriority(p, group))
+		of = append(of, c.cluster.Partitions.Consumers(bus.ConsumerPriority(p, group))...)
 	}
-	found := make([]Backlog, len(names))
+	found := make([]Backlog, len(of))
 	g, ctx := errgroup.WithContext(ctx)
-	for i, name := range names {
+	for i, on := range of {
 		g.Go(func() error {
-			info, err := c.ConsumerInfo(ctx, bus.StreamTrig, name)
+			info, err := c.ConsumerInfo(ctx, on.Stream, on.Consumer)
 			if errors.Is(err, jetstream.ErrConsumerNotFound) { // no node has set the group up yet
 				return nil
 			}

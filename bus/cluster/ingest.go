@@ -13,17 +13,20 @@ import (
 // IngestBacklogs returns what waits on each of the streams that history is made of. The error
 // is job.ErrUnavailable.
 func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error) {
-	feeds := []struct {
+	type feed struct {
 		stream, consumer string
 		subjects         []string
-	}{
-		{bus.StreamTrig, bus.ConsumerLedger, []string{bus.SubjectRecords}}, {bus.StreamEvt, bus.ConsumerEvents, []string{"evt.>"}}, {bus.StreamLog, bus.ConsumerLogs, []string{"log.>"}},
 	}
+	var feeds []feed
+	for _, stream := range c.Trigs() {
+		feeds = append(feeds, feed{stream, bus.ConsumerLedger, []string{bus.SubjectRecords}})
+	}
+	for _, stream := range c.Evts() {
+		feeds = append(feeds, feed{stream, bus.ConsumerEvents, []string{"evt.>"}})
+	}
+	feeds = append(feeds, feed{bus.StreamLog, bus.ConsumerLogs, []string{"log.>"}})
 	for _, s := range FactStreams {
-		feeds = append(feeds, struct {
-			stream, consumer string
-			subjects         []string
-		}{s.Stream, bus.ConsumerFacts, s.Subjects})
+		feeds = append(feeds, feed{s.Stream, bus.ConsumerFacts, s.Subjects})
 	}
 	var all []fleet.IngestBacklog
 	for _, feed := range feeds {
@@ -70,39 +73,44 @@ func (c *Conn) LinesWaiting(ctx context.Context) (uint64, error) {
 }
 
 // IngestMark is what the streams of runs end with at one moment.
-type IngestMark struct{ trig, evt uint64 }
+type IngestMark []bus.Position
 
 // IngestMark returns what the streams end with now. The error is job.ErrUnavailable.
 func (c *Conn) IngestMark(ctx context.Context) (m IngestMark, err error) {
-	if m.trig, err = c.LastSeq(ctx, bus.StreamTrig); err == nil {
-		m.evt, err = c.LastSeq(ctx, bus.StreamEvt)
+	for _, stream := range append(c.Trigs(), c.Evts()...) {
+		last, err := c.LastSeq(ctx, stream)
+		if err != nil {
+			return nil, err
+		}
+		m = append(m, bus.Position{Stream: stream, Seq: last})
 	}
-	return m, err
+	return m, nil
 }
 
 // IngestPassed reports whether the log store has all that the streams had at a mark. The
 // error is job.ErrUnavailable.
 func (c *Conn) IngestPassed(ctx context.Context, m IngestMark) (bool, error) {
-	for _, on := range []struct {
-		stream, consumer string
-		mark             uint64
-	}{{bus.StreamTrig, bus.ConsumerLedger, m.trig}, {bus.StreamEvt, bus.ConsumerEvents, m.evt}} {
-		info, err := c.ConsumerInfo(ctx, on.stream, on.consumer)
+	for _, mark := range m {
+		consumer := bus.ConsumerEvents
+		if kindOf(mark.Stream) == bus.StreamTrig {
+			consumer = bus.ConsumerLedger
+		}
+		info, err := c.ConsumerInfo(ctx, mark.Stream, consumer)
 		if err != nil {
 			return false, err
 		}
 		// Of a stream with other subjects the floor stays behind when nothing is left.
-		if info.AckFloor.Stream < on.mark && info.NumPending+uint64(max(info.NumAckPending, 0)) > 0 {
+		if info.AckFloor.Stream < mark.Seq && info.NumPending+uint64(max(info.NumAckPending, 0)) > 0 {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// EventsMoved returns up to which sequence the log store has EVT. The error is
+// EventsMoved returns up to which sequence the log store has a stream of events. The error is
 // job.ErrUnavailable.
-func (c *Conn) EventsMoved(ctx context.Context) (upTo uint64, err error) {
-	info, err := c.ConsumerInfo(ctx, bus.StreamEvt, bus.ConsumerEvents)
+func (c *Conn) EventsMoved(ctx context.Context, stream string) (upTo uint64, err error) {
+	info, err := c.ConsumerInfo(ctx, stream, bus.ConsumerEvents)
 	if err != nil {
 		return 0, err
 	}

@@ -62,12 +62,12 @@ func TestWhatIsChangedBackAtOnceIsChangedThoughAReplicaLagsBehind(t *testing.T) 
 		if backup, err := conn.Restoring(ctx); err != nil || backup != "backup" {
 			w.t.Errorf("the restore of %q has begun, %v", backup, err)
 		}
-		if upTo, err := conn.EventsAlerted(ctx); err != nil || upTo != math.MaxUint64 {
+		if upTo, err := conn.EventsAlerted(ctx, bus.StreamEvt); err != nil || upTo != math.MaxUint64 {
 			w.t.Errorf("the alerter is at %d, %v", upTo, err)
 		}
 		_, err = w.conn.JS.Publish(ctx, "$KV."+bus.BucketAlert+"."+cluster.KeyAlertPosition, []byte(`{"events":3}`))
 		check(err)
-		if upTo, err := conn.EventsAlerted(ctx); err != nil || upTo != 3 {
+		if upTo, err := conn.EventsAlerted(ctx, bus.StreamEvt); err != nil || upTo != 3 {
 			w.t.Errorf("the alerter is at %d, %v", upTo, err)
 		}
 	})

@@ -60,8 +60,9 @@ func (c *Conn) ShardsOwned(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// ServerTime returns the time by the clock of a server of NATS: the one that leads TRIG. It
-// is that of when the server answered. The error is job.ErrUnavailable.
+// ServerTime returns the time by the clock of a server of NATS: the one that leads the TRIG
+// of the first partition. It is that of when the server answered. The error is
+// job.ErrUnavailable.
 func (c *Conn) ServerTime(ctx context.Context) (time.Time, error) {
 	stream, err := c.JS.Stream(ctx, bus.StreamTrig)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -65,7 +64,7 @@ func (c *Conn) checkRoom(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{bus.StreamTrig, bus.StreamEvt} {
+	for _, name := range append(c.Trigs(), c.Evts()...) {
 		s, err := c.JS.Stream(ctx, name)
 		if err != nil {
 			return fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))

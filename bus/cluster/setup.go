@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,11 @@ const (
 	setupRest   = 250 * time.Millisecond
 )
 
+// maxPartitionedShards bounds the shards of a cluster with several partitions, whose streams
+// name the subjects of each shard. NATS compares all of them with each other: at a start, this
+// takes less than a second for 256 shards, and a minute for 1,024.
+const maxPartitionedShards = 256
+
 // Setup makes what is missing of streams, buckets and consumers, brings limits of
 // existing ones up to date, and returns an error that says what differs where one
 // cannot be changed. It is safe to call from several nodes at once. While JetStream
@@ -45,8 +51,11 @@ func (c *Conn) Setup(ctx context.Context, a Assets) error {
 	if a.Shards < 0 || a.Shards > bus.MaxShards {
 		return &job.InvalidError{Field: "shards", Reason: fmt.Sprintf("%d must be between 1 and %d", a.Shards, bus.MaxShards)}
 	}
-	if a.Partitions < 0 || a.Partitions > 1 {
-		return &job.InvalidError{Field: "partitions", Reason: fmt.Sprintf("%d must be 1", a.Partitions)}
+	if most := min(bus.MaxPartitions, cmp.Or(a.Shards, DefaultShards)); a.Partitions < 0 || int(a.Partitions) > most {
+		return &job.InvalidError{Field: "partitions", Reason: fmt.Sprintf("%d must be between 1 and %d; a partition has a shard at least", a.Partitions, most)}
+	}
+	if a.Partitions.Count() > 1 && a.Shards > maxPartitionedShards {
+		return &job.InvalidError{Field: "shards", Reason: fmt.Sprintf("%d must be %d at most in a cluster with several partitions", a.Shards, maxPartitionedShards)}
 	}
 	rest := time.NewTimer(0)
 	defer rest.Stop()
@@ -66,6 +75,10 @@ func (c *Conn) Setup(ctx context.Context, a Assets) error {
 
 // setup is Setup, once.
 func (c *Conn) setup(ctx context.Context, a Assets) error {
+	a, err := c.fixed(ctx, a)
+	if err != nil {
+		return err
+	}
 	for _, cfg := range a.streams() {
 		if err := c.setupStream(ctx, cfg); err != nil {
 			return err
@@ -90,6 +103,45 @@ func (c *Conn) setup(ctx context.Context, a Assets) error {
 		return err
 	}
 	return c.setupCluster(ctx, a)
+}
+
+// fixed returns a with the shards and partitions of the cluster, by which its streams differ.
+// Several partitions are noted before there are streams: otherwise two nodes that are started
+// with different wishes would each make their own.
+func (c *Conn) fixed(ctx context.Context, a Assets) (Assets, error) {
+	if a.Partitions.Count() > 1 {
+		kv, err := c.JS.CreateOrUpdateKeyValue(ctx, a.clusterBucket())
+		if err != nil {
+			return a, fmt.Errorf("set up bucket %s: %w", bus.BucketCluster, jet.Unavailable(err))
+		}
+		if err := createConfig(ctx, kv, a); err != nil {
+			return a, err
+		}
+	}
+	_, err := c.Bucket(ctx, bus.BucketCluster)
+	var is Config
+	if err == nil {
+		is, err = c.readConfig(ctx)
+	}
+	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrKeyNotFound) {
+		return a, nil // it is to be made, with one partition
+	}
+	if err == nil {
+		err = a.agrees(is)
+	}
+	a.Shards, a.Partitions = is.Shards, is.Partitions
+	return a, err
+}
+
+// agrees returns an error if a is for another cluster than the one that there is.
+func (a Assets) agrees(is Config) error {
+	if a.Shards != 0 && a.Shards != is.Shards {
+		return fmt.Errorf("%w: the cluster was made with %d shards, which cannot change; leave the number out or give %d", job.ErrConflict, is.Shards, is.Shards)
+	}
+	if have := is.Partitions.Count(); a.Partitions != 0 && a.Partitions.Count() != have {
+		return fmt.Errorf("%w: the cluster was made with %d partitions, which cannot change; leave the number out or give %d", job.ErrConflict, have, have)
+	}
+	return nil
 }
 
 func (c *Conn) setupStream(ctx context.Context, cfg jetstream.StreamConfig) error {
@@ -134,16 +186,8 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 	if err != nil {
 		return err
 	}
-	wish := Config{Shards: a.Shards, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
-	if wish.Shards == 0 {
-		wish.Shards = DefaultShards
-	}
-	data, err := json.Marshal(wish)
-	if err != nil {
-		return fmt.Errorf("encode cluster configuration: %w", err)
-	}
-	if err := createOnce(ctx, kv, keyConfig, data); err != nil {
-		return fmt.Errorf("write cluster configuration: %w", err)
+	if err := createConfig(ctx, kv, a); err != nil {
+		return err
 	}
 	if err := setupTokens(ctx, kv); err != nil {
 		return err
@@ -156,11 +200,21 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 	if err := c.Open(ctx); err != nil {
 		return err
 	}
-	if a.Shards != 0 && a.Shards != c.cluster.Shards {
-		return fmt.Errorf("%w: the cluster was made with %d shards, which cannot change; leave the number out or give %d", job.ErrConflict, c.cluster.Shards, c.cluster.Shards)
+	return a.agrees(c.cluster)
+}
+
+// createConfig writes what is fixed, unless it is.
+func createConfig(ctx context.Context, kv jetstream.KeyValue, a Assets) error {
+	wish := Config{Shards: cmp.Or(a.Shards, DefaultShards), CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+	if a.Partitions.Count() > 1 {
+		wish.Partitions = a.Partitions
 	}
-	if have := c.cluster.Partitions.Count(); a.Partitions != 0 && a.Partitions.Count() != have {
-		return fmt.Errorf("%w: the cluster was made with %d partitions, which cannot change; leave the number out or give %d", job.ErrConflict, have, have)
+	data, err := json.Marshal(wish)
+	if err != nil {
+		return fmt.Errorf("encode cluster configuration: %w", err)
+	}
+	if err := createOnce(ctx, kv, keyConfig, data); err != nil {
+		return fmt.Errorf("write cluster configuration: %w", err)
 	}
 	return nil
 }
@@ -183,16 +237,24 @@ func (c *Conn) Open(ctx context.Context) error {
 	if _, err := c.Bucket(ctx, bus.BucketCluster); err != nil { // which says whether there is a cluster
 		return err
 	}
-	entry, err := c.Entry(ctx, bus.BucketCluster, keyConfig)
+	cfg, err := c.readConfig(ctx)
 	if err != nil {
-		return fmt.Errorf("read cluster configuration: %w", err)
-	}
-	var cfg Config
-	if err := json.Unmarshal(entry.Value(), &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > bus.MaxShards || cfg.Partitions < 0 || cfg.Partitions > 1 {
-		return fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, bus.BucketCluster, entry.Value())
+		return err
 	}
 	c.cluster = cfg
 	return c.openTokens(ctx)
+}
+
+// readConfig reads what is fixed, if that has been written.
+func (c *Conn) readConfig(ctx context.Context) (cfg Config, err error) {
+	entry, err := c.Entry(ctx, bus.BucketCluster, keyConfig)
+	if err != nil {
+		return cfg, fmt.Errorf("read cluster configuration: %w", err)
+	}
+	if err := json.Unmarshal(entry.Value(), &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > bus.MaxShards || cfg.Partitions < 0 || cfg.Partitions > bus.MaxPartitions {
+		return cfg, fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, bus.BucketCluster, entry.Value())
+	}
+	return cfg, nil
 }
 
 // AwaitSetup is [Conn.Setup] for a program that may be started before JetStream is

@@ -2,8 +2,11 @@ package cluster_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
@@ -70,17 +73,115 @@ func TestSetupNeverLowersWhatAnOperatorHasRaised(t *testing.T) {
 	})
 }
 
-func TestSetupRefusesPartitionsThatServersCannotServe(t *testing.T) {
+func TestEachPartitionHasTheSubjectsOfItsShards(t *testing.T) {
 	bustest.Run(t, setupBegan, func(t *testing.T) {
-		conn := clustertest.Connect(t, bustest.NewBroker(t), "node")
-		for _, n := range []bus.Partitions{-1, 2} {
-			var bad *job.InvalidError
-			if err := conn.Setup(t.Context(), cluster.Assets{Shards: 4, Partitions: n}); !errors.As(err, &bad) || bad.Field != "partitions" {
-				t.Errorf("%d partitions: %v", n, err)
+		conn := clustertest.SetupAs(t, bustest.NewBroker(t), "node", cluster.Assets{Shards: 5, Partitions: 2})
+		if err := conn.SetupGroup(t.Context(), "mail", true); err != nil {
+			t.Fatal(err)
+		}
+		for stream, want := range map[string]int64{"TRIG": 2 << 30, "TRIG1": 2 << 30, "EVT": 4 << 30, "EVT1": 4 << 30, "LOG": 8 << 30} {
+			if info, err := conn.Info(t.Context(), stream); err != nil || info.Config.MaxBytes != want {
+				t.Errorf("%s may have %d bytes, %v; want %d", stream, info.Config.MaxBytes, err, want)
 			}
 		}
-		if err := conn.Setup(t.Context(), cluster.Assets{Shards: 4, Partitions: 1}); err != nil || conn.Cluster().Partitions.Count() != 1 {
-			t.Errorf("1 partition: %v, %d", err, conn.Cluster().Partitions.Count())
+		for shard := range 5 {
+			for _, subject := range []string{
+				bus.SubjectTrigger(shard, "mail"), bus.SubjectRouted(shard, "mail"), bus.SubjectPriority(shard, job.PriorityHigh, "mail"), bus.SubjectPriority(shard, job.PriorityLow, "mail"),
+				bus.SubjectCursor(shard), bus.SubjectDeferred(shard), bus.SubjectRecord(shard), bus.SubjectNotice(shard),
+			} {
+				ack, err := conn.JS.Publish(t.Context(), subject, []byte("x"))
+				if want := []string{"TRIG", "TRIG1"}[shard%2]; err != nil || ack.Stream != want || want != conn.TrigOf(shard) {
+					t.Errorf("%s is stored on %+v, %v; want %s", subject, ack, err, want)
+				}
+			}
+			for _, subject := range []string{bus.SubjectEvent(shard, "mail"), bus.SubjectMark(shard, "mail"), bus.SubjectBarrier(shard)} {
+				ack, err := conn.JS.Publish(t.Context(), subject, []byte("x"))
+				if want := []string{"EVT", "EVT1"}[shard%2]; err != nil || ack.Stream != want || want != conn.EvtOf(shard) {
+					t.Errorf("%s is stored on %+v, %v; want %s", subject, ack, err, want)
+				}
+			}
+		}
+		if _, err := conn.JS.Publish(t.Context(), bus.SubjectCursor(5), []byte("x")); err == nil {
+			t.Error("a stream takes what is of no shard")
+		}
+		for _, c := range conn.Cluster().Partitions.Consumers(bus.ConsumerAny("mail")) {
+			info, err := conn.ConsumerInfo(t.Context(), c.Stream, c.Consumer)
+			if want := map[string]uint64{"TRIG": 3, "TRIG1": 2}[c.Stream]; err != nil || info.NumPending != want {
+				t.Errorf("%s of %s hands out %+v, %v; want %d triggers", c.Consumer, c.Stream, info, err, want)
+			}
+		}
+		if b, err := conn.BacklogOf(t.Context(), "mail"); err != nil || b.Waiting != 4*5 {
+			t.Errorf("%+v waits, %v; want 20", b, err)
+		}
+		backlogs, err := conn.IngestBacklogs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting := map[string]uint64{}
+		for _, b := range backlogs {
+			waiting[b.Stream] = b.Messages
+		}
+		want := map[string]uint64{"TRIG": 3, "TRIG1": 2, "EVT": 9, "EVT1": 6, "LOG": 0, "AUDIT": 0, "KV_ALERT": 0, "KV_LEDGER": 0}
+		if diff := cmp.Diff(want, waiting); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestTheNumberOfPartitionsIsFixedWhenTheClusterIsMade(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		b := bustest.NewBroker(t)
+		conn := clustertest.SetupAs(t, b, "node", cluster.Assets{Shards: 5, Partitions: 2})
+		subjects := func() []string {
+			info, err := conn.Info(t.Context(), bus.StreamTrig)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info.Config.Subjects
+		}
+		before := subjects()
+		other := clustertest.Connect(t, b, "other")
+		for _, bad := range []cluster.Assets{{Partitions: 1}, {Partitions: 3}, {Shards: 7}, {Shards: 7, Partitions: 2}} {
+			if err := other.Setup(t.Context(), bad); !errors.Is(err, job.ErrConflict) {
+				t.Errorf("%+v: %v, want %v", bad, err, job.ErrConflict)
+			}
+		}
+		for _, same := range []cluster.Assets{{}, {Shards: 5}, {Partitions: 2}, {Shards: 5, Partitions: 2}} {
+			if err := other.Setup(t.Context(), same); err != nil || other.Cluster().Partitions != 2 {
+				t.Errorf("%+v: %v, %d partitions", same, err, other.Cluster().Partitions)
+			}
+		}
+		if diff := cmp.Diff(before, subjects()); diff != "" {
+			t.Error(diff)
+		}
+	})
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		b := bustest.NewBroker(t)
+		conn := clustertest.Setup(t, b, "node", 5)
+		if err := conn.Setup(t.Context(), cluster.Assets{Partitions: 2}); !errors.Is(err, job.ErrConflict) {
+			t.Errorf("a cluster with one partition is to have two: %v", err)
+		}
+		entry, err := conn.Entry(t.Context(), bus.BucketCluster, "config")
+		if err != nil || strings.Contains(string(entry.Value()), "partitions") {
+			t.Errorf("a cluster with one partition says so: %s, %v", entry.Value(), err)
+		}
+	})
+}
+
+func TestAPartitionHasAShardAtLeastAndNotTooMany(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		conn := clustertest.Connect(t, bustest.NewBroker(t), "node")
+		for _, c := range []struct {
+			assets cluster.Assets
+			field  string
+		}{
+			{cluster.Assets{Partitions: -1}, "partitions"}, {cluster.Assets{Shards: 4, Partitions: 5}, "partitions"}, {cluster.Assets{Partitions: 17}, "partitions"},
+			{cluster.Assets{Shards: 257, Partitions: 2}, "shards"},
+		} {
+			var bad *job.InvalidError
+			if err := conn.Setup(t.Context(), c.assets); !errors.As(err, &bad) || bad.Field != c.field {
+				t.Errorf("%+v: %v", c.assets, err)
+			}
 		}
 	})
 }

@@ -32,7 +32,7 @@ func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
 		Server: c.NC.ConnectedServerName(), Version: c.NC.ConnectedServerVersion(), Cluster: c.NC.ConnectedClusterName(),
 		Bytes: account.Store, MaxBytes: max(account.Limits.MaxStore, 0),
 	}
-	ours := assetNames()
+	ours := c.assetNames()
 	streams := c.JS.ListStreams(ctx)
 	for info := range streams.Info() {
 		if ours[info.Config.Name] {
@@ -65,8 +65,8 @@ func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
 
 // assetNames are the streams of Carillon, those below buckets among them: the account
 // may have others.
-func assetNames() map[string]bool {
-	a := Assets{}.withDefaults()
+func (c *Conn) assetNames() map[string]bool {
+	a := Assets{Shards: c.cluster.Shards, Partitions: c.cluster.Partitions}.withDefaults()
 	names := map[string]bool{}
 	for _, cfg := range a.streams() {
 		names[cfg.Name] = true
@@ -134,12 +134,8 @@ func (c *Conn) consumersOf(ctx context.Context, name string, all []fleet.Consume
 	}
 	list := stream.ListConsumers(ctx)
 	for info := range list.Info() {
-		group := ""
-		if name == bus.StreamTrig {
-			group = bus.GroupOfConsumer(info.Name)
-		}
 		all = append(all, fleet.ConsumerState{
-			Stream: name, Consumer: info.Name, Group: group, Ephemeral: info.Config.Durable == "",
+			Stream: name, Consumer: info.Name, Group: bus.GroupOfConsumer(name, info.Name), Ephemeral: info.Config.Durable == "",
 			Waiting: info.NumPending, Unacknowledged: info.NumAckPending, Redelivered: info.NumRedelivered, Pulls: info.NumWaiting,
 		})
 	}

@@ -81,8 +81,11 @@ func (c *Conn) NewPuller(room int, log *slog.Logger, from ...bus.Consumer) *Pull
 	return p
 }
 
-// From sets which consumers are asked from now on.
+// From sets which consumers are asked from now on. Several servers may say the same.
 func (p *Puller) From(consumers []bus.Consumer) {
+	if slices.EqualFunc(p.sources, consumers, func(s *source, c bus.Consumer) bool { return s.Consumer == c }) {
+		return
+	}
 	p.Release() // so that the slots are shared again
 	p.sources = nil
 	for _, c := range consumers {

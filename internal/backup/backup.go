@@ -67,7 +67,7 @@ func (p part) scan(ctx context.Context, conn *cluster.Conn, yield func(*entry) e
 // Take writes a backup of what there is to w, and returns how many entries it has.
 // conn must be open.
 func Take(ctx context.Context, conn *cluster.Conn, w io.Writer, version string) (entries int, err error) {
-	out, err := newWriter(w, Head{Format: format, MadeAt: time.Now().UTC().Truncate(time.Millisecond), Version: version, Shards: conn.Cluster().Shards})
+	out, err := newWriter(w, Head{Format: format, MadeAt: time.Now().UTC().Truncate(time.Millisecond), Version: version, Shards: conn.Cluster().Shards, Partitions: conn.Cluster().Partitions})
 	if err != nil {
 		return 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -23,6 +24,8 @@ type Head struct {
 	MadeAt  time.Time `json:"made_at"`
 	Version string    `json:"version"` // of the program
 	Shards  int       `json:"shards"`
+	// Partitions is how many the cluster had; 0 is 1.
+	Partitions bus.Partitions `json:"partitions,omitempty"`
 }
 
 // entry is one message of a bucket.

@@ -192,10 +192,12 @@ func notEmpty(there map[string]*entry) error {
 // unused returns job.ErrConflict when a server runs on the system, or has fired on it:
 // jobs that come to be behind a shard's position would be owed all that they missed.
 func unused(ctx context.Context, conn *cluster.Conn) error {
-	for _, one := range []struct{ stream, filter, says string }{
-		{"KV_" + bus.BucketLease, "$KV." + bus.BucketLease + ".node.*", "a server runs on it; stop all servers first"},
-		{bus.StreamTrig, "cur.*", "servers have run on it; restore into a NATS account that has no Carillon yet"},
-	} {
+	type look struct{ stream, filter, says string }
+	looks := []look{{"KV_" + bus.BucketLease, "$KV." + bus.BucketLease + ".node.*", "a server runs on it; stop all servers first"}}
+	for _, stream := range conn.Trigs() {
+		looks = append(looks, look{stream, "cur.*", "servers have run on it; restore into a NATS account that has no Carillon yet"})
+	}
+	for _, one := range looks {
 		found := false
 		err := conn.Scan(ctx, one.stream, one.filter, func(s *jet.Stored) bool {
 			found = s.Header.Get(operationHeader) == "" && s.Header.Get("Nats-Marker-Reason") == ""

@@ -128,9 +128,9 @@ func restoreSystem(cmd *cobra.Command, o *operatorOptions, output cli.Format, fi
 		}
 		return output.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), list, func(t *draw.Table) { drawDifferences(t, list) })
 	}
-	assets := cluster.Assets{Shards: f.Head.Shards, Replicas: replicas, Restoring: true}
-	if err = conn.Setup(ctx, assets); errors.Is(err, job.ErrConflict) { // it has another number of shards already
-		assets.Shards = 0
+	assets := cluster.Assets{Shards: f.Head.Shards, Partitions: f.Head.Partitions, Replicas: replicas, Restoring: true}
+	if err = conn.Setup(ctx, assets); errors.Is(err, job.ErrConflict) { // it has another number of shards or partitions already
+		assets.Shards, assets.Partitions = 0, 0
 		err = conn.Setup(ctx, assets)
 	}
 	if err != nil {

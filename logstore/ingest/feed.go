@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -21,7 +22,7 @@ type feed struct {
 	subjects []string // that tell something; none is all
 	consumer string
 	decode   func(*batch, *message)
-	// queue is set for TRIG, a work queue: acknowledgement is for one message, and
+	// queue is set for streams of triggers, which are work queues: acknowledgement is for one message, and
 	// what was delivered and lost comes again by itself.
 	queue bool
 	// dense is set for streams on which every message has the number after that of the one
@@ -42,12 +43,16 @@ type feed struct {
 
 func (in *Ingest) feeds() []*feed {
 	said := newDecoder(in.conn)
-	seen, lock := newSeenRuns(), newWriteLock()
-	feeds := []*feed{
-		{Ingest: in, stream: bus.StreamTrig, consumer: bus.ConsumerLedger, queue: true, seen: seen, lock: lock, decode: decodeRecord},
-		{Ingest: in, stream: bus.StreamEvt, consumer: bus.ConsumerEvents, dense: true, seen: seen, lock: lock, decode: said.event},
-		{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: said.log},
+	lock := newWriteLock()
+	var feeds []*feed
+	partitions := in.conn.Cluster().Partitions
+	for p := range partitions.Count() {
+		seen := newSeenRuns() // the records of a run are in the partition of its events
+		feeds = append(feeds,
+			&feed{Ingest: in, stream: partitions.Trig(p), consumer: bus.ConsumerLedger, queue: true, seen: seen, lock: lock, decode: decodeRecord},
+			&feed{Ingest: in, stream: partitions.Evt(p), consumer: bus.ConsumerEvents, dense: true, seen: seen, lock: lock, decode: said.event})
 	}
+	feeds = append(feeds, &feed{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: said.log})
 	for _, s := range cluster.FactStreams {
 		feeds = append(feeds, &feed{Ingest: in, stream: s.Stream, subjects: s.Subjects, consumer: bus.ConsumerFacts, decode: factDecoders[s.Stream]})
 	}
@@ -55,8 +60,8 @@ func (in *Ingest) feeds() []*feed {
 }
 
 // streams returns what is ingested.
-func streams() []string {
-	all := []string{bus.StreamTrig, bus.StreamEvt, bus.StreamLog}
+func (in *Ingest) streams() []string {
+	all := slices.Concat(in.conn.Trigs(), in.conn.Evts(), []string{bus.StreamLog})
 	for _, s := range cluster.FactStreams {
 		all = append(all, s.Stream)
 	}

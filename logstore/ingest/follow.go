@@ -39,17 +39,26 @@ const (
 func Follow(ctx context.Context, conn *cluster.Conn, store logstore.Store, since time.Time, log *slog.Logger, upTo func(stream string, at time.Time)) error {
 	f := &follower{conn: conn, store: store, log: log, upTo: upTo}
 	oldest := since
-	err := f.persist(ctx, bus.StreamTrig, func() (err error) {
-		oldest, err = f.live(ctx, since)
-		return err
-	})
-	if err != nil || ctx.Err() != nil {
-		return err
+	for _, stream := range conn.Trigs() {
+		err := f.persist(ctx, stream, func() error {
+			from, err := f.live(ctx, stream, since)
+			if from.Before(oldest) {
+				oldest = from
+			}
+			return err
+		})
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
 	}
 	said := newDecoder(conn)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return f.records(ctx) })
-	g.Go(func() error { return f.stream(ctx, bus.StreamEvt, oldest, said.event) })
+	for _, stream := range conn.Trigs() {
+		g.Go(func() error { return f.records(ctx, stream) })
+	}
+	for _, stream := range conn.Evts() {
+		g.Go(func() error { return f.stream(ctx, stream, oldest, said.event) })
+	}
 	g.Go(func() error { return f.stream(ctx, bus.StreamLog, since, said.log) })
 	return g.Wait()
 }
@@ -89,9 +98,9 @@ func (f *follower) write(ctx context.Context, stream string, b *batch, first, la
 	return ctx.Err()
 }
 
-// live writes the runs that wait or go on, which are those that TRIG has a trigger or a
+// live writes the runs that wait or go on, which are those that a stream has a trigger or a
 // deferred item of, and returns the instant from which on events tell of them.
-func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error) {
+func (f *follower) live(ctx context.Context, stream string, since time.Time) (time.Time, error) {
 	oldest, b := since, &batch{}
 	add := func(t *bus.Trigger, status job.Status) {
 		b.update(logstore.Update{
@@ -102,7 +111,7 @@ func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error)
 			oldest = t.CommittedAt
 		}
 	}
-	err := f.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(s *jet.Stored) bool {
+	err := f.conn.Scan(ctx, stream, "trig.>", func(s *jet.Stored) bool {
 		// A piece is not the run, which has an item.
 		if t, err := bus.DecodeTrigger(s.Header, s.Data); err == nil && t.Total == 0 {
 			add(t, job.StatusPending)
@@ -112,7 +121,7 @@ func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error)
 	if err != nil {
 		return since, err
 	}
-	err = f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectAllDeferred, func(s *jet.Stored) bool {
+	err = f.conn.Scan(ctx, stream, bus.SubjectAllDeferred, func(s *jet.Stored) bool {
 		d, err := bus.DecodeDeferred(s.Header, s.Data)
 		if err != nil || d.Kind != bus.DeferredQueued && d.Kind != bus.DeferredPieces {
 			return true
@@ -135,18 +144,18 @@ func (f *follower) live(ctx context.Context, since time.Time) (time.Time, error)
 	if most := time.Now().Add(-followBack); oldest.Before(most) {
 		oldest = most
 	}
-	return oldest, f.write(ctx, bus.StreamTrig, b, 0, 0)
+	return oldest, f.write(ctx, stream, b, 0, 0)
 }
 
-// records follows TRIG, a work queue, which takes no second consumer of its records: it
+// records follows a stream of triggers, a work queue, which takes no second consumer of its records: it
 // is read message by message.
-func (f *follower) records(ctx context.Context) error {
+func (f *follower) records(ctx context.Context, stream string) error {
 	next := uint64(1)
-	return f.persist(ctx, bus.StreamTrig, func() error {
+	return f.persist(ctx, stream, func() error {
 		for {
 			asked, full := time.Now(), false
 			b, first, size := &batch{}, next, 0
-			err := f.conn.ScanFrom(ctx, bus.StreamTrig, bus.SubjectRecords, next, func(s *jet.Stored) bool {
+			err := f.conn.ScanFrom(ctx, stream, bus.SubjectRecords, next, func(s *jet.Stored) bool {
 				decodeRecord(b, &message{subject: s.Subject, header: s.Header, data: s.Data, seq: s.Seq, at: s.At})
 				next, size = s.Seq+1, size+len(s.Data)
 				full = len(b.updates) >= followBatch || size >= followBytes
@@ -156,10 +165,10 @@ func (f *follower) records(ctx context.Context) error {
 				return !full
 			})
 			// What was read is not read again, whatever comes after it.
-			if wrote := f.write(ctx, bus.StreamTrig, b, first, next-1); wrote != nil || err != nil {
+			if wrote := f.write(ctx, stream, b, first, next-1); wrote != nil || err != nil {
 				return errors.Join(wrote, err)
 			}
-			f.upTo(bus.StreamTrig, asked)
+			f.upTo(stream, asked)
 			if !full && pause.For(ctx, followStep) != nil {
 				return nil //nolint:nilerr // its owner wants no more
 			}

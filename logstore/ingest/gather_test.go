@@ -3,10 +3,12 @@ package ingest
 import (
 	"slices"
 	"testing"
+
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 func TestRecordsThatComeAgainAreWrittenApartFromFreshOnes(t *testing.T) {
-	in, err := New(nil, nil, Config{Node: "a"})
+	in, err := New(&cluster.Conn{}, nil, Config{Node: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,11 +89,13 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Ingest, error) 
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	m, err := newMetrics(cfg.Metrics)
-	if err != nil {
+	in := &Ingest{conn: conn, store: store, cfg: cfg, log: cfg.Logger, teller: newTeller(conn)}
+	var err error
+	if in.metrics, err = newMetrics(cfg.Metrics, in.streams()); err != nil {
 		return nil, err
 	}
-	return &Ingest{conn: conn, store: store, cfg: cfg, log: cfg.Logger, metrics: m, refused: newRefusals(cfg.Logger, m), teller: newTeller(conn)}, nil
+	in.refused = newRefusals(cfg.Logger, in.metrics)
+	return in, nil
 }
 
 // Run ingests whenever it holds the lease, until ctx is done. It returns nil after

@@ -36,7 +36,8 @@ type metrics struct {
 	took       prometheus.Histogram   // from there to the end
 }
 
-func newMetrics(r prometheus.Registerer) (*metrics, error) {
+// newMetrics returns the metrics of streams.
+func newMetrics(r prometheus.Registerer, streams []string) (*metrics, error) {
 	opts := func(name, help string) prometheus.Opts {
 		return prometheus.Opts{Namespace: "carillon", Subsystem: "ingest", Name: name, Help: help}
 	}
@@ -77,7 +78,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m.storeBytes = store("bytes", "Size of the log store on disk, from the process that writes to it.")
 	m.diskTotal = store("disk_bytes", "Size of the disk below the log store: of the fullest, if there are several.")
 	m.diskFree = store("disk_free_bytes", "What is free of it.")
-	for _, stream := range streams() {
+	for _, stream := range streams {
 		for _, c := range []*prometheus.CounterVec{m.messages, m.rows, m.dropped, m.failures} {
 			c.WithLabelValues(stream)
 		}

@@ -119,10 +119,10 @@ func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]
 		}
 		return len(runs) > 0
 	}
-	if err := f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectTriggers(shard, "*"), triggers); err != nil || len(runs) == 0 {
+	if err := f.conn.Scan(ctx, f.conn.TrigOf(shard), bus.SubjectTriggers(shard, "*"), triggers); err != nil || len(runs) == 0 {
 		return err
 	}
-	return f.conn.Scan(ctx, bus.StreamTrig, bus.SubjectDeferred(shard), func(m *jet.Stored) bool {
+	return f.conn.Scan(ctx, f.conn.TrigOf(shard), bus.SubjectDeferred(shard), func(m *jet.Stored) bool {
 		d, err := bus.DecodeDeferred(m.Header, m.Data)
 		if err != nil {
 			return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,12 +15,10 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
 )
 
-// followed are the streams that a stand-in is made of.
-var followed = []string{bus.StreamTrig, bus.StreamEvt, bus.StreamLog}
-
 // shadow is a store with what the streams have.
 type shadow struct {
 	store logstore.Store
+	from  []string // the streams that it is made of
 	since time.Time
 	began time.Time
 	log   *slog.Logger
@@ -38,7 +37,8 @@ func newShadow(ctx context.Context, conn *cluster.Conn, cfg Config, since time.T
 	}
 	// It ends with close, so that who asks it has it until then.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s := &shadow{store: store, since: since, began: time.Now(), log: cfg.Logger, stop: stop, done: make(chan struct{}), upTo: map[string]time.Time{}}
+	from := slices.Concat(conn.Trigs(), conn.Evts(), []string{bus.StreamLog})
+	s := &shadow{store: store, from: from, since: since, began: time.Now(), log: cfg.Logger, stop: stop, done: make(chan struct{}), upTo: map[string]time.Time{}}
 	go func() {
 		defer close(s.done)
 		if err := ingest.Follow(ctx, conn, store, since, cfg.Logger, s.note); err != nil {
@@ -59,7 +59,7 @@ func (s *shadow) partial() runlog.Partial {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := runlog.Partial{Since: s.since, AsOf: time.Now()}
-	for _, stream := range followed {
+	for _, stream := range s.from {
 		p.AsOf = earliest(p.AsOf, s.upTo[stream])
 	}
 	p.AsOf = p.AsOf.UTC().Truncate(time.Millisecond)

@@ -17,19 +17,19 @@ const maxBacks = 16384
 // the next delivery comes here, there is nothing to judge.
 type backs struct {
 	mu        sync.Mutex
-	delivered map[uint64]int // by the sequence on the stream: the delivery that was handed back
+	delivered map[bus.Position]int // the delivery that was handed back
 }
 
 // back is what dispatchers tell each other of a trigger that one hands back unbegun.
 type back struct {
-	Seq      uint64 `json:"seq"`
-	Delivery int    `json:"delivery"`
+	bus.Position
+	Delivery int `json:"delivery"`
 }
 
 // tellBack lets all dispatchers know that the offer is handed back. One that does not hear
 // it judges the attempt.
 func (o *offer) tellBack() {
-	told := back{Seq: o.seq, Delivery: o.delivery}
+	told := back{Position: o.at, Delivery: o.delivery}
 	o.g.backs.note(told)
 	data, err := json.Marshal(told)
 	if err == nil {
@@ -59,16 +59,16 @@ func (b *backs) note(told back) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.delivered == nil || len(b.delivered) >= maxBacks {
-		b.delivered = map[uint64]int{}
+		b.delivered = map[bus.Position]int{}
 	}
-	b.delivered[told.Seq] = told.Delivery
+	b.delivered[told.Position] = told.Delivery
 }
 
 // gaveBack reports whether the delivery before this one was handed back unbegun.
 func (b *backs) gaveBack(o *offer) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	last, known := b.delivered[o.seq]
-	delete(b.delivered, o.seq)
+	last, known := b.delivered[o.at]
+	delete(b.delivered, o.at)
 	return known && last == o.delivery-1
 }

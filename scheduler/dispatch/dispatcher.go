@@ -85,7 +85,11 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	} else {
 		defer func() { _ = backs.Unsubscribe() }()
 	}
-	for subject, hear := range map[string]nats.MsgHandler{bus.NakAdvisories: d.hearNak, bus.SubjectSuspended: d.hearSuspended} {
+	hearers := map[string]nats.MsgHandler{bus.SubjectSuspended: d.hearSuspended}
+	for _, stream := range d.conn.Trigs() {
+		hearers[bus.NakAdvisories(stream)] = d.hearNak
+	}
+	for subject, hear := range hearers {
 		sub, err := d.conn.NC.Subscribe(subject, hear)
 		if err != nil {
 			d.log.WarnContext(ctx, "instances that give triggers back are not suspended", "error", err)
@@ -141,6 +145,11 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			d.tick(ctx, now)
 		}
 	}
+}
+
+// consumers returns the durable consumers of that name on all streams of triggers.
+func (d *Dispatcher) consumers(name string) []bus.Consumer {
+	return d.conn.Cluster().Partitions.Consumers(name)
 }
 
 // hearAll takes in the groups that there are. It returns false when ctx is done.
@@ -222,6 +231,7 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 		d.groups[name] = g
 	}
 	g.hear(beat, heard)
+	g.direct(ctx, instance)
 	d.settleLocked(ctx, g)
 }
 

@@ -54,15 +54,15 @@ func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
 // ended returns the attempts of a shard whose ends were stored since an instant.
 func (g *group) ended(ctx context.Context, shard int, since time.Time) (map[bus.AttemptRef]bool, error) {
 	ended := map[bus.AttemptRef]bool{}
-	subject := bus.SubjectEvent(shard, g.name)
-	last, err := g.d.conn.Last(ctx, bus.StreamEvt, subject)
+	stream, subject := g.d.conn.EvtOf(shard), bus.SubjectEvent(shard, g.name)
+	last, err := g.d.conn.Last(ctx, stream, subject)
 	if errors.Is(err, jet.ErrNoMessage) {
 		return ended, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = g.d.conn.ScanBetween(ctx, bus.StreamEvt, subject, since, last.Seq, func(m *jet.Stored) {
+	err = g.d.conn.ScanBetween(ctx, stream, subject, since, last.Seq, func(m *jet.Stored) {
 		// What is refused here is refused by all who read it: it ends nothing.
 		if e, err := g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At); err == nil && e.Kind == bus.EventFinished {
 			ended[e.Ref()] = true

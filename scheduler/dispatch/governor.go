@@ -76,7 +76,7 @@ func newGovernor(g *group, limits cluster.GroupLimits) *governor {
 	v := &governor{g: g, limits: limits, ended: make(chan placed, maxOffers), finished: make(chan string, maxOffers)}
 	v.hand.full, v.asking = map[poolKey]time.Time{}, map[poolKey]int{}
 	for i, p := range job.Priorities {
-		v.pullers[i] = g.d.conn.NewPuller(handRoom, g.d.log.With("executor_group", g.name), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerPriority(p, g.name)})
+		v.pullers[i] = g.d.conn.NewPuller(handRoom, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerPriority(p, g.name))...)
 	}
 	if limits.Rate > 0 {
 		// A tenth of a second's runs may begin at once, but none at the beginning: what an
@@ -138,7 +138,7 @@ func (v *governor) take(ctx context.Context, level int, m *nats.Msg) {
 		return
 	}
 	w := &held{offer: o, level: level}
-	for _, same := range v.hand.takeIf(func(other *held) bool { return other.seq == o.seq }) {
+	for _, same := range v.hand.takeIf(func(other *held) bool { return other.at == o.at }) {
 		w.tries, w.since, w.after = same.tries, same.since, same.after // it came again, as we went silent
 	}
 	v.hand.add(w)

@@ -2,11 +2,15 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // group is an executor group and its routed triggers.
@@ -32,6 +36,29 @@ func newGroup(d *Dispatcher, name string) *group {
 	g := &group{d: d, name: name, pulled: make(chan struct{}, 1), roster: roster{members: map[string]*member{}}}
 	g.barred = func(instance string) bool { return g.naks.suspended(instance, time.Now()) }
 	return g
+}
+
+// direct tells an instance, once each time that it starts, from which consumers it is to pull:
+// by itself it pulls from that of the first partition alone. Each node does, since any may be
+// the last one left. What fails is tried again with the next heartbeat.
+func (g *group) direct(ctx context.Context, instance string) {
+	all := g.d.consumers(bus.ConsumerAny(g.name))
+	if len(all) == 1 {
+		return
+	}
+	to, is := g.toDirect(instance)
+	if !is {
+		return
+	}
+	body, _ := json.Marshal(bus.ConsumersRequest{Consumers: all}) // never fails: it is text
+	g.d.serving.Go(func() {
+		_, err := g.d.conn.AskInstance(ctx, to, bus.VerbConsumers, nil, body, askWait)
+		if errors.Is(err, job.ErrInvalid) {
+			g.d.log.WarnContext(ctx, "executor too old to pull from all partitions", "executor_group", g.name, "instance", instance, "error", err)
+			err = nil
+		}
+		g.noteDirected(instance, to, err == nil)
+	})
 }
 
 // answer tells JetStream about a trigger. An answer that is lost is made up for by its

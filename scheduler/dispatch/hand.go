@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 // begun: for each priority those that have waited longest. What else waits does so on the
 // stream.
 type hand struct {
-	levels [3][]*held // in the order of job.Priorities; each by the sequence on the stream
+	levels [3][]*held // in the order of job.Priorities; each in the order of compareAge
 	picks  int        // that have led to something
 	// full is until when nobody is free for runs of a kind. All of them wait, so that the
 	// one whose turn it is gets the place that comes free, not the one that is just asking.
@@ -44,7 +43,7 @@ var turns = [16]int{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 2, 1}
 
 // add takes a trigger in.
 func (h *hand) add(w *held) {
-	at, _ := slices.BinarySearchFunc(h.levels[w.level], w.seq, func(other *held, seq uint64) int { return cmp.Compare(other.seq, seq) })
+	at, _ := slices.BinarySearchFunc(h.levels[w.level], w, func(a, b *held) int { return compareAge(a.offer, b.offer) })
 	h.levels[w.level] = slices.Insert(h.levels[w.level], at, w)
 }
 

@@ -17,7 +17,7 @@ func TestRunsOfAllPrioritiesBeginWhileAllOfThemWait(t *testing.T) {
 	fill := func(level, n int) {
 		for range n {
 			seq++
-			h.add(&held{offer: &offer{t: &bus.Trigger{}, seq: seq}, level: level})
+			h.add(&held{offer: &offer{t: &bus.Trigger{}, at: bus.Position{Stream: bus.StreamTrig, Seq: seq}}, level: level})
 		}
 	}
 	picked := func(n int) string {
@@ -29,10 +29,10 @@ func TestRunsOfAllPrioritiesBeginWhileAllOfThemWait(t *testing.T) {
 				b.WriteByte('-')
 				continue
 			}
-			if w.seq < last[w.level] {
-				t.Errorf("%d of level %d comes after %d", w.seq, w.level, last[w.level])
+			if w.at.Seq < last[w.level] {
+				t.Errorf("%d of level %d comes after %d", w.at.Seq, w.level, last[w.level])
 			}
-			last[w.level] = w.seq
+			last[w.level] = w.at.Seq
 			b.WriteByte("hnl"[w.level])
 		}
 		return b.String()
@@ -56,11 +56,11 @@ func TestRunsOfAllPrioritiesBeginWhileAllOfThemWait(t *testing.T) {
 	// One for which nobody was free is passed over for a while.
 	fill(1, 2)
 	h.levels[1][0].after = now.Add(time.Second)
-	later := h.levels[1][0].seq
-	if w := h.pick(now, anyway); w.seq == later || !h.nextAt(now).Equal(now.Add(time.Second)) || h.pick(now, anyway) != nil {
-		t.Errorf("picked %d, which is not to be offered before %s", w.seq, h.nextAt(now))
+	later := h.levels[1][0].at.Seq
+	if w := h.pick(now, anyway); w.at.Seq == later || !h.nextAt(now).Equal(now.Add(time.Second)) || h.pick(now, anyway) != nil {
+		t.Errorf("picked %d, which is not to be offered before %s", w.at.Seq, h.nextAt(now))
 	}
-	if w := h.pick(now.Add(time.Second), anyway); w == nil || w.seq != later {
+	if w := h.pick(now.Add(time.Second), anyway); w == nil || w.at.Seq != later {
 		t.Errorf("a second later: picked %+v", w)
 	}
 	for i, p := range job.Priorities {

@@ -34,7 +34,7 @@ func (d *Dispatcher) takeHanded(ctx context.Context, m *nats.Msg) {
 func (d *Dispatcher) hand(ctx context.Context, m *nats.Msg) error {
 	name := strings.TrimPrefix(m.Subject, bus.SubjectHand(""))
 	ack := m.Header.Get(bus.HeaderAck)
-	seq, _, err := bus.ParseAck(ack, name)
+	at, _, err := bus.ParseAck(ack, name)
 	if err != nil {
 		return err
 	}
@@ -51,15 +51,15 @@ func (d *Dispatcher) hand(ctx context.Context, m *nats.Msg) error {
 	from := m.Header.Get(bus.HeaderInstance)
 	d.serving.Go(func() {
 		defer d.handing.Add(-1)
-		g.offerHanded(ctx, seq, from, &nats.Msg{Reply: ack, Sub: m.Sub})
+		g.offerHanded(ctx, at, from, &nats.Msg{Reply: ack, Sub: m.Sub})
 	})
 	return nil
 }
 
 // offerHanded finds out what becomes of a trigger that was handed over; m has the subject
 // on which it is answered.
-func (g *group) offerHanded(ctx context.Context, seq uint64, from string, m *nats.Msg) {
-	stored, err := g.d.conn.At(ctx, bus.StreamTrig, seq)
+func (g *group) offerHanded(ctx context.Context, at bus.Position, from string, m *nats.Msg) {
+	stored, err := g.d.conn.At(ctx, at.Stream, at.Seq)
 	if err != nil {
 		g.d.log.DebugContext(ctx, "trigger handed over not read", "executor_group", g.name, "error", err)
 		g.answer(m, bus.NakAfter(holdMin)) // it comes again unless it is gone: see [offer.gone]

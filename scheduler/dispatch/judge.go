@@ -59,7 +59,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 	<-again.C
 	for {
 		o.sign()
-		if o.g.naks.allGivenBack(o.seq, o.delivery) { // which may be heard after the trigger
+		if o.g.naks.allGivenBack(o.at, o.delivery) { // which may be heard after the trigger
 			o.clear = true
 			return false
 		}

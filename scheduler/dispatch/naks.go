@@ -3,6 +3,8 @@ package dispatch
 import (
 	"sync"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 const (
@@ -24,7 +26,7 @@ const (
 // It is safe for concurrent use.
 type naks struct {
 	mu        sync.Mutex
-	triggers  map[uint64]*tally  // by their sequence
+	triggers  map[bus.Position]*tally
 	instances map[string]*tally  // that were handed triggers
 	holders   map[handing]string // which instance was handed what
 	terms     map[string]*term   // by instance; "" is for all executors that pull
@@ -32,7 +34,7 @@ type naks struct {
 
 // handing is a delivery of a trigger.
 type handing struct {
-	seq      uint64
+	at       bus.Position
 	delivery int
 }
 
@@ -51,34 +53,34 @@ type term struct {
 }
 
 // handed remembers which instance was handed a delivery of a trigger.
-func (n *naks) handed(seq uint64, delivery int, instance string) {
+func (n *naks) handed(at bus.Position, delivery int, instance string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.holders == nil || len(n.holders) >= maxTallies {
 		n.holders = map[handing]string{}
 	}
-	n.holders[handing{seq, delivery}] = instance
+	n.holders[handing{at, delivery}] = instance
 }
 
 // note takes in that a delivery of a trigger was given back. It reports whether the
 // executors that pull give triggers back too often, or whether the instance that was handed
 // this one is now a suspect.
-func (n *naks) note(seq uint64, delivery int, pulled bool, now time.Time) (often, suspect bool) {
+func (n *naks) note(at bus.Position, delivery int, pulled bool, now time.Time) (often, suspect bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.triggers == nil || len(n.triggers) >= maxTallies {
-		n.triggers = map[uint64]*tally{}
+		n.triggers = map[bus.Position]*tally{}
 	}
-	t := n.triggers[seq]
+	t := n.triggers[at]
 	if t == nil {
 		t = &tally{}
-		n.triggers[seq] = t
+		n.triggers[at] = t
 	}
 	if delivery == t.chain+1 {
 		t.chain = delivery
 	}
-	holder, handed := n.holders[handing{seq, delivery}]
-	delete(n.holders, handing{seq, delivery})
+	holder, handed := n.holders[handing{at, delivery}]
+	delete(n.holders, handing{at, delivery})
 	switch {
 	case handed:
 		if n.instances == nil {
@@ -105,10 +107,10 @@ func (t *tally) add(now time.Time) int {
 
 // allGivenBack reports whether all deliveries of a trigger before this one were given back:
 // then nobody has its attempt.
-func (n *naks) allGivenBack(seq uint64, delivery int) bool {
+func (n *naks) allGivenBack(at bus.Position, delivery int) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	t := n.triggers[seq]
+	t := n.triggers[at]
 	return t != nil && t.chain >= delivery-1
 }
 

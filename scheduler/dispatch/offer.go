@@ -1,10 +1,12 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -57,7 +59,8 @@ type offer struct {
 	g        *group
 	m        *nats.Msg
 	t        *bus.Trigger
-	seq      uint64 // of the trigger, on the stream
+	at       bus.Position // of the trigger
+	stored   time.Time
 	delivery int
 	came     time.Time
 	began    time.Time // to be offered, this time
@@ -114,9 +117,18 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 		return nil
 	}
 	now := time.Now()
-	o := &offer{g: g, m: m, t: t, seq: meta.Sequence.Stream, delivery: int(meta.NumDelivered), came: now, began: now, signed: now} //nolint:gosec // a small count
-	o.clear = o.delivery == 1 || g.backs.gaveBack(o) || g.naks.allGivenBack(o.seq, o.delivery)
+	o := &offer{g: g, m: m, t: t, at: bus.Position{Stream: meta.Stream, Seq: meta.Sequence.Stream}, stored: meta.Timestamp, delivery: int(meta.NumDelivered), came: now, began: now, signed: now} //nolint:gosec // a small count
+	o.clear = o.delivery == 1 || g.backs.gaveBack(o) || g.naks.allGivenBack(o.at, o.delivery)
 	return o
+}
+
+// compareAge orders offers by when their triggers were stored, the oldest first. Of one stream
+// that is the order of sequences, whatever the clocks of NATS' servers say.
+func compareAge(a, b *offer) int {
+	if a.at.Stream == b.at.Stream {
+		return cmp.Compare(a.at.Seq, b.at.Seq)
+	}
+	return cmp.Or(a.stored.Compare(b.stored), strings.Compare(a.at.Stream, b.at.Stream))
 }
 
 // tooLate ends an attempt that may not begin any more.
@@ -332,7 +344,7 @@ func (o *offer) why(r result) string {
 
 // remember notes who has the trigger, and the choice where routes look back at it.
 func (o *offer) remember(m *member) {
-	o.g.naks.handed(o.seq, o.delivery, m.name)
+	o.g.naks.handed(o.at, o.delivery, m.name)
 	if o.remembers() {
 		o.g.note(o.t.Job, m.name)
 		o.g.d.tell(o.g.name, o.t.Job, m.name)

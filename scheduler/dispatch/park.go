@@ -1,18 +1,16 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
 // park keeps a trigger until an instance has a free slot.
 func (s *server) park(o *offer) {
-	at, _ := slices.BinarySearchFunc(s.parked, o.seq, func(other *offer, seq uint64) int { return cmp.Compare(other.seq, seq) })
+	at, _ := slices.BinarySearchFunc(s.parked, o, compareAge)
 	s.parked = slices.Insert(s.parked, at, o)
 }
 
@@ -69,7 +67,7 @@ func (o *offer) gone(ctx context.Context) bool {
 	if time.Since(o.came) < patience {
 		return false // it had hardly come
 	}
-	there, err := o.g.d.conn.Has(ctx, bus.StreamTrig, o.seq)
+	there, err := o.g.d.conn.Has(ctx, o.at.Stream, o.at.Seq)
 	if err == nil && !there {
 		o.handBackFor(holdMin)
 		return true

@@ -43,6 +43,10 @@ type member struct {
 	// Why it is not asked, and until when; without an instant, until its next heartbeat.
 	shun      string
 	shunUntil time.Time
+	// The address at which it was told last from which consumers to pull, and whether it is
+	// being told.
+	directed  bus.Address
+	directing bool
 }
 
 // pool is the instances, by name, that may get runs of one kind. Its members do not change.
@@ -337,6 +341,33 @@ func (r *roster) address(m *member) bus.Address {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return m.to
+}
+
+// toDirect returns where to tell a member from which consumers to pull, if that start of it
+// has not been told, and nobody is about to.
+func (r *roster) toDirect(instance string) (to bus.Address, is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.members[instance]
+	if m == nil || m.directing || m.directed == m.to {
+		return to, false
+	}
+	m.directing = true
+	return m.to, true
+}
+
+// noteDirected notes whether a member has been told from which consumers to pull.
+func (r *roster) noteDirected(instance string, to bus.Address, told bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.members[instance]
+	if m == nil {
+		return
+	}
+	m.directing = false
+	if told {
+		m.directed = to
+	}
 }
 
 // find returns the member of that name, nil if there is none.

@@ -32,7 +32,7 @@ type server struct {
 	along  *jet.Puller          // of what executors pull; asked while one of them gives it back again and again
 	asker  *jet.Asker           // nil: all is for workers
 	asked  map[uint64]*question // by their number
-	parked []*offer             // while all instances are busy, by the sequence on the stream
+	parked []*offer             // while all instances are busy, in the order of compareAge
 	inHand int                  // asked for, with a worker, or parked
 
 	triggers chan *offer // for workers
@@ -54,8 +54,8 @@ type question struct {
 // hands back what it has.
 func (g *group) serve(ctx context.Context) {
 	s := &server{
-		g: g, puller: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerRoute(g.name)}),
-		along: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerAny(g.name)}),
+		g: g, puller: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerRoute(g.name))...),
+		along: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerAny(g.name))...),
 		asked: map[uint64]*question{}, triggers: make(chan *offer, 2*maxOffers), ended: make(chan *offer, 2*maxOffers),
 	}
 	defer s.wait.Wait()

@@ -23,7 +23,7 @@ const (
 
 // hearNak takes in that a trigger was given back.
 func (d *Dispatcher) hearNak(m *nats.Msg) {
-	name, seq, delivery, pulled := bus.ParseNakAdvisory(m.Subject, m.Data)
+	name, at, delivery, pulled := bus.ParseNakAdvisory(m.Subject, m.Data)
 	if name == "" {
 		return
 	}
@@ -39,7 +39,7 @@ func (d *Dispatcher) hearNak(m *nats.Msg) {
 		return
 	}
 	now := time.Now()
-	often, suspect := g.naks.note(seq, delivery, pulled, now)
+	often, suspect := g.naks.note(at, delivery, pulled, now)
 	if often {
 		g.suspend("", now)
 	}

@@ -43,9 +43,15 @@ const shards = 4
 
 func run(t *testing.T, f func(w *world)) {
 	t.Helper()
+	runPartitioned(t, 1, f)
+}
+
+// runPartitioned is run on a bus with so many partitions.
+func runPartitioned(t *testing.T, n bus.Partitions, f func(w *world)) {
+	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t)}
-		w.conn = clustertest.Setup(t, w.broker, "test", shards)
+		w.conn = clustertest.SetupAs(t, w.broker, "test", cluster.Assets{Shards: shards, Partitions: n})
 		w.group("g")
 		f(w)
 	})
@@ -213,7 +219,7 @@ func (w *world) wantBegan(want string) {
 func (w *world) told(t *bus.Trigger) []string {
 	w.t.Helper()
 	var all []string
-	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(s *jet.Stored) bool {
+	err := w.conn.Scan(w.t.Context(), w.conn.EvtOf(t.Shard), "evt.>", func(s *jet.Stored) bool {
 		e, err := w.conn.DecodeEvent(s.Subject, s.Header, s.Data, s.At)
 		if err != nil {
 			w.t.Error(err)
@@ -242,8 +248,10 @@ func (w *world) wantTriggers(want int) {
 	w.t.Helper()
 	synctest.Wait() // until the server has deleted what was acknowledged
 	got := 0
-	if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, "trig.>", func(*jet.Stored) bool { got++; return true }); err != nil {
-		w.t.Fatal(err)
+	for _, stream := range w.conn.Trigs() {
+		if err := w.conn.Scan(w.t.Context(), stream, "trig.>", func(*jet.Stored) bool { got++; return true }); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	if got != want {
 		w.t.Errorf("triggers on the bus: %d, want %d", got, want)

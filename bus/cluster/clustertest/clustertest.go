@@ -27,8 +27,14 @@ func Connect(t testing.TB, broker *bustest.Broker, name string) *cluster.Conn {
 // they have without configuration.
 func Setup(t testing.TB, broker *bustest.Broker, name string, shards int) *cluster.Conn {
 	t.Helper()
+	return SetupAs(t, broker, name, cluster.Assets{Shards: shards})
+}
+
+// SetupAs is Setup with other streams.
+func SetupAs(t testing.TB, broker *bustest.Broker, name string, assets cluster.Assets) *cluster.Conn {
+	t.Helper()
 	conn := Connect(t, broker, name)
-	if err := conn.Setup(t.Context(), cluster.Assets{Shards: shards}); err != nil {
+	if err := conn.Setup(t.Context(), assets); err != nil {
 		t.Fatal(err)
 	}
 	return conn

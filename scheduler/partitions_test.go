@@ -1,0 +1,109 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+const partitions = 3
+
+// everywhere returns the name of a job of each shard.
+func (w *world) everywhere() (names []job.Name) {
+	shards := w.conn.Cluster().Shards
+	names = make([]job.Name, shards)
+	for i, found := 0, 0; found < shards; i++ {
+		name := job.Name(fmt.Sprintf("g/job-%d", i))
+		if shard := name.Shard(shards); names[shard] == "" {
+			names[shard] = name
+			found++
+		}
+	}
+	return names
+}
+
+func TestShardsOfAllPartitionsFireOnceThroughTakeovers(t *testing.T) {
+	runPartitioned(t, start, 8, partitions, func(w *world) {
+		first := start.Add(time.Second)
+		names := w.everywhere()
+		for _, name := range names {
+			w.put(name, cron("* * * * * ?"))
+		}
+		w.startNode("a")
+		w.startNode("b")
+		time.Sleep(20 * time.Second)
+		w.killNode("a")
+		time.Sleep(30 * time.Second)
+		w.startNode("a")
+		time.Sleep(20 * time.Second)
+		w.stopNode("b")
+		time.Sleep(20 * time.Second)
+		for shard, name := range names {
+			w.wantEachOnce(name, first)
+			w.wantOn(name, w.conn.TrigOf(shard))
+		}
+	})
+}
+
+// wantOn checks that a stream has all records of a job, which is alone in its shard.
+func (w *world) wantOn(name job.Name, stream string) {
+	w.t.Helper()
+	subject := bus.SubjectRecord(name.Shard(w.conn.Cluster().Shards))
+	if m, err := w.conn.Last(w.t.Context(), stream, subject); err != nil || m.Subject != subject {
+		w.t.Errorf("%s has no record of %s: %v", stream, name, err)
+	}
+}
+
+func TestRunsOfAllPartitionsAreTriedAgain(t *testing.T) {
+	runPartitioned(t, start, 8, partitions, func(w *world) {
+		names := w.everywhere()
+		for _, name := range names {
+			w.put(name, job.Schedule{FixedDelay: job.Duration(10 * time.Second)}, func(j *job.Job) {
+				j.Retry = job.Retry{Limit: 2, Delay: job.Duration(time.Second)}
+			})
+		}
+		w.executeAs(func(tr *bus.Trigger) (time.Duration, job.Status) {
+			if tr.Attempt < 3 {
+				return time.Millisecond, job.StatusFailed
+			}
+			return time.Millisecond, job.StatusSucceeded
+		})
+		w.startNode("a")
+		time.Sleep(time.Minute)
+		w.killNode("a")
+		w.startNode("b")
+		time.Sleep(time.Minute)
+		for _, name := range names {
+			if n := len(w.fires(name, 0)); n < 6 {
+				t.Errorf("%s: %d fires in two minutes, one 10 s after each end", name, n)
+			}
+		}
+	})
+}
+
+// The housekeeper trims each stream of events by how far the readers of that one have come.
+func TestAtLengthTheEventsOfAllPartitionsAreTrimmed(t *testing.T) {
+	runPartitioned(t, start, 3, partitions, func(w *world) {
+		for _, name := range w.everywhere() {
+			w.put(name, job.Schedule{FixedRate: job.Duration(time.Minute)})
+		}
+		stopped := map[string]*atomic.Bool{}
+		for _, stream := range w.conn.Evts() {
+			stopped[stream], _ = w.moveEventsOf(stream)
+		}
+		w.execute(time.Millisecond)
+		w.startNode("a")
+		time.Sleep(time.Minute + time.Second)
+		stopped["EVT2"].Store(true) // the log store has nothing of it from now on
+		time.Sleep(80 * time.Minute)
+		for stream, want := range map[string]time.Duration{"EVT": 60 * time.Minute, "EVT1": 60 * time.Minute, "EVT2": 80 * time.Minute} {
+			if oldest := time.Since(w.state(stream).FirstTime); oldest < want-time.Minute || oldest > want+5*time.Minute {
+				t.Errorf("the oldest event of %s is %v old, want %v", stream, oldest, want)
+			}
+		}
+	})
+}
