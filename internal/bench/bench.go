@@ -29,7 +29,8 @@ type benchOptions struct {
 	nodes int // of bench scale: how many schedulers; 0 is one
 
 	// Of bench fire, herd and run: how many copies each stream has, each on a server of its own.
-	replicas int
+	replicas   int
+	partitions int
 
 	nats     string // of bench run: a configuration file of NATS; empty is the built-in one
 	executor string // of bench run: the command of a foreign executor; empty is the one in this process
@@ -166,6 +167,7 @@ func newBenchCommand() *cobra.Command {
 			cli.Complete(sub, "route", cli.Words[string](job.Routes)...)
 		}
 		if opts.replicas > 0 {
+			sub.Flags().IntVar(&opts.partitions, "partitions", 1, "how many streams share the triggers, and how many share the events")
 			sub.Flags().IntVar(&opts.replicas, "replicas", opts.replicas, "copies of each stream, each on its own NATS server in this process: 1, 3 or 5")
 		}
 		if b.name == "run" || b.name == "bridge" {

@@ -99,18 +99,23 @@ func (l *lateness) quantiles() (p50, p99, most float64) {
 // stream when the batch was stored.
 func (w *benchWorld) lateness(ctx context.Context) (*lateness, error) {
 	l := &lateness{}
-	err := w.conn.Scan(ctx, bus.StreamTrig, "rec.*", func(m *jet.Stored) bool {
-		rec, err := bus.DecodeRecord(m.Header, m.Data)
-		if err != nil {
-			return true // not a fire of ours; the audit counts it as lost
-		}
-		for _, o := range rec.Outcomes {
-			late := float32(m.At.Sub(o.FireTime).Seconds() * 1000)
-			for range o.Jobs {
-				l.all = append(l.all, late)
+	for _, stream := range w.conn.Trigs() {
+		err := w.conn.Scan(ctx, stream, "rec.*", func(m *jet.Stored) bool {
+			rec, err := bus.DecodeRecord(m.Header, m.Data)
+			if err != nil {
+				return true // not a fire of ours; the audit counts it as lost
 			}
+			for _, o := range rec.Outcomes {
+				late := float32(m.At.Sub(o.FireTime).Seconds() * 1000)
+				for range o.Jobs {
+					l.all = append(l.all, late)
+				}
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
 		}
-		return true
-	})
-	return l, err
+	}
+	return l, nil
 }

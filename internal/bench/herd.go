@@ -67,7 +67,7 @@ func benchHerd(ctx context.Context, o benchOptions) (*benchResult, error) {
 // allDone reports whether every shard's cursor has passed an instant.
 func (w *benchWorld) allDone(ctx context.Context, shards int, at time.Time) (bool, error) {
 	for s := range shards {
-		m, err := w.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(s))
+		m, err := w.conn.Last(ctx, w.conn.TrigOf(s), bus.SubjectCursor(s))
 		if err != nil {
 			return false, err
 		}

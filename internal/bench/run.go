@@ -167,9 +167,16 @@ func (w *benchWorld) stored(ctx context.Context, store logstore.Store, l load) e
 		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return false, err
 		}
-		c, err := w.conn.JS.Consumer(ctx, bus.StreamEvt, bus.ConsumerEvents)
-		if err != nil || c.CachedInfo().AckFloor.Stream < uint64(l.runs) { //nolint:gosec // a count of runs is positive
-			return false, err
+		through := uint64(0)
+		for _, stream := range w.conn.Evts() {
+			upTo, err := w.conn.EventsMoved(ctx, stream)
+			if err != nil {
+				return false, err
+			}
+			through += upTo
+		}
+		if through < uint64(l.runs) { //nolint:gosec // a count of runs is positive
+			return false, nil
 		}
 		counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from})
 		return counts[job.StatusSucceeded] >= l.runs, err

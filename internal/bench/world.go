@@ -47,7 +47,7 @@ func (o benchOptions) world(ctx context.Context) (*benchWorld, error) {
 	if o.replicas > 1 && o.nats != "" {
 		return nil, cli.Usage(errors.New("--replicas starts servers of its own, so leave out --nats-config"))
 	}
-	return startWorld(ctx, o.replicas, o.nats, cluster.Assets{Replicas: o.replicas})
+	return startWorld(ctx, o.replicas, o.nats, cluster.Assets{Replicas: o.replicas, Partitions: bus.Partitions(o.partitions)})
 }
 
 func startWorld(ctx context.Context, servers int, config string, assets cluster.Assets) (*benchWorld, error) {
@@ -260,7 +260,7 @@ func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule 
 	shards := w.conn.Cluster().Shards
 	cursors := make([]*bus.Cursor, shards)
 	for s := range shards {
-		m, err := w.conn.Last(ctx, bus.StreamTrig, bus.SubjectCursor(s))
+		m, err := w.conn.Last(ctx, w.conn.TrigOf(s), bus.SubjectCursor(s))
 		if err != nil {
 			return 0, 0, 0, err
 		}
@@ -269,17 +269,19 @@ func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule 
 		}
 	}
 	seen := map[job.RunID]int{}
-	if err := w.conn.Scan(ctx, bus.StreamTrig, "trig.>", func(m *jet.Stored) bool {
-		var t struct {
-			RunID job.RunID `json:"run_id"`
+	for _, stream := range w.conn.Trigs() {
+		if err := w.conn.Scan(ctx, stream, "trig.>", func(m *jet.Stored) bool {
+			var t struct {
+				RunID job.RunID `json:"run_id"`
+			}
+			if json.Unmarshal(m.Data, &t) == nil {
+				seen[t.RunID]++
+				count++
+			}
+			return true
+		}); err != nil {
+			return 0, 0, 0, err
 		}
-		if json.Unmarshal(m.Data, &t) == nil {
-			seen[t.RunID]++
-			count++
-		}
-		return true
-	}); err != nil {
-		return 0, 0, 0, err
 	}
 	planner := &job.Planner{}
 	for i := range n {
