@@ -39,12 +39,14 @@ func jobsFor(d time.Duration) int {
 
 const manyMinutes = 5 * time.Minute
 
-func TestChaosLosesAndDoublesNothingOnOneNATSServer(t *testing.T) { surviveChaos(t, 1, nil) }
+func TestChaosLosesAndDoublesNothingOnOneNATSServer(t *testing.T) { surviveChaos(t, 1, 1, nil) }
 
-func TestChaosLosesAndDoublesNothingOnACluster(t *testing.T) { surviveChaos(t, 3, nil) }
+func TestChaosLosesAndDoublesNothingOnACluster(t *testing.T) { surviveChaos(t, 3, 1, nil) }
+
+func TestChaosLosesAndDoublesNothingInPartitions(t *testing.T) { surviveChaos(t, 1, 3, nil) }
 
 // surviveChaos has the history in a ClickHouse if one is given, which is killed, too.
-func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
+func surviveChaos(t *testing.T, replicas, partitions int, history *chserver.Server) {
 	t.Helper()
 	t.Parallel() // with the other one: both wait more than they work
 	d := processtest.ChaosFor(t, shortChaos)
@@ -52,12 +54,12 @@ func surviveChaos(t *testing.T, replicas int, history *chserver.Server) {
 	if history != nil {
 		flags = []string{"--store", history.URL(historyDatabase)}
 	}
-	c := newCluster(t, replicas, "chaos", d >= clocksFrom, flags...)
+	c := newPartitioned(t, replicas, partitions, "chaos", d >= clocksFrom, flags...)
 	x := &chaos{c: c, seed: rand.Uint64(), storeAway: min(d/4, time.Minute), history: history}
 	t.Logf("seed %d, faults for %s", x.seed, d)
 
 	begun := time.Now()
-	l := newLoad("chaos", jobsFor(d), time.Now().UTC().Truncate(rate).Add(saving+d), kindOf)
+	l := newLoad("chaos", jobsFor(d), time.Now().UTC().Truncate(rate).Add(saving+d), kindsIn(partitions))
 	c.startMortals("chaos", l.until)
 	w := newWishes(l, c.api)
 	twice, err := newTwins(c, "chaos")

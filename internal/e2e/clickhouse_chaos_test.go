@@ -18,7 +18,7 @@ const historyDatabase = "carillon"
 
 func TestChaosLosesAndDoublesNothingWithClickHouse(t *testing.T) {
 	history := chtest.Start(t, chserver.Config{Dir: filepath.Join(t.TempDir(), "clickhouse")})
-	surviveChaos(t, 1, history)
+	surviveChaos(t, 1, 1, history)
 }
 
 // harmHistory kills the ClickHouse, often enough even when that takes longer than ctx.

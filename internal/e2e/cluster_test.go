@@ -16,7 +16,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
@@ -46,7 +49,13 @@ type system struct {
 // that have no store can be made wrong if wanted.
 func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...string) *system {
 	t.Helper()
-	c := newServers(t, replicas, clocks, flags...)
+	return newPartitioned(t, replicas, 1, group, clocks, flags...)
+}
+
+// newPartitioned is newCluster with so many partitions. newServersOf is it without executors.
+func newPartitioned(t *testing.T, replicas, partitions int, group string, clocks bool, flags ...string) *system {
+	t.Helper()
+	c := newServersOf(t, replicas, partitions, clocks, flags...)
 	for i := range 3 {
 		name := fmt.Sprintf("executor-%d", i)
 		c.startExecutor(name, processtest.Program(t, "carillon"), "executor", "--group", group, "--instance", name, "--nats", c.reach(name), "--slots", "128")
@@ -57,9 +66,15 @@ func newCluster(t *testing.T, replicas int, group string, clocks bool, flags ...
 // newServers is newCluster without executors.
 func newServers(t *testing.T, replicas int, clocks bool, flags ...string) *system {
 	t.Helper()
+	return newServersOf(t, replicas, 1, clocks, flags...)
+}
+
+func newServersOf(t *testing.T, replicas, partitions int, clocks bool, flags ...string) *system {
+	t.Helper()
 	c := &system{t: t, journal: filepath.Join(t.TempDir(), "journal")}
 	ports := processtest.FreePorts(t, 2*replicas+1+servers)
 	c.startNATS(ports[:replicas], ports[replicas:2*replicas])
+	c.setUp(replicas, partitions)
 	c.startServers(ports[2*replicas:], replicas, clocks, flags)
 	return c
 }
@@ -109,6 +124,22 @@ func (c *system) startNATS(ports, routes []int) {
 		return err
 	})
 	c.t.Cleanup(c.nc.Close)
+}
+
+// setUp makes the streams of a cluster with several partitions. With one, servers do.
+func (c *system) setUp(replicas, partitions int) {
+	c.t.Helper()
+	if partitions == 1 {
+		return
+	}
+	conn, err := cluster.Connect(jet.Config{URL: c.url})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.NC.Close()
+	if err := conn.Setup(c.t.Context(), cluster.Assets{Replicas: replicas, Partitions: bus.Partitions(partitions)}); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // natsName returns the name of a NATS server.
