@@ -62,10 +62,16 @@ type request struct {
 
 func run(t *testing.T, f func(w *world)) {
 	t.Helper()
+	runPartitioned(t, 1, f)
+}
+
+// runPartitioned is run on a bus with so many partitions.
+func runPartitioned(t *testing.T, n bus.Partitions, f func(w *world)) {
+	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t), master: seal.NewMaster()}
 		w.conn = clustertest.Connect(t, w.broker, "test")
-		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
+		if err := w.conn.Setup(t.Context(), cluster.Assets{Shards: shards, Partitions: n, TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		w.book = alert.NewStore(w.conn)

@@ -48,6 +48,12 @@ type world struct {
 
 func run(t *testing.T, f func(w *world)) {
 	t.Helper()
+	runPartitioned(t, 1, f)
+}
+
+// runPartitioned is run on a bus with so many partitions.
+func runPartitioned(t *testing.T, n bus.Partitions, f func(w *world)) {
+	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{t: t, broker: bustest.NewBroker(t)}
 		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
@@ -60,7 +66,7 @@ func run(t *testing.T, f func(w *world)) {
 			}
 		})
 		w.store = &spy{Store: store}
-		w.conn = clustertest.Setup(t, w.broker, "test", shards)
+		w.conn = clustertest.SetupAs(t, w.broker, "test", cluster.Assets{Shards: shards, Partitions: n})
 		f(w)
 	})
 }

@@ -1,0 +1,68 @@
+package alert_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+)
+
+// of returns the name of the n-th job of group billing that is in a partition.
+func (w *world) of(partition, n int) job.Name {
+	for i := 0; ; i++ {
+		name := job.Name(fmt.Sprintf("billing/j%d", i))
+		if w.conn.Cluster().Partitions.Of(name.Shard(shards)) != partition {
+			continue
+		}
+		if n--; n < 0 {
+			return name
+		}
+	}
+}
+
+// All streams count from 1, so a lower number on another stream is news.
+func TestAnIncidentIsAboutRunsOfAllPartitions(t *testing.T) {
+	runPartitioned(t, 2, func(w *world) {
+		a := w.start("a")
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.GroupBy = alerting.ByGroup })
+		want := func(n int) {
+			t.Helper()
+			if inc := w.incidents(); len(inc) != 1 || inc[0].Count != n {
+				t.Fatalf("%d incidents, the first of %+v; want one of %d runs", len(inc), inc[0], n)
+			}
+		}
+		for n := range 3 {
+			w.ends(w.of(0, n), job.StatusFailed)
+		}
+		w.ends(w.of(1, 0), job.StatusFailed)
+		want(4)
+		w.decided(job.StatusMissed, "noticed late", w.of(0, 3))
+		w.decided(job.StatusMissed, "noticed late", w.of(0, 4))
+		w.decided(job.StatusMissed, "noticed late", w.of(1, 1))
+		want(7)
+		if w.notices() != 0 {
+			t.Error("notices are left on TRIG")
+		}
+
+		// Whoever follows begins where this one was, with each stream.
+		time.Sleep(10 * time.Second)
+		a.crash()
+		w.ends(w.of(1, 2), job.StatusFailed)
+		w.ends(w.of(0, 5), job.StatusFailed)
+		time.Sleep(time.Minute)
+		w.start("b")
+		want(9)
+		for _, stream := range w.conn.Evts() {
+			last, err := w.conn.LastSeq(w.t.Context(), stream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+			if upTo, err := w.conn.EventsAlerted(w.t.Context(), stream); err != nil || upTo != last {
+				t.Errorf("the alerter is at %d of %s, %v; want %d", upTo, stream, err, last)
+			}
+		}
+	})
+}
