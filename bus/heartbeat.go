@@ -19,6 +19,9 @@ type Heartbeat struct {
 	fleet.Instance
 	// ControlSecret is new each time the instance starts; see [NewControlSecret].
 	ControlSecret string `json:"control_secret,omitempty"`
+	// Bridge tells who serves the instance, if it is not a program of its own: a bridge, another
+	// one each time that it starts.
+	Bridge string `json:"bridge,omitempty"`
 }
 
 // Address returns where the instance takes requests.

@@ -345,7 +345,7 @@ func smallMessages(tb testing.TB) *bustest.Broker {
 func TestAnEndThatIsTooLargeForNATSIsStoredWithoutItsResult(t *testing.T) {
 	large := strings.Repeat("x", 40_000)
 	t.Run("by the bridge that has the run", func(t *testing.T) {
-		runOn(t, smallMessages, func(w *world) {
+		runOn(t, smallMessages, 1, func(w *world) {
 			w.startBridge("one")
 			e := w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{
 				"large": func(_ context.Context, _ xxlstandin.Run, log func(string)) (string, error) {
@@ -371,7 +371,7 @@ func TestAnEndThatIsTooLargeForNATSIsStoredWithoutItsResult(t *testing.T) {
 		})
 	})
 	t.Run("by another one, to which it cannot be passed", func(t *testing.T) {
-		runOn(t, smallMessages, func(w *world) {
+		runOn(t, smallMessages, 1, func(w *world) {
 			w.startBridge("one")
 			over := make(chan struct{})
 			e := w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{
@@ -397,7 +397,7 @@ func TestAnEndThatIsTooLargeForNATSIsStoredWithoutItsResult(t *testing.T) {
 		})
 	})
 	t.Run("by one that finds the other dead", func(t *testing.T) {
-		runOn(t, smallMessages, func(w *world) {
+		runOn(t, smallMessages, 1, func(w *world) {
 			one := w.startBridge("one")
 			e := w.startExecutor("10.0.0.1:9999", handlers)
 			w.online(1)

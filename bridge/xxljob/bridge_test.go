@@ -3,12 +3,14 @@ package xxljob_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
@@ -75,6 +77,31 @@ func TestAnExecutorOfXXLJOBDoesRuns(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestABridgePullsFromAllPartitions(t *testing.T) {
+	runOn(t, bustest.NewBroker, 3, func(w *world) {
+		one := w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		everywhere := func() {
+			t.Helper()
+			found := map[int]bool{}
+			for i := 0; len(found) < 4; i++ {
+				name := job.Name(fmt.Sprintf("billing-app/j%d", i))
+				if shard := name.Shard(4); !found[shard] {
+					found[shard] = true
+					id := w.begin(w.save(string(name), handler("echo")), `"x"`)
+					w.wantEnd(id, 10*time.Second, job.StatusSucceeded, "")
+				}
+			}
+		}
+		everywhere()
+		one.kill()
+		w.startBridge("two") // which serves the executor from now on
+		time.Sleep(2 * time.Minute)
+		everywhere()
+	})
 }
 
 func TestATriggerOfALaterVersionIsLeftToOthers(t *testing.T) {

@@ -49,17 +49,17 @@ type world struct {
 
 func run(t *testing.T, f func(w *world)) {
 	t.Helper()
-	runOn(t, bustest.NewBroker, f)
+	runOn(t, bustest.NewBroker, 1, f)
 }
 
-// runOn is run with a broker that the test makes.
-func runOn(t *testing.T, broker func(testing.TB) *bustest.Broker, f func(w *world)) {
+// runOn is run with a broker that the test makes, and with so many partitions.
+func runOn(t *testing.T, broker func(testing.TB) *bustest.Broker, n bus.Partitions, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
 		w := &world{T: t, broker: broker(t), net: newNetwork(), ends: map[job.RunID][]*bus.Event{}, lines: map[job.RunID][]bus.LogLine{}}
 		ctx, stop := context.WithCancel(t.Context())
 		w.ctx = ctx
-		w.conn = clustertest.Setup(t, w.broker, "test", 4)
+		w.conn = clustertest.SetupAs(t, w.broker, "test", cluster.Assets{Shards: 4, Partitions: n})
 		s, err := scheduler.New(w.connect("node"), scheduler.Config{Node: "node", Logger: logger()})
 		w.check(err)
 		var all sync.WaitGroup
@@ -68,7 +68,9 @@ func runOn(t *testing.T, broker func(testing.TB) *bustest.Broker, f func(w *worl
 				t.Error(err)
 			}
 		})
-		all.Go(func() { w.hear(bus.StreamEvt, "evt.>", w.heardEvent) })
+		for _, stream := range w.conn.Evts() {
+			all.Go(func() { w.hear(stream, "evt.>", w.heardEvent) })
+		}
 		all.Go(func() { w.hear(bus.StreamLog, "log.>", w.heardLines) })
 		t.Cleanup(func() { stop(); all.Wait() })
 		f(w)

@@ -46,18 +46,18 @@ func (g *group) direct(ctx context.Context, instance string) {
 	if len(all) == 1 {
 		return
 	}
-	to, is := g.toDirect(instance)
+	one, is := g.toDirect(instance)
 	if !is {
 		return
 	}
 	body, _ := json.Marshal(bus.ConsumersRequest{Consumers: all}) // never fails: it is text
 	g.d.serving.Go(func() {
-		_, err := g.d.conn.AskInstance(ctx, to, bus.VerbConsumers, nil, body, askWait)
+		_, err := g.d.conn.AskInstance(ctx, one.to, bus.VerbConsumers, nil, body, askWait)
 		if errors.Is(err, job.ErrInvalid) {
 			g.d.log.WarnContext(ctx, "executor too old to pull from all partitions", "executor_group", g.name, "instance", instance, "error", err)
 			err = nil
 		}
-		g.noteDirected(instance, to, err == nil)
+		g.noteDirected(instance, one, err == nil)
 	})
 }
 

@@ -43,10 +43,16 @@ type member struct {
 	// Why it is not asked, and until when; without an instant, until its next heartbeat.
 	shun      string
 	shunUntil time.Time
-	// The address at which it was told last from which consumers to pull, and whether it is
-	// being told.
-	directed  bus.Address
+	bridge    string
+	// Which start of it was told last from which consumers to pull, and whether it is being told.
+	directed  incarnation
 	directing bool
+}
+
+// incarnation is an instance from when it starts, or another bridge begins to serve it.
+type incarnation struct {
+	to     bus.Address
+	bridge string
 }
 
 // pool is the instances, by name, that may get runs of one kind. Its members do not change.
@@ -79,7 +85,7 @@ func (r *roster) hear(beat *bus.Heartbeat, heard time.Time) {
 	if m.info.Slots < i.Slots {
 		r.reopenLocked(m, heard)
 	}
-	m.info, m.to, m.heard = *i, beat.Address(), heard
+	m.info, m.to, m.bridge, m.heard = *i, beat.Address(), beat.Bridge, heard
 	if m.shunUntil.IsZero() {
 		m.shun = ""
 	}
@@ -343,21 +349,24 @@ func (r *roster) address(m *member) bus.Address {
 	return m.to
 }
 
-// toDirect returns where to tell a member from which consumers to pull, if that start of it
-// has not been told, and nobody is about to.
-func (r *roster) toDirect(instance string) (to bus.Address, is bool) {
+// toDirect returns whom to tell from which consumers to pull, if that start of the member has
+// not been told, and nobody is about to.
+func (r *roster) toDirect(instance string) (one incarnation, is bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.members[instance]
-	if m == nil || m.directing || m.directed == m.to {
-		return to, false
+	if m == nil {
+		return one, false
+	}
+	if one = (incarnation{m.to, m.bridge}); m.directing || m.directed == one {
+		return one, false
 	}
 	m.directing = true
-	return m.to, true
+	return one, true
 }
 
 // noteDirected notes whether a member has been told from which consumers to pull.
-func (r *roster) noteDirected(instance string, to bus.Address, told bool) {
+func (r *roster) noteDirected(instance string, one incarnation, told bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.members[instance]
@@ -366,7 +375,7 @@ func (r *roster) noteDirected(instance string, to bus.Address, told bool) {
 	}
 	m.directing = false
 	if told {
-		m.directed = to
+		m.directed = one
 	}
 }
 
