@@ -38,7 +38,7 @@ func (w *world) wantAllBegan(all []*bus.Trigger, instances ...string) {
 	for _, t := range all {
 		want = append(want, t.Job.Short())
 	}
-	for _, run := range strings.Split(w.began(), ", ") {
+	for run := range strings.SplitSeq(w.began(), ", ") {
 		instance, name, _ := strings.Cut(run, " ")
 		if got = append(got, name); !slices.Contains(instances, instance) {
 			w.t.Errorf("%q began, not on one of %v", run, instances)
