@@ -175,7 +175,9 @@ func TestAPartitionHasAShardAtLeastAndNotTooMany(t *testing.T) {
 			assets cluster.Assets
 			field  string
 		}{
-			{cluster.Assets{Partitions: -1}, "partitions"}, {cluster.Assets{Shards: 4, Partitions: 5}, "partitions"}, {cluster.Assets{Partitions: 17}, "partitions"},
+			{cluster.Assets{Partitions: -1}, "partitions"},
+			{cluster.Assets{Shards: 4, Partitions: 5}, "partitions"},
+			{cluster.Assets{Partitions: 17}, "partitions"},
 			{cluster.Assets{Shards: 257, Partitions: 2}, "shards"},
 		} {
 			var bad *job.InvalidError
