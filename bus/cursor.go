@@ -44,6 +44,12 @@ type Cursor struct {
 	// Released are sequence numbers of deferred items on TRIG that have had their
 	// effect and are yet to be deleted.
 	Released []uint64 `json:"released,omitempty"`
+	// Made is when the shard wrote its first cursor on this TRIG, in a cluster with several
+	// partitions: the sequence numbers of another TRIG say nothing.
+	Made time.Time `json:"made,omitzero"`
+	// Words has, for each shard of other partitions, the last item that has had its effect of
+	// those that it left for this one.
+	Words map[int]WordMark `json:"words,omitempty"`
 }
 
 // Sweep is the part of an instant that is done, when one batch could not hold it.

@@ -3,6 +3,7 @@ package bus
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +33,9 @@ const (
 	DeferredPieces DeferredKind = "pieces"
 	// DeferredChild tells Job's owner that a run of a parent has ended.
 	DeferredChild DeferredKind = "child"
+	// DeferredWord is the same for a Job in a shard of another partition. It is on the subject of
+	// the parent's shard, whose owner relays it: as a DeferredChild, with Word.
+	DeferredWord DeferredKind = "word"
 	// DeferredFailures is how many runs in a row have ended badly.
 	DeferredFailures DeferredKind = "failures"
 	// DeferredSucceeded is the run of the latest fire that has succeeded, RunID, while runs of
@@ -67,8 +71,10 @@ type Deferred struct {
 	Pieces *Pieces `json:"pieces,omitempty"`
 	// Backfill is fires of the past that are to be run, or how far that has come.
 	Backfill *job.Backfill `json:"backfill,omitempty"`
-	// Parent is how the parent of a child ended.
+	// Parent is how the parent of a child ended, Word which item of a shard of another partition
+	// said so.
 	Parent *ParentEnd `json:"parent,omitempty"`
+	Word   *Word      `json:"word,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
 	Count   int    `json:"count,omitempty"`
 	Version int    `json:"version,omitempty"`
@@ -146,6 +152,43 @@ type ParentEnd struct {
 	Depth  int             `json:"depth"`            // of the child's run
 }
 
+// Word names an item that a shard has left for a shard of another partition.
+type Word struct {
+	From int      `json:"from"` // the shard
+	At   WordMark `json:"at"`
+}
+
+// WordMark is the place of an item among those that a shard has left. Its text is short, as a
+// cursor may have one for each shard.
+type WordMark struct {
+	Made time.Time // [Cursor.Made] of the shard
+	Seq  uint64    // of the item
+}
+
+// After reports whether an item was left later than that of another mark.
+func (m WordMark) After(o WordMark) bool {
+	return m.Made.After(o.Made) || m.Made.Equal(o.Made) && m.Seq > o.Seq
+}
+
+// MarshalText returns the Unix milliseconds of Made and, after a dot, Seq.
+func (m WordMark) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%d.%d", m.Made.UnixMilli(), m.Seq), nil
+}
+
+// UnmarshalText is the inverse of MarshalText. Its error is an *InvalidError.
+func (m *WordMark) UnmarshalText(text []byte) error {
+	made, seq, _ := strings.Cut(string(text), ".")
+	ms, err := strconv.ParseInt(made, 10, 64)
+	if err == nil {
+		m.Seq, err = strconv.ParseUint(seq, 10, 64)
+	}
+	if err != nil {
+		return &job.InvalidError{Field: "word", Reason: fmt.Sprintf("%q must be milliseconds.sequence", text)}
+	}
+	m.Made = time.UnixMilli(ms).UTC()
+	return nil
+}
+
 // Msg returns d as a message for TRIG.
 func (d *Deferred) Msg(shard int) (*nats.Msg, error) {
 	data, err := json.Marshal(d)
@@ -193,7 +236,7 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 		} else if err := checkBackfill(d.Backfill, d.Kind == DeferredBackfill); err != nil {
 			return nil, err
 		}
-	case DeferredChild:
+	case DeferredChild, DeferredWord:
 		if d.Parent == nil {
 			missing = "parent"
 		}

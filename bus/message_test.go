@@ -163,7 +163,11 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 		Sweep: &bus.Sweep{To: noon.Add(time.Second), After: "billing/nightly"}, JobsSeq: new(uint64(321)),
 		Begins: []bus.Begin{{Job: "billing/report", Version: 3, After: noon.Add(-time.Second)}},
 	}
-	golden(t, "cursor.json", body(t, "cur.17", bus.MessageCursor)(cursor.Msg()), cursor, func(data []byte) (*bus.Cursor, error) { return bus.DecodeCursor(nil, data) })
+	decodeCursor := func(data []byte) (*bus.Cursor, error) { return bus.DecodeCursor(nil, data) }
+	golden(t, "cursor.json", body(t, "cur.17", bus.MessageCursor)(cursor.Msg()), cursor, decodeCursor)
+	parted := *cursor
+	parted.Made, parted.Words = noon, map[int]bus.WordMark{4: {Made: noon, Seq: 7}, 18: {Made: noon, Seq: 12345}}
+	golden(t, "cursor-partitions.json", body(t, "cur.17", bus.MessageCursor)(parted.Msg()), &parted, decodeCursor)
 
 	delay := &bus.Deferred{Kind: bus.DeferredDelay, Job: "billing/nightly", Since: noon}
 	end := &bus.Deferred{Kind: bus.DeferredEnd, Job: "billing/nightly", RunID: run}
@@ -184,9 +188,12 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	}}
 
 	asked := &bus.Deferred{Kind: bus.DeferredAsked, Since: noon, Asked: []bus.TriggerReply{{RunID: run, Version: 3, Status: job.StatusPending}}}
-	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, failures, succeeded, pause} {
+	word, relayed := *child, *child
+	word.Kind, relayed.Word = bus.DeferredWord, &bus.Word{From: 4, At: bus.WordMark{Made: noon, Seq: 7}}
+	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, &word, failures, succeeded, pause} {
 		golden(t, "deferred-"+string(d.Kind)+".json", body(t, "defer.17", bus.MessageDeferred)(d.Msg(17)), d, decodeDeferred)
 	}
+	golden(t, "deferred-child-relayed.json", body(t, "defer.17", bus.MessageDeferred)(relayed.Msg(17)), &relayed, decodeDeferred)
 
 	record := &bus.Record{
 		Shard: 17, Epoch: 5, Commit: "5.9", Node: "node-1", At: noon.Add(7 * time.Millisecond),
@@ -473,5 +480,28 @@ func TestEachLineOfARecordIsOneRunOrTheReasonWhyThereIsNone(t *testing.T) {
 	bad := &bus.Record{Outcomes: []bus.Outcome{{Jobs: []string{"g/a"}}}}
 	if err := bad.Each(func(bus.Decided) {}); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("a line without a version: %v", err)
+	}
+}
+
+func TestWordIsLaterBySequenceAndAfterAStreamMadeAnew(t *testing.T) {
+	mark := func(ms int64, seq uint64) bus.WordMark { return bus.WordMark{Made: time.UnixMilli(ms).UTC(), Seq: seq} }
+	last := mark(1000, 7)
+	for _, m := range []bus.WordMark{mark(1000, 8), mark(1001, 1)} {
+		if !m.After(last) {
+			t.Errorf("%v does not come after %v", m, last)
+		}
+	}
+	for _, m := range []bus.WordMark{last, mark(1000, 6), mark(999, 8)} {
+		if m.After(last) {
+			t.Errorf("%v comes after %v", m, last)
+		}
+	}
+	if !mark(1000, 1).After(bus.WordMark{}) {
+		t.Error("the first word comes after nothing")
+	}
+	for _, text := range []string{"", "7", "1000.", ".7", "1000.-7", "x.7", "1000.7.7"} {
+		if err := new(bus.WordMark).UnmarshalText([]byte(text)); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

@@ -184,6 +184,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
 		Done: instant(m.done), JobsSeq: m.sealKnown(), Begins: m.listBegins(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
+		Made: m.words.made, Words: m.words.marks,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {
 		cursor.Sweep = &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}

@@ -12,6 +12,7 @@ import (
 type arrival struct {
 	*bus.ParentEnd
 	child job.Name
+	word  *bus.Word // nil: the parent's shard is in the same partition
 	item  *item
 }
 
@@ -20,11 +21,16 @@ func (m *Machine) arrive(b *builder) {
 	for len(m.runs.arrived) > 0 && b.fits(3) {
 		a := m.runs.arrived[0]
 		m.runs.arrived = m.runs.arrived[1:]
-		if id, ok := m.byName[a.child]; ok && m.jobs[id].newest().Unreadable {
-			m.runs.kept = append(m.runs.kept, a)
+		if !m.passes(a) {
+			m.releaseItem(a.item)
 			continue
 		}
-		m.arriveAt(b, a)
+		if id, ok := m.byName[a.child]; ok && m.jobs[id].newest().Unreadable {
+			m.runs.kept = append(m.runs.kept, a)
+		} else {
+			m.arriveAt(b, a)
+		}
+		m.adopt(b, a)
 	}
 }
 

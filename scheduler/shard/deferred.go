@@ -106,7 +106,10 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	}
 	switch d.Kind { //nolint:exhaustive // the others are about a job of the shard
 	case bus.DeferredChild:
-		m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, item: &item{seq: seq}})
+		m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: &item{seq: seq}})
+		return nil
+	case bus.DeferredWord:
+		m.keepWord(d, &item{seq: seq})
 		return nil
 	case bus.DeferredAsked:
 		m.restoreAsked(d, seq)
@@ -135,7 +138,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.runs.pauses = append(m.runs.pauses, &Pause{Job: d.Job, Version: d.Version, Reason: d.Reason, item: &item{seq: seq}})
 	case bus.DeferredBackfill, bus.DeferredBackfilled:
 		m.restoreBackfill(id, d, seq)
-	case bus.DeferredChild, bus.DeferredAsked: // above
+	case bus.DeferredChild, bus.DeferredWord, bus.DeferredAsked: // above
 	}
 	return nil
 }

@@ -71,6 +71,12 @@
 // Which instances are online is told by [Machine.PutInstances] and looked at once, when
 // the run begins; its item says what came of it.
 //
+// # Partitions
+//
+// In a cluster with several partitions, word of a parent's end for a child in another one is an item
+// of the parent's shard. The owner relays it: [Machine.Words] has what waits, in order. The child's
+// machine has a mark of the last word that it has had from each shard, and passes over repeats.
+//
 // # Size
 //
 // The package has more than 30 files and 4,000 lines, as they are all parts of one value: what they

@@ -25,9 +25,11 @@ const maxEdits = bus.JobHistory / 2
 // Config is what a machine is told about itself.
 type Config struct {
 	Shard  int
-	Shards int    // how many the cluster has
-	Epoch  uint64 // of the lease under which it runs
-	Node   string
+	Shards int // how many the cluster has
+	// Partitions is how many those are in. Zero counts as 1.
+	Partitions bus.Partitions
+	Epoch      uint64 // of the lease under which it runs
+	Node       string
 	// Planner is shared by all machines of a process, as are the schedules.
 	Planner *job.Planner
 	// Tokens makes the token of each trigger.
@@ -69,6 +71,7 @@ type Machine struct {
 	delays    delays
 	items     items
 	runs      runs
+	words     words
 	backfills backfills
 	requests  requests
 
@@ -118,6 +121,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		delays:    delays{byJob: map[uint32]*delay{}},
 		items:     items{left: map[uint64]bool{}, released: cursor.Released},
 		runs:      runs{byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{}},
+		words:     words{made: cursor.Made, left: map[int][]*Word{}, marks: map[int]bus.WordMark{}},
 		backfills: backfills{byJob: map[uint32][]*backfill{}},
 		requests:  requests{asked: map[job.RunID]bool{}},
 	}
@@ -130,6 +134,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		m.jobsSeq = untold
 	}
 	m.knownSeq = m.jobsSeq
+	maps.Copy(m.words.marks, cursor.Words)
 	for _, b := range cursor.Begins {
 		m.late.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
 	}

@@ -216,6 +216,11 @@ func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.R
 			d.Parent.Params = result
 		}
 		n := c.Job.Shard(m.cfg.Shards)
+		if m.cfg.Partitions.Of(n) != m.cfg.Partitions.Of(m.cfg.Shard) {
+			d.Kind = bus.DeferredWord
+			m.keepWord(d, b.deferred(m.cfg.Shard, d))
+			continue
+		}
 		i := b.deferred(n, d)
 		if n == m.cfg.Shard {
 			b.items[len(b.items)-1].left = true

@@ -89,6 +89,7 @@ func (w *world) check(b *stored, d delivery) {
 	w.checkBackfills(b)
 	w.checkPieces(b, d, all)
 	w.lives.checkRuns(b, d, all, ends)
+	w.checkWords(b, d, all)
 	for _, name := range w.names {
 		w.checkJob(b, d, name, lines[name])
 		delete(lines, name)
@@ -356,6 +357,7 @@ func (w *world) checkEnd() {
 	}
 	w.lives.checkAtRest()
 	w.checkFinal()
+	w.checkWordsEnd()
 	for _, name := range w.names {
 		if w.refuses(name) {
 			fail("no edit of %s is taken, though all is decided", name)

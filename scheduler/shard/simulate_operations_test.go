@@ -70,6 +70,13 @@ var operations = []operation{
 	{5, (*world).begin},
 	{10, (*world).doKill},
 	{5, (*world).word},
+	{12, (*world).relayHere},
+	{2, (*world).replaceOwner},
+	{8, func(w *world) {
+		if w.owner != nil {
+			w.relayAway(w.owner)
+		}
+	}},
 	{10, func(w *world) {
 		if w.owner != nil {
 			w.look(w.owner)
@@ -107,6 +114,7 @@ var operations = []operation{
 		for _, z := range slices.Clone(w.zombies) {
 			w.tidy(z)
 			w.feed(z, 5)
+			w.relayAway(z)
 		}
 	}},
 	{4, func(w *world) {

@@ -201,7 +201,7 @@ func (ls *lives) checkChildren(b *stored) {
 		if item.Kind == bus.DeferredPause {
 			ls.pauses[item.Job]++
 		}
-		if item.Kind != bus.DeferredChild {
+		if item.Kind != bus.DeferredChild && item.Kind != bus.DeferredWord || ls.w.words.sent[item.Parent.RunID] != nil {
 			continue
 		}
 		parent := ls.byRun[item.Parent.RunID]
@@ -294,7 +294,7 @@ func (ls *lives) checkAtRest() {
 		}
 	}
 	for seq, d := range ls.w.trig.deferred {
-		if d.Kind == bus.DeferredChild && !ls.w.trig.released[seq] && !ls.joins(d.Job) {
+		if (d.Kind == bus.DeferredChild || d.Kind == bus.DeferredWord) && !ls.w.trig.released[seq] && !ls.joins(d.Job) {
 			fail("word for %s from run %s has had no effect", d.Job, d.Parent.RunID)
 		}
 	}
@@ -338,8 +338,8 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 			j.Children = append(j.Children, job.Child{Job: child, On: on, PassResult: w.chance(50)})
 		}
 	}
-	for _, parent := range w.names {
-		if parent < j.Job && w.chance(10) {
+	for _, parent := range slices.Concat(w.names, w.foreign) {
+		if (parent < j.Job || slices.Contains(w.foreign, parent)) && w.chance(10) {
 			j.Join = append(j.Join, parent)
 		}
 	}
@@ -390,14 +390,26 @@ func (w *world) doKill() {
 
 // word leaves word of a parent's end, as another shard does.
 func (w *world) word() {
-	name := w.names[w.rng.IntN(len(w.names))]
 	parent := w.foreign[w.rng.IntN(len(w.foreign))]
-	id := job.FireRunID(parent, w.clock, job.Cause(strconv.FormatUint(w.trig.last, 10)))
+	for range 1 + w.rng.IntN(3) {
+		name := w.names[w.rng.IntN(len(w.names))]
+		d := w.wordOf(parent, name)
+		w.say("word of %s for %s", parent, name)
+		if p := w.words.parent(parent); p != nil {
+			p.leaveWord(w, d)
+		} else {
+			w.trig.deferred[w.trig.last] = d
+		}
+	}
+}
+
+// wordOf returns what a parent's shard leaves for a job.
+func (w *world) wordOf(parent, child job.Name) *bus.Deferred {
 	w.trig.last++
-	w.trig.deferred[w.trig.last] = &bus.Deferred{Kind: bus.DeferredChild, Job: name, Parent: &bus.ParentEnd{
-		Job: parent, RunID: id, Status: job.StatusSucceeded, Met: w.chance(80), At: instant(w.clock), Depth: 1 + w.rng.IntN(job.MaxChain+3),
+	return &bus.Deferred{Kind: bus.DeferredChild, Job: child, Parent: &bus.ParentEnd{
+		Job: parent, RunID: job.FireRunID(parent, w.clock, job.Cause(strconv.FormatUint(w.trig.last, 10))), Status: job.StatusSucceeded,
+		Met: w.chance(80), At: instant(w.clock), Depth: 1 + w.rng.IntN(job.MaxChain+3),
 	}}
-	w.say("word of %s for %s", parent, name)
 }
 
 // look tells an owner of what others have left, maybe more than it asked for.

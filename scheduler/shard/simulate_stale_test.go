@@ -90,7 +90,7 @@ func (ls *lives) checkNoneStale(d delivery) {
 
 func TestRandomHistoriesDropStaleRetries(t *testing.T) {
 	dropped := 0
-	for seed := range uint64(30) {
+	for seed := range uint64(60) {
 		w, err := play(seed, 600)
 		if err != nil {
 			replay(t, seed, 600, err)

@@ -78,6 +78,8 @@ func (w *world) settle() {
 	if o.m.sweepTo != 0 {
 		fail("a sweep to %s does not end", instant(o.m.sweepTo))
 	}
+	w.settleWords()
+	w.look(o)
 	before := map[job.Name]int{}
 	count := func() {
 		for _, r := range w.runs {
@@ -155,6 +157,7 @@ func (w *world) endAll(o *owner, commit func()) {
 		for _, p := range o.m.Pauses() {
 			o.m.Paused(p)
 		}
+		w.relayAllAway(o)
 		commit()
 		w.tidy(o) // or the cursor would list ever more items
 		if len(w.live) == 0 && len(o.m.runs.alive) == 0 && o.m.Looked() >= w.lastWord() {

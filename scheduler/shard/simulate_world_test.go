@@ -72,7 +72,7 @@ type world struct {
 	story    []string
 
 	lives   *lives
-	foreign []job.Name          // children in other shards
+	foreign []job.Name          // children, and parents, in other shards
 	kills   []Kill              // asked for, and not done yet
 	over    map[job.RunID]int64 // when runs ended of which a record says so
 
@@ -91,6 +91,9 @@ type world struct {
 	inPieces map[job.RunID]*simPieces
 	online   map[string][]*fleet.Instance // by group
 	governed map[string]bool              // groups
+
+	partitions bus.Partitions
+	words      *simWords
 }
 
 type simItem struct {
@@ -152,7 +155,9 @@ func newWorld(choices rand.Source) *world {
 	if w.shifts = w.chance(25); w.shifts {
 		w.scale = scales[len(scales)-1]
 	}
-	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false)}
+	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false), nameIn(22, false)}
+	w.partitions = bus.Partitions(1 + rng.IntN(3))
+	w.words = newSimWords(w)
 	w.hours = !w.punctual && w.chance(30)
 	w.lives = newLives(w)
 	w.inPieces = map[job.RunID]*simPieces{}
@@ -263,7 +268,7 @@ func (w *world) takeOver() {
 		if err != nil {
 			fail("decode cursor: %v", err)
 		}
-		o.m = New(Config{Tokens: tokens, Shard: simShard, Shards: simShards, Epoch: w.epoch, Node: "n" + strconv.FormatUint(w.epoch, 10), Planner: w.planner}, cursor, w.trig.cursorSeq)
+		o.m = New(Config{Tokens: tokens, Shard: simShard, Shards: simShards, Partitions: w.partitions, Epoch: w.epoch, Node: "n" + strconv.FormatUint(w.epoch, 10), Planner: w.planner}, cursor, w.trig.cursorSeq)
 		if w.chance(20) && len(w.zombies) > 0 { // an earlier owner commits before the claim
 			w.zombieSteps()
 		}

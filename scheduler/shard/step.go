@@ -60,6 +60,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 // an owner: once it is stored, no earlier owner can commit, so what the new one
 // reads next stays true.
 func (m *Machine) Claim(now int64) *Batch {
+	m.beginWords(now)
 	return m.seal(m.newBatch(now, bus.MaxBatch))
 }
 

@@ -1,0 +1,162 @@
+package shard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// newParted returns a machine of a cluster with several partitions, as the owner who has claimed its
+// shard at so long after noon.
+func newParted(t *testing.T, b *bench, partitions bus.Partitions, after time.Duration) {
+	t.Helper()
+	b.m = New(Config{
+		Tokens: tokens, Shard: simShard, Shards: simShards, Partitions: partitions, Epoch: 7, Node: "n", Planner: &job.Planner{},
+	}, b.trig.cursor, b.trig.cursorSeq)
+	s := b.trig.publish(b.m.Claim(noon.Add(after).UnixMilli()).Messages)
+	if s == nil {
+		t.Fatal("claim refused")
+	}
+	b.m.Committed(s.first)
+}
+
+// children are jobs of other shards, by the partition of their shard.
+func children(n bus.Partitions) map[int]job.Name {
+	found := map[int]job.Name{}
+	for i := 0; len(found) < n.Count(); i++ {
+		name := nameIn(i, false)
+		found[n.Of(name.Shard(simShards))] = name
+	}
+	return found
+}
+
+func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T) {
+	b := newBench(t)
+	newParted(t, b, 2, 0)
+	to := children(2)
+	parent := nameIn(0, true)
+	put := func() {
+		b.put(0, 1, func(v *job.Version) {
+			minutely(v)
+			v.Job.Job, v.Children = parent, []job.Child{{Job: to[0]}, {Job: to[1]}}
+		})
+	}
+	put()
+	b.step(time.Minute, bus.MaxBatch)
+	b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: parent, Attempt: 1, RunID: job.FireRunID(parent, noon.Add(time.Minute).UnixMilli(), job.CauseSchedule), Status: job.StatusSucceeded}, 1, noon.Add(61*time.Second).UnixMilli())
+	batch := b.m.Step(noon.Add(61*time.Second).UnixMilli(), bus.MaxBatch)
+	if n := len(b.m.Words(0, 10)); n != 0 {
+		t.Errorf("%d words are offered before they are stored", n)
+	}
+	b.m.Committed(b.trig.publish(batch.Messages).first)
+	if diff := cmp.Diff([]int{to[1].Shard(simShards)}, batch.Nudges); diff != "" {
+		t.Errorf("nudges (-want +got):\n%s", diff)
+	}
+	said := func() string {
+		var text strings.Builder
+		for p := range 2 {
+			for _, w := range b.m.Words(p, 10) {
+				d := b.m.Item(w)
+				fmt.Fprintf(&text, "%d: %s %s from %d made %s, ", p, d.Kind, d.Job, d.Word.From, d.Word.At.Made.Format("15:04:05"))
+				if kept := b.trig.deferred[d.Word.At.Seq]; kept == nil || kept.Kind != bus.DeferredWord || kept.Word != nil {
+					t.Errorf("at its sequence is %+v", kept)
+				}
+			}
+		}
+		return text.String()
+	}
+	want := fmt.Sprintf("0: child %s from 5 made 12:00:00, ", to[0])
+	if got := said(); got != want {
+		t.Errorf("words %q, want %q", got, want)
+	}
+	newParted(t, b, 2, 2*time.Minute) // a successor
+	put()
+	for seq, d := range b.trig.deferred {
+		if err := b.m.PutDeferred(d, seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := said(); got != want {
+		t.Errorf("to a successor, words %q, want %q", got, want)
+	}
+	seq := b.m.Words(0, 10)[0].item.seq
+	if b.m.Relayed(0, 1); b.m.WordsLeft() != 0 {
+		t.Errorf("%d words are left", b.m.WordsLeft())
+	}
+	b.step(3*time.Minute, bus.MaxBatch)
+	if !b.trig.released[seq] {
+		t.Error("word that is stored in the other partition is not released")
+	}
+}
+
+func TestWordsOfAnotherPartitionCountByTheStreamThatTheyAreFrom(t *testing.T) {
+	b := newBench(t)
+	newParted(t, b, 2, 0)
+	child := nameIn(0, true)
+	b.put(0, 1, func(v *job.Version) { v.Job.Job = child })
+	runs := 0
+	tell := func(minute int, seq uint64) int {
+		d := &bus.Deferred{Kind: bus.DeferredChild, Job: child, Word: &bus.Word{From: 4, At: bus.WordMark{Made: noon.Add(time.Duration(minute) * time.Minute), Seq: seq}}, Parent: &bus.ParentEnd{
+			Job: "g/parent", RunID: job.RunID(fmt.Sprintf("run %d", b.trig.last)), Status: job.StatusSucceeded, Met: true, At: noon.Add(time.Second),
+		}}
+		b.trig.last++
+		at := b.trig.last
+		b.trig.deferred[at] = d
+		if err := b.m.PutDeferred(d, at); err != nil {
+			t.Fatal(err)
+		}
+		before := runs
+		runs += len(b.step(time.Duration(b.trig.last)*time.Second, bus.MaxBatch))
+		if !b.trig.released[at] {
+			t.Errorf("word %d of minute %d is not released", seq, minute)
+		}
+		return runs - before
+	}
+	for _, word := range []struct {
+		minute int
+		seq    uint64
+		runs   int
+	}{
+		{0, 7, 1},
+		{0, 7, 0},
+		{0, 6, 0},
+		{0, 9, 1},
+		{5, 1, 1},  // the parent's stream was made anew
+		{0, 10, 0}, // which its former owner does not know
+		{5, 1, 0},
+		{5, 2, 1},
+	} {
+		if got := tell(word.minute, word.seq); got != word.runs {
+			t.Errorf("word %d of the stream made at minute %d: %d runs, want %d", word.seq, word.minute, got, word.runs)
+		}
+	}
+	if diff := cmp.Diff(map[int]bus.WordMark{4: {Made: noon.Add(5 * time.Minute), Seq: 2}}, b.trig.cursor.Words); diff != "" {
+		t.Errorf("marks (-want +got):\n%s", diff)
+	}
+}
+
+func TestAShardWhoseStreamWasMadeAnewLeavesLaterWord(t *testing.T) {
+	b := newBench(t)
+	newParted(t, b, 2, time.Hour)
+	first := b.trig.cursor.Made
+	newParted(t, b, 2, 2*time.Hour)
+	if got := b.trig.cursor.Made; !got.Equal(first) || !got.Equal(noon.Add(time.Hour)) {
+		t.Errorf("a successor's cursor is of %s, the first owner's of %s", got, first)
+	}
+	b.trig = newStream(b.trig.cursor) // which the floor has
+	newParted(t, b, 2, 0)             // by a clock that is behind
+	if got := b.trig.cursor.Made; !got.After(first) {
+		t.Errorf("the cursor of the new stream is of %s, that of the former of %s", got, first)
+	}
+	b.trig = newStream(&bus.Cursor{Shard: simShard, Done: noon, JobsSeq: new(uint64)})
+	newParted(t, b, 1, 0)
+	if got := b.trig.cursor.Made; !got.IsZero() {
+		t.Errorf("the cursor of a shard without other partitions is of %s", got)
+	}
+}
