@@ -30,12 +30,11 @@ type sideEffects struct {
 // afterCommit does what a stored batch asks for beyond the stream.
 func (o *ownership) afterCommit(ctx context.Context, b *shard.Batch) {
 	for _, n := range b.Nudges {
-		if err := o.s.conn.NC.Publish(bus.SubjectCommand(n, bus.VerbNudge), nil); err != nil {
-			o.s.log.DebugContext(ctx, "shard not nudged", "shard", n, "error", err)
-		}
+		o.nudge(ctx, n)
 	}
 	o.kills = append(o.kills, b.Kills...)
 	o.sendOut()
+	o.relayWords()
 }
 
 // sendOut hands over the side effects that have come up, unless some are being run.

@@ -224,6 +224,7 @@ func (l *lane) adopt(ctx context.Context, o *ownership) bool {
 		o.ready.Store(true)
 		o.watchNeeds()
 		o.tidy() // what the predecessor has left
+		o.relayWords()
 	})
 }
 
@@ -238,6 +239,10 @@ func (l *lane) abandon(ctx context.Context, o *ownership) {
 func (l *lane) remove(o *ownership) {
 	l.shards = slices.DeleteFunc(l.shards, func(other *ownership) bool { return other == o })
 	o.ready.Store(false)
+	if o.words > 0 {
+		l.s.metrics.words.Sub(float64(o.words))
+		o.words = 0
+	}
 	for _, waiting := range []map[job.RunID]waiter{o.waiting, o.cancelling} {
 		for id, w := range waiting {
 			w.reply(o.s, nil, fmt.Errorf("%w: shard %d has a new owner, and the outcome of the request for run %s is unknown; retry with the same run id", job.ErrUnavailable, o.shard, id))

@@ -40,6 +40,7 @@ type ownership struct {
 	news       chan struct{} // has something when heard has grown
 	effects    chan sideEffects
 	passed     chan uint64 // has the newest barrier that the machine has passed
+	relays     chan relayed
 
 	// Of the goroutine that takes over, then of the lane's:
 	machine    *shard.Machine
@@ -50,13 +51,15 @@ type ownership struct {
 	deleting   bool         // deferred items are being deleted
 	kills      []shard.Kill // not handed over yet
 	out        bool         // side effects are being run
+	relaying   map[int]bool // partitions for which words are on their way
+	words      int          // that wait to be relayed, as the metrics have it
 }
 
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
 		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), effects: make(chan sideEffects, 1), passed: make(chan uint64, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
-		filling: map[shard.BackfillID]waiter{},
+		filling: map[shard.BackfillID]waiter{}, relays: make(chan relayed, bus.MaxPartitions), relaying: map[int]bool{},
 	}
 }
 
@@ -146,6 +149,9 @@ func (o *ownership) serve(ctx context.Context) {
 	g.Go(func() error { return o.deleteReleased(ctx) })
 	g.Go(func() error { return o.runSideEffects(ctx) })
 	g.Go(func() error { return o.endOrphans(ctx) })
+	if o.s.conn.Cluster().Partitions.Count() > 1 {
+		g.Go(func() error { return o.relay(ctx) })
+	}
 	g.Go(func() error { return o.serveRequests(ctx) })
 	if err := g.Wait(); err != nil && ctx.Err() == nil {
 		o.lose("it cannot be served", err)

@@ -32,7 +32,7 @@ func (o *ownership) claim(ctx context.Context) error {
 		}
 		o.machine = shard.New(shard.Config{
 			Tokens: o.s.conn.Tokens(), Traced: o.s.tracer != nil,
-			Shard: o.shard, Shards: o.s.conn.Cluster().Shards, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
+			Shard: o.shard, Shards: o.s.conn.Cluster().Shards, Partitions: o.s.conn.Cluster().Partitions, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
 		}, cursor, seq)
 		now := o.s.clock.wallOf(time.Now())
 		batch := o.machine.Claim(now.UnixMilli())

@@ -16,7 +16,7 @@ const (
 
 // rules are those of the protocol. A model without one of them must fail.
 type rules struct {
-	inOrder   bool // a relay sends a word when the one before is known to be stored
+	inOrder   bool // a relay sends a word when those before are stored, or in one batch with them
 	keepsWord bool // it deletes a word when that is known to be stored
 	watermark bool // the receiver's cursor has the last word that had its effect
 }
@@ -71,32 +71,37 @@ func (w world) relay(i int, r rules) []world {
 		begin.relays[i].read[k] = k < w.left && !w.deleted[k]
 	}
 	found := []world{begin}
+	var batch []int
 	for k := 1; k <= words; k++ {
-		if !w.relays[i].read[k-1] {
-			continue
-		}
-		found = append(found, w.send(i, k, r)...)
-		if r.inOrder {
-			break // the later ones have to wait
+		switch {
+		case !w.relays[i].read[k-1]:
+		case r.inOrder: // a word goes with all that were left before it
+			batch = append(batch, k)
+			found = append(found, w.send(i, batch, r)...)
+		default:
+			found = append(found, w.send(i, []int{k}, r)...)
 		}
 	}
 	return found
 }
 
-// send returns what becomes of a word that a relay sends, which it may have sent before.
-func (w world) send(i, k int, r rules) []world {
+// send returns what becomes of words that a relay sends as one batch, which it may have sent before.
+func (w world) send(i int, batch []int, r rules) []world {
 	if !r.keepsWord {
-		w.deleted[k-1] = true
+		for _, k := range batch {
+			w.deleted[k-1] = true
+		}
 	}
 	found := []world{w} // it is lost on the way
-	if w.length == most {
+	if w.length+len(batch) > most {
 		return found
 	}
-	w.stream[w.length] = k
-	w.length++
+	w.length += copy(w.stream[w.length:], batch)
 	heard := w
-	heard.deleted[k-1] = true
-	heard.relays[i].read[k-1] = false
+	for _, k := range batch {
+		heard.deleted[k-1] = true
+		heard.relays[i].read[k-1] = false
+	}
 	return append(found, w, heard) // the relay does not hear that it is stored, or does
 }
 
