@@ -78,15 +78,11 @@ func TestAFailedRunIsTriedAgainWhoeverOwnsItsShard(t *testing.T) {
 // remember, for a while, which runs were asked for.
 func (w *world) wantNothingLeft() {
 	w.t.Helper()
-	err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectAllDeferred, func(m *jet.Stored) bool {
+	w.scan(bus.SubjectAllDeferred, func(m *jet.Stored) {
 		if d, err := bus.DecodeDeferred(m.Header, m.Data); err != nil || d.Kind != bus.DeferredAsked {
 			w.t.Errorf("left on the stream: %s, %v", m.Data, err)
 		}
-		return true
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 func TestRunsOfAJobWaitForOneAnother(t *testing.T) {

@@ -1,0 +1,162 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// family puts a job of the first shard with a child in each other one, and a job that waits for the
+// first two of those. It returns the names of all, the parent first and the one that waits last.
+func (w *world) family() (names []job.Name) {
+	w.t.Helper()
+	const join job.Name = "g/join"
+	names = w.everywhere()
+	var children []job.Child
+	for i, name := range names[1:] {
+		w.put(name, job.Schedule{}, func(j *job.Job) {
+			if i < 2 {
+				j.Children = []job.Child{{Job: join, On: job.OnEnd}}
+			}
+		})
+		children = append(children, job.Child{Job: name})
+	}
+	w.put(join, job.Schedule{}, func(j *job.Job) { j.Join = names[1:3] })
+	w.put(names[0], job.Schedule{}, func(j *job.Job) { j.Children = children })
+	return append(names, join)
+}
+
+func TestChildrenInOtherPartitionsRunOnceAfterTheirParent(t *testing.T) {
+	runPartitioned(t, start, 8, partitions, func(w *world) {
+		w.execute(time.Second)
+		w.startNode("a")
+		w.startNode("b")
+		time.Sleep(10 * time.Second)
+		names := w.family()
+		time.Sleep(time.Second)
+		const rounds = 6
+		for i := range rounds { // each of which interrupts a node somewhere else
+			if _, err := w.trigger(job.NewRunID(time.Now()), names[0]); err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(time.Second + time.Duration(i)*2*time.Millisecond)
+			w.killNode("a")
+			time.Sleep(20 * time.Second)
+			w.startNode("a")
+			time.Sleep(20 * time.Second)
+		}
+		for _, name := range names {
+			if n := len(w.fires(name, 0)); n != rounds {
+				w.t.Errorf("%s has run %d times after %d runs of its parents", name, n, rounds)
+			}
+		}
+		w.wantNothingLeft()
+		for _, node := range []string{"a", "b"} {
+			if n := w.gauge(node, "carillon_words_waiting"); n != 0 {
+				w.t.Errorf("%v words wait at node %s in the end", n, node)
+			}
+		}
+	})
+}
+
+func TestWordWaitsForAPartitionThatIsFullAndHoldsUpNoOtherOne(t *testing.T) {
+	runPartitioned(t, start, 8, partitions, func(w *world) {
+		w.execute(time.Second)
+		w.startNode("a")
+		time.Sleep(10 * time.Second)
+		names := w.family()
+		time.Sleep(time.Second)
+		full := w.conn.TrigOf(1)
+		of := w.conn.Cluster().Partitions.Of
+		w.limit(full, 1)
+		if _, err := w.trigger(job.NewRunID(time.Now()), names[0]); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		for shard, name := range names[:8] {
+			want := 1
+			if of(shard) == 1 {
+				want = 0
+			}
+			if n := len(w.fires(name, 0)); n != want {
+				w.t.Errorf("while %s is full, %s of shard %d has run %d times, want %d", full, name, shard, n, want)
+			}
+		}
+		want := 3.0 // for shards 1, 4 and 7
+		if of(names[8].Shard(8)) == 1 {
+			want++ // one of the two for which the last one waits has run
+		}
+		if n := w.gauge("a", "carillon_words_waiting"); n != want {
+			w.t.Errorf("%v words wait, want %v", n, want)
+		}
+		w.killNode("a")
+		w.startNode("b")
+		time.Sleep(20 * time.Second)
+		if n := w.gauge("b", "carillon_words_waiting"); n != want {
+			w.t.Errorf("%v words wait at the next owner, want %v", n, want)
+		}
+		w.limit(full, w.assets.TrigBytes)
+		time.Sleep(30 * time.Second)
+		for _, name := range names {
+			if n := len(w.fires(name, 0)); n != 1 {
+				w.t.Errorf("%s has run %d times", name, n)
+			}
+		}
+		w.wantNothingLeft()
+	})
+}
+
+func TestWordThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
+	runPartitioned(t, start, 8, partitions, func(w *world) {
+		w.execute(time.Second)
+		w.startNode("a")
+		time.Sleep(10 * time.Second)
+		names := w.family()
+		time.Sleep(time.Second)
+		if _, err := w.trigger(job.NewRunID(time.Now()), names[0]); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		m, err := w.conn.Last(w.t.Context(), w.conn.TrigOf(4), bus.SubjectCursor(4))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		cursor, err := bus.DecodeCursor(m.Header, m.Data)
+		if err != nil || cursor.Words[0].Seq == 0 {
+			w.t.Fatalf("cursor %s, %v: want the mark of word of shard 0", m.Data, err)
+		}
+		say := func(at bus.WordMark) {
+			w.t.Helper()
+			word := &bus.Deferred{Kind: bus.DeferredChild, Job: names[4], Word: &bus.Word{From: 0, At: at}, Parent: &bus.ParentEnd{
+				Job: names[0], RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, Met: true, At: time.Now(), Depth: 1,
+			}}
+			var msg *nats.Msg
+			if msg, err = word.Msg(4); err == nil {
+				_, err = w.conn.JS.PublishMsg(w.t.Context(), msg)
+			}
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		at := cursor.Words[0]
+		say(at)
+		w.killNode("a")
+		w.startNode("b")
+		time.Sleep(20 * time.Second)
+		say(at)
+		if n := len(w.fires(names[4], 0)); n != 1 {
+			w.t.Errorf("%s has run %d times", names[4], n)
+		}
+		at.Seq++
+		say(at)
+		if n := len(w.fires(names[4], 0)); n != 2 {
+			w.t.Errorf("after a further word, %s has run %d times", names[4], n)
+		}
+		w.wantNothingLeft()
+	})
+}
