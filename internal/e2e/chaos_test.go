@@ -59,7 +59,7 @@ func surviveChaos(t *testing.T, replicas, partitions int, history *chserver.Serv
 	t.Logf("seed %d, faults for %s", x.seed, d)
 
 	begun := time.Now()
-	l := newLoad("chaos", jobsFor(d), time.Now().UTC().Truncate(rate).Add(saving+d), kindsIn(partitions))
+	l := newLoad("chaos", jobsFor(d), time.Now().UTC().Truncate(rate).Add(saving+d), kindOf)
 	c.startMortals("chaos", l.until)
 	w := newWishes(l, c.api)
 	twice, err := newTwins(c, "chaos")

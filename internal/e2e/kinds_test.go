@@ -106,20 +106,6 @@ func kindOf(i int) kind {
 	return k
 }
 
-// kindsIn returns kindOf for a cluster with so many partitions.
-func kindsIn(partitions int) func(int) kind {
-	if partitions == 1 {
-		return kindOf
-	}
-	return func(i int) kind {
-		k := kindOf(i)
-		if k.after != nil {
-			k = plain[i%2]
-		}
-		return k
-	}
-}
-
 // mayEnd reports whether a run of the kind may have a status in the end.
 func (k *kind) mayEnd(s client.Status) bool {
 	return slices.Contains(k.ends, s) || len(k.ends) == 0 && s == job.StatusSucceeded

@@ -70,6 +70,7 @@ func newServerCommand() *cobra.Command {
 	f.Var((*sizeFlag)(&o.budget), "group-budget", "maximum bytes per second from the executors of a group; a group that exceeds it is refused for a while (default 16MiB)")
 	f.IntVar(&o.connections, "group-connections", callout.DefaultConnections, "maximum number of NATS connections of an executor group")
 	f.IntVar(&o.assets.Shards, "shards", 0, "number of shards; cannot be changed later (default 64)")
+	f.IntVar((*int)(&o.assets.Partitions), "partitions", 0, "number of partitions, each with its own streams of triggers and events: 1 to 16; cannot be changed later (default 1)")
 	f.StringVar(&o.logLevel, "log-level", "info", "log level: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
 	o.nodeConfig.flags(f)

@@ -50,7 +50,7 @@ function StreamRow({ stream: s, rates }: { stream: StreamState; rates: number[] 
       <td>
         <span className="two-lines">
           <b className="name">{s.stream}</b>
-          <span className="mut">{t.bus.purposes[s.stream] ?? s.description}</span>
+          <span className="mut">{t.bus.purposes[s.stream.replace(/\d+$/, "")] ?? s.description}</span>
         </span>
       </td>
       <td className="r num">{f.number(s.messages)}</td>
