@@ -56,7 +56,7 @@ func TestANewDeadLetterRaisesAnIncidentByARuleThatIsThereFromTheStart(t *testing
 		for _, inc := range all {
 			want := "a message of group ops was refused: damaged"
 			if inc.Group == "billing" {
-				want = "2 messages of group billing were refused, the last one as: status \"ok\" is unknown"
+				want = "2 messages of group billing were refused, the last one because: status \"ok\" is unknown"
 			}
 			if inc.Summary != want || inc.State != alerting.Open {
 				w.t.Errorf("%+v, want %q", inc, want)
@@ -169,14 +169,14 @@ func TestAClockThatIsOutOfLineRaisesAnIncidentByItself(t *testing.T) {
 		w.clock("n1", `{"clock_offset_seconds":90,"clock_wrong":true,"yields":"its clock is 1m30s ahead of that of NATS"}`)
 		w.clock("n2", `{"clock_offset_seconds":0.004}`)
 		w.clock("n3", `{"clock_offset_seconds":0,"yields":"its clock has not been compared with that of NATS yet"}`)
-		see("open: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it")
+		see("open: the clock of server n1 is 1m30s ahead of NATS' clock, so other servers fire its jobs")
 		w.clock("n1", `{"clock_offset_seconds":0}`)
-		see("resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it")
+		see("resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so other servers fire its jobs")
 		w.clock("n1", `{"clock_offset_seconds":-61.5,"nats_clock_wrong":true}`)
 		w.clock("n2", `{"clock_offset_seconds":-61.5,"nats_clock_wrong":true}`)
 		w.clock("n3", "")
-		nats := "servers find that the clock of NATS is wrong, and fire by their own: that of server n1 is 1m1.5s behind it"
-		was := "resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so the server fires nothing; others fire for it"
+		nats := "the clock of NATS is wrong, so servers fire by their own clocks: NATS is 1m1.5s ahead of server n1"
+		was := "resolved: the clock of server n1 is 1m30s ahead of NATS' clock, so other servers fire its jobs"
 		see("open: "+nats, was)
 		w.clock("n1", "")
 		w.clock("n2", "")

@@ -37,10 +37,10 @@ func TestAtLengthARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
 		time.Sleep(50 * time.Second)
 		w.wantSent()
 		time.Sleep(20 * time.Second)
-		w.wantSent("opened billing/waits has not begun 1m after its fire time")
+		w.wantSent("opened billing/waits has not started 1m after its fire time")
 		w.publish(bus.EventOf(waits, bus.EventStarted, time.Now()))
 		time.Sleep(settled)
-		w.wantSent("recovered Resolved: billing/waits has not begun 1m after its fire time")
+		w.wantSent("recovered Resolved: billing/waits has not started 1m after its fire time")
 		time.Sleep(time.Hour)
 		w.wantSent("opened billing/waits has not ended 1h after its fire time", "opened billing/runs has not ended 1h after its fire time")
 		e := bus.EventOf(runs, bus.EventFinished, time.Now())
@@ -86,7 +86,7 @@ func TestARunThatIsMuchSlowerThanUsualIsTold(t *testing.T) {
 		takes(5 * time.Second)
 		w.wantSent()
 		takes(16 * time.Second)
-		w.wantSent("opened billing/report took 16s, which is slow: 95 of 100 runs take 5s at most")
+		w.wantSent("opened billing/report took 16s, longer than usual: 95 % of its runs take 5s at most")
 	})
 }
 
@@ -105,10 +105,10 @@ func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 		time.Sleep(fleet.InstanceTTL + 50*time.Second)
 		w.wantSent()
 		time.Sleep(20 * time.Second)
-		w.wantSent("opened group billing has jobs, and no executor to run them")
+		w.wantSent("opened group billing has jobs, but no executor to run them")
 		w.beat("billing")
 		time.Sleep(10 * time.Second)
-		w.wantSent("recovered Resolved: group billing has jobs, and no executor to run them")
+		w.wantSent("recovered Resolved: group billing has jobs, but no executor to run them")
 
 		// While the group is paused it needs none.
 		if _, _, err := w.conn.SetPause(w.t.Context(), "billing", true, time.Now().Add(10*time.Minute), cluster.Edit{At: time.Now()}); err != nil {
@@ -117,7 +117,7 @@ func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 		time.Sleep(9 * time.Minute)
 		w.wantSent()
 		time.Sleep(3 * time.Minute)
-		w.wantSent("opened group billing has jobs, and no executor to run them")
+		w.wantSent("opened group billing has jobs, but no executor to run them")
 	})
 }
 
@@ -247,7 +247,7 @@ func TestAJobThatMissesItsTargetIsToldOnceAndUntilItMeetsItAgain(t *testing.T) {
 			w.t.Errorf("the incidents are %+v; want one that was found once", all)
 		}
 		missed(late)
-		w.wantSent("opened billing/late misses its target: 5 % of the scheduled runs of the last 30 days started 1h late or more; the target is 1m",
+		w.wantSent("opened billing/late misses its target: 5 % of the scheduled runs of the last 30 days started at least 1h late; the target is 1m",
 			"recovered Resolved: billing/report misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2")
 		if all := w.incidents(); len(all) != 2 {
 			w.t.Errorf("the incidents are %+v; want two", all)
@@ -373,7 +373,7 @@ func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
 		w.wantSent()
 		heal(found[1])
 		w.wantSent("recovered Resolved: the ledger of billing/report has a discrepancy")
-		if inc := w.incidents()[0]; inc.State != alerting.Resolved || inc.Resolution != "what was missing in the ledger has come" || inc.Count != 2 {
+		if inc := w.incidents()[0]; inc.State != alerting.Resolved || inc.Resolution != "the missing records of the ledger have arrived" || inc.Count != 2 {
 			w.t.Errorf("%+v", inc)
 		}
 	})

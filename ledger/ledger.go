@@ -112,7 +112,7 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 // looked is after how many entries to see whether the time for a page is over.
 const looked = 1000
 
-var badCursor = &job.InvalidError{Field: "cursor", Reason: "must be the text that came as next with the page before"}
+var badCursor = &job.InvalidError{Field: "cursor", Reason: "must be the value of next from the previous page"}
 
 // evidence returns what a job is judged by at a position that was read before.
 func (l *Ledger) evidence(ctx context.Context, p *position, name job.Name) (Evidence, error) {

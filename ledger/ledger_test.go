@@ -157,7 +157,7 @@ func TestWhatCannotBeJudgedIsNoDiscrepancy(t *testing.T) {
 	w.Since = time.Time{}
 	w.says(10, 20, "12:10 unjudged it is older than the history")
 	w.Cursor.Done, w.Cursor.JobsSeq = at(120), new(uint64)
-	w.says(10, 20, "12:10 undecided its shard has not heard of version 1 yet")
+	w.says(10, 20, "12:10 undecided its shard does not know version 1 yet")
 }
 
 func TestFiresBeforeTheFirstVersionAreNotOwed(t *testing.T) {
@@ -275,7 +275,7 @@ func TestAJobThatIsHeldOwesNothingUntilANewerServerDecides(t *testing.T) {
 		since  int // of the second version
 		want   []string
 	}{
-		{"no server can read it", []uint64{2}, 60, []string{"13:00 undecided its shard decides nothing of it; a newer server saved version 2", "13:10 undecided its shard decides nothing of it; a newer server saved version 2"}},
+		{"no server can read it", []uint64{2}, 60, []string{"13:00 undecided its shard does not decide it; a newer server saved version 2", "13:10 undecided its shard does not decide it; a newer server saved version 2"}},
 		{"a newer server has decided it", nil, 60, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestAJobThatIsHeldOwesNothingUntilANewerServerDecides(t *testing.T) {
 		w := newWorld(t, minute10, minute10)
 		w.Cursor.Unread = []uint64{2}
 		w.wrote(50, job.StatusSucceeded)
-		w.says(50, 80, "12:50 ran", "13:00 undecided its shard decides nothing of it; the server that fires", "13:10 undecided its shard decides nothing of it; the server that fires")
+		w.says(50, 80, "12:50 ran", "13:00 undecided its shard does not decide it; the server that fires", "13:10 undecided its shard does not decide it; the server that fires")
 		w.Cursor.Unread = nil
 		w.says(50, 80, "12:50 ran", "13:00 discrepancy", "13:10 discrepancy")
 	})

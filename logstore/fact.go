@@ -101,7 +101,7 @@ func ParseFactCursor(s string) (FactCursor, error) {
 	at, id, found := strings.Cut(s, ".")
 	ms, err := strconv.ParseInt(at, 10, 64)
 	if !found || err != nil || ms <= 0 || !factID.MatchString(id) {
-		return FactCursor{}, &job.InvalidError{Field: "cursor", Reason: "must be the text that came as next with the page before"}
+		return FactCursor{}, &job.InvalidError{Field: "cursor", Reason: "must be the value of next from the previous page"}
 	}
 	return FactCursor{time.UnixMilli(ms).UTC(), id}, nil
 }

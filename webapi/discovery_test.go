@@ -67,7 +67,7 @@ func TestAJobForAnUnknownHandlerIsSavedWithAWarning(t *testing.T) {
 		return r
 	}
 	if r := put(http.StatusCreated, "reprot"); len(r.Warnings) != 1 || r.Warnings[0].Field != "task.handler" ||
-		!strings.Contains(string(r.Warnings[0].Reason), `"reprot" is not known to any executor of group billing`) || !strings.Contains(string(r.Warnings[0].Reason), "known: report") {
+		!strings.Contains(string(r.Warnings[0].Reason), `"reprot" is not a handler of any executor of group billing`) || !strings.Contains(string(r.Warnings[0].Reason), "known: report") {
 		t.Errorf("warnings %+v", r.Warnings)
 	}
 	if r := put(http.StatusOK, "report"); len(r.Warnings) != 0 {
@@ -233,7 +233,7 @@ func TestATaskThatNoExecutorDoesIsWorthAWarning(t *testing.T) {
 		t.Errorf("warnings: %+v without an executor, %+v with one", quiet.Warnings, loud.Warnings)
 	}
 	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/early", nil)
-	if len(item.Warnings) != 1 || item.Warnings[0].Reason != "no live executor of group billing does command tasks, and runs wait until one does; done there: shell" {
+	if len(item.Warnings) != 1 || item.Warnings[0].Reason != "no live executor of group billing runs command tasks, and runs wait until one does; kinds run there: shell" {
 		t.Errorf("the job is shown with %+v", item.Warnings)
 	}
 	w.put("billing/fine", "@daily")

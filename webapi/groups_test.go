@@ -36,7 +36,7 @@ func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
 	x := begun("billing/x", noon)
 	w.history(x)
 	run, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(x.RunID), nil)
-	if reason := run.Attempts[0].Reason; reason != "waits for its turn: group billing runs at most 20 at once and begins at most 2.5 a second" {
+	if reason := run.Attempts[0].Reason; reason != "waits for its turn: group billing runs at most 20 at once and starts at most 2.5 per second" {
 		t.Errorf("a pending run has the reason %q", reason)
 	}
 	if a := w.send("GET", "/api/v1/audit-log?limit=1", nil); !strings.Contains(a.text, `"group billing"`) {
@@ -186,7 +186,7 @@ func TestThePauseOfAGroupIsSeenWhereverFiresAreForetold(t *testing.T) {
 	if x := item("billing/x").NextFires; resumed.Pause != nil || x[0].Skipped || !x[0].FireTime.Equal(d.fire(0)) || names("where=fires:2d") != "billing/x ops/x" {
 		t.Errorf("resumed: %+v, and the next fires are %+v", resumed, x)
 	}
-	w.problem(400, "invalid", "PUT", path, `{"paused":false,"until":"2099-01-01T00:00:00Z"}`, "belongs to pausing only")
+	w.problem(400, "invalid", "PUT", path, `{"paused":false,"until":"2099-01-01T00:00:00Z"}`, "is only for pausing")
 	w.problem(404, "not_found", "PUT", "/api/v1/groups/biling/pause", `{"paused":true}`, "group biling")
 	w.problem(400, "invalid", "PUT", "/api/v1/groups/Billing/pause", `{"paused":true}`, "group")
 }

@@ -44,8 +44,8 @@ func TestAPreviewHasTheNextFires(t *testing.T) {
 	preview(`{"expr":"@at 2026-01-06T00:00:00Z","from":"2026-02-05T12:00:00Z"}`, "there are no more fires")
 	preview(`{"schedule":{"fixed_rate":"90s"},"from":"2026-01-05T12:00:00Z","n":2}`, "", "2026-01-05T12:01:30Z", "2026-01-05T12:03:00Z")
 	preview(`{"schedule":{"cron":"@daily","spread":"1h"},"job":"billing/x","from":"2026-01-05T12:00:00Z","n":1}`, "", "2026-01-06T00:00:00Z due later")
-	preview(`{"schedule":{"fixed_delay":"90s"}}`, "each fire follows the end of the run before")
-	preview(`{"schedule":{}}`, "the job runs only when somebody asks")
+	preview(`{"schedule":{"fixed_delay":"90s"}}`, "each fire follows the end of the previous run")
+	preview(`{"schedule":{}}`, "the job runs only when somebody starts it")
 }
 
 func TestAPreviewTellsWhatMovedClocksDoAndHowOftenItFires(t *testing.T) {

@@ -79,7 +79,7 @@ func TestARetryHasWhatTheRunHadUnlessItSaysOtherwise(t *testing.T) {
 	w.problem(409, "conflict", "POST", "/api/v1/runs/"+string(alive.RunID)+"/rerun", `{}`, "has not ended")
 	w.problem(404, "not_found", "POST", "/api/v1/runs/"+string(job.NewRunID(noon))+"/rerun", `{}`)
 	w.problem(400, "invalid", "POST", retry, `{"version":"older"}`, "version")
-	w.problem(400, "invalid", "POST", retry, `{"pieces":"failed"}`, "not done in pieces")
+	w.problem(400, "invalid", "POST", retry, `{"pieces":"failed"}`, "for a run without pieces")
 	w.problem(400, "invalid", "POST", retry, `{"params":1,"set_params":{"n":1}}`, "set_params")
 
 	// The history of a retry, as the owner and the executors write it, and its own retry.

@@ -66,7 +66,7 @@ func TestAFireIsCalledOffAndTakenBack(t *testing.T) {
 		t.Errorf("the difference: %+v", diff.Changes)
 	}
 	w.problem(400, "invalid", "POST", x+"/skip", fireBody(d.fire(1).Add(time.Minute), ""), "has no fire at")
-	w.problem(400, "invalid", "POST", x+"/skip", fireBody(d.fire(-2), ""), "must be at least 1s ahead")
+	w.problem(400, "invalid", "POST", x+"/skip", fireBody(d.fire(-2), ""), "must be at least 1s in the future")
 	w.problem(404, "not_found", "POST", "/api/v1/jobs/billing/none/skip", fireBody(d.fire(1), ""), "")
 }
 
@@ -155,7 +155,7 @@ func TestAJobIsPausedUntilAnInstant(t *testing.T) {
 	if v := resumed.Definition; v.Paused || v.PausedUntil != nil || len(resumed.NextFires) == 0 {
 		t.Errorf("resumed: %+v", v)
 	}
-	w.problem(400, "invalid", "POST", x+"/pause", map[string]any{"until": d.fire(-3)}, "must lie ahead")
+	w.problem(400, "invalid", "POST", x+"/pause", map[string]any{"until": d.fire(-3)}, "must be in the future")
 
 	bulk, _ := want[JobBulkResult](w, http.StatusOK, "POST", "/api/v1/jobs/bulk", map[string]any{"action": "pause", "until": until, "filter": map[string]any{}})
 	for _, b := range bulk.Items {
@@ -163,7 +163,7 @@ func TestAJobIsPausedUntilAnInstant(t *testing.T) {
 			t.Errorf("bulk: %+v", b)
 		}
 	}
-	w.problem(400, "invalid", "POST", "/api/v1/jobs/bulk", map[string]any{"action": "run", "until": until, "filter": map[string]any{}}, "belongs to pausing only")
+	w.problem(400, "invalid", "POST", "/api/v1/jobs/bulk", map[string]any{"action": "run", "until": until, "filter": map[string]any{}}, "is only for pausing")
 	// Its instant has come: nobody has to do anything.
 	_, err := w.conn.EditJob(t.Context(), "billing/y", cluster.Edit{At: time.Now()}, func(v *job.Version) { past := time.Now().UTC(); v.PausedUntil = &past })
 	w.check(err)
@@ -185,7 +185,7 @@ func TestThePauseOfEverythingCanHaveAnEnd(t *testing.T) {
 	if !p.Fires[0].Skipped || p.Fires[1].Skipped {
 		t.Errorf("preview: %+v", p)
 	}
-	w.problem(400, "invalid", "PUT", "/api/v1/pause", map[string]any{"paused": false, "until": until}, "belongs to pausing only")
+	w.problem(400, "invalid", "PUT", "/api/v1/pause", map[string]any{"paused": false, "until": until}, "is only for pausing")
 	now := time.Now()
 	_, _, err := w.conn.SetPause(t.Context(), "", true, now, cluster.Edit{At: now.Add(-time.Second)})
 	w.check(err)

@@ -61,7 +61,7 @@ func TestFilesAsGoogleAppleAndOutlookExportThem(t *testing.T) {
 `)
 	f("apple.ics", "", "US Holidays", []string{"07-04", "2026-05-25", "2026-11-26", "2027-05-31", "2028-11-23", "2029-11-22", "2030-11-28"}, `
 8 Independence Day: imported 07-04[] 
-21 Thanksgiving: imported 2026-11-26 2028-11-23 2029-11-22 2030-11-28[] it recurs on, and is written out until 2031-01-01
+21 Thanksgiving: imported 2026-11-26 2028-11-23 2029-11-22 2030-11-28[] it recurs without end, and is expanded until 2031-01-01
 29 Memorial Day: imported 2026-05-25 2027-05-31[] 
 `)
 	f("outlook.ics", "", "", []string{"2026-05-01", "2026-07-04", "2026-07-12", "2026-07-13"}, `

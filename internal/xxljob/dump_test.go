@@ -34,13 +34,13 @@ func TestEachRowOfADumpSaysWhatBecameOfIt(t *testing.T) {
 	}
 	want := []string{
 		"1 52 imported xxl-job-executor-sample/demo-job-handler|",
-		"2 53 imported billing/invoice-close|its failures were mailed to billing@example.com,ops@example.com: that takes an alert rule here; its child 7 is no job here and was left out; its child 99 is no job here and was left out",
+		"2 53 imported billing/invoice-close|its failures were mailed to billing@example.com,ops@example.com: create an alert rule for that; its child 7 is not among the jobs and was left out; its child 99 is not among the jobs and was left out",
 		"3 54 imported billing/invoice-close-3|its child 2 leads back to it and was left out",
 		"4 55 imported xxl-job-executor-sample/rotate-logs|",
 		"5 56 imported xxl-job-executor-sample/job-5|was written for Python 2",
 		"6 57 imported xxl-job-executor-sample/in-java|is Java code from XXL-JOB (GLUE): only XXL-JOB executors behind the bridge run it; for other executors, turn it into a handler",
 		`7 58 broken |schedule.cron "0 75 1 * * ?": minute "75" must be a number from 0 to 59`,
-		"8 59 broken |is of executor 9, of which the dump has no row; dump xxl_job_group too, or say which group it is to be",
+		"8 59 broken |belongs to executor 9, which has no row in the dump; dump xxl_job_group too, or choose a group",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -24,12 +24,12 @@ var codes = map[Code]text{
 	},
 	"run_slow": {
 		"job took usual others",
-		"{job} took {took}, which is slow: 95 of 100 runs take {usual} at most[, and {others} other jobs]",
+		"{job} took {took}, longer than usual: 95 % of its runs take {usual} at most[, and {others} other jobs]",
 		"任务 {job} 运行了 {took}，慢于平时：95% 的运行不超过 {usual}[，另有 {others} 个任务异常]",
 	},
 	"run_not_begun": {
 		"job limit others",
-		"{job} has not begun {limit} after its fire time[, and {others} other jobs]",
+		"{job} has not started {limit} after its fire time[, and {others} other jobs]",
 		"任务 {job} 在触发时间过去 {limit} 后仍未开始运行[，另有 {others} 个任务异常]",
 	},
 	"run_not_ended": {
@@ -39,7 +39,7 @@ var codes = map[Code]text{
 	},
 	"run_began_late": {
 		"job limit others",
-		"{job} did not begin within {limit}[, and {others} other jobs]",
+		"{job} did not start within {limit}[, and {others} other jobs]",
 		"任务 {job} 未在 {limit} 内开始运行[，另有 {others} 个任务异常]",
 	},
 	"run_ended_late": {
@@ -54,22 +54,22 @@ var codes = map[Code]text{
 	},
 	"no_executor": {
 		"group",
-		"group {group} has jobs, and no executor to run them",
+		"group {group} has jobs, but no executor to run them",
 		"分组 {group} 有任务，但没有在线的执行器",
 	},
 	"stream_full": {
 		"stream percent",
-		"stream {stream} is {percent} % full; at 100 % nothing is taken any more",
+		"stream {stream} is {percent} % full; at 100 % it refuses new messages",
 		"消息流 {stream} 已占用 {percent}%，占满后将拒绝写入",
 	},
 	"lines_waiting": {
 		"stream percent",
-		"stream {stream} is {percent} % full of what waits for the log store; at 100 % the oldest lines are lost",
+		"stream {stream} is {percent} % full of lines that wait for the log store; at 100 % the oldest lines are lost",
 		"消息流 {stream} 中等待写入日志存储的日志已占 {percent}%，占满后最早的日志会丢失",
 	},
 	"store_full": {
 		"percent free",
-		"the disk of the log store is {percent} % full, with {free} GB free; at 100 % history waits on the streams, and \"carillon retention\" says what is kept",
+		"the disk of the log store is {percent} % full, with {free} GB free; at 100 % history waits in NATS; \"carillon retention\" shows what is kept",
 		"日志存储的磁盘已占用 {percent}%，剩余 {free} GB；占满后历史会积压在消息流中，保留规则见 carillon retention",
 	},
 	"message_refused": {
@@ -79,32 +79,32 @@ var codes = map[Code]text{
 	},
 	"messages_refused": {
 		"count group reason",
-		"{count} messages[ of group {group}] were refused, the last one as: {reason}",
+		"{count} messages[ of group {group}] were refused, the last one because: {reason}",
 		"[分组 {group} 的 ]{count} 条消息被拒绝，最近一条：{reason}",
 	},
 	"shards_parked": {
 		"shards count reason",
-		"NATS refuses what {count|shard|shards} {shards} is to store, and its jobs do not fire: {reason}",
+		"NATS refuses to store data of {count|shard|shards} {shards}, so no job there fires: {reason}",
 		"NATS 拒绝存储分区 {shards} 的数据，这些分区的任务不会触发：{reason}",
 	},
 	"clock_ahead": {
 		"node apart",
-		"the clock of server {node} is {apart} ahead of NATS' clock, so the server fires nothing; others fire for it",
+		"the clock of server {node} is {apart} ahead of NATS' clock, so other servers fire its jobs",
 		"服务器 {node} 的时钟比 NATS 快 {apart}，该服务器已停止触发，由其他服务器接管",
 	},
 	"clock_behind": {
 		"node apart",
-		"the clock of server {node} is {apart} behind NATS' clock, so the server fires nothing; others fire for it",
+		"the clock of server {node} is {apart} behind NATS' clock, so other servers fire its jobs",
 		"服务器 {node} 的时钟比 NATS 慢 {apart}，该服务器已停止触发，由其他服务器接管",
 	},
 	"nats_clock_ahead": {
 		"node apart",
-		"servers find that the clock of NATS is wrong, and fire by their own: that of server {node} is {apart} behind it",
+		"the clock of NATS is wrong, so servers fire by their own clocks: NATS is {apart} ahead of server {node}",
 		"多数服务器认为 NATS 的时钟有误，改按自身时钟触发：NATS 比服务器 {node} 快 {apart}",
 	},
 	"nats_clock_behind": {
 		"node apart",
-		"servers find that the clock of NATS is wrong, and fire by their own: that of server {node} is {apart} ahead of it",
+		"the clock of NATS is wrong, so servers fire by their own clocks: NATS is {apart} behind server {node}",
 		"多数服务器认为 NATS 的时钟有误，改按自身时钟触发：NATS 比服务器 {node} 慢 {apart}",
 	},
 	"over_budget": {
@@ -129,7 +129,7 @@ var codes = map[Code]text{
 	},
 	"target_delay_missed": {
 		"job delay target others",
-		"{job} misses its target: 5 % of the scheduled runs of the last 30 days started {delay} late or more; the target is {target}[, and {others} other jobs]",
+		"{job} misses its target: 5 % of the scheduled runs of the last 30 days started at least {delay} late; the target is {target}[, and {others} other jobs]",
 		"任务 {job} 未达标：最近 30 天有 5% 的调度运行启动延迟达到或超过 {delay}，目标为不超过 {target}[，另有 {others} 个任务异常]",
 	},
 	"channel_test": {
@@ -140,15 +140,15 @@ var codes = map[Code]text{
 
 	"job_succeeded":  {"job", "{job} succeeded", "任务 {job} 执行成功"},
 	"target_met":     {"", "the target is met again, or was removed", "已重新达标，或目标已移除"},
-	"all_well":       {"", "all is well again", "已恢复正常"},
+	"all_well":       {"", "the condition no longer holds", "已恢复正常"},
 	"executor_back":  {"group", "group {group} has an executor again", "分组 {group} 已有执行器在线"},
 	"stream_level":   {"stream percent", "stream {stream} is {percent} % full", "消息流 {stream} 占用降至 {percent}%"},
 	"store_level":    {"percent free", "the disk of the log store is {percent} % full, with {free} GB free", "日志存储的磁盘占用降至 {percent}%，剩余 {free} GB"},
-	"shards_store":   {"", "all shards store again", "所有分区已恢复存储"},
-	"clocks_right":   {"", "the clock is in line again, or the server is gone", "时钟已恢复正常，或该服务器已下线"},
+	"shards_store":   {"", "NATS stores the data of all shards again", "所有分区已恢复存储"},
+	"clocks_right":   {"", "the clock is right again, or the server is gone", "时钟已恢复正常，或该服务器已下线"},
 	"may_connect":    {"", "its executors may connect again", "其执行器可以重新连接"},
-	"none_suspended": {"group", "no instance of group {group} is suspended any more", "分组 {group} 已没有暂停派发的实例"},
-	"ledger_healed":  {"", "what was missing in the ledger has come", "触发台账中缺失的记录已补齐"},
+	"none_suspended": {"group", "no instance of group {group} is suspended now", "分组 {group} 已没有暂停派发的实例"},
+	"ledger_healed":  {"", "the missing records of the ledger have arrived", "触发台账中缺失的记录已补齐"},
 	"rule_gone":      {"rule", "alert {rule} was deleted or disabled", "告警规则 {rule} 已删除或停用"},
 	"resolved_by":    {"by", "resolved by {by}", "由 {by} 解决"},
 	"was_test":       {"", "it was a test", "这是一条测试消息"},
@@ -156,26 +156,26 @@ var codes = map[Code]text{
 	"fired_at": {"fire_time", "fired at {fire_time}", "触发时间 {fire_time}"},
 	"fire_of":  {"fire_time reason", "fire of {fire_time}: {reason}", "{fire_time} 的触发：{reason}"},
 
-	"channel_gone":     {"", "there is no such channel any more", "该渠道已不存在"},
+	"channel_gone":     {"", "the channel no longer exists", "该渠道已不存在"},
 	"channel_disabled": {"", "the channel is disabled", "该渠道已停用"},
 	"silenced_by":      {"by until", "silenced by {by} until {until}", "已由 {by} 静默至 {until}"},
 	"quiet_hours":      {"", "quiet hours", "处于免打扰时段"},
-	"over_before_sent": {"error", "it was over before it could be sent[; {error}]", "发送之前告警已恢复"},
+	"over_before_sent": {"error", "the alert was over before the message could be sent[; {error}]", "发送之前告警已恢复"},
 	"acknowledged_by":  {"by", "acknowledged by {by}", "已由 {by} 认领"},
 	"snoozed_by":       {"by", "snoozed by {by}", "已由 {by} 暂缓"},
-	"snooze_ended":     {"", "it is not snoozed any more", "暂缓已结束"},
+	"snooze_ended":     {"", "the snooze has ended", "暂缓已结束"},
 	"answered":         {"answer body", "answered {answer}: [{body}]", "对方响应 {answer}[：{body}]"},
 	"redirected":       {"answer", "answered {answer}: redirects are not followed", "对方响应 {answer}：不跟随重定向"},
 	"chat_refused":     {"code text", "refused with code {code}: [{text}]", "对方拒绝，错误码 {code}[：{text}]"},
-	"no_answer":        {"", "the other side did not answer in time", "对方未及时响应"},
+	"no_answer":        {"", "the receiver did not answer in time", "对方未及时响应"},
 	"secret_missing":   {"secret", "the channel has no secret \"{secret}\" yet", "渠道尚未设置密钥 {secret}"},
-	"secret_closed":    {"secret", "the channel's secret \"{secret}\" was sealed with another master key; set it again", "渠道密钥 {secret} 是用另一个主密钥加密的，请重新设置"},
-	"no_master_key":    {"", "this server has no master key, which opens the channel's secrets", "该服务器没有主密钥，无法解密渠道的密钥"},
+	"secret_closed":    {"secret", "the channel's secret \"{secret}\" was encrypted with another master key; set it again", "渠道密钥 {secret} 是用另一个主密钥加密的，请重新设置"},
+	"no_master_key":    {"", "this server has no master key to decrypt the channel's secrets", "该服务器没有主密钥，无法解密渠道的密钥"},
 	"not_sent":         {"error", "{error}", "发送失败：{error}"},
 
 	"rule_dead_letters": {
 		"",
-		"Servers refused messages about runs. List them with \"carillon get dead-letters\": each has its reason.",
+		"Servers refused messages about runs. \"carillon get dead-letters\" lists them with their reasons.",
 		"服务器拒绝了与运行有关的消息。用 carillon get dead-letters 查看这些消息及原因。",
 	},
 	"rule_streams_nearly_full": {
@@ -195,7 +195,7 @@ var codes = map[Code]text{
 	},
 	"rule_clocks_wrong": {
 		"",
-		"The clock of a machine is wrong. Its server fires nothing, and the other servers fire its jobs. Check NTP on that machine.",
+		"The clock of a machine is wrong. The server on it stops firing, and other servers fire its jobs. Check NTP on that machine.",
 		"某台机器的时钟偏差过大。该机器上的服务器会停止触发，由其他服务器接管。请检查该机器的 NTP。",
 	},
 	"rule_groups_over_budget": {

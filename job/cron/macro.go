@@ -60,7 +60,7 @@ func expandMacro(text string) (string, error) {
 	if kind, _, ok := Macro(text); ok {
 		reason = "has no calendar fields; " + kind.String() + " is a schedule of its own"
 	} else if word, _ := cutWord(text); word == "@reboot" {
-		reason = "is not supported: a cluster has no moment of boot; start such work with the machine's init system"
+		reason = "is not supported: a cluster does not boot; start such work with the machine's init system"
 	}
 	return "", &ParseError{"macro", clip.Text(text, maxQuoted), reason}
 }

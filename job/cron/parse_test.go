@@ -53,7 +53,7 @@ func TestParseSaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 	f("H-5 * * * *", `minute "H-5" must not have "-5" after "H"; must be a number from 0 to 59`)
 	f("0 0 0 1 1 ? H", `year "H" must be a number from 1970 to 2125`)
 	f("CRON_TZ=UTC 0 0 * * *", `expression "CRON_TZ=UTC" must not name a zone; the schedule has a time zone of its own`)
-	f("@reboot", `macro "@reboot" is not supported: a cluster has no moment of boot; start such work with the machine's init system`)
+	f("@reboot", `macro "@reboot" is not supported: a cluster does not boot; start such work with the machine's init system`)
 	f("@every 5s", `macro "@every 5s" has no calendar fields; @every is a schedule of its own`)
 	f("@fortnightly", `macro "@fortnightly" is not known; must be one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly`)
 	f(strings.Repeat("* ", 513), `expression "* * * * * * * * * * * * * * * * * * * * …" is 1026 bytes long; must be at most 1024`)

@@ -2,8 +2,8 @@ package reason
 
 // What is said of a schedule, and of what is imported.
 var (
-	NoBoot               = None{define("no_boot", "a cluster has no moment of boot; start such work with the machine's init system")}
-	NameTaken            = Two{define("name_taken", `the name "{name:phrase}" is that of line {line:number} already`)}
+	NoBoot               = None{define("no_boot", "a cluster does not boot; start such work with the machine's init system")}
+	NameTaken            = Two{define("name_taken", `the name "{name:phrase}" is used on line {line:number} already`)}
 	SettingNoName        = None{define("setting_no_name", "has no name before the =")}
 	NoTimeZone           = Two{define("no_time_zone", `"{zone:phrase}" is not a time zone; use an IANA name such as {example:word}`)}
 	NothingMailed        = None{define("nothing_mailed", "nothing is mailed; what a job prints is in its run's log")}
@@ -20,19 +20,19 @@ var (
 	EventPartOfDay       = None{define("event_part_of_day", "it lasts part of a day, and a calendar has whole days")}
 	EventOver            = One{define("event_over", "it is over before {date:word}")}
 	EventNoDay           = None{define("event_no_day", "no day of it is left")}
-	EventRecurs          = One{define("event_recurs", "it recurs on, and is written out until {date:word}")}
-	NoExecutorRow        = Two{define("no_executor_row", "is of executor {executor:word}, of which the dump has no row; dump {table:word} too, or say which group it is to be")}
+	EventRecurs          = One{define("event_recurs", "it recurs without end, and is expanded until {date:word}")}
+	NoExecutorRow        = Two{define("no_executor_row", "belongs to executor {executor:word}, which has no row in the dump; dump {table:word} too, or choose a group")}
 	NamesNoHandler       = None{define("names_no_handler", "names no handler")}
 	GlueJava             = None{define("glue_java", "is Java code from XXL-JOB (GLUE): only XXL-JOB executors behind the bridge run it; for other executors, turn it into a handler")}
 	GlueUnknown          = One{define("glue_unknown", `its glue_type "{kind:phrase}" is not known`)}
 	Python2              = None{define("python2", "was written for Python 2")}
-	NoNumber             = Two{define("no_number", `{column:word} "{value:phrase}" is no number and was left out`)}
+	NoNumber             = Two{define("no_number", `{column:word} "{value:phrase}" is not a number and was left out`)}
 	ValueUnknown         = Two{define("value_unknown", `{column:word} "{value:phrase}" is not known and was left out`)}
-	WasMailed            = One{define("was_mailed", "its failures were mailed to {to:phrase}: that takes an alert rule here")}
-	ChildNoJob           = One{define("child_no_job", "its child {child:word} is no job here and was left out")}
+	WasMailed            = One{define("was_mailed", "its failures were mailed to {to:phrase}: create an alert rule for that")}
+	ChildNoJob           = One{define("child_no_job", "its child {child:word} is not among the jobs and was left out")}
 	ChildTooMany         = Two{define("child_too_many", "its child {child:word} is one more than the {most:number} that a job may have and was left out")}
 	ChildLoop            = One{define("child_loop", "its child {child:word} leads back to it and was left out")}
-	ManualOnly           = None{define("manual_only", "the job runs only when somebody asks")}
-	FollowsEnd           = None{define("follows_end", "each fire follows the end of the run before")}
+	ManualOnly           = None{define("manual_only", "the job runs only when somebody starts it")}
+	FollowsEnd           = None{define("follows_end", "each fire follows the end of the previous run")}
 	NoMoreFires          = None{define("no_more_fires", "there are no more fires")}
 )

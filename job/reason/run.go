@@ -62,8 +62,8 @@ var (
 	AllSlotsBusy         = Two{define("all_slots_busy", "waits for a free slot: all {slots:number} of group {group:word} are busy")}
 	InstanceLost         = One{define("instance_went_silent", "instance {instance:word} went silent; waits for another executor")}
 	WaitsForLimit        = Two{define("waits_for_limit", "waits for its turn: group {group:word} runs at most {limit:number} at once")}
-	WaitsForRate         = Two{define("waits_for_rate", "waits for its turn: group {group:word} begins at most {rate:word} a second")}
-	WaitsForLimits       = Three{define("waits_for_limits", "waits for its turn: group {group:word} runs at most {limit:number} at once and begins at most {rate:word} a second")}
+	WaitsForRate         = Two{define("waits_for_rate", "waits for its turn: group {group:word} starts at most {rate:word} per second")}
+	WaitsForLimits       = Three{define("waits_for_limits", "waits for its turn: group {group:word} runs at most {limit:number} at once and starts at most {rate:word} per second")}
 	SuspendedUntil       = One{further("suspended_until", "suspended until {until:instant}")}
 	GaveBackMany         = None{define("gave_back_many", "it gave back more than 20 triggers within 10s")}
 	GaveBackOne          = None{define("gave_back_one", "an instance of the group gave one trigger back more than 20 times within 10s; servers pull the group's triggers too, and hand them out")}

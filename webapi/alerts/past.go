@@ -82,11 +82,11 @@ func incidentCursor(id string) (*logstore.FactCursor, error) {
 	}
 	const digits = 9
 	if len(id) <= digits {
-		return nil, job.Invalid("cursor", "must be the text that came as next with the page before")
+		return nil, job.Invalid("cursor", "must be the value of next from the previous page")
 	}
 	ms, err := strconv.ParseInt(id[:digits], 32, 64)
 	if err != nil {
-		return nil, job.Invalid("cursor", "must be the text that came as next with the page before")
+		return nil, job.Invalid("cursor", "must be the value of next from the previous page")
 	}
 	c, err := logstore.ParseFactCursor(strconv.FormatInt(ms, 10) + "." + id)
 	if err != nil {

@@ -58,7 +58,7 @@ func parsePlace(cursor string) (place jobPlace, err error) {
 		err = json.Unmarshal(text, &place)
 	}
 	if err != nil {
-		return place, job.Invalid("cursor", "must be the text that came as next with the page before, in the same order")
+		return place, job.Invalid("cursor", "must be the value of next from the previous page, in the same order")
 	}
 	return place, nil
 }

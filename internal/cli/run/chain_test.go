@@ -40,7 +40,7 @@ func TestAChainIsAwaitedWithItsWorstEnd(t *testing.T) {
 	s := clitest.New(t)
 	file := filepath.Join(t.TempDir(), "fail")
 	code, out, _ := s.Run(strings.Replace(chainOfJobs, "MARKER", file, 1), "apply", "-f", "-")
-	if code != 0 || strings.Count(out, "lies in the past") != 1 {
+	if code != 0 || strings.Count(out, "is in the past") != 1 {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
 	code, out, _ = s.Run("", "run", "default/extract", "--chain")
