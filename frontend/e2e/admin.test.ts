@@ -38,7 +38,7 @@ task: {shell: "true"}
   );
   await drawer.getByRole("button", { name: "Check" }).click();
   await drawer.getByText("1 to create, 1 to change and 2 refused").waitFor();
-  await drawer.getByText("It is neither a job nor a calendar").waitFor();
+  await drawer.getByText("This is neither a job nor a calendar").waitFor();
   await drawer.getByRole("button", { name: "Save 2 documents" }).click();
   await drawer.getByText("2 saved, 2 refused").waitFor();
   expect(faults).toEqual([]);
@@ -54,7 +54,7 @@ it("a calendar is edited, and the record says who did it", async () => {
   await dialog.getByLabel("Days").fill("sun");
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Save as v2" }).click();
-  await page.getByText("2 dates · 1 window of the week").waitFor();
+  await page.getByText("2 dates · 1 weekly window").waitFor();
 
   await page.getByRole("link", { name: "Audit log" }).click();
   const row = page.locator("tr", { hasText: "Saved the calendar" }).first();
@@ -98,14 +98,14 @@ it("a file of holidays is read, and the fires that it takes out are shown before
       ["SUMMARY:Lunch", "DTSTART:20260704T120000Z", "DTEND:20260704T130000Z"],
     ),
   );
-  await dialog.getByText("3 events taken from the file").waitFor({ state: "detached" });
-  await dialog.getByText("2 events taken from the file, 1 left out").waitFor();
+  await dialog.getByText("3 events read from the file").waitFor({ state: "detached" });
+  await dialog.getByText("2 events read from the file, 1 left out").waitFor();
   await dialog.getByText("New Year").waitFor();
-  await dialog.getByText("left out: it lasts part of a day").waitFor();
+  await dialog.getByText("left out: it does not last whole days").waitFor();
   expect(await dialog.getByLabel("Dates").inputValue()).toBe(
     `01-01\n12-25\n12-26\n${year}-07-04\n${year}-07-05`,
   );
-  const affected = dialog.getByRole("region", { name: "Fires that this affects, within a year" });
+  const affected = dialog.getByRole("region", { name: "Affected fires within a year" });
   const skipped = affected.getByText(/^[34] more fires skipped$/); // within 366 days New Year may be twice
   await skipped.first().waitFor();
   await affected.getByText("default/nightly").waitFor();
@@ -137,7 +137,7 @@ it("a user is made with a link, and a token is shown once", async () => {
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("User", { exact: true }).fill("lin.wei");
   await dialog.getByLabel("Role", { exact: true }).selectOption("operator");
-  const create = dialog.getByRole("button", { name: "Create, and make a link" });
+  const create = dialog.getByRole("button", { name: "Create with a link" });
   expect(await create.isDisabled()).toBe(true); // nobody is let in everywhere by default
   await dialog.getByLabel("Executor group").selectOption("default");
   await dialog.getByLabel("parameters").uncheck();
@@ -156,7 +156,7 @@ it("a user is made with a link, and a token is shown once", async () => {
   await page.getByRole("button", { name: "New token" }).click();
   await dialog.getByLabel("What it is for").fill("CI");
   await dialog.getByLabel("User", { exact: true }).fill("lin.wei");
-  await dialog.getByRole("button", { name: "Make token" }).click();
+  await dialog.getByRole("button", { name: "Create token" }).click();
   const secret = await dialog.locator(".reveal").textContent();
   const answer = await fetch(`${program.url}/api/v1/me`, {
     headers: { Authorization: `Bearer ${secret}`, Via: "1.1 proxy" },

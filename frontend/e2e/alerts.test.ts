@@ -44,7 +44,7 @@ it("a channel's test shows what the other side answered, and so does its log", a
   await program.job("default/fine", "true");
   await program.run("default/fine");
   await page.goto(program.url);
-  const item = page.locator(".li", { hasText: "Alerts do not get through to 1 channel" });
+  const item = page.locator(".li", { hasText: "Alerts are not delivered to 1 channel" });
   await item.getByText("tea · 503 Service Unavailable").waitFor();
   await item.getByRole("link").click();
   await row.waitFor();
@@ -58,7 +58,7 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
   await page.getByRole("button", { name: "New channel" }).click();
   const drawer = page.getByRole("dialog");
   await drawer.getByLabel("Name").fill("ops-hook");
-  await drawer.getByLabel("Address").fill("http://127.0.0.1:9/hook");
+  await drawer.getByLabel("URL").fill("http://127.0.0.1:9/hook");
   await drawer.getByLabel("Quiet hours").check();
   await drawer.getByLabel("Quiet to").fill("06:30");
   await drawer.getByRole("button", { name: "Save" }).click();

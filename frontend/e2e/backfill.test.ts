@@ -10,17 +10,17 @@ it("fires of the past are shown one by one, then run, and each has its run", asy
   await page.getByRole("button", { name: "Run with parameters…" }).click();
   await page.getByRole("menuitem", { name: "Backfill a range…" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Show the fires" }).click();
+  await dialog.getByRole("button", { name: "Preview fires" }).click();
   await dialog.getByText("No matching fires in this range.").waitFor(); // none was missed
   await dialog.getByRole("button", { name: "Back" }).click();
   await dialog.getByRole("button", { name: "All", exact: true }).click();
-  await dialog.getByRole("button", { name: "Own" }).click();
+  await dialog.getByRole("button", { name: "Custom" }).click();
   await dialog.getByLabel("From (UTC)").waitFor();
   await dialog.getByRole("button", { name: "24h" }).click();
-  await dialog.getByLabel("Alive at once").fill("4");
-  await dialog.getByLabel("Why").fill("the report was wrong");
+  await dialog.getByLabel("Concurrent runs").fill("4");
+  await dialog.getByLabel("Reason").fill("the report was wrong");
   expect(await axe(page)).toEqual([]);
-  await dialog.getByRole("button", { name: "Show the fires" }).click();
+  await dialog.getByRole("button", { name: "Preview fires" }).click();
   await dialog.getByText("24 fires would run").waitFor();
   expect(await dialog.locator("tbody tr").count()).toBe(24);
   expect(await axe(page)).toEqual([]);
@@ -36,7 +36,7 @@ it("fires of the past are shown one by one, then run, and each has its run", asy
   // Asked again, nothing is left to run.
   await page.getByRole("button", { name: "Backfill a range…" }).click();
   await dialog.getByRole("button", { name: "All", exact: true }).click();
-  await dialog.getByRole("button", { name: "Show the fires" }).click();
+  await dialog.getByRole("button", { name: "Preview fires" }).click();
   await dialog.getByText("24 fires are left out").waitFor();
   expect(faults).toEqual([]);
   await close();
@@ -55,7 +55,7 @@ it("a backfill is cancelled, and what had begun goes on", async () => {
   await row.getByText("In progress").waitFor();
   await row.getByRole("button", { name: "Cancel" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Why").fill("too slow");
+  await dialog.getByLabel("Reason").fill("too slow");
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Cancel the backfill" }).click();
   await row.getByText("Cancelled").waitFor();

@@ -124,7 +124,7 @@ export const openings: Opening[] = [
   {
     name: "invitation",
     path: "/settings/users",
-    open: choose("More actions: lin.wei", "Make a link to choose a password"),
+    open: choose("More actions: lin.wei", "Create a link to set a password"),
   },
   { name: "token", path: "/settings/tokens", open: press("New token") },
   { name: "secret", path: "/settings/secrets?group=default", open: press("New secret…") },
@@ -133,7 +133,7 @@ export const openings: Opening[] = [
     path: "/settings/retention",
     open: async (page) => {
       await page.getByLabel("Runs: All jobs").fill("60d");
-      await page.getByText("In the long run").waitFor();
+      await page.getByText("Long-term estimate").waitFor();
       await press("Save retention")(page);
     },
   },

@@ -29,18 +29,18 @@ it("a script is tried out before it is saved, and every policy is chosen in the 
   await page.getByLabel("Secret of the group").fill("reports-api");
   await page.getByLabel("Which executor").selectOption("round_robin");
   await page.getByLabel("Only with labels").fill("zone=eu");
-  await page.getByLabel("If a run is still going").selectOption("queue");
-  await page.getByLabel("May wait").fill("7");
+  await page.getByLabel("If a run is still in progress").selectOption("queue");
+  await page.getByLabel("Queue length").fill("7");
   await page.getByLabel("If it fails, try again").fill("3");
-  await page.getByLabel("First wait").fill("2 minutes");
-  await page.getByText("A length of time, such as 90s, 5m or 2h").waitFor();
-  await page.getByLabel("First wait").fill("2m");
+  await page.getByLabel("First delay").fill("2 minutes");
+  await page.getByText("Enter a duration, such as 90s, 5m or 2h").waitFor();
+  await page.getByLabel("First delay").fill("2m");
   await page.getByLabel("Lost", { exact: true }).uncheck();
-  await page.getByLabel("An attempt").fill("10m");
-  await page.getByLabel("Begin within").fill("1h");
-  await page.getByRole("button", { name: "Add a job" }).click();
-  await page.getByLabel("After which end").selectOption("end");
-  await page.getByLabel("Job that follows").fill("default/notify");
+  await page.getByLabel("One attempt").fill("10m");
+  await page.getByLabel("Start within").fill("1h");
+  await page.getByRole("button", { name: "Add a child job" }).click();
+  await page.getByLabel("Condition").selectOption("end");
+  await page.getByRole("combobox", { name: "Child job" }).fill("default/notify");
   await page.getByLabel("with the result").check();
   await page
     .locator(".policies")
@@ -83,7 +83,7 @@ it("of two people who edit a job, the second sees what both did, and merges it",
     open("/jobs/default/shared/edit"),
   ]);
   await mine.page.getByLabel("Description").fill("mine");
-  await mine.page.getByLabel("An attempt").fill("10m");
+  await mine.page.getByLabel("One attempt").fill("10m");
   // The other is faster.
   await theirs.page.getByLabel("Description").fill("theirs");
   await theirs.page.locator(".cron input").nth(1).fill("4");
@@ -160,7 +160,7 @@ it("a job is edited as YAML, whose comments stay, and whose wrong lines are said
   expect(await axe(page)).toEqual([]);
 
   await form.click();
-  const timeout = page.getByLabel("An attempt");
+  const timeout = page.getByLabel("One attempt");
   await page.locator(".errors").getByRole("button", { name: "timeout" }).click();
   expect(await timeout.evaluate((field) => field === document.activeElement)).toBe(true);
   await timeout.fill("10m");
@@ -180,7 +180,7 @@ it("a job is edited as YAML, whose comments stay, and whose wrong lines are said
   await program.job("default/written", "echo two");
   await page.getByLabel("Grace").fill("20s");
   await page.getByLabel("Owner").focus();
-  await page.getByText("Somebody has saved this job since you began.").waitFor();
+  await page.getByText("Somebody has saved this job since you opened it.").waitFor();
   expect(faults).toEqual([]);
   await close();
 });

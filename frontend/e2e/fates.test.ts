@@ -81,7 +81,7 @@ it("a run whose group has no executor says so, and leads to the group", async ()
   await program.job("nobody/there", "true");
   const { run_id } = await program.api<{ run_id: string }>("POST", "/jobs/nobody/there/run", {});
   const { page, faults, close } = await open(`/runs/${run_id}`);
-  await page.getByText("The run has not begun").waitFor();
+  await page.getByText("The run has not started").waitFor();
   await page.getByRole("link", { name: "Executors of nobody" }).click();
   await page.waitForURL("**/executors/nobody");
   await page
@@ -124,7 +124,7 @@ it("while everything is paused every page says so, nothing fires, and resuming t
     .getByRole("dialog")
     .getByText(/[\d,.]+ fires are due within the next hour/)
     .waitFor();
-  await page.getByRole("dialog").getByLabel("Why").fill("moving house");
+  await page.getByRole("dialog").getByLabel("Reason").fill("moving house");
   await page.getByRole("dialog").getByRole("button", { name: "Pause everything" }).click();
   const banner = page.locator(".banner").getByText("Everything is paused");
   await banner.waitFor();

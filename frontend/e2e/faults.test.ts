@@ -16,13 +16,13 @@ it("while the server restarts a form keeps what is in it, and is saved once it i
   const { page, close } = await open("/jobs/default/report/edit");
   await page.getByLabel("Description").fill("written before the restart");
   await program.stop();
-  await page.getByText("The server does not answer. What you see is as of").waitFor();
+  await page.getByText("The server does not answer. You see the state of").waitFor();
   await page.keyboard.press("Control+s");
   await page.getByRole("dialog").getByRole("alert").getByText("The server does not answer.").waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   await program.start();
-  await page.getByText("The server does not answer. What you see is as of").waitFor({ state: "detached" });
+  await page.getByText("The server does not answer. You see the state of").waitFor({ state: "detached" });
   expect(await page.getByLabel("Description").inputValue()).toBe("written before the restart");
   await page.keyboard.press("Control+s");
   await saveDialog(page).click();
@@ -46,13 +46,13 @@ it("while NATS is away jobs are listed, the page says what is away, and nothing 
   await page.getByLabel("Description").fill("half a thought");
 
   await program.stop();
-  await list.getByText("NATS does not answer").waitFor();
-  await list.locator(".health").getByText("Bus").waitFor();
+  await list.getByText("NATS does not answer: until it does").waitFor();
+  await list.locator(".health").getByText("NATS does not answer").waitFor();
   expect(await list.locator("table.jobs").getByText("report").count()).toBe(1);
   expect(await axe(list)).toEqual([]);
   await list.getByRole("link", { name: "Cluster" }).click();
   await list.getByText("nothing fires until it does").waitFor();
-  expect(await list.getByText("Jobs fire as planned").count()).toBe(0);
+  expect(await list.getByText("Jobs fire on schedule").count()).toBe(0);
   await list.goBack();
   await list.reload();
   await list.locator("table.jobs").getByText("report").waitFor();
@@ -62,7 +62,7 @@ it("while NATS is away jobs are listed, the page says what is away, and nothing 
   expect(await page.getByLabel("Description").inputValue()).toBe("half a thought");
 
   await program.start();
-  await list.getByText("NATS does not answer").waitFor({ state: "detached" });
+  await list.getByText("NATS does not answer: until it does").waitFor({ state: "detached" });
   await page.keyboard.press("Control+s");
   await saveDialog(page).click();
   await page.getByRole("heading", { name: "report" }).waitFor();

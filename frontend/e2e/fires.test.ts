@@ -27,10 +27,10 @@ afterAll(async () => {
 it("one fire that is ahead is skipped with a reason, and taken back", async () => {
   const { page, faults, close } = await open(browser, program.url, "/jobs/default/off/schedule");
   const second = page.locator(".fires.tall li").nth(1);
-  await second.getByRole("button", { name: /What to do with the fire/ }).click();
+  await second.getByRole("button", { name: /Actions for the fire/ }).click();
   await page.getByRole("menuitem", { name: "Skip this fire…" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Why (for the record)").fill("the disk is being changed");
+  await dialog.getByLabel("Reason (recorded)").fill("the disk is being changed");
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Skip it" }).click();
   await second.getByText("skipped").waitFor();
@@ -38,8 +38,8 @@ it("one fire that is ahead is skipped with a reason, and taken back", async () =
   expect(await axe(page)).toEqual([]);
   const [first, off] = (await of("off")).next_fires;
   expect([first?.skipped ?? false, off?.skipped]).toEqual([false, true]);
-  await second.getByRole("button", { name: /What to do with the fire/ }).click();
-  await page.getByRole("menuitem", { name: "Run it after all" }).click();
+  await second.getByRole("button", { name: /Actions for the fire/ }).click();
+  await page.getByRole("menuitem", { name: "Undo the skip" }).click();
   await second.getByText("skipped").waitFor({ state: "detached" });
   expect((await of("off")).definition.skips).toBeUndefined();
   expect(faults).toEqual([]);
@@ -49,11 +49,11 @@ it("one fire that is ahead is skipped with a reason, and taken back", async () =
 it("a fire that is ahead runs now instead, and leads to its run", async () => {
   const { page, faults, close } = await open(browser, program.url, "/jobs/default/early", { theme: "dark" });
   const first = page.locator(".rail .fires li").first();
-  await first.getByRole("button", { name: /What to do with the fire/ }).click();
+  await first.getByRole("button", { name: /Actions for the fire/ }).click();
   await page.getByRole("menuitem", { name: "Run it now instead…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Run it now" }).click();
   await first.getByText("skipped").waitFor();
-  await first.getByRole("button", { name: /What to do with the fire/ }).click();
+  await first.getByRole("button", { name: /Actions for the fire/ }).click();
   expect(await axe(page)).toEqual([]);
   await page.getByRole("menuitem", { name: "Open run" }).click();
   await page.waitForURL("**/runs/*");
@@ -83,7 +83,7 @@ it("a job is paused for a while, and says until when", async () => {
   await page.getByRole("button", { name: "Pause", exact: true }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Until").selectOption("4h");
-  await dialog.getByText(/It resumes by itself at/).waitFor();
+  await dialog.getByText(/It resumes automatically at/).waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Pause", exact: true }).click();
   await page.getByText(/This job is paused until/).waitFor();

@@ -46,7 +46,7 @@ it("a dump of XXL-JOB with 50 jobs is imported after a look, and what others mad
   await drawer.getByRole("button", { name: "Check" }).click();
   await drawer.getByText("48 to create, 1 in conflict and 1 skipped. Nothing has been saved yet.").waitFor();
   const row = (title: string) => drawer.locator("tr", { has: page.getByText(title, { exact: true }) });
-  const table = drawer.getByRole("region", { name: "Would be" });
+  const table = drawer.getByRole("region", { name: "Result" });
   await expect.poll(() => table.evaluate((el) => el === document.activeElement)).toBe(true);
   await row("任务 3").getByText("Conflict").waitFor();
   await row("任务 49").getByText("is Java code from XXL-JOB").waitFor();
@@ -77,7 +77,7 @@ it("a dump of XXL-JOB with 50 jobs is imported after a look, and what others mad
   await drawer.getByLabel("Time zone").fill("Asia/Shanghai");
   await drawer.getByRole("button", { name: "Check" }).click();
   await drawer.getByText("48 unchanged, 1 in conflict and 1 skipped").waitFor();
-  await drawer.getByLabel("Overwrite 1 job that was made or edited here").check();
+  await drawer.getByLabel("Overwrite 1 job that was created or edited here").check();
   await drawer.getByRole("button", { name: "Save 1 job" }).click();
   await drawer.getByText("1 saved").waitFor();
   expect(await definition("sync-handler3")).toMatchObject({ task: { handler: "syncHandler3" }, version: 2 });
@@ -89,7 +89,7 @@ it("the executors' page shows which groups are still with the old admin, until a
   const { page, faults, close } = await open("/executors");
   const card = page.locator("section", { has: page.getByRole("heading", { name: "Move from XXL-JOB" }) });
   const row = card.getByRole("row", { name: /^billing/ });
-  await row.getByText("No executor is online: with the old admin still, or down").waitFor();
+  await row.getByText("No executor is online: still with XXL-JOB's admin, or stopped").waitFor();
   expect(await row.getByRole("cell").nth(1).textContent()).toBe("49");
   expect(await axe(page)).toEqual([]);
 
@@ -97,7 +97,7 @@ it("the executors' page shows which groups are still with the old admin, until a
   const executor = new Executor();
   try {
     await executor.start(program, "billing", "legacy");
-    await row.getByText("Executors attached, jobs paused here").waitFor();
+    await row.getByText("Executors attached, jobs paused in Carillon").waitFor();
     expect(await row.getByRole("cell").nth(1).textContent()).toBe("49, 49 paused");
     await program.api("PUT", "/groups/billing/pause", { paused: false });
     await card.waitFor({ state: "detached" });

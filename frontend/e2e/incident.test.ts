@@ -56,7 +56,7 @@ it("a rule is tried, fires, tells its webhook, and is over once the job is well 
   await drawer.getByLabel("Name").fill("three-in-a-row");
   await drawer.locator("input[type=number]").first().fill("3");
   await drawer.getByLabel("hook").check();
-  await drawer.getByRole("button", { name: "Try it on the last 7 days" }).click();
+  await drawer.getByRole("button", { name: "Test with the last 7 days" }).click();
   await drawer.getByText("It would have fired 1 time.").waitFor();
   await drawer.getByText("default/sync failed, 3 times in a row").waitFor();
   expect(await axe(page)).toEqual([]);

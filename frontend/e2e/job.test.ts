@@ -29,7 +29,7 @@ it("a job is run once more with what it was given before", async () => {
   expect(await sets.inputValue()).toBe("0"); // its own
   await sets.selectOption({ index: 2 });
   await dialog.locator(".cm-content").getByText("42").waitFor();
-  await dialog.getByLabel("On which executor").waitFor();
+  await dialog.getByLabel("Executor").waitFor();
   expect(await axe(page)).toEqual([]);
   expect(faults).toEqual([]);
   await close();
@@ -49,7 +49,7 @@ it("a job is called by its title on all pages, and found by its title and its ke
     await page.getByText("Settle payments").first().waitFor();
   }
   await page.goto(program.url);
-  await page.locator(".card", { hasText: "Ways of failing" }).getByText("Settle payments").waitFor();
+  await page.locator(".card", { hasText: "Failures by cause" }).getByText("Settle payments").waitFor();
   for (const path of [`/runs/${run}`, "/jobs/default/settle"]) {
     await page.goto(program.url + path);
     await page.locator("h1", { hasText: "Settle payments" }).waitFor();

@@ -28,7 +28,7 @@ it("jobs are filtered by what is chosen of their fields, which the address says 
   await expect.poll(() => sorted(page)).toEqual(["Close the books", "sweep"]);
   expect(await axe(page)).toEqual([]);
   // The menu stays, for more; here for all but that one.
-  await page.getByRole("menuitemcheckbox", { name: "All but these" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Exclude these" }).click();
   await page.waitForURL("**/jobs?owner=-lin.wei");
   await expect.poll(() => sorted(page)).toEqual(["mail-invoices", "watch"]);
   await page.keyboard.press("Escape");
@@ -95,7 +95,7 @@ it("jobs are selected by keys, get tags and an owner after a review, and the res
   await bar.getByRole("button", { name: "Tags and owner" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Add tags").fill("nightly");
-  await dialog.getByText("so already").first().waitFor();
+  await dialog.getByText("nothing to change").first().waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Change 2 jobs" }).click();
   await dialog.getByText("2 done, 0 failed").waitFor();

@@ -39,7 +39,7 @@ it("a job is made by a sentence, saved after a review, run, and read while it ru
   await page.keyboard.insertText('for n in 1 2 3 4 5; do echo "$n of 5"; sleep 0.3; done');
   await page.getByRole("button", { name: "Create job" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("The job is new").waitFor();
+  await dialog.getByText("This is a new job").waitFor();
   await dialog.getByLabel("Note (optional)").fill("first try");
   await dialog.getByRole("button", { name: "Create job" }).click();
   await page.getByRole("heading", { name: "slow-count" }).waitFor();
@@ -152,9 +152,9 @@ it("a server that goes away is said to be away, and comes back without a reload"
   const { page, close } = await open("/cluster");
   await page.locator(".shards").waitFor();
   await program.stop();
-  await page.getByText("The server does not answer. What you see is as of").waitFor();
+  await page.getByText("The server does not answer. You see the state of").waitFor();
   await page.locator("header").getByText("No connection").waitFor();
   await program.start();
-  await page.getByText("The server does not answer. What you see is as of").waitFor({ state: "detached" });
+  await page.getByText("The server does not answer. You see the state of").waitFor({ state: "detached" });
   await close();
 });

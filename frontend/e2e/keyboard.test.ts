@@ -43,7 +43,7 @@ it("a job is made, run, its error found and another run cancelled without a mous
   await tabTo(page, /^Script\./);
   await page.keyboard.insertText("echo about to break; exit 3");
   await page.keyboard.press("Control+S");
-  await page.getByRole("dialog").getByText("The job is new").waitFor();
+  await page.getByRole("dialog").getByText("This is a new job").waitFor();
   await tabTo(page, /^Create job$/);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "breaks" }).waitFor();

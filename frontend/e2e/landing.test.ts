@@ -46,7 +46,7 @@ function belowPath(): Promise<Server> {
 }
 
 async function choose(page: Page, name: string): Promise<void> {
-  const choice = page.getByRole("group", { name: "Begin with" }).getByRole("button", { name });
+  const choice = page.getByRole("group", { name: "Start page" }).getByRole("button", { name });
   await choice.click();
   await expect.poll(() => choice.getAttribute("aria-pressed")).toBe("true");
 }

@@ -72,7 +72,7 @@ it("columns are chosen, and a link shows them to somebody else", async () => {
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
   await page.waitForURL("**/jobs?cols=timeout,schedule,last,next,success,p95,owner");
   await page.getByRole("button", { name: "Columns" }).click();
-  await dialog.getByRole("button", { name: "As usual" }).click();
+  await dialog.getByRole("button", { name: "Default" }).click();
   await page.waitForURL("**/jobs");
   await expect.poll(() => heads(page)).toHaveLength(10);
 
@@ -233,7 +233,7 @@ it("what was not counted is said, and lines are there without their chart", asyn
     await route.fulfill({ response: answer, json: { ...all, since, complete: false } });
   });
   await page.goto(`${program.url}/logs?q=tock`);
-  await page.getByText(/^Lines by when .* counted back to/).waitFor();
+  await page.getByText(/^Lines by the fire time .* counted back to/).waitFor();
   expect(await axe(page)).toEqual([]);
 
   await page.unrouteAll({ behavior: "wait" });

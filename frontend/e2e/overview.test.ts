@@ -36,7 +36,7 @@ it("the way to a first run is ticked off step by step, and ends at the overview"
 
 it("a job that begins to fail is said to need somebody, until one snoozes it or it runs well", async () => {
   const { page, faults, close } = await open("/");
-  await page.getByText("Nothing needs you").waitFor();
+  await page.getByText("Nothing needs attention").waitFor();
   await program.job("default/shaky", "echo 'disk is full' >&2; exit 3");
   const run = await program.run("default/shaky");
   const item = attention(page).filter({ hasText: "shaky" });
@@ -44,7 +44,7 @@ it("a job that begins to fail is said to need somebody, until one snoozes it or 
   expect(await axe(page)).toEqual([]);
 
   await item.getByRole("button", { name: "Snooze: shaky" }).click();
-  await page.getByRole("menuitem", { name: "Until it is over" }).click();
+  await page.getByRole("menuitem", { name: "Until it is resolved" }).click();
   await page.getByText("1 snoozed").waitFor();
   await item.waitFor({ state: "detached" });
   expect(await axe(page)).toEqual([]);
@@ -57,11 +57,11 @@ it("a job that begins to fail is said to need somebody, until one snoozes it or 
 
   await page.goto(program.url);
   await item.getByRole("button", { name: "Snooze: shaky" }).click();
-  await page.getByRole("menuitem", { name: "Until it is over" }).click();
+  await page.getByRole("menuitem", { name: "Until it is resolved" }).click();
   await program.job("default/shaky", "true");
   await program.run("default/shaky");
   await page.getByText("1 snoozed").waitFor({ state: "detached" });
-  await page.getByText("The last run that went wrong").waitFor();
+  await page.getByText("The last run that did not succeed").waitFor();
   expect(faults).toEqual([]);
   await close();
 });
@@ -77,7 +77,7 @@ it("jobs that fail alike are one row, which leads to them; one that paused itsel
   });
   await program.run("default/tired");
   const { page, faults, close } = await open("/");
-  const tired = attention(page).filter({ hasText: "Night owl" }).filter({ hasText: "Paused itself" });
+  const tired = attention(page).filter({ hasText: "Night owl" }).filter({ hasText: "Paused after failures" });
   await tired.waitFor();
   const alike = attention(page).filter({ hasText: "3 jobs fail with the same error" });
   await alike.getByText(/^exit code 3: no answer from 10\.0\.0\.\d$/).waitFor();
@@ -177,7 +177,7 @@ it("the chart is narrowed by dragging and by keys, and the address and the way b
   await page.mouse.move(box.x + box.width / 2, box.y + 80);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width + 40, box.y + 80, { steps: 5 });
-  await page.locator(".chart .hover").getByText("Let go, or press Enter, to see only this").waitFor();
+  await page.locator(".chart .hover").getByText("Release, or press Enter, to show only this range").waitFor();
   await page.mouse.up();
   await page.waitForURL(/\/\?from=[^&]+&to=[^&]+$/);
   const dragged = part();
@@ -268,7 +268,7 @@ it("the figures are compared with those of as long a time before", async () => {
   const { page, faults, close } = await open(`/?from=${iso(from)}&to=${iso(from + span)}`);
   const foot = (name: string) => page.locator(".kpi", { hasText: name }).locator(".f").first();
   const runs = Math.abs(during.runs / before.runs - 1) * 100;
-  await expect.poll(() => foot("Runs").textContent()).toContain(`${runs.toFixed(1)}% vs. as long before`);
+  await expect.poll(() => foot("Runs").textContent()).toContain(`${runs.toFixed(1)}% vs. previous period`);
   const points = Math.abs(during.rate - before.rate) * 100;
   await expect.poll(() => foot("Success rate").textContent()).toContain(`${points.toFixed(2)} pt`);
   expect(faults).toEqual([]);

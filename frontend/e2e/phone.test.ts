@@ -34,7 +34,7 @@ it("on a phone one sees how a job, a run and an alert are without scrolling side
       "table.runs tbody tr",
       ["Failed", /ERROR gateway: timeout/],
     ],
-    ["/", "table.inflight tbody tr", ["endless-count", "no usual time yet", /\d ?s$/]],
+    ["/", "table.inflight tbody tr", ["endless-count", "no usual duration yet", /\d ?s$/]],
     ["/alerts", "table.incidents tbody tr", ["Critical", /nightly-settlement.* failed/, "Firing", /ago$/]],
   ] as const) {
     const { page, faults, close } = await open(path, phone);

@@ -15,7 +15,7 @@ const { program, open } = stage(async (p) => {
 it("runs are chosen by what there is of them, and shown by job, executor and error", async () => {
   const { page, faults, close } = await open("/runs");
   await page.locator("table.runs tbody tr").nth(2).waitFor();
-  const facets = page.getByRole("complementary", { name: "Narrow the runs" });
+  const facets = page.getByRole("complementary", { name: "Filter the runs" });
   await facets.getByRole("checkbox", { name: "Succeeded 2" }).waitFor();
   await facets.getByRole("checkbox", { name: "Failed 1" }).check();
   await page.waitForURL(/status=failed/);
@@ -62,7 +62,7 @@ it("runs are in the order of a column, which the address keeps", async () => {
   const duration = (row: number) => page.locator("table.runs tbody tr").nth(row).locator(".bar + .num");
   await head("Duration").getByRole("button").click();
   await page.waitForURL(/sort=-duration/);
-  await page.getByText("All runs of the range, in this order.").waitFor();
+  await page.getByText("All runs in the range, in this order").waitFor();
   expect(await head("Duration").getAttribute("aria-sort")).toBe("descending");
   expect(await axe(page)).toEqual([]);
   await page.reload();
@@ -170,7 +170,7 @@ it("a run that one click starts can be called off, and what was run again alread
   await page.getByRole("toolbar").getByRole("button", { name: "Run again" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Run 1 run again" }).waitFor();
-  await dialog.getByLabel("Also 1 run that was run again already").check();
+  await dialog.getByLabel("Include 1 run that was run again already").check();
   await dialog.getByText("run again already, as ").waitFor();
   await dialog.getByRole("button", { name: "Run 2 runs again" }).waitFor();
   expect(await axe(page)).toEqual([]);

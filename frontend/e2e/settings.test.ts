@@ -12,7 +12,7 @@ it("navigation, rows and hours are as one chose them, and stay so", async () => 
   await program.run("default/hours");
   const { page, faults, close } = await open("/settings/profile");
   const look = () => page.locator("html").evaluate((e) => ({ ...e.dataset }));
-  await page.getByRole("button", { name: "Narrow the navigation" }).click();
+  await page.getByRole("button", { name: "Collapse the navigation" }).click();
   await page.getByRole("button", { name: "Compact" }).click();
   await page.getByRole("button", { name: "12 hours" }).click();
   expect(await look()).toMatchObject({ side: "narrow", rows: "compact" });
@@ -37,7 +37,7 @@ it("navigation, rows and hours are as one chose them, and stay so", async () => 
     .getByText(/\d\d:\d\d:\d\d [ap]m/)
     .first()
     .waitFor();
-  await page.getByRole("button", { name: "Widen the navigation" }).click();
+  await page.getByRole("button", { name: "Expand the navigation" }).click();
   expect(await page.locator("aside.side").evaluate((e) => e.getBoundingClientRect().width)).toBe(228);
   expect(faults).toEqual([]);
   await close();
@@ -51,12 +51,12 @@ it("a rule of retention shows what it does to the disk, and is saved after a que
   await page.getByRole("button", { name: "Rule for a job" }).click();
   await page.getByLabel("Job", { exact: true }).fill("default/noisy");
   await page.getByLabel("Log lines: default/noisy").fill("12h");
-  await page.getByText("In the long run").waitFor();
+  await page.getByText("Long-term estimate").waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Save retention" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("Nothing is deleted now.").waitFor();
-  await dialog.getByLabel("Why").fill("it prints too much");
+  await dialog.getByLabel("Reason").fill("it prints too much");
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Save retention" }).click();
   await page.getByText("Retention saved").waitFor();
@@ -110,7 +110,7 @@ it("filters are saved as a view, opened again, and forgotten", async () => {
   await page.waitForURL("**/jobs?group=billing");
   await page.getByText("1 job", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Views billing only" }).click();
-  await page.getByRole("menuitem", { name: "Forget billing only" }).click();
+  await page.getByRole("menuitem", { name: "Delete the view billing only" }).click();
   await tab.waitFor({ state: "detached" });
 
   await page.goto(`${program.url}/runs?status=succeeded&range=7d`);
@@ -131,7 +131,7 @@ it("the overview reports how runs go, and in which ways they fail", async () => 
   await program.job("default/broken", "echo cannot reach 10.2.8.14 >&2; exit 3");
   const run = await program.run("default/broken");
   const { page, faults, close } = await open("/");
-  await page.getByText("Ways of failing").waitFor();
+  await page.getByText("Failures by cause").waitFor();
   await page.getByRole("img", { name: /^Failed, from/ }).waitFor();
   await page.getByRole("button", { name: "Duration p95" }).click();
   const trend = page.locator(".card", { hasText: "Trend" });
@@ -142,7 +142,7 @@ it("the overview reports how runs go, and in which ways they fail", async () => 
   await failure.click();
   await page.waitForURL(`**/runs/${run}*`);
   await page.goto(`${program.url}/jobs/default/broken/runs`);
-  await page.getByText("Ways of failing").waitFor();
+  await page.getByText("Failures by cause").waitFor();
   expect(await axe(page)).toEqual([]);
   expect(faults).toEqual([]);
   await close();

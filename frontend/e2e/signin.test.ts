@@ -44,7 +44,7 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
   expect(await palette.getByText("Edit", { exact: true }).count()).toBe(0);
   await page.keyboard.press("Escape");
   await page.goto(`${program.url}/jobs/default/report/edit`);
-  await page.getByText("Only editors of the group may change it").waitFor();
+  await page.getByText("Only editors of the group can change this job").waitFor();
   expect(await page.getByLabel("Description").isDisabled()).toBe(true);
   await page.locator(".cm-content[aria-readonly]").first().waitFor();
   expect(await axe(page)).toEqual([]);
@@ -53,13 +53,13 @@ it("a viewer is invited, chooses a password, and is offered only what they may d
   const notTheirs = ["audit", "settings/users", "settings/secrets", "settings/retention", "alerts/channels"];
   for (const path of [...notTheirs, "jobs/new", "jobs/default/report/audit"]) {
     await page.goto(`${program.url}/${path}`);
-    await page.getByText("You have no permission to see this").waitFor();
+    await page.getByText("You do not have permission to see this").waitFor();
     expect(await axe(page), path).toEqual([]);
   }
   expect(refused).toEqual([]);
   await page.goto(`${program.url}/jobs/risk/score`);
   await page.getByText("this needs the role viewer in group risk").waitFor();
-  expect(await page.getByText("You have no permission to see this").count()).toBe(1);
+  expect(await page.getByText("You do not have permission to see this").count()).toBe(1);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(faults).toEqual([]);

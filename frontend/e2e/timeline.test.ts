@@ -40,7 +40,7 @@ it("lanes are sorted, left out by how often they fire, and closed by group, and 
   await page.getByRole("button", { name: "Sort" }).click();
   await page.getByRole("menuitemcheckbox", { name: "By next fire" }).click();
   await lanes("minutely", "hourly", "hourly");
-  await page.getByRole("button", { name: "Hide faster than" }).click();
+  await page.getByRole("button", { name: "Hide intervals below" }).click();
   await page.getByRole("menuitemcheckbox", { name: "5m", exact: true }).click();
   await lanes("hourly", "hourly");
   await page.locator("button.tgroup").first().click();

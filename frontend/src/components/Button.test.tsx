@@ -16,12 +16,12 @@ it("is off and says why, for those who may not do it, and keeps its name", () =>
     </>,
   );
   const button = find<HTMLButtonElement>(page.host, ".btn");
-  expect([button.disabled, button.title]).toEqual([true, "You may not do this here"]);
+  expect([button.disabled, button.title]).toEqual([true, "You do not have permission to do this here"]);
   const icon = find<HTMLButtonElement>(page.host, ".ic");
   expect([icon.disabled, icon.getAttribute("aria-label"), icon.dataset.tip]).toEqual([
     true,
     "Run now",
-    "Run now: You may not do this here",
+    "Run now: You do not have permission to do this here",
   ]);
 });
 

@@ -11,8 +11,8 @@ const job = (more: Partial<Job> = {}): Job => ({ job: "a/b", task: { shell: "tru
 it("says what holds when nothing was chosen", () => {
   expect(policiesInWords(job(), en)).toEqual([
     "Runs may overlap.",
-    "Missed fires get one run together.",
-    "A run that fails is not tried again.",
+    "All missed fires together get one run.",
+    "A failed run is not retried.",
   ]);
 });
 
@@ -35,17 +35,17 @@ it("says every policy that was chosen, with its figures", () => {
   });
   expect(policiesInWords(all, en)).toEqual([
     "One run at a time; up to 7 wait, then the oldest is skipped.",
-    "Each missed fire gets its run.",
-    "Tried again up to 3 times when it failed or timed out (exit 75), after 30 s, then that much longer each time, up to 5m.",
-    "Not tried again once the run of a later fire has succeeded.",
-    "If its executor vanishes, a run is lost: it does not run twice.",
-    "An attempt is asked to end after 10m, and killed 20 s later.",
+    "Each missed fire gets a run.",
+    "Retried up to 3 times when it failed or timed out (exit 75), after 30 s, then that much longer each time, up to 5m.",
+    "Not retried once the run of a later fire has succeeded.",
+    "If its executor disappears, a run is lost: it does not run again.",
+    "An attempt is asked to stop after 10m, and killed 20 s later.",
     "All attempts together may take 1h.",
-    "Its log has a warning after 5m.",
-    "A run that has not begun 1m 30s after it was due is missed.",
-    "Pauses itself after 5 bad runs in a row.",
-    "Done in 8 pieces, 3 at once. 75% of them have to succeed.",
-    "After every end a/c runs. It gets the result as its parameters.",
+    "After 5m, a warning is written to its log.",
+    "A run that has not started 1m 30s after it was due is missed.",
+    "The job is paused after 5 failures in a row.",
+    "Done in 8 pieces, 3 at once. 75% of them must succeed.",
+    "a/c runs after any end. It gets the result as its parameters.",
     "Runs once a/x and a/y have all ended.",
   ]);
   expect(policiesInWords(all, zh)).toHaveLength(13);

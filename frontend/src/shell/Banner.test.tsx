@@ -44,10 +44,10 @@ it("while the history catches up, it says for how long", () => {
     caught_up_at: ago(-120.4),
   });
   expect(text).toMatch(
-    /The log store is behind: what came after .* may be missing\. It will have caught up in about 2m\./,
+    /The log store is behind: runs and logs after .* may be missing\. It will catch up in about 2m\./,
   );
   expect(text).toContain("Caught up inabout 2m");
-  expect(text).toContain("9,000 wait · shrinks by 75 a second");
+  expect(text).toContain("9,000 waiting · shrinks by 75 per second");
 });
 
 it("a history that is behind and does not catch up has no end", () => {
@@ -70,9 +70,9 @@ it("another version than the page was loaded from is told of once it answers", (
   noteBehind(false);
   noteVersion("1");
   noteVersion("1");
-  expect(shown({ backlog: [] })).not.toContain("A new version is on the server");
+  expect(shown({ backlog: [] })).not.toContain("The server has a new version of the console");
   page?.remove();
   noteVersion("2");
   noteVersion("1"); // of a server that is still to be upgraded
-  expect(shown({ backlog: [] })).toContain("A new version is on the server");
+  expect(shown({ backlog: [] })).toContain("The server has a new version of the console");
 });

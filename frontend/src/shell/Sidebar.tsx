@@ -185,7 +185,7 @@ function HealthCard() {
       </span>
       <span className="l mut">
         {broken.length > 0 && !lost
-          ? broken.map((c) => t.health.part(c.name)).join(", ")
+          ? t.health.silent(broken.map((c) => t.health.part(c.name)))
           : nodes
             ? `${t.health.nodes(nodes.items.length)} · ${t.health.shards(owned, nodes.shards)}`
             : " "}

@@ -4,14 +4,15 @@ import { pauseJob, refreshJobs, resumeJob, runJob } from "@/api/jobs";
 import { cancelRun, rerunRun, runsKey } from "@/api/runs";
 import { grace, toast, toastBefore } from "@/components/Toasts";
 import { useT } from "@/i18n";
+import type { Messages } from "@/i18n/en";
 import { refOf } from "@/lib/jobref";
 import { useSayer } from "@/lib/reason";
 
-/** Shows what went wrong with an action, in the reader's language. */
-export function useComplain() {
+/** Shows that an action failed, and why, in the reader's language. */
+export function useComplain(action: keyof Messages["done"]["failed"] = "other") {
   const t = useT();
   const { sayError } = useSayer();
-  return (error: unknown) => toast({ bad: true, text: t.done.failed, detail: sayError(error) });
+  return (error: unknown) => toast({ bad: true, text: t.done.failed[action], detail: sayError(error) });
 }
 
 interface Wish {
@@ -26,7 +27,7 @@ export function useRunNow() {
   const t = useT();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const onError = useComplain();
+  const onError = useComplain("start");
   return useMutation({
     mutationFn: ({ job, params, labels }: Wish) => runJob(refOf(job), params, labels),
     onError,
@@ -62,11 +63,12 @@ interface Pausing {
 export function usePause() {
   const t = useT();
   const client = useQueryClient();
-  const onError = useComplain();
+  const notPaused = useComplain("pause");
+  const notResumed = useComplain("resume");
   const mutation = useMutation({
     mutationFn: ({ job, paused, note = "", until }: Pausing) =>
       paused ? pauseJob(refOf(job), note, until) : resumeJob(refOf(job)),
-    onError,
+    onError: (error, { paused }) => (paused ? notPaused : notResumed)(error),
     onSuccess: (_, { job, paused }) => {
       void refreshJobs(client);
       toast({
@@ -83,7 +85,7 @@ export function useRerunSoon() {
   const t = useT();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const onError = useComplain();
+  const onError = useComplain("start");
   const { mutate } = useMutation({
     mutationFn: ({ runId }: { runId: string; job: string }) => rerunRun(runId, {}),
     onError,
@@ -105,7 +107,7 @@ export function useRerunSoon() {
 export function useCancelRun() {
   const t = useT();
   const client = useQueryClient();
-  const onError = useComplain();
+  const onError = useComplain("cancel");
   return useMutation({
     mutationFn: ({ runId, job, reason }: { runId: string; job: string; reason: string }) =>
       cancelRun(runId, job, reason),

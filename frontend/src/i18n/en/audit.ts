@@ -2,7 +2,7 @@
 export const audit = {
   filter: "Object, such as job billing/",
   allTime: "All",
-  none: "No change",
+  none: "No changes",
   noneHint: "Widen the range, or clear a filter.",
   end: "No more entries",
   details: "What changed",
@@ -13,7 +13,7 @@ export const audit = {
   how: {
     session: "in the console",
     token: "with an API token",
-    local: "on the server's own machine",
+    local: "on the server's machine",
     "sign-in": "by signing in",
   },
   objects: {

@@ -10,7 +10,7 @@ export const errors = {
     `${count(groups, "error", "errors")}, ${attempts} failed ${attempts === "1" ? "attempt" : "attempts"}`,
   most: (n: number) => `Only the ${n} most frequent are listed. Narrow the range to see others.`,
   bars: (n: number, peak: number) =>
-    `${count(n, "failed attempt", "failed attempts")} over the range, at most ${peak} in one bar`,
+    `${count(n, "failed attempt", "failed attempts")} in the range, at most ${peak} in one bar`,
   seen: (first: string, last: string) => `First ${first}, last ${last}`,
   versions: (list: string) => `${list.includes(",") ? "Versions" : "Version"} ${list}`,
   overTime: "Over time",

@@ -16,11 +16,11 @@ const tally = (rows: Counted[], words: [string, string][]) =>
 /** Bringing jobs in from files. */
 export const importing = {
   title: "Import jobs",
-  hint: "Nothing is saved before you have seen what would happen to each job.",
+  hint: "First check what would happen to each job. Nothing is saved until you confirm.",
   format: "Format",
   file: "Open a file…",
   zone: "Time zone",
-  groupElse: "Executor group of jobs whose own is not in the dump",
+  groupElse: "Executor group for jobs whose executor is not in the dump",
   texts: {
     yaml: "Jobs and calendars, several separated by ---",
     crontab: "The crontab",
@@ -31,11 +31,11 @@ export const importing = {
   go: (n: number, jobs: boolean) =>
     `Save ${jobs ? count(n, "job", "jobs") : count(n, "document", "documents")}`,
   note: "import",
-  outcome: "Would be",
+  outcome: "Result",
   name: "Name",
   line: "Line",
   number: "No.",
-  why: "What changes, or why not",
+  why: "Changes, or reason",
   saved: "Saved",
   outcomes: {
     created: "Created",
@@ -45,12 +45,13 @@ export const importing = {
     skipped: "Skipped",
     broken: "Refused",
   },
-  noDocument: "It is neither a job nor a calendar",
-  conflictWhy: "A job of this name is here already, and was not imported from there or was edited since.",
-  overwrite: (n: number) => `Overwrite ${count(n, "job that was", "jobs that were")} made or edited here`,
+  noDocument: "This is neither a job nor a calendar",
+  conflictWhy:
+    "A job with this name exists already. It was not imported from this source, or was edited since.",
+  overwrite: (n: number) => `Overwrite ${count(n, "job that was", "jobs that were")} created or edited here`,
   dry: (rows: Counted[]) =>
     rows.length === 0
-      ? "There is no document in it."
+      ? "There is nothing to import."
       : `${tally(rows, [
           ["created", "to create"],
           ["changed", "to change"],

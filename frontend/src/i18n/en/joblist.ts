@@ -28,7 +28,7 @@ export const joblist = {
   views: {
     all: "All",
     failing: "Failing",
-    running: "In flight",
+    running: "In progress",
     mine: "Mine",
     paused: "Paused",
     never: "Never ran",
@@ -39,7 +39,7 @@ export const joblist = {
   showing: (n: number, all: number) =>
     `Showing ${n.toLocaleString("en-GB")} of ${all.toLocaleString("en-GB")}`,
   empty: "No jobs yet",
-  emptyHint: "A job says what to run and when. Make one here, or apply a file:",
+  emptyHint: "A job defines what to run and when. Create one here, or apply a file:",
   noMatch: "No job matches",
   noneHint: (filters: string) => `With ${filters}.`,
   selected: (n: number) => `${n} selected`,
@@ -55,9 +55,9 @@ export const joblist = {
     notPaused: "not paused",
     pauseNote: (n: number) =>
       `${count(n, "fire", "fires")} within the next hour will be recorded as skipped.`,
-    deleteNote: "They do not fire any more. Their history stays.",
+    deleteNote: "They no longer fire. Their history stays.",
     typeToConfirm: (word: string) => `Type ${word} to confirm`,
-    note: "Why (kept with the version)",
+    note: "Reason (saved with the version)",
     andMore: (n: number) => `and ${n.toLocaleString("en-GB")} more`,
     result: (ok: number, bad: number) => `${ok} done, ${bad} failed`,
     working: (done: number, all: number) => `${done} of ${all}`,
@@ -108,7 +108,7 @@ export const joblist = {
   more: "Filter",
   not: (value: string) => `not ${value}`,
   anyOf: (n: number) => `any of ${n}`,
-  turn: "All but these",
+  turn: "Exclude these",
   nothing: "Nothing to choose from",
   sort: "Sort",
   sorts: {
@@ -133,5 +133,5 @@ export const joblist = {
   tagsHint: "Separated by spaces.",
   setOwner: "Owner",
   ownerHint: "Leave it empty to keep the owners.",
-  alreadySo: "so already",
+  alreadySo: "nothing to change",
 };

@@ -2,15 +2,15 @@ import { count } from "./words";
 
 /** What was owed against what was done. */
 export const ledger = {
-  hint: "Every fire that schedules owed, computed again and compared with the history.",
-  fires: "Fires owed",
+  hint: "Every fire that was due, computed again from the schedules and compared with the history.",
+  fires: "Fires due",
   ran: "Ran",
   absent: "Skipped or missed",
   wrong: "Discrepancies",
-  none: "No fires were owed in this range",
-  noneHint: "Jobs that fire by a schedule have a row for each day.",
+  none: "No fires were due in this range",
+  noneHint: "Jobs with a schedule have a row for each day.",
   allWell: "Every fire is accounted for.",
-  findings: (n: number) => `${count(n, "fire contradicts", "fires contradict")} the promise`,
+  findings: (n: number) => count(n, "discrepancy", "discrepancies"),
   found: "Found by the continuous check",
   healedAt: (when: string) => `healed ${when}`,
   notHealed: "not healed",
@@ -31,10 +31,10 @@ export const ledger = {
     skipped: "Skipped",
     missed: "Missed",
     undecided: "Undecided",
-    unjudged: "Not judged",
+    unjudged: "Cannot be checked",
     discrepancy: "Discrepancy",
   },
   day: (day: string, fires: number, wrong: number) =>
-    `${day}: ${count(fires, "fire", "fires")}${wrong > 0 ? `, ${wrong} wrong` : ""}`,
+    `${day}: ${count(fires, "fire", "fires")}${wrong > 0 ? `, ${count(wrong, "discrepancy", "discrepancies")}` : ""}`,
   outcome: "Outcome",
 };

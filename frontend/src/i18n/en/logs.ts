@@ -8,7 +8,7 @@ export const logs = {
     `${n.toLocaleString("en-GB")}${more ? "+" : ""} ${n === 1 && !more ? "line" : "lines"}`,
   none: "No line matches",
   noneHint:
-    "Every word has to be in the line, in any order and case. Widen the range, use fewer words, or put * beside a part of a word.",
+    "A line must contain every word, in any order and case. Widen the range, use fewer words, or add * to part of a word.",
   onlyJob: "Only this job",
   around: "Lines around it",
   piece: (i: number) => `Piece ${i}`,
@@ -16,11 +16,11 @@ export const logs = {
   formats: { csv: "CSV", ndjson: "NDJSON", txt: "Plain text" },
   saved: (n: string) => `${n} lines saved`,
   savedSome: "There are more: narrow the range, or choose fewer jobs.",
-  end: "That is all of them",
+  end: "No more lines",
   chart: (n: number, errors: number, warnings: number) =>
     `${count(n, "line", "lines")} over time, ${count(errors, "error", "errors")}, ${count(warnings, "warning", "warnings")}`,
   others: "Others",
-  chartHint: "Lines by when their runs fired. A bar narrows the range to it, dragging to several.",
+  chartHint: "Lines by the fire time of their runs. Click a bar, or drag over several, to narrow the range.",
   countedSince: (at: string) =>
     `Lines are counted back to ${at}. To count all, choose a shorter range or more filters.`,
   uncounted: "Not counted",
@@ -30,5 +30,5 @@ export const logs = {
     shown < n
       ? `${n.toLocaleString("en-GB")} lines/s, ${shown} shown`
       : `${n.toLocaleString("en-GB")} lines/s`,
-  dropped: "Some lines are missing: more came than could be read.",
+  dropped: "Some lines are missing: they arrived faster than they could be read.",
 };

@@ -1,6 +1,6 @@
 import { count, either, list } from "./words";
 
-const share = (s: string | undefined) => (s ? `${s} of them have to succeed.` : "All have to succeed.");
+const share = (s: string | undefined) => (s ? `${s} of them must succeed.` : "All must succeed.");
 const atOnce = (n: number) => (n > 0 ? `, ${n} at once` : "");
 
 /** What a job does about trouble and about other jobs, a sentence each. */
@@ -12,21 +12,21 @@ export const policies = {
     `${limit === 1 ? "One run" : `${limit} runs`} at a time; up to ${queue} wait, then the ${oldest ? "oldest" : "newest"} is skipped.`,
   skip: (limit: number) =>
     limit === 1
-      ? "A run that is due while another is alive is skipped."
-      : `While ${limit} runs are alive, new ones are skipped.`,
+      ? "A run that is due while another is in progress is skipped."
+      : `While ${limit} runs are in progress, new ones are skipped.`,
   replace: (limit: number) =>
     limit === 1
-      ? "A new run ends the live one."
-      : `While ${limit} runs are alive, a new one ends the oldest.`,
+      ? "A new run cancels the one in progress."
+      : `While ${limit} runs are in progress, a new one cancels the oldest.`,
   misfire: {
-    skip: "A missed fire is recorded, and does not run.",
-    fire_once: "Missed fires get one run together.",
-    fire_all: "Each missed fire gets its run.",
+    skip: "A missed fire is recorded, but does not run.",
+    fire_once: "All missed fires together get one run.",
+    fire_all: "Each missed fire gets a run.",
   } as Record<string, string>,
-  noRetry: "A run that fails is not tried again.",
+  noRetry: "A failed run is not retried.",
   ends: { failed: "failed", timed_out: "timed out", lost: "was lost" },
   retry: (n: number, ends: string[], waits: string, codes: number[]) =>
-    `Tried again up to ${count(n, "time", "times")} when it ${either(ends)}${
+    `Retried up to ${count(n, "time", "times")} when it ${either(ends)}${
       codes.length > 0 ? ` (exit ${codes.join(", ")})` : ""
     }, after ${waits}.`,
   backoff: {
@@ -34,21 +34,21 @@ export const policies = {
     linear: (delay: string, most: string) => `${delay}, then that much longer each time, up to ${most}`,
     exponential: (delay: string, most: string) => `${delay}, then twice as long each time, up to ${most}`,
   },
-  dropStale: "Not tried again once the run of a later fire has succeeded.",
-  atMostOnce: "If its executor vanishes, a run is lost: it does not run twice.",
-  timeout: (d: string, grace: string) => `An attempt is asked to end after ${d}, and killed ${grace} later.`,
+  dropStale: "Not retried once the run of a later fire has succeeded.",
+  atMostOnce: "If its executor disappears, a run is lost: it does not run again.",
+  timeout: (d: string, grace: string) => `An attempt is asked to stop after ${d}, and killed ${grace} later.`,
   totalTimeout: (d: string) => `All attempts together may take ${d}.`,
-  warnAfter: (d: string) => `Its log has a warning after ${d}.`,
-  startWithin: (d: string) => `A run that has not begun ${d} after it was due is missed.`,
-  pauseAfter: (n: number) => `Pauses itself after ${count(n, "bad run", "bad runs")} in a row.`,
-  broadcast: (s: string | undefined) => `Every online executor does a piece. ${share(s)}`,
+  warnAfter: (d: string) => `After ${d}, a warning is written to its log.`,
+  startWithin: (d: string) => `A run that has not started ${d} after it was due is missed.`,
+  pauseAfter: (n: number) => `The job is paused after ${count(n, "failure", "failures")} in a row.`,
+  broadcast: (s: string | undefined) => `Every online executor runs one piece. ${share(s)}`,
   pieces: (n: number, at: number, s: string | undefined) => `Done in ${n} pieces${atOnce(at)}. ${share(s)}`,
   split: (at: number, s: string | undefined) =>
-    `The first attempt lists the pieces; each is then done by itself${atOnce(at)}. ${share(s)}`,
+    `The first attempt lists the pieces; each then runs separately${atOnce(at)}. ${share(s)}`,
   child: {
-    success: (job: string) => `After a success ${job} runs.`,
-    failure: (job: string) => `After a failure ${job} runs.`,
-    end: (job: string) => `After every end ${job} runs.`,
+    success: (job: string) => `${job} runs after a success.`,
+    failure: (job: string) => `${job} runs after a failure.`,
+    end: (job: string) => `${job} runs after any end.`,
   },
   passResult: "It gets the result as its parameters.",
   join: (parents: string[]) => `Runs once ${list(parents)} have all ended.`,

@@ -15,16 +15,16 @@ export const runlist = {
   histogram: (n: number) => `${count(n, "fire", "fires")} in range`,
   newRuns: (n: number) => count(n, "new run", "new runs"),
   attempt: (n: number) => `Attempt ${n}`,
-  end: "That is all of them",
-  facets: "Narrow the runs",
-  idle: "This does not narrow the table shown",
+  end: "No more runs",
+  facets: "Filter the runs",
+  idle: "This filter does not apply to the table shown",
   triedAgain: "Tried again",
   moreValues: (n: number) => `${n} more`,
   /** Below a list that is sorted by something else than its fires. */
   sortedHint: (n: number, all: boolean) =>
     all
-      ? "All runs of the range, in this order. Live updates are off: sort by Scheduled for the newest first."
-      : `The first ${n} of the range in this order. To sort, the server looks at all its runs: narrow the range to see others.`,
+      ? "All runs in the range, in this order, without live updates. Sort by Scheduled to see the newest first."
+      : `The first ${n} runs in this order. Narrow the range to see others.`,
   bulk: {
     selected: (n: number) => `${n} selected`,
     allMatching: (n: number) => `Select all ${n.toLocaleString("en-GB")} matching`,
@@ -32,7 +32,7 @@ export const runlist = {
     sameVersion: "That of each run",
     ofJobs: (runs: number, jobs: number) => `${count(runs, "run", "runs")} of ${count(jobs, "job", "jobs")}`,
     ranAgain: (run: string) => `run again already, as ${run}`,
-    twice: (n: number) => `Also ${count(n, "run that was", "runs that were")} run again already`,
+    twice: (n: number) => `Include ${count(n, "run that was", "runs that were")} run again already`,
     begun: (n: number, bad: number) =>
       `${count(n, "run", "runs")} started${bad > 0 ? `, ${bad} refused` : ""}. Their progress is below.`,
     verbs: { rerun: "Run again", cancel: "Cancel", mark: "Mark as…" },

@@ -1,4 +1,4 @@
-import { count } from "./words";
+import { count, list } from "./words";
 
 export const nav = {
   logs: "Logs",
@@ -18,10 +18,10 @@ export const nav = {
   calendars: "Calendars",
   administration: "Administration",
   open: "Open navigation",
-  narrow: "Narrow the navigation",
-  widen: "Widen the navigation",
+  narrow: "Collapse the navigation",
+  widen: "Expand the navigation",
   search: "Search or run…",
-  runningNow: (n: number) => count(n, "run in flight", "runs in flight"),
+  runningNow: (n: number) => count(n, "run in progress", "runs in progress"),
   executorsHint: (lost: number, draining: number, empty: number) =>
     [
       lost > 0 && `${lost} lost`,
@@ -35,11 +35,12 @@ export const nav = {
 export const health = {
   ok: "Scheduler healthy",
   paused: "Everything is paused",
-  degraded: "Not everything answers",
+  degraded: "Scheduler degraded",
+  silent: (parts: string[]) => `${list(parts)} ${parts.length === 1 ? "does" : "do"} not answer`,
   unreachable: "Server does not answer",
   shards: (owned: number, all: number) => `${owned} of ${all} shards owned`,
   nodes: (n: number) => count(n, "node", "nodes"),
-  part: (name: string) => ({ bus: "Bus", log_store: "Log store", jobs: "Job index" })[name] ?? name,
+  part: (name: string) => ({ bus: "NATS", log_store: "Log store", jobs: "Job index" })[name] ?? name,
 };
 
 export const top = {
@@ -49,35 +50,35 @@ export const top = {
   liveOff: "Paused",
   liveTip: "Pause live updates",
   liveOnTip: "Resume live updates",
-  zone: "Time zone of instants",
+  zone: "Time zone of the times shown",
   theme: "Theme",
   themeLight: "Light",
   themeDark: "Dark",
-  themeSystem: "As the system",
+  themeSystem: "System",
   language: "Language",
   help: "Keyboard shortcuts",
   settings: "Display",
-  myZone: "Mine",
+  myZone: "Local",
 };
 
 export const banner = {
-  unreachable: "The server does not answer. What you see is as of",
+  unreachable: "The server does not answer. You see the state of",
   away: {
-    bus: "NATS does not answer: until it does, nothing runs, and nothing can be changed. You see the last known state.",
+    bus: "NATS does not answer: until it does, no job runs, and nothing can be changed. You see the last known state.",
     log_store:
       "The log store does not answer: jobs keep running. Their history and logs are shown once it is back.",
   } as Record<string, string>,
   standIn: (since: string, asOf: string) =>
-    `The log store does not answer: jobs keep running. Runs and logs since ${since} are read from NATS, as of ${asOf}; the ledger and what is older wait for it.`,
-  behind: (asOf: string) => `The log store is behind: what came after ${asOf} may be missing.`,
-  caughtUpIn: (time: string) => `It will have caught up in about ${time}.`,
+    `The log store does not answer: jobs keep running. Runs and logs since ${since} are read from NATS, as of ${asOf}; the ledger and older data are missing until it is back.`,
+  behind: (asOf: string) => `The log store is behind: runs and logs after ${asOf} may be missing.`,
+  caughtUpIn: (time: string) => `It will catch up in about ${time}.`,
   notCatchingUp: "It is not catching up yet.",
   held: "Everything is paused: fires are recorded as skipped.",
   heldBy: (who: string) => `By ${who}.`,
   skew: (by: string) =>
     `This machine's clock differs from the server's by ${by}. Times shown are the server's.`,
   resume: "Resume everything",
-  update: "A new version is on the server.",
+  update: "The server has a new version of the console.",
   reload: "Reload",
 };
 
@@ -127,27 +128,33 @@ export const done = {
   paused: (job: string) => `${job} paused`,
   resumed: (job: string) => `${job} resumed`,
   deleted: (job: string) => `${job} deleted`,
-  cancelling: "The run is being ended",
+  cancelling: "The run is being cancelled",
   saved: (job: string, version: number) => `${job} saved as v${version}`,
-  failed: "That did not work",
+  failed: {
+    start: "The run was not started",
+    pause: "The job was not paused",
+    resume: "The job was not resumed",
+    cancel: "The run was not cancelled",
+    other: "The action failed",
+  },
 };
 
 export const error = {
-  title: "This could not be loaded",
+  title: "The data could not be loaded",
   codes: {
     unreachable: "The server does not answer.",
-    unavailable: "A part of the system does not answer. The console tries again.",
+    unavailable: "A part of the system does not answer. The console retries.",
     internal: "The server had an internal error.",
     not_found: "This does not exist.",
-    forbidden: "You may not do this.",
-    unauthenticated: "Nobody is signed in.",
-    conflict: "Its state does not allow this.",
-    precondition_failed: "Somebody has changed it in the meantime.",
-    invalid: "The request was wrong.",
+    forbidden: "You do not have permission to do this.",
+    unauthenticated: "You are not signed in.",
+    conflict: "The object's current state does not allow this.",
+    precondition_failed: "Somebody has changed it in the meantime. Reload, and try again.",
+    invalid: "The request is not valid.",
   } as Record<string, string>,
-  badDuration: "A length of time, such as 90s, 5m or 2h",
+  badDuration: "Enter a duration, such as 90s, 5m or 2h",
   requestId: (id: string) => `Request ${id}`,
-  notAllowed: "You have no permission to see this",
+  notAllowed: "You do not have permission to see this",
   roleNeeded: (role: string, group?: string) =>
     group === "*"
       ? `You need the role ${role}, everywhere.`
@@ -165,13 +172,13 @@ export const signIn = {
   password: "Password",
   submit: "Sign in",
   out: "Sign out",
-  over: "Your session has ended. Sign in, and go on where you were.",
+  over: "Your session has ended. Sign in to continue where you were.",
   wrong: "User name or password is wrong.",
-  locked: "Too many sign-ins have failed. Wait a while before the next.",
+  locked: "Too many failed sign-ins. Try again later.",
   at: (provider: string) => `Sign in at ${provider}`,
   refused: {
     provider: "The provider did not sign you in, or its answer could not be verified. Try again.",
-    stale: "That sign-in was begun elsewhere, or too long ago. Try again.",
+    stale: "That sign-in was started elsewhere, or too long ago. Try again.",
     no_access: "None of your groups has permissions here. Ask an administrator.",
     disabled: "An administrator has disabled this user.",
     name_taken: "Another user here has your name. Ask an administrator.",
@@ -183,12 +190,12 @@ export const signIn = {
   rule: "At least 12 characters.",
   choose: "Set password and sign in",
   used: "This link has been used, or has expired.",
-  toSignIn: "To sign-in",
+  toSignIn: "Go to sign-in",
   account: "Account",
   roles: { viewer: "Viewer", operator: "Operator", editor: "Editor", admin: "Admin" } as Record<
     string,
     string
   >,
   local: "This machine",
-  needs: "You may not do this here",
+  needs: "You do not have permission to do this here",
 };

@@ -1,5 +1,5 @@
 import type { Messages } from "../en";
-import { number } from "./words";
+import { list, number } from "./words";
 
 export const nav: Messages["nav"] = {
   logs: "日志",
@@ -36,11 +36,12 @@ export const nav: Messages["nav"] = {
 export const health: Messages["health"] = {
   ok: "调度器健康",
   paused: "全部任务已暂停",
-  degraded: "部分组件没有响应",
+  degraded: "调度器异常",
+  silent: (parts) => `${list(parts)}没有响应`,
   unreachable: "服务器没有响应",
   shards: (owned, all) => `已分配 ${owned} / ${all} 个分区`,
   nodes: (n) => `${n} 个节点`,
-  part: (name) => ({ bus: "消息总线", log_store: "日志存储", jobs: "任务索引" })[name] ?? name,
+  part: (name) => ({ bus: "NATS", log_store: "日志存储", jobs: "任务索引" })[name] ?? name,
 };
 
 export const top: Messages["top"] = {
@@ -128,7 +129,13 @@ export const done: Messages["done"] = {
   deleted: (job) => `${job} 已删除`,
   cancelling: "正在结束该运行",
   saved: (job, version) => `${job} 已保存为 v${version}`,
-  failed: "操作失败",
+  failed: {
+    start: "未能开始运行",
+    pause: "未能暂停任务",
+    resume: "未能恢复任务",
+    cancel: "未能取消运行",
+    other: "操作失败",
+  },
 };
 
 export const error: Messages["error"] = {
@@ -141,7 +148,7 @@ export const error: Messages["error"] = {
     forbidden: "您没有权限执行此操作。",
     unauthenticated: "尚未登录。",
     conflict: "对象当前的状态不允许此操作。",
-    precondition_failed: "内容已被他人修改。",
+    precondition_failed: "内容已被他人修改，请重新加载后再试。",
     invalid: "请求有误。",
   },
   badDuration: "请填写时长，如 90s、5m 或 2h",
