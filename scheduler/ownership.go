@@ -217,6 +217,9 @@ func (o *ownership) deleteReleased(ctx context.Context) error {
 				o.deleting = false
 				o.machine.Deleted(deleted)
 				o.tidy()
+				if o.ready.Load() {
+					o.relayWords() // which may have waited for this
+				}
 			})
 		}
 	}

@@ -160,3 +160,32 @@ func TestWordThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
 		w.wantNothingLeft()
 	})
 }
+
+func TestABacklogOfWordsIsRelayedAsFastAsItIsDeleted(t *testing.T) {
+	runPartitioned(t, start, 8, partitions, func(w *world) {
+		names := w.everywhere()
+		w.put(names[1], job.Schedule{})
+		const words = 2500
+		for i := range words {
+			word := &bus.Deferred{Kind: bus.DeferredWord, Job: names[1], Parent: &bus.ParentEnd{
+				Job: names[0], RunID: job.NewRunID(start.Add(time.Duration(i))), Status: job.StatusSucceeded, Met: true, At: start, Depth: 1,
+			}}
+			m, err := word.Msg(0)
+			if err == nil {
+				_, err = w.conn.JS.PublishMsg(w.t.Context(), m)
+			}
+			if err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		w.startNode("a")
+		time.Sleep(20 * time.Second)
+		if n := len(w.fires(names[1], 0)); n != words {
+			w.t.Errorf("the child has run %d times after %d words", n, words)
+		}
+		if n := w.gauge("a", "carillon_words_waiting"); n != 0 {
+			w.t.Errorf("%v words wait", n)
+		}
+		w.wantNothingLeft()
+	})
+}

@@ -268,6 +268,9 @@ func (m *Machine) Deleted(seqs map[uint64]bool) {
 		}
 	}
 	m.items.released = kept
+	for seq := range seqs {
+		delete(m.words.there, seq)
+	}
 }
 
 // String tells the position, for logs.

@@ -121,7 +121,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		delays:    delays{byJob: map[uint32]*delay{}},
 		items:     items{left: map[uint64]bool{}, released: cursor.Released},
 		runs:      runs{byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{}},
-		words:     words{made: cursor.Made, left: map[int][]*Word{}, marks: map[int]bus.WordMark{}},
+		words:     words{made: cursor.Made, left: map[int][]*Word{}, there: map[uint64]bool{}, marks: map[int]bus.WordMark{}},
 		backfills: backfills{byJob: map[uint32][]*backfill{}},
 		requests:  requests{asked: map[job.RunID]bool{}},
 	}

@@ -18,8 +18,13 @@ import (
 type words struct {
 	made  time.Time            // Made of its cursor
 	left  map[int][]*Word      // by partition, those that wait to be relayed, in order
+	there map[uint64]bool      // items of those that are stored in their partition and not deleted yet
 	marks map[int]bus.WordMark // by shard, the last one that has had its effect
 }
+
+// mostThere bounds how many words are relayed that are not deleted yet. Without it, a long backlog of
+// words would be as many items to delete as stop the shard; see [maxReleased].
+const mostThere = 1000
 
 // Word is word that the shard's owner has to relay.
 type Word struct {
@@ -37,9 +42,11 @@ func (m *Machine) Item(w *Word) *bus.Deferred {
 }
 
 // Words returns the oldest n words for a partition that are stored, in order, without
-// forgetting them: the owner calls [Machine.Relayed] when they are stored there.
+// forgetting them: the owner calls [Machine.Relayed] when they are stored there. It returns
+// fewer, or none, while the owner is still to delete those that are.
 func (m *Machine) Words(partition, n int) []*Word {
 	left := m.words.left[partition]
+	n = min(n, mostThere-len(m.words.there))
 	stored := 0
 	for stored < min(n, len(left)) && left[stored].item.seq != 0 {
 		stored++
@@ -61,6 +68,7 @@ func (m *Machine) Relayed(partition, n int) {
 	left := m.words.left[partition]
 	for _, w := range left[:n] {
 		m.releaseItem(w.item)
+		m.words.there[w.item.seq] = true
 	}
 	if m.words.left[partition] = left[n:]; len(left) == n {
 		delete(m.words.left, partition)

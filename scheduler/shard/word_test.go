@@ -160,3 +160,36 @@ func TestAShardWhoseStreamWasMadeAnewLeavesLaterWord(t *testing.T) {
 		t.Errorf("the cursor of a shard without other partitions is of %s", got)
 	}
 }
+
+func TestAShardFiresWhileAnyNumberOfWordsIsRelayed(t *testing.T) {
+	b := newBench(t)
+	newParted(t, b, 2, 0)
+	b.put(0, 1, minutely)
+	child := children(2)[0]
+	const words = 2 * maxReleased
+	first := b.trig.last + 1
+	for seq := first; seq < first+words; seq++ {
+		d := &bus.Deferred{Kind: bus.DeferredWord, Job: child, Parent: &bus.ParentEnd{Job: nameIn(0, true), Status: job.StatusSucceeded, Met: true}}
+		b.trig.last, b.trig.deferred[seq] = seq, d
+		if err := b.m.PutDeferred(d, seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for minute := 1; b.m.WordsLeft() > 0; minute++ {
+		for { // faster than the owner commits
+			n := len(b.m.Words(0, 100))
+			if n == 0 {
+				break
+			}
+			b.m.Relayed(0, n)
+		}
+		if got := b.step(time.Duration(minute)*time.Minute, bus.MaxBatch); len(got) != 1 {
+			t.Fatalf("with %d words left it decided %q, want one fire", b.m.WordsLeft(), got)
+		}
+		deleted := map[uint64]bool{}
+		for _, seq := range b.m.Released() {
+			deleted[seq] = true
+		}
+		b.m.Deleted(deleted)
+	}
+}
