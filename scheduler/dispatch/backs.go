@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -46,6 +47,7 @@ func (d *Dispatcher) hearBack(m *nats.Msg) {
 	if json.Unmarshal(m.Data, &told) != nil {
 		return
 	}
+	told.Stream = cmp.Or(told.Stream, bus.StreamTrig) // one of an earlier version names none
 	d.mu.Lock()
 	g := d.groups[strings.TrimPrefix(m.Subject, bus.SubjectBack(""))]
 	d.mu.Unlock()
