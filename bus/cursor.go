@@ -44,8 +44,9 @@ type Cursor struct {
 	// Released are sequence numbers of deferred items on TRIG that have had their
 	// effect and are yet to be deleted.
 	Released []uint64 `json:"released,omitempty"`
-	// Made is when the shard wrote its first cursor on this TRIG, in a cluster with several
-	// partitions: the sequence numbers of another TRIG say nothing.
+	// Made is when the owner claimed the shard, in a cluster with several partitions: later than
+	// all owners before it, also of a TRIG that was made anew or has lost its end, whose sequence
+	// numbers come again.
 	Made time.Time `json:"made,omitzero"`
 	// Words has, for each shard of other partitions, the last item that has had its effect of
 	// those that it left for this one.

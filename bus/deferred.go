@@ -72,7 +72,7 @@ type Deferred struct {
 	// Backfill is fires of the past that are to be run, or how far that has come.
 	Backfill *job.Backfill `json:"backfill,omitempty"`
 	// Parent is how the parent of a child ended, Word which item of a shard of another partition
-	// said so.
+	// said so. That item has a Word too, whose sequence is 0: it is not known before it is stored.
 	Parent *ParentEnd `json:"parent,omitempty"`
 	Word   *Word      `json:"word,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
@@ -161,7 +161,7 @@ type Word struct {
 // WordMark is the place of an item among those that a shard has left. Its text is short, as a
 // cursor may have one for each shard.
 type WordMark struct {
-	Made time.Time // [Cursor.Made] of the shard
+	Made time.Time // [Cursor.Made] of the owner who left the item
 	Seq  uint64    // of the item
 }
 
@@ -237,8 +237,11 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 			return nil, err
 		}
 	case DeferredChild, DeferredWord:
-		if d.Parent == nil {
+		switch {
+		case d.Parent == nil:
 			missing = "parent"
+		case d.Kind == DeferredWord && d.Word == nil:
+			missing = "word"
 		}
 	default:
 		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q is not known to this program", d.Kind)}

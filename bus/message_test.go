@@ -189,7 +189,8 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 
 	asked := &bus.Deferred{Kind: bus.DeferredAsked, Since: noon, Asked: []bus.TriggerReply{{RunID: run, Version: 3, Status: job.StatusPending}}}
 	word, relayed := *child, *child
-	word.Kind, relayed.Word = bus.DeferredWord, &bus.Word{From: 4, At: bus.WordMark{Made: noon, Seq: 7}}
+	word.Kind, word.Word = bus.DeferredWord, &bus.Word{From: 4, At: bus.WordMark{Made: noon}}
+	relayed.Word = &bus.Word{From: 4, At: bus.WordMark{Made: noon, Seq: 7}}
 	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, &word, failures, succeeded, pause} {
 		golden(t, "deferred-"+string(d.Kind)+".json", body(t, "defer.17", bus.MessageDeferred)(d.Msg(17)), d, decodeDeferred)
 	}

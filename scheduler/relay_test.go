@@ -167,7 +167,7 @@ func TestABacklogOfWordsIsRelayedAsFastAsItIsDeleted(t *testing.T) {
 		w.put(names[1], job.Schedule{})
 		const words = 2500
 		for i := range words {
-			word := &bus.Deferred{Kind: bus.DeferredWord, Job: names[1], Parent: &bus.ParentEnd{
+			word := &bus.Deferred{Kind: bus.DeferredWord, Job: names[1], Word: &bus.Word{At: bus.WordMark{Made: start}}, Parent: &bus.ParentEnd{
 				Job: names[0], RunID: job.NewRunID(start.Add(time.Duration(i))), Status: job.StatusSucceeded, Met: true, At: start, Depth: 1,
 			}}
 			m, err := word.Msg(0)

@@ -17,7 +17,8 @@ type simWords struct {
 	children map[int]*simChild // shards of other partitions, for which this one leaves word
 	left     int               // words that this one has left, and
 	repeated int               // how many it was sent once more
-	remade   int               // streams of parents
+	remade   int               // streams of parents, and
+	cut      int               // how often one has lost its end
 	joined   int               // runs of jobs that wait for several parents
 
 	runs map[job.Name]map[job.RunID]bool // after parents, or skipped for their sake
@@ -39,7 +40,7 @@ type simWord struct {
 type simParent struct {
 	shard  int
 	job    job.Name
-	made   int64
+	made   int64  // of its owner
 	last   uint64 // of its stream
 	words  []*simWord
 	relays []*simRelay // the last one is its owner's
@@ -47,7 +48,6 @@ type simParent struct {
 
 // simRelay is what an owner of such a shard knows of its words.
 type simRelay struct {
-	made  int64
 	words []*simWord
 }
 
@@ -68,7 +68,7 @@ func newSimWords(w *world) *simWords {
 	for _, name := range w.foreign {
 		if n := name.Shard(simShards); w.abroad(n) {
 			s.children[n] = &simChild{}
-			s.parents = append(s.parents, &simParent{shard: n, job: name, made: w.clock, relays: []*simRelay{{made: w.clock}}})
+			s.parents = append(s.parents, &simParent{shard: n, job: name, made: w.clock, relays: []*simRelay{{}}})
 		}
 	}
 	return s
@@ -150,23 +150,35 @@ func (w *world) replaceOwner() {
 		return
 	}
 	p := w.words.parents[w.rng.IntN(len(w.words.parents))]
-	if w.chance(25) {
+	switch n := w.rng.IntN(100); {
+	case n < 15:
 		w.say("the stream of shard %d is made anew", p.shard)
 		w.words.remade++
-		for _, word := range p.words {
-			word.gone = true
-		}
-		p.made, p.last, p.words = max(w.clock, p.made+1), 0, nil
+		p.lose(p.last)
+	case n < 30:
+		w.words.cut++
+		p.lose(min(p.last, 1+w.rng.Uint64N(20)))
+		w.say("the stream of shard %d ends with %d", p.shard, p.last)
 	}
-	p.takeOver(w.chance(50))
+	p.takeOver(w, w.chance(50))
+}
+
+// lose has the shard's stream lose its last messages.
+func (p *simParent) lose(n uint64) {
+	p.last -= n
+	p.words = slices.DeleteFunc(p.words, func(word *simWord) bool {
+		word.gone = word.gone || word.at.Seq > p.last
+		return word.gone
+	})
 }
 
 // takeOver gives the shard a new owner, who reads what there is.
-func (p *simParent) takeOver(dies bool) {
+func (p *simParent) takeOver(w *world, dies bool) {
+	p.made = max(w.clock, p.made+1)
 	if dies {
 		p.relays = p.relays[:len(p.relays)-1]
 	}
-	p.relays = append(p.relays[max(0, len(p.relays)-3):], &simRelay{made: p.made, words: slices.Clone(p.words)})
+	p.relays = append(p.relays[max(0, len(p.relays)-3):], &simRelay{words: slices.Clone(p.words)})
 }
 
 // relayAway has an owner of this shard, or a former one, send some of its words.
@@ -324,7 +336,7 @@ func (w *world) checkTaken(b *stored, d delivery, lines []bus.Decided, word *sim
 // settleWords has all words be stored where they are to be.
 func (w *world) settleWords() {
 	for _, p := range w.words.parents {
-		p.takeOver(true)
+		p.takeOver(w, true)
 		r := p.relays[len(p.relays)-1]
 		n := len(r.words)
 		p.send(w, r, n)
@@ -380,8 +392,8 @@ func (w *world) checkJoins() {
 }
 
 func TestRandomHistoriesRelayWordBetweenPartitions(t *testing.T) {
-	taken, adopted, left, repeated, remade, joined := 0, 0, 0, 0, 0, 0
-	for seed := range uint64(60) {
+	taken, adopted, left, repeated, remade, cut, joined := 0, 0, 0, 0, 0, 0, 0
+	for seed := range uint64(120) {
 		w, err := play(seed, 600)
 		if err != nil {
 			replay(t, seed, 600, err)
@@ -397,10 +409,11 @@ func TestRandomHistoriesRelayWordBetweenPartitions(t *testing.T) {
 		left += w.words.left
 		repeated += w.words.repeated
 		remade += w.words.remade
+		cut += w.words.cut
 		joined += w.words.joined
 	}
-	if min(taken, left, repeated) < 100 || min(adopted, remade, joined) < 20 {
+	if min(taken, left, repeated) < 100 || min(adopted, remade, cut, joined) < 20 {
 		t.Error("too little word has crossed partitions")
 	}
-	t.Logf("%d words have come, %d of which had to wait, and %d repeats; %d were left; %d runs after several parents; %d streams were made anew", taken, adopted, repeated, left, joined, remade)
+	t.Logf("%d words have come, %d of which had to wait, and %d repeats; %d were left; %d runs after several parents; %d streams were made anew, and %d lost their end", taken, adopted, repeated, left, joined, remade, cut)
 }

@@ -16,7 +16,7 @@ import (
 
 // words is what a shard knows of words that cross partitions.
 type words struct {
-	made  time.Time            // Made of its cursor
+	made  time.Time            // Made of its cursor, and of the words that it leaves
 	left  map[int][]*Word      // by partition, those that wait to be relayed, in order
 	there map[uint64]bool      // items of those that are stored in their partition and not deleted yet
 	marks map[int]bus.WordMark // by shard, the last one that has had its effect
@@ -37,7 +37,7 @@ type Word struct {
 func (m *Machine) Item(w *Word) *bus.Deferred {
 	told := *w.d
 	told.Kind = bus.DeferredChild
-	told.Word = &bus.Word{From: m.cfg.Shard, At: bus.WordMark{Made: m.words.made, Seq: w.item.seq}}
+	told.Word = &bus.Word{From: m.cfg.Shard, At: bus.WordMark{Made: w.d.Word.At.Made, Seq: w.item.seq}}
 	return &told
 }
 
@@ -107,10 +107,11 @@ func (m *Machine) adopt(b *builder, a *arrival) {
 	b.items[len(b.items)-1].left = true
 }
 
-// beginWords notes when the shard's first cursor on this TRIG is written: now, and later than that
-// of a TRIG that is no more.
+// beginWords notes when the owner claims the shard: now, and later than all owners before it. So its
+// words are later than theirs, though the stream may have lost its end, or was made anew, and counts
+// once more.
 func (m *Machine) beginWords(now int64) {
-	if m.cfg.Partitions.Count() > 1 && m.cursorSeq == 0 {
+	if m.cfg.Partitions.Count() > 1 {
 		m.words.made = instant(max(now, m.words.made.UnixMilli()+1))
 	}
 }
