@@ -3,6 +3,7 @@ package jet_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
-// While a message of a subject replaces the one before it, NATS has neither among those that a
-// consumer has yet to get.
-func TestAKeyThatIsWrittenWhileABucketIsReadIsNotPassedOver(t *testing.T) {
+// startBus starts NATS on real time, and connects to it.
+func startBus(t *testing.T) *jet.Conn {
+	t.Helper()
 	srv, err := embedded.Start(embedded.Config{StoreDir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +24,13 @@ func TestAKeyThatIsWrittenWhileABucketIsReadIsNotPassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.NC.Close)
+	return conn
+}
+
+// While a message of a subject replaces the one before it, NATS has neither among those that a
+// consumer has yet to get.
+func TestAKeyThatIsWrittenWhileABucketIsReadIsNotPassedOver(t *testing.T) {
+	conn := startBus(t)
 	kv, err := conn.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "B"})
 	if err != nil {
 		t.Fatal(err)
@@ -61,5 +69,45 @@ func TestAKeyThatIsWrittenWhileABucketIsReadIsNotPassedOver(t *testing.T) {
 	}
 	if missed > 0 {
 		t.Errorf("a key was passed over %d of %d times", missed, times)
+	}
+}
+
+// The consumer counts them among those that it has yet to give.
+func TestKeysThatAreRemovedWhileABucketIsReadAreNotAwaited(t *testing.T) {
+	conn := startBus(t)
+	if _, err := conn.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "B"}); err != nil {
+		t.Fatal(err)
+	}
+	const keys, removed = 600, 100 // all behind the first page
+	for n := range keys {
+		if _, err := conn.JS.Publish(t.Context(), fmt.Sprintf("$KV.B.instance.%d", n), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := conn.WatchAll(t.Context(), "B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Stop() }()
+	<-w.Updates() // so the first page is on its way, and none other is asked for before it has been read
+	for n := keys - removed; n < keys; n++ {
+		if err := conn.Purge(t.Context(), "KV_B", fmt.Sprintf("$KV.B.instance.%d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := time.After(30 * time.Second)
+	for n := 1; ; n++ {
+		select {
+		case e := <-w.Updates():
+			if e != nil {
+				continue
+			}
+			if n != keys-removed {
+				t.Errorf("caught up after %d keys, there are %d", n, keys-removed)
+			}
+			return
+		case <-late:
+			t.Fatalf("not caught up after %d keys; there are %d", n, keys-removed)
+		}
 	}
 }

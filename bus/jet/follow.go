@@ -178,10 +178,14 @@ func (r *reader) read(ctx context.Context) error {
 			return err
 		}
 		silence.Reset(followWait + 2*time.Second)
+		asked := r.expect
 		if err := r.page(ctx, silence.C); err != nil {
 			return err
 		}
 		r.awaited = 0 // it may have been deleted meanwhile
+		if r.expect == asked {
+			r.behind = 0 // and so may these
+		}
 		if err := r.catchUp(ctx); err != nil {
 			return err
 		}
