@@ -18,7 +18,7 @@ const (
 	holdLeast = 500 * time.Millisecond
 	holdLine  = 50 * time.Microsecond
 	holdMost  = 10 * time.Second
-	// holdLines bounds the lines that are held, about 400 bytes each.
+	// holdLines bounds the lines that are held, of all partitions together, about 400 bytes each.
 	holdLines = 200_000
 )
 
@@ -37,7 +37,7 @@ func (f *feed) delayRecords(ctx context.Context, messages []*message) (held []*m
 	for last := f.seen.unseen(); !b.pressing && last > 0 && len(again) == 0; {
 		now := time.Now()
 		if now.Sub(progress) >= holdIdle || now.Sub(began) >= min(holdLeast+time.Duration(lines)*holdLine, holdMost) ||
-			len(messages) >= f.cfg.MaxBatch || lines >= holdLines {
+			len(messages) >= f.cfg.MaxBatch || lines >= f.holdLines {
 			break
 		}
 		more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - len(messages), MaxBytes: f.cfg.MaxBytes, Expires: holdStep})

@@ -32,6 +32,8 @@ type feed struct {
 	ranges *ranges
 	// seen hears from the events what the records then need not say.
 	seen *seenRuns
+	// holdLines bounds the lines of records that are held back.
+	holdLines int
 	// lock is shared by the feeds that write runs; nil for the others.
 	lock *writeLock
 	// caughtUp says that the stream is where the last session would have come.
@@ -46,10 +48,11 @@ func (in *Ingest) feeds() []*feed {
 	lock := newWriteLock()
 	var feeds []*feed
 	partitions := in.conn.Cluster().Partitions
-	for p := range partitions.Count() {
-		seen := newSeenRuns() // the records of a run are in the partition of its events
+	n := partitions.Count()
+	for p := range n {
+		seen := newSeenRuns(seenMax / n) // the records of a run are in the partition of its events
 		feeds = append(feeds,
-			&feed{Ingest: in, stream: partitions.Trig(p), consumer: bus.ConsumerLedger, queue: true, seen: seen, lock: lock, decode: decodeRecord},
+			&feed{Ingest: in, stream: partitions.Trig(p), consumer: bus.ConsumerLedger, queue: true, seen: seen, holdLines: holdLines / n, lock: lock, decode: decodeRecord},
 			&feed{Ingest: in, stream: partitions.Evt(p), consumer: bus.ConsumerEvents, dense: true, seen: seen, lock: lock, decode: said.event})
 	}
 	feeds = append(feeds, &feed{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: said.log})

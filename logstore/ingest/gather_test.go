@@ -12,7 +12,7 @@ func TestRecordsThatComeAgainAreWrittenApartFromFreshOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &feed{Ingest: in, stream: "TRIG", queue: true, seen: newSeenRuns(), decode: func(b *batch, _ *message) { b.pressing = true }}
+	f := &feed{Ingest: in, stream: "TRIG", queue: true, seen: newSeenRuns(seenMax), holdLines: holdLines, decode: func(b *batch, _ *message) { b.pressing = true }}
 	of := func(seq uint64, redelivered bool) *message { return &message{seq: seq, redelivered: redelivered} }
 	var portions [][]uint64
 	err = f.gatherQueue(t.Context(), []*message{of(7, true), of(900, false), of(8, true), of(901, false)}, func(p *portion) error {

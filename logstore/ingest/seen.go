@@ -14,6 +14,7 @@ import (
 //
 // It is a memory of this process, and bounded: a line too many changes nothing.
 type seenRuns struct {
+	most    int                  // recent has no more
 	mu      sync.Mutex           // guards all below
 	waiting map[attempt]struct{} // of lines that are held back
 	recent  map[attempt]struct{} // heard of, and not held back by then
@@ -25,11 +26,11 @@ type attempt struct {
 	number int
 }
 
-// seenMax bounds the runs in seenRuns.recent.
+// seenMax bounds the runs in seenRuns.recent, of all partitions together.
 const seenMax = 50_000
 
-func newSeenRuns() *seenRuns {
-	return &seenRuns{waiting: map[attempt]struct{}{}, recent: map[attempt]struct{}{}}
+func newSeenRuns(most int) *seenRuns {
+	return &seenRuns{most: most, waiting: map[attempt]struct{}{}, recent: map[attempt]struct{}{}}
 }
 
 // note takes in updates by events that the store has.
@@ -46,8 +47,8 @@ func (t *seenRuns) note(updates []logstore.Update) {
 			delete(t.waiting, key)
 			continue
 		}
-		if len(t.recent) >= seenMax {
-			t.older, t.recent = t.recent, make(map[attempt]struct{}, seenMax)
+		if len(t.recent) >= t.most {
+			t.older, t.recent = t.recent, make(map[attempt]struct{}, t.most)
 		}
 		t.recent[key] = struct{}{}
 	}

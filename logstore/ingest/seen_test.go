@@ -1,8 +1,14 @@
 package ingest
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -17,7 +23,7 @@ func TestNewsTakeTheRoomOfWhatWasHeld(t *testing.T) {
 		}
 		return b
 	}
-	seen := newSeenRuns()
+	seen := newSeenRuns(seenMax)
 	parts := []*batch{said("a", "b"), said("c"), said("d", "e")}
 	for _, id := range []job.RunID{"b", "c", "e"} {
 		seen.waiting[attempt{id, 1}] = struct{}{}
@@ -41,5 +47,31 @@ func TestNewsTakeTheRoomOfWhatWasHeld(t *testing.T) {
 	room := &parts[0].updates[0]
 	if b = seen.news(parts); &b.updates[0] != room {
 		t.Error("news were copied to room of their own")
+	}
+}
+
+func TestPartitionsRememberNoMoreTogetherThanOne(t *testing.T) {
+	for _, n := range []bus.Partitions{1, 4} {
+		bustest.Run(t, time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC), func(t *testing.T) {
+			conn := clustertest.SetupAs(t, bustest.NewBroker(t), "test", cluster.Assets{Shards: 4, Partitions: n})
+			in, err := New(conn, nil, Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs, lines := 0, 0
+			for _, f := range in.feeds() {
+				lines += f.holdLines
+				if f.seen == nil || f.queue {
+					continue
+				}
+				for i := range 3 * seenMax {
+					f.seen.note([]logstore.Update{{RunID: job.RunID(fmt.Sprint(i)), Attempt: 1, CommittedAt: time.Now()}})
+				}
+				runs += len(f.seen.recent) + len(f.seen.older)
+			}
+			if runs != 2*seenMax || lines != holdLines {
+				t.Errorf("with %d partitions, %d runs are remembered and %d lines held; want %d and %d", n, runs, lines, 2*seenMax, holdLines)
+			}
+		})
 	}
 }
