@@ -111,3 +111,53 @@ func TestKeysThatAreRemovedWhileABucketIsReadAreNotAwaited(t *testing.T) {
 		}
 	}
 }
+
+// A consumer that is paused is like one on a replica that lags behind: it has a message that it does
+// not give.
+func TestAWatchDoesNotWaitForAConsumerThatLagsBehind(t *testing.T) {
+	conn := startBus(t)
+	if _, err := conn.JS.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "B"}); err != nil {
+		t.Fatal(err)
+	}
+	put := func(n int) {
+		t.Helper()
+		if _, err := conn.JS.Publish(t.Context(), fmt.Sprintf("$KV.B.instance.%d", n), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const keys = 500 // a page
+	for n := range keys {
+		put(n)
+	}
+	w, err := conn.WatchAll(t.Context(), "B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Stop() }()
+	<-w.Updates() // so the first page is on its way, and its end is not looked at before it has been read
+	stream, err := conn.JS.Stream(t.Context(), "KV_B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range stream.ConsumerNames(t.Context()).Name() {
+		if _, err := stream.PauseConsumer(t.Context(), name, time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(keys)
+	late := time.After(30 * time.Second)
+	for n := 1; ; n++ {
+		select {
+		case e := <-w.Updates():
+			if e != nil {
+				continue
+			}
+			if n != keys+1 {
+				t.Errorf("caught up after %d keys, there are %d", n, keys+1)
+			}
+			return
+		case <-late:
+			t.Fatalf("not caught up after %d keys; there are %d", n, keys+1)
+		}
+	}
+}

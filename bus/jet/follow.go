@@ -86,7 +86,7 @@ type reader struct {
 	msgs     chan *nats.Msg
 	broken   chan nats.Status
 	behind   uint64 // messages that were there when the consumer was made, and have not come
-	known    uint64 // the last sequence that the stream's leader had, of these or of all, when the consumer was made
+	known    uint64 // a sequence that the stream's leader has had; a consumer that does not lag behind gives all up to it
 	expect   uint64 // sequence of the consumer that comes next
 	last     uint64 // of the stream, when its leader was first asked what has not come; 0 until then
 	awaited  uint64 // a sequence that the leader has and that may not have come; 0 is none
@@ -182,10 +182,11 @@ func (r *reader) read(ctx context.Context) error {
 		if err := r.page(ctx, silence.C); err != nil {
 			return err
 		}
-		r.awaited = 0 // it may have been deleted meanwhile
-		if r.expect == asked {
-			r.behind = 0 // and so may these
+		if r.expect == asked { // nothing came
+			r.behind = 0                      // they may have been deleted
+			r.known = max(r.known, r.awaited) // if it was not deleted, the consumer should have given it
 		}
+		r.awaited = 0
 		if err := r.catchUp(ctx); err != nil {
 			return err
 		}
