@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -51,6 +52,8 @@ func (y *yamlWriter) value(indent string, inList bool) error {
 		y.out.WriteString(" " + yamlText(t, indent) + "\n")
 	case nil:
 		y.out.WriteString(" null\n")
+	case json.Number:
+		y.out.WriteString(" " + yamlNumber(string(t)) + "\n")
 	default:
 		_, _ = fmt.Fprintf(&y.out, " %v\n", t)
 	}
@@ -123,4 +126,20 @@ func yamlWord(s string) string {
 		panic("BUG: encode text: " + err.Error())
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// yamlNumber returns a number with a point where readers would take it for text without one: before
+// an exponent, and with more digits than an integer has.
+func yamlNumber(s string) string {
+	if strings.Contains(s, ".") {
+		return s
+	}
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		return s[:i] + ".0" + s[i:]
+	}
+	_, signed := strconv.ParseInt(s, 10, 64)
+	if _, err := strconv.ParseUint(s, 10, 64); err != nil && signed != nil {
+		return s + ".0"
+	}
+	return s
 }
