@@ -2,9 +2,14 @@ package alert_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
@@ -63,6 +68,50 @@ func TestAnIncidentIsAboutRunsOfAllPartitions(t *testing.T) {
 			if upTo, err := w.conn.EventsAlerted(w.t.Context(), stream); err != nil || upTo != last {
 				t.Errorf("the alerter is at %d of %s, %v; want %d", upTo, stream, err, last)
 			}
+		}
+	})
+}
+
+// So that no node's NATS answers about the first partition's streams, as while most of their copies
+// are away.
+func (w *world) loseFirstPartition() {
+	w.t.Helper()
+	synctest.Wait()
+	w.broker.Stop()
+	w.broker.Configure("users: [{user: local}]", `users: [{user: local, permissions: {publish: {deny: [
+		"$JS.API.STREAM.INFO.TRIG", "$JS.API.STREAM.INFO.EVT", "$JS.API.STREAM.MSG.GET.TRIG", "$JS.API.STREAM.MSG.GET.EVT", "$JS.API.CONSUMER.CREATE.EVT.>",
+	]}}}]`)
+	w.broker.Start()
+	time.Sleep(10 * time.Second)
+}
+
+func TestAPartitionThatIsAwayHidesNothingOfTheOthers(t *testing.T) {
+	runPartitioned(t, 2, func(w *world) {
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Alert = "ended-badly" })
+		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)}, func(r *alerting.Rule) { r.Alert = "late" })
+		w.rule(alerting.Condition{StreamFull: 80}, func(r *alerting.Rule) { r.Alert = "full" })
+		w.loseFirstPartition()
+		w.start("a")
+		late := w.trigger(w.of(1, 0))
+		body, err := late.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.put(bus.AppendTrigger(nil, late, body), bus.SubjectTrigger(late.Shard, "billing"))
+		w.ends(w.of(1, 1), job.StatusFailed)
+		w.decided(job.StatusMissed, "noticed late", w.of(1, 2))
+		for range 7 {
+			w.put(make([]byte, 64<<10), bus.SubjectTrigger(late.Shard, "x"))
+		}
+		time.Sleep(5 * time.Minute)
+		var got []string
+		for _, inc := range w.incidents() {
+			got = append(got, inc.Rule+": "+inc.Subject)
+		}
+		slices.Sort(got)
+		want := []string{"ended-badly: job " + string(w.of(1, 1)), "ended-badly: job " + string(w.of(1, 2)), "full: stream TRIG1", "late: job " + string(w.of(1, 0))}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("incidents (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -70,10 +70,12 @@ func (s *session) passEvents(ctx context.Context) error {
 		clear(s.unread)
 		return nil
 	}
+	var errs []error
 	for _, name := range s.conn.Evts() {
 		last, err := s.conn.LastSeq(ctx, name)
 		if err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		if s.unread[name] > s.place.Of(name) {
 			s.place.Set(name, s.unread[name])
@@ -81,7 +83,7 @@ func (s *session) passEvents(ctx context.Context) error {
 		}
 		s.unread[name] = last
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // checkLate finds the live runs of a rule that have not begun, or ended, in time. The
@@ -122,32 +124,37 @@ func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time
 		groups = []string{"*"}
 	}
 	slices.Sort(groups)
+	var filters []string
 	for _, group := range slices.Compact(groups) {
-		if err := s.scanRuns(ctx, "trig.*.*."+group, consider); err != nil {
-			return err
+		filters = append(filters, "trig.*.*."+group)
+	}
+	filters = append(filters, bus.SubjectAllDeferred)
+	var errs []error
+	for _, stream := range s.conn.Trigs() {
+		for _, filter := range filters {
+			err := s.scanRuns(ctx, stream, filter, consider)
+			if err := ignoreAway(err); err != nil {
+				return err
+			}
+			errs = append(errs, err)
 		}
 	}
-	return s.scanRuns(ctx, bus.SubjectAllDeferred, consider)
+	return errors.Join(errs...)
 }
 
-// scanRuns calls consider for the live runs on subjects that match filter.
-func (s *session) scanRuns(ctx context.Context, filter string, consider func(job.Name, job.RunID, int) error) error {
-	for _, stream := range s.conn.Trigs() {
-		var bad error
-		scanned := 0
-		err := s.conn.Scan(ctx, stream, filter, func(m *jet.Stored) bool {
-			scanned++
-			name, id, attempt := runOf(m)
-			if id != "" {
-				bad = consider(name, id, attempt)
-			}
-			return bad == nil && scanned < maxScanned
-		})
-		if err := errors.Join(err, bad); err != nil {
-			return err
+// scanRuns calls consider for the live runs of a stream on subjects that match filter.
+func (s *session) scanRuns(ctx context.Context, stream, filter string, consider func(job.Name, job.RunID, int) error) error {
+	var bad error
+	scanned := 0
+	err := s.conn.Scan(ctx, stream, filter, func(m *jet.Stored) bool {
+		scanned++
+		name, id, attempt := runOf(m)
+		if id != "" {
+			bad = consider(name, id, attempt)
 		}
-	}
-	return nil
+		return bad == nil && scanned < maxScanned
+	})
+	return errors.Join(err, bad)
 }
 
 // runOf returns the run that a trigger or a deferred item is about, if it is about one that
@@ -225,12 +232,13 @@ const hysteresis = 5
 // are. One has to become clearly less full
 // again until that is over.
 func (s *session) checkStreams(ctx context.Context, r *alerting.Rule, now time.Time) error {
+	var errs []error
 	for _, name := range append(s.conn.Trigs(), s.conn.Evts()...) {
-		stream, err := s.conn.JS.Stream(ctx, name)
+		info, err := s.conn.Info(ctx, name)
 		if err != nil {
-			return jet.Unavailable(err)
+			errs = append(errs, err)
+			continue
 		}
-		info := stream.CachedInfo()
 		if info.Config.MaxBytes <= 0 {
 			continue
 		}
@@ -239,7 +247,10 @@ func (s *session) checkStreams(ctx context.Context, r *alerting.Rule, now time.T
 			return err
 		}
 	}
-	return s.checkLines(ctx, r, now)
+	if err := s.checkLines(ctx, r, now); err != nil {
+		return err
+	}
+	return errors.Join(errs...)
 }
 
 // checkLines checks how much of the stream of log lines the log store has not stored yet. How full

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // How often the alerter looks: for notices, for what does not come as a message, and for
@@ -88,21 +89,16 @@ func (s *session) readEvents(ctx context.Context, stream string, position uint64
 			return nil //nolint:nilerr // its owner wants no more
 		}
 	}
-	since, longest := rules[0].Since, time.Duration(0)
-	for _, r := range rules {
-		since, longest = minTime(since, r.Since), max(longest, r.When.StartsWithin.Std())
-	}
-	from, err := s.conn.SeqAt(ctx, stream, since)
-	if err != nil {
-		return err
-	}
-	from = max(from, position+1)
-	if longest > 0 {
-		seq, err := s.conn.SeqAt(ctx, stream, minTime(looked, time.Now()).Add(-longest))
-		if err != nil {
+	from, err := s.firstEvent(ctx, rules, stream, position, looked)
+	for err != nil {
+		if err := ignoreAway(err); err != nil {
 			return err
 		}
-		from = min(from, seq)
+		// The streams of other partitions may be there.
+		if pause.For(ctx, noticesEvery) != nil {
+			return nil //nolint:nilerr // its owner wants no more
+		}
+		from, err = s.firstEvent(ctx, rules, stream, position, looked)
 	}
 	return s.conn.Follow(ctx, stream, "evt.*.*", from, func(m *jet.Stored) {
 		select {
@@ -110,6 +106,27 @@ func (s *session) readEvents(ctx context.Context, stream string, position uint64
 		case <-ctx.Done():
 		}
 	})
+}
+
+// firstEvent returns the sequence of the first event that readEvents hands on.
+func (s *session) firstEvent(ctx context.Context, rules []*alerting.Rule, stream string, position uint64, looked time.Time) (uint64, error) {
+	since, longest := rules[0].Since, time.Duration(0)
+	for _, r := range rules {
+		since, longest = minTime(since, r.Since), max(longest, r.When.StartsWithin.Std())
+	}
+	from, err := s.conn.SeqAt(ctx, stream, since)
+	if err != nil {
+		return 0, err
+	}
+	from = max(from, position+1)
+	if longest > 0 {
+		seq, err := s.conn.SeqAt(ctx, stream, minTime(looked, time.Now()).Add(-longest))
+		if err != nil {
+			return 0, err
+		}
+		from = min(from, seq)
+	}
+	return from, nil
 }
 
 func minTime(a, b time.Time) time.Time {
