@@ -27,7 +27,8 @@
 // TRIG and EVT tell of the same runs. They take turns, from the noting of a range until
 // the store has it, so that a write that failed halfway is repeated before another changes
 // what it began with; and of a holder that is gone, the range that was noted last is
-// written again first.
+// written again first. Each partition does so by itself, since no other has its runs: one
+// that is away holds up no other.
 //
 // # What was delivered and not written
 //

@@ -146,22 +146,24 @@ func (in *Ingest) lead(ctx context.Context, _ *jet.Held) error {
 	g.Go(func() error { in.measure(feeding); return nil })
 	g.Go(func() error { in.measurePace(feeding); return nil })
 	g.Go(func() error { return in.teller.run(feeding) })
-	var ofRuns []*feed
+	ofRuns := map[*seenRuns][]*feed{} // those of each partition, which has its runs to itself
 	for _, f := range in.feeds() {
 		if f.lock != nil {
-			ofRuns = append(ofRuns, f)
+			ofRuns[f.seen] = append(ofRuns[f.seen], f)
 			continue
 		}
 		g.Go(func() error { return f.run(feeding) })
 	}
-	g.Go(func() error {
-		if err := in.settle(feeding, ofRuns); err != nil {
-			return err
-		}
-		for _, f := range ofRuns {
-			g.Go(func() error { return f.run(feeding) })
-		}
-		return nil
-	})
+	for _, feeds := range ofRuns {
+		g.Go(func() error {
+			if err := in.settle(feeding, feeds); err != nil {
+				return err
+			}
+			for _, f := range feeds {
+				g.Go(func() error { return f.run(feeding) })
+			}
+			return nil
+		})
+	}
 	return g.Wait()
 }

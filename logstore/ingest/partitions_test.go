@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -49,6 +50,25 @@ func TestRunsOfAllPartitionsAreInTheStoreOnce(t *testing.T) {
 				t.Errorf("%d events of %s are not acknowledged", n, stream)
 			}
 		}
+	})
+}
+
+func TestAPartitionThatIsAwayKeepsNoOtherOutOfTheStore(t *testing.T) {
+	runPartitioned(t, 2, func(w *world) {
+		fires := []fire{{ofShard(1), 0}, {ofShard(1), 1}}
+		w.decide(fires[0])
+		w.finish(fires[0])
+		w.decide(fires[1])
+		synctest.Wait()
+		w.broker.Stop()
+		w.broker.Configure("users: [{user: local}]", `users: [{user: local, permissions: {publish: {deny: [
+			"$JS.API.STREAM.*.TRIG", "$JS.API.STREAM.*.EVT", "$JS.API.CONSUMER.*.TRIG.>", "$JS.API.CONSUMER.*.EVT.>",
+		]}}}]`)
+		w.broker.Start()
+		time.Sleep(10 * time.Second)
+		w.start("a")
+		time.Sleep(2 * time.Minute)
+		w.wantStatuses(fires)
 	})
 }
 

@@ -39,7 +39,7 @@ func (t *writeLock) unlock() {
 	}
 }
 
-// settle brings the feeds that write runs to where the last ingester would have come:
+// settle brings the feeds that write runs of one partition to where the last ingester would have come:
 // first the one that noted a range last, as only that may be written in part. It returns
 // nil when they are there or ctx is done, and an error when another ingester is at work.
 func (in *Ingest) settle(ctx context.Context, feeds []*feed) error {
