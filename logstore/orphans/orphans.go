@@ -93,16 +93,20 @@ func (f *Finder) suspect(ctx context.Context) error {
 		}
 		shards[shard][r.RunID] = true
 	}
+	var suspects []job.RunID
 	for shard, runs := range shards {
 		if err := f.removeAlive(ctx, shard, runs); err != nil {
 			return err
 		}
-		f.suspects = slices.AppendSeq(f.suspects, maps.Keys(runs))
+		suspects = slices.AppendSeq(suspects, maps.Keys(runs))
 	}
-	if len(f.suspects) == 0 {
+	if len(suspects) == 0 {
 		return nil
 	}
-	f.mark, err = f.conn.IngestMark(ctx)
+	mark, err := f.conn.IngestMark(ctx)
+	if err == nil { // without a mark, the end of a suspect may be on its way to the history
+		f.suspects, f.mark = suspects, mark
+	}
 	return err
 }
 

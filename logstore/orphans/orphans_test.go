@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,6 +28,7 @@ const name job.Name = "g/a"
 // world is a broker, a history that is ingested, and a finder.
 type world struct {
 	*testing.T
+	broker *bustest.Broker
 	conn   *cluster.Conn
 	store  logstore.Store
 	finder *orphans.Finder
@@ -35,9 +37,9 @@ type world struct {
 func run(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, time.Date(2026, time.January, 5, 3, 0, 0, 0, time.UTC), func(t *testing.T) {
-		w := &world{T: t}
+		w := &world{T: t, broker: bustest.NewBroker(t)}
 		var err error
-		w.conn = clustertest.Setup(t, bustest.NewBroker(t), "test", 4)
+		w.conn = clustertest.Setup(t, w.broker, "test", 4)
 		w.check(w.conn.SetupGroup(t.Context(), "g", false))
 		w.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		w.check(err)
@@ -175,6 +177,41 @@ func TestARunWhoseEndTheHistoryHasNotYetIsNotLost(t *testing.T) {
 		w.rounds(3)
 		if got := w.status(r.RunID); got != job.StatusSucceeded {
 			t.Errorf("the run is %s, want succeeded", got)
+		}
+	})
+}
+
+// restart starts NATS again, with local as the user that servers of Carillon are.
+func (w *world) restart(local string) {
+	w.Helper()
+	synctest.Wait()
+	w.broker.Stop()
+	w.broker.Configure("{user: local}", local)
+	w.broker.Start()
+	time.Sleep(10 * time.Second)
+}
+
+func TestARunIsNotLostBeforeItIsKnownHowFarTheHistoryMustCome(t *testing.T) {
+	run(t, func(w *world) {
+		stop := w.ingest()
+		r := w.trigger()
+		time.Sleep(5 * time.Second)
+		stop() // the store is away
+		e := bus.EventOf(r, bus.EventFinished, time.Now())
+		e.Status, e.FinishedAt, e.Instance = job.StatusSucceeded, e.At, "x"
+		m, err := bustest.Event(w.conn.Tokens(), e)
+		w.check(err)
+		w.publish(m)
+		w.answer()
+		time.Sleep(time.Minute)
+		w.restart(`{user: local, permissions: {publish: {deny: ["$JS.API.STREAM.INFO.EVT"]}}}`) // whose leader does not answer
+		if err := w.finder.Round(w.Context()); err == nil {
+			t.Fatal("a round does not tell that a stream was away")
+		}
+		w.restart("{user: local}")
+		w.rounds(3)
+		if n, err := w.conn.LastSeq(w.Context(), bus.StreamEvt); err != nil || n != 1 {
+			t.Errorf("EVT has %d events, %v; want the one that the run has succeeded", n, err)
 		}
 	})
 }
