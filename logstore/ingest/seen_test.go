@@ -1,7 +1,7 @@
 package ingest
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -65,7 +65,7 @@ func TestPartitionsRememberNoMoreTogetherThanOne(t *testing.T) {
 					continue
 				}
 				for i := range 3 * seenMax {
-					f.seen.note([]logstore.Update{{RunID: job.RunID(fmt.Sprint(i)), Attempt: 1, CommittedAt: time.Now()}})
+					f.seen.note([]logstore.Update{{RunID: job.RunID(strconv.Itoa(i)), Attempt: 1, CommittedAt: time.Now()}})
 				}
 				runs += len(f.seen.recent) + len(f.seen.older)
 			}
