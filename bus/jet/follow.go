@@ -207,6 +207,7 @@ func (r *reader) catchUp(ctx context.Context) error {
 	next, err := r.conn.NextSeq(ctx, r.stream, r.filters, max(r.from, 1), max(r.known, r.from-min(r.from, 1)))
 	if err == nil && next != 0 && r.last == 0 {
 		r.last, err = r.conn.LastSeq(ctx, r.stream)
+		r.last = max(r.last, next) // another leader may have answered
 	}
 	switch {
 	case err != nil:

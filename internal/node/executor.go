@@ -160,16 +160,17 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	}
 	running, stopRun := context.WithCancelCause(cmd.Context())
 	defer stopRun(nil)
+	var down error
 	g.Go(func() error {
-		err := workers.Watch(watching)
-		if err != nil {
-			stopRun(err) // it gives its runs back, and takes no more
+		if down = workers.Watch(watching); down != nil {
+			stopRun(down) // it gives its runs back, and takes no more; metrics and health go on until then
 		}
-		return err
+		return nil
 	})
 	err = e.Run(running)
 	stop()
-	return errors.Join(err, g.Wait())
+	others := g.Wait()
+	return errors.Join(err, down, others)
 }
 
 // observers returns those of an executor, for its metrics and, unless tracer is nil, its traces.
