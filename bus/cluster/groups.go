@@ -173,12 +173,11 @@ func (c *Conn) SetupGroup(ctx context.Context, group string, governed bool) erro
 		consumers[bus.ConsumerPriority(job.PriorityHigh, group)] = "trig.*.high." + group
 		consumers[bus.ConsumerPriority(job.PriorityLow, group)] = "trig.*.low." + group
 	}
-	for _, stream := range c.Trigs() {
-		if err := c.setupConsumers(ctx, stream, consumers); err != nil {
-			return err
-		}
+	var errs []error
+	for _, stream := range c.Trigs() { // one that is away holds up no other one
+		errs = append(errs, c.setupConsumers(ctx, stream, consumers))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // setupConsumers makes consumers of triggers, by their names and filters, on one stream.

@@ -187,3 +187,20 @@ func TestAPartitionHasAShardAtLeastAndNotTooMany(t *testing.T) {
 		}
 	})
 }
+
+func TestAGroupIsSetUpOnTheOtherPartitionsWhileOneIsAway(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		conn := clustertest.SetupAs(t, bustest.NewBroker(t), "node", cluster.Assets{Shards: 3, Partitions: 3})
+		if err := conn.JS.DeleteStream(t.Context(), "TRIG1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetupGroup(t.Context(), "mail", false); err == nil || !strings.Contains(err.Error(), "TRIG1") {
+			t.Errorf("SetupGroup: %v, want an error about TRIG1", err)
+		}
+		for _, stream := range []string{"TRIG", "TRIG2"} {
+			if _, err := conn.ConsumerInfo(t.Context(), stream, bus.ConsumerAny("mail")); err != nil {
+				t.Errorf("consumer on %s: %v", stream, err)
+			}
+		}
+	})
+}
