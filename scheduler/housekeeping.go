@@ -106,17 +106,18 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 	}
 	n := s.conn.Cluster().Partitions
 	ends := make([]*jetstream.StreamInfo, n.Count())
+	errs := make([]error, n.Count())
 	for p, stream := range s.conn.Evts() { // after the positions were read, which are not beyond it
-		var err error
-		if ends[p], err = s.conn.Info(ctx, stream); err != nil {
-			return err
-		}
+		ends[p], errs[p] = s.conn.Info(ctx, stream)
 	}
 	for _, l := range s.lanes {
 		l.post(ctx, func() {
 			for _, o := range l.shards {
 				seq, known := positions[o]
 				events := ends[n.Of(o.shard)]
+				if events == nil {
+					continue // it is away
+				}
 				made, last := events.Created.UTC(), events.State.LastSeq
 				switch {
 				case known && !o.machine.KnowsEvents(seq, made, last):
@@ -132,7 +133,7 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 			}
 		})
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // removeDeleted removes the versions of jobs that were deleted long ago.

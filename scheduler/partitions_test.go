@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -81,6 +82,40 @@ func TestRunsOfAllPartitionsAreTriedAgain(t *testing.T) {
 			if n := len(w.fires(name, 0)); n < 6 {
 				t.Errorf("%s: %d fires in two minutes, one 10 s after each end", name, n)
 			}
+		}
+	})
+}
+
+func TestAStreamOfEventsThatIsAwayHidesNothingOfTheOthers(t *testing.T) {
+	runPartitioned(t, start, 3, partitions, func(w *world) {
+		name := w.everywhere()[2]
+		w.execute(time.Second)
+		w.startNode("a")
+		w.put(name, cron("* * * * * ?"), func(j *job.Job) { j.Overlap = job.Overlap{Policy: job.OverlapSkip} })
+		time.Sleep(time.Minute)
+		info, err := w.conn.Info(w.t.Context(), "EVT2")
+		for _, stream := range []string{"EVT1", "EVT2"} {
+			err = errors.Join(err, w.conn.JS.DeleteStream(w.t.Context(), stream))
+		}
+		if err == nil {
+			_, err = w.conn.JS.CreateStream(w.t.Context(), info.Config)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := func() (n int) {
+			for _, f := range w.fires(name, time.Second) {
+				if f.Status == job.StatusPending {
+					n++
+				}
+			}
+			return n
+		}
+		time.Sleep(2 * time.Minute)
+		before := began()
+		time.Sleep(time.Minute)
+		if n := began() - before; n < 20 {
+			t.Errorf("%d runs in a minute, long after EVT2 was made anew, and EVT1 is away", n)
 		}
 	})
 }
