@@ -271,10 +271,21 @@ func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err
 	if err != nil {
 		return 0, 0, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	published := make(chan error, 1)
-	go func() { published <- w.rawPublish(ctx, n) }()
+	go func() {
+		err := w.rawPublish(ctx, n)
+		if err != nil {
+			cancel(err) // else those that it has not published would be waited for
+		}
+		published <- err
+	}()
 	event := sampleTrigger() // an event is about as long as a trigger
 	for got := 0; got < n; {
+		if ctx.Err() != nil {
+			return 0, 0, context.Cause(ctx)
+		}
 		batch, err := cons.Fetch(1000, jetstream.FetchMaxWait(time.Second))
 		if err != nil {
 			return 0, 0, err
@@ -294,7 +305,7 @@ func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err
 	select {
 	case <-w.conn.JS.PublishAsyncComplete():
 	case <-ctx.Done():
-		return 0, 0, ctx.Err()
+		return 0, 0, context.Cause(ctx)
 	}
 	elapsed, used := meter.stop()
 	return float64(n) / elapsed.Seconds(), each(used, n), <-published
